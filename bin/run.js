@@ -63,6 +63,16 @@ function print(text) {
   }
 }
 
+/** In place of what Node prints: a stack, and whatever the error names. */
+function crash(text) {
+  try {
+    fs.writeSync(2, text)
+  } catch {
+    // Nobody reads it.
+  }
+  process.exit(1)
+}
+
 async function run(argv) {
   requireNode()
   if (argv.length === 1 && argv[0] === '--version') return print(`refcheck ${version()}\n`)
@@ -70,7 +80,9 @@ async function run(argv) {
   if (help !== undefined) return print(help)
   // Compiled code is kept before the rest is loaded, and never by import(), which starts the loader of ES modules.
   require('../dist/cli/start/compile-cache.cjs').keepCompiledCode(version(), argv, root)
-  process.exitCode = await require('../dist/cli/start/start.cjs').start(argv, root)
+  const { start, crashText } = require('../dist/cli/start/start.cjs')
+  process.once('uncaughtException', (error) => crash(crashText(error)))
+  process.exitCode = await start(argv, root)
 }
 
 module.exports = { preparedHelp }

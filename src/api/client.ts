@@ -6,13 +6,14 @@ import type { RefcheckError } from '../errors/base.ts'
 import { InternalError, InvalidInputError, UnavailableError } from '../errors/kinds.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Random } from '../host/random.ts'
+import { Secrets } from '../host/secrets.ts'
 import { collect } from '../http/body.ts'
 import type { HttpClient } from '../http/client.ts'
 import { reportLimits } from '../http/limits.ts'
 import { type RetryNotice, type RetryPolicy, withRetries } from '../http/retry.ts'
 import type { HttpHeaders, HttpResponse, HttpStream } from '../http/types.ts'
-import { header, parseData, parseEnvelope, retryAfter } from './answer.ts'
-import { withoutSecrets } from './echo.ts'
+import { parsedOrUndefined, utf8Text } from '../contract/parse-json.ts'
+import { header, isTooLarge, parseData, parseEnvelope, retryAfter, tooLarge } from './answer.ts'
 import { failure, type StatusHints } from './failure.ts'
 
 export interface ApiClientOptions {
@@ -23,6 +24,8 @@ export interface ApiClientOptions {
   baseUrl: string
   /** Undefined only for ping, which needs none. */
   credentials: { apiKey: string; userEmail: string } | undefined
+  /** What no answer may bring into the program, besides the key. */
+  secrets?: Secrets | undefined
   /** Milliseconds that retries and 429 waits of one call may take together. */
   budgetMs: number
   onNotice?: ((notice: RetryNotice) => void) | undefined
@@ -53,11 +56,14 @@ const largestFailure = 1024 * 1024
 /** Authentication and envelope on top of http. The key goes to the base URL's origin and nowhere else. */
 export class ApiClient {
   readonly options: ApiClientOptions
+  readonly #secrets: Secrets
   /** See Api.clockDifferenceMs. */
   clockDifferenceMs: number | undefined
 
   constructor(options: ApiClientOptions) {
     this.options = options
+    this.#secrets = new Secrets(options.secrets)
+    this.#secrets.add('API key', options.credentials?.apiKey)
   }
 
   /** GET a JSON resource: retried, its envelope taken off, `data` checked against `shape`. */
@@ -71,7 +77,7 @@ export class ApiClient {
     { authenticate = true, hints, signal }: GetOptions = {},
   ): Promise<ReceivedData<z.output<T>>> {
     const response = await this.getResponse(path, signal, authenticate)
-    const wrapped = parseEnvelope(response)
+    const wrapped = this.envelopeOf(response)
     if (response.status !== 200) throw this.failed(response, wrapped, hints)
     if (wrapped === undefined) {
       throw new UnavailableError(
@@ -96,8 +102,8 @@ export class ApiClient {
       () => this.options.http.send({ method: 'GET', url: this.url(path), headers, signal }),
       this.#retryPolicy(signal),
     )
-    this.#noteDate(response)
-    return this.#discreet(response)
+    if (response.status === 200 && isTooLarge(response)) throw tooLarge(response.status)
+    return this.#received(response)
   }
 
   /** GET a PDF with the authentication headers; anything but a 200 throws. */
@@ -119,8 +125,21 @@ export class ApiClient {
       body,
       signal,
     })
-    this.#noteDate(response)
-    return this.#discreet(response)
+    return this.#received(response)
+  }
+
+  /**
+   * The envelope of an answer, or undefined where the body is anything else, or too large. A service, or a proxy, may send back what it
+   * was sent in confidence, and its texts go into the store, results files and logs. `url`: signed, that was called.
+   */
+  envelopeOf({ body }: { body: Uint8Array }, url = ''): Envelope | undefined {
+    if (isTooLarge({ body })) return undefined
+    const secrets = new Secrets(this.#secrets)
+    secrets.addTokenOf(url)
+    const text = utf8Text(body) ?? ''
+    const answer = parsedOrUndefined(text)
+    // Few answers hold any, and a walk over 16 MiB takes longer than to look for them.
+    return parseEnvelope(secrets.mayBeIn(text) ? secrets.redactAnswer(answer) : answer)
   }
 
   url(path: string): string {
@@ -139,12 +158,12 @@ export class ApiClient {
   }
 
   /** Retried before its first byte is passed on; the body of a failure is read, which frees its connection. */
-  async #open({ url, hints, signal }: Download, headers: Record<string, string>): Promise<HttpStream> {
+  async #open({ url, hints, signal }: Download, authentication: Record<string, string>): Promise<HttpStream> {
     const answer = await withRetries(async () => {
       const stream = await this.options.http.open({
         method: 'GET',
         url,
-        headers: { accept: 'application/pdf', ...headers },
+        headers: { accept: 'application/pdf', ...authentication },
         signal,
         limits: reportLimits,
       })
@@ -152,11 +171,12 @@ export class ApiClient {
       return { ...stream, failed }
     }, this.#retryPolicy(signal))
     if (answer.failed !== undefined) {
-      const token = new URL(url).searchParams.get('t') ?? undefined
-      throw this.failed(answer, parseEnvelope(this.#discreet({ body: answer.failed }, token)), hints)
+      throw this.failed(answer, this.envelopeOf({ body: answer.failed }, url), hints)
     }
-    await refuseOther(answer)
-    return { status: answer.status, headers: answer.headers, body: answer.body }
+    const { status, body } = answer
+    const headers = this.#secrets.redactAnswer(answer.headers) as HttpHeaders
+    await refuseOther({ status, headers, body })
+    return { status, headers, body }
   }
 
   #retryPolicy(signal: AbortSignal | undefined): RetryPolicy {
@@ -164,18 +184,11 @@ export class ApiClient {
     return { clock, random, budgetMs, onNotice, onThrottled, signal, retryAfter }
   }
 
-  #discreet<T extends { body: Uint8Array }>(answer: T, token?: string): T {
-    const { apiKey } = this.options.credentials ?? {}
-    const secrets = [
-      ...(apiKey === undefined ? [] : [{ value: apiKey, name: 'API key' }]),
-      ...(token === undefined || token === '' ? [] : [{ value: token, name: 'token' }]),
-    ]
-    return { ...answer, body: withoutSecrets(answer.body, secrets) }
-  }
-
-  #noteDate({ headers }: HttpResponse): void {
-    const date = Date.parse(header(headers, 'date') ?? '')
+  /** The clock's difference is noted, and the headers are redacted; the body is, once it is parsed. */
+  #received(response: HttpResponse): HttpResponse {
+    const date = Date.parse(header(response.headers, 'date') ?? '')
     if (Number.isFinite(date)) this.clockDifferenceMs = date - this.options.clock.now()
+    return { ...response, headers: this.#secrets.redactAnswer(response.headers) as HttpHeaders }
   }
 
   #headers(): Record<string, string> {

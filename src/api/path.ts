@@ -1,3 +1,4 @@
+import { redactArgument } from '../domain/wording/redact-argument.ts'
 import { InvalidInputError } from '../errors/kinds.ts'
 
 /**
@@ -10,7 +11,9 @@ export function apiPath(texts: TemplateStringsArray, ...ids: (string | number)[]
 
 function segment(id: string): string {
   if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) {
-    throw new InvalidInputError(`"${id}" is not an id`, { hint: 'Copy the id as the service shows it.' })
+    throw new InvalidInputError(`"${redactArgument(id)}" is not an id`, {
+      hint: 'Copy the id as the service shows it.',
+    })
   }
   return encodeURIComponent(id)
 }

@@ -32,6 +32,6 @@ export function signedReportUrl(text: string, baseUrl: string): URL {
 function refuse(why: string): InvalidInputError {
   return new InvalidInputError(`refused the report URL: ${why}`, {
     field: 'url',
-    hint: 'Get a new URL with "refcheck request get --json" and the id of its request.',
+    hint: 'Download the report by the id of its check: refcheck report download CHECK_ID',
   })
 }

@@ -4,7 +4,6 @@ import type { RefcheckError } from '../errors/base.ts'
 import { checkProfileName } from '../domain/session/profile-name.ts'
 import { keptInJson } from '../domain/wording/kept-flags.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
-import { sanitize } from '../host/text.ts'
 import { failureText } from '../output/failure.ts'
 import { jsonText } from '../output/json.ts'
 import {
@@ -78,7 +77,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected flags!: FlagsOf<T>
   protected args!: ArgsOf<T>
   protected scope!: Scope
-  #filter: ((document: string) => Filtered) | undefined
+  #filter: ((document: string, isShown?: boolean) => Filtered) | undefined
 
   override async init(): Promise<void> {
     requireWords(this.argv, { ...this.ctor.flags, ...BaseCommand.baseFlags }, this.id)
@@ -184,8 +183,9 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   private print(document: string, failure?: RefcheckError): void {
     const { stdout, stderr } = this.context.streams
     if (this.#filter === undefined) return stdout.write(document)
-    const { text, problem } = this.#filter(document)
-    stdout.write(stdout.isTTY ? sanitize(text, { lines: true }) : text)
+    // An expression may take texts apart.
+    const { text, problem } = this.#filter(this.scope.secrets.redact(document), stdout.isTTY)
+    stdout.write(text)
     if (problem === undefined) return
     const stumbled = new UsageError(`--jq: ${problem}`, {
       hint: `The command itself was carried out. Its result:\n${document.trimEnd()}`,

@@ -1,13 +1,13 @@
 import type { Hook } from '@oclif/core/hooks'
 
 import { UsageError } from '../errors/kinds.ts'
-import { redact } from './redact.ts'
+import { redactArgument } from '../domain/wording/redact-argument.ts'
 import { commandNames, unknownCommand } from './suggest.ts'
 
 /** Only suggests. Running a guess is never right for a tool that orders things. */
 const commandNotFound: Hook.CommandNotFound = async ({ argv, config, id }) => {
   if (id.startsWith('-')) {
-    const flag = redact(id.replace(/=.*$/s, ''))
+    const flag = redactArgument(id.replace(/=.*$/s, ''))
     throw new UsageError(`the flag ${flag} is before the command`, {
       hint: 'Put flags after the command. List the commands with: refcheck help',
     })
@@ -18,7 +18,7 @@ const commandNotFound: Hook.CommandNotFound = async ({ argv, config, id }) => {
   for (let length = words.length - 1; length > 0; length -= 1) {
     const command = words.slice(0, length).join(' ')
     if (!known.includes(command)) continue
-    throw new UsageError(`unexpected argument "${redact(words[length] ?? '')}"`, {
+    throw new UsageError(`unexpected argument "${redactArgument(words[length] ?? '')}"`, {
       hint: `Show its help with: refcheck ${command} --help`,
     })
   }

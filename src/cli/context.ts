@@ -5,6 +5,7 @@ import { InternalError } from '../errors/kinds.ts'
 import { type Clock, systemClock } from '../host/clock.ts'
 import { type Environment, processEnvironment } from '../host/env.ts'
 import { type Random, systemRandom } from '../host/random.ts'
+import type { Secrets } from '../host/secrets.ts'
 import { type Interrupts, processInterrupts } from '../host/signals.ts'
 import { processStreams, type Streams } from '../output/streams.ts'
 import type { Prompter } from '../prompt/prompter.ts'
@@ -19,6 +20,8 @@ export interface Context {
   cwd: string
   /** What was typed after the program's name; main sets it. */
   argv?: readonly string[] | undefined
+  /** What is printed and stored nowhere; main makes it of the environment, and commands add what they read. */
+  secrets?: Secrets | undefined
   /** Runs another command line of this program; main sets it. */
   program?: ((argv: readonly string[], context: Context) => Promise<number>) | undefined
   /** Makes the process independent of the program's files, which an upgrade replaces; absent where src runs as it is. */

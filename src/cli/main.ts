@@ -9,7 +9,9 @@ import { failureJson, failureText } from '../output/failure.ts'
 import { jsonDocument } from '../output/present.ts'
 import { terminalOf } from '../output/terminal.ts'
 import { diskFailure, errorNumber } from '../disk/failure.ts'
+import { secretsOf } from '../host/environment-secrets.ts'
 import { withAccount } from '../host/paths.ts'
+import { redactedSink } from '../output/streams.ts'
 import { type Context, within } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { nameCommand } from './again.ts'
@@ -33,11 +35,14 @@ export async function main(
 ): Promise<number> {
   const program = (line: readonly string[], other: Context): Promise<number> =>
     main(line, other, root, options)
-  return within({ ...context, argv, program }, async () => {
-    const code = await codeOf(argv, context, root, options)
-    const { stdout } = context.streams
+  const secrets = secretsOf(context.env, context.secrets)
+  const { stdin, stdout, stderr } = context.streams
+  const streams = { stdin, stdout: redactedSink(stdout, secrets), stderr: redactedSink(stderr, secrets) }
+  const whole = { ...context, argv, program, secrets, streams }
+  return within(whole, async () => {
+    const code = await codeOf(argv, whole, root, options)
     await stdout.drained()
-    return code === 0 && stdout.failure !== undefined ? unwritten(stdout.failure, argv, context) : code
+    return code === 0 && stdout.failure !== undefined ? unwritten(stdout.failure, argv, whole) : code
   })
 }
 
@@ -152,6 +157,11 @@ function asRefcheckError(error: unknown, context: Context): RefcheckError {
   if (context.interrupts.stopped) return interrupted(error)
   if (isParseFailure(error)) return usageError(error)
   if (isOfTheSystem(error)) return diskFailure(error.syscall, error.path, error)
+  return internalError(error)
+}
+
+/** What nothing foresaw. */
+export function internalError(error: unknown): InternalError {
   return new InternalError(`internal error: ${error instanceof Error ? error.message : 'unknown'}`, {
     hint: 'This is a bug in refcheck. Run the same command with --verbose and report what it prints.',
     cause: error,

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 
 import type { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/kinds.ts'
-import { redact } from './redact.ts'
+import { redactArgument } from '../domain/wording/redact-argument.ts'
 import { nearest } from '../domain/form/nearest.ts'
 
 /** What oclif's parser throws, as far as we read it; its classes are not exported by name. */
@@ -35,7 +35,7 @@ export function usageError(error: Error & ParseFailure): UsageError {
     case 'NonExistentFlagsError':
       return unknownFlag(error, hint)
     case 'UnexpectedArgsError': {
-      const shown = (error.args ?? []).map((arg) => `"${redact(String(arg))}"`).join(', ')
+      const shown = (error.args ?? []).map((arg) => `"${redactArgument(String(arg))}"`).join(', ')
       return new UsageError(`unexpected argument ${shown}`, { hint })
     }
     case 'RequiredArgsError': {
@@ -108,11 +108,11 @@ const sentences: [pattern: RegExp, say: (...parts: string[]) => string][] = [
   [/^Flag (--[\w-]+) expects a value$/, (flag) => `${flag} requires a value`],
   [
     /^Expected (--[\w-]+)=(.*) to be one of: (.*)$/s,
-    (flag, value, options) => `${flag}: "${redact(value ?? '')}" is not one of: ${options}`,
+    (flag, value, options) => `${flag}: "${redactArgument(value ?? '')}" is not one of: ${options}`,
   ],
   [
     /^Expected (?!an integer)(.*) to be one of: (.*)$/s,
-    (value, options) => `"${redact(value ?? '')}" is not one of: ${options}`,
+    (value, options) => `"${redactArgument(value ?? '')}" is not one of: ${options}`,
   ],
   [
     /^(--[\w-]+)(?:=.*)? cannot also be provided when using (--[\w-]+)$/s,
@@ -122,11 +122,14 @@ const sentences: [pattern: RegExp, say: (...parts: string[]) => string][] = [
     /^All of the following must be provided when using (--[\w-]+): (.*)$/s,
     (flag, others) => `${flag} requires ${others}`,
   ],
-  [/^Expected an integer but received: (.*)$/s, (value) => `"${redact(value ?? '')}" is not a whole number`],
+  [
+    /^Expected an integer but received: (.*)$/s,
+    (value) => `"${redactArgument(value ?? '')}" is not a whole number`,
+  ],
   [
     /^Expected an integer (greater|less) than or equal to (-?\d+) but received: (.*)$/s,
     (side, limit, value) =>
-      `"${redact(value ?? '')}" is ${side === 'greater' ? 'less' : 'more'} than ${limit}`,
+      `"${redactArgument(value ?? '')}" is ${side === 'greater' ? 'less' : 'more'} than ${limit}`,
   ],
 ]
 

@@ -1,6 +1,8 @@
 import { type Keep, keeping } from '../domain/wording/kept-flags.ts'
 import { UsageError } from '../errors/kinds.ts'
+import { secretsOf } from '../host/environment-secrets.ts'
 import { NoHomeError, type Paths, resolvePaths } from '../host/paths.ts'
+import type { Secrets } from '../host/secrets.ts'
 import { Progress } from '../output/progress.ts'
 import { Reporter } from '../output/reporter.ts'
 import { terminalOf } from '../output/terminal.ts'
@@ -25,6 +27,8 @@ export class Scope {
   readonly context: Context
   readonly options: ScopeOptions
   readonly reporter: Reporter
+  /** What is printed and stored nowhere. */
+  readonly secrets: Secrets
   /** What a command that is told as the next one repeats of what was typed. */
   readonly keep: Keep
   readonly #made = new Map<unknown, unknown>()
@@ -36,6 +40,7 @@ export class Scope {
   constructor(context: Context, options: ScopeOptions) {
     this.context = context
     this.options = options
+    this.secrets = context.secrets ?? secretsOf(context.env)
     const { stderr } = context.streams
     this.keep = keeping(context.argv ?? [])
     const terminal = terminalOf(stderr, context.env, options.noColor)

@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein'
 import { UsageError } from '../errors/kinds.ts'
 import { nearest } from '../domain/form/nearest.ts'
 import { shellWord } from '../domain/wording/shell-word.ts'
-import { redact } from './redact.ts'
+import { redactArgument } from '../domain/wording/redact-argument.ts'
 
 /** Longer words are no misspelt names; the distance costs time by the product of both lengths. */
 const longestCompared = 24
@@ -22,14 +22,14 @@ export function unknownHelp(
   const [word = '', ...rest] = words
   const page = rest.length === 0 ? nearest(word, pages) : undefined
   if (page === undefined) return unknownCommand(words, known)
-  return new UsageError(`unknown command or page "${redact(word)}"`, {
+  return new UsageError(`unknown command or page "${redactArgument(word)}"`, {
     hint: `Did you mean: refcheck help ${page}`,
   })
 }
 
 /** What a mistyped command line means: the nearest command is suggested with what was typed after it, never run. */
 export function unknownCommand(words: readonly string[], known: readonly string[]): UsageError {
-  const typed = words.slice(0, nameLength(words)).map(redact).join(' ')
+  const typed = words.slice(0, nameLength(words)).map(redactArgument).join(' ')
   return new UsageError(`unknown command "${typed}"`, { hint: suggestion(words, known) })
 }
 
@@ -37,7 +37,9 @@ function suggestion(words: readonly string[], known: readonly string[]): string 
   const found = nearestCommand(words, known)
   if (found !== undefined) {
     const rest = words.slice(found.length)
-    const shown = rest.every((word) => redact(word) === word && !/key|secret|token|password/i.test(word))
+    const shown = rest.every(
+      (word) => redactArgument(word) === word && !/key|secret|token|password/i.test(word),
+    )
     return `Did you mean: ${['refcheck', found.name, ...(shown ? rest.map(shellWord) : [])].join(' ')}`
   }
   const topics = [

@@ -33,7 +33,8 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
     const found = await diagnose(this.scope, { needed, signal: this.signal })
     if (place !== undefined) {
       const report = await reportOn(this.scope, found)
-      await writeOutput(this.context, place, [Buffer.from(`${JSON.stringify(report, undefined, 2)}\n`)])
+      const text = this.scope.secrets.redact(JSON.stringify(report, undefined, 2))
+      await writeOutput(this.context, place, [Buffer.from(`${text}\n`)])
       if (typed !== undefined) this.scope.reporter.note(`Wrote ${typed}. Read it before you send it.`)
     }
     this.answer(doctorView(found.findings, place?.path), found.failure)

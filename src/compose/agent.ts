@@ -6,15 +6,12 @@ import { agentProcesses } from '../domain/approval/lineage.ts'
 import { requireReading } from '../domain/agent/reading.ts'
 import { InternalError } from '../errors/kinds.ts'
 import { agentMark } from '../host/agent-mark.ts'
-import { variable } from '../host/env.ts'
 import type { AgentPorts } from '../mcp/ports.ts'
 import type { Sink } from '../output/streams.ts'
 import { Gate } from '../usecases/agent/gate.ts'
 import type { RunReading } from '../usecases/agent/ports.ts'
 import { lineage, orderPlans, planOwner } from './approval.ts'
 import { session } from './session.ts'
-
-const shortestSecret = 6
 
 /** What a person allowed an agent when they started its server. */
 export interface AgentAllowances {
@@ -31,6 +28,8 @@ export async function serveAgents(
   signal: AbortSignal,
 ): Promise<void> {
   const { serveAgent } = await import('../mcp/server.ts')
+  // An agent is told of no key, whether or not a call has needed it yet.
+  await session(scope).catch(() => undefined)
   const { stream: input } = scope.context.streams.stdin
   await serveAgent(agentPorts(scope, allowances), { input, output: outputStream(scope), signal })
 }
@@ -42,7 +41,7 @@ function agentPorts(scope: Scope, allowances: AgentAllowances): AgentPorts {
     ...allowances,
     version: scope.options.version,
     run: runReading(scope),
-    secrets: () => secrets(scope),
+    redact: (text) => scope.secrets.redact(text),
     plans: () => orderPlans(scope),
     planning: async () => ({
       plans: await orderPlans(scope),
@@ -109,22 +108,4 @@ function into(take: (text: string) => void): Sink {
     isTTY: false,
     columns: 80,
   }
-}
-
-/** Nothing prints them; they are looked for all the same. */
-async function secrets(scope: Scope): Promise<string[]> {
-  const { env } = scope.context
-  const key = await session(scope).then(
-    ({ apiKey }) => apiKey,
-    () => undefined,
-  )
-  const [, password] =
-    /^postgres(?:ql)?:\/\/[^:/?#]*:(.*)@/i.exec(variable(env, 'REFCHECK_STORE') ?? '') ?? []
-  const named = ['REFCHECK_API_KEY', 'REFCHECK_WEBHOOK_SECRET', 'PGPASSWORD'].map((name) =>
-    variable(env, name),
-  )
-  // A short one would be found in any text.
-  return [key, password, ...named].flatMap((each) =>
-    (each?.length ?? 0) < shortestSecret ? [] : [each ?? ''],
-  )
 }

@@ -32,6 +32,7 @@ export async function connector(scope: Scope): Promise<(credentials: Credentials
   const [{ connectApi }, client] = await Promise.all([import('../api/service.ts'), http(scope)])
   return ({ baseUrl, apiKey, email }) => {
     usage(scope).of(baseUrl, apiKey)
+    scope.secrets.add('API key', apiKey)
     const credentials = { apiKey, userEmail: email }
     return connectApi({ ...options(scope, client, budget), baseUrl, credentials })
   }
@@ -106,6 +107,7 @@ function options(scope: Scope, client: HttpClient, budget: number) {
     http: client,
     clock,
     random,
+    secrets: scope.secrets,
     budgetMs: budget,
     onNotice: (notice: Parameters<typeof retryNoticeText>[0]) => scope.note(retryNoticeText(notice)),
     onThrottled: (seconds: number, understood: boolean) => usage(scope).throttled(seconds, understood),

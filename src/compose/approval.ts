@@ -18,7 +18,7 @@ import { account, sessionSources } from './session.ts'
 /** Plans of this machine. */
 export async function orderPlans(scope: Scope): Promise<OrderPlans> {
   const { openOrderPlans } = await import('../store/plans/order-plans.ts')
-  return openOrderPlans({ paths: scope.paths, random: scope.context.random, onNotice: scope.note })
+  return openOrderPlans({ paths: scope.paths, random: scope.context.random })
 }
 
 /** Whom orders are made for and as whom. */

@@ -10,11 +10,11 @@ import { chosenStore, store } from './store.ts'
 import { type BugReport, bugReport } from '../domain/doctor/bug-report.ts'
 import { variable } from '../host/env.ts'
 import { due, retention } from './retention.ts'
-import { looseMode, openToOthers } from '../disk/private-modes.ts'
+import { exposure, requireOwnFolders, storeWeakness } from '../disk/private-modes.ts'
 import { tryWrite } from '../disk/try-write.ts'
 import type { MachineReport } from '../domain/doctor/finding.ts'
 import type { Paths } from '../host/paths.ts'
-import { hasFileModes, machineKind, nodeVersion } from '../host/runtime.ts'
+import { machineKind, nodeVersion } from '../host/runtime.ts'
 import { proxySettings } from '../http/proxy.ts'
 import { storeLocation } from '../store/ledger/options.ts'
 import { checkMachine } from '../usecases/doctor/check-machine.ts'
@@ -32,13 +32,9 @@ export async function diagnose(
     storeLocation({ chosen: await chosenStore(scope), paths, cwd: context.cwd })
   const sources = await sessionSources(scope)
   // Looked at before anything is opened, which would fix it.
-  const privatePlaces = [
-    paths.config,
-    sources.settings.path,
-    sources.secrets.path,
-    paths.data,
-    ...(await location().then(placesOf, () => [])),
-  ]
+  const storeFiles = await location().then(placesOf, () => [])
+  const files = [sources.settings.path, sources.secrets.path, ...storeFiles]
+  const folders = [paths.config, paths.data, ...storeFiles.map(dirname)]
   const machine = machineChecks({
     clock,
     env,
@@ -47,8 +43,7 @@ export async function diagnose(
     // Settings that are damaged are another finding.
     written: async () => {
       const reports = await setting(scope, 'output-dir').catch(() => undefined)
-      const files = await location().then(placesOf, () => [])
-      return writtenPlaces(paths, files.slice(0, 1).map(dirname), reports)
+      return writtenPlaces(paths, storeFiles.slice(0, 1).map(dirname), reports)
     },
     tryWrite,
     retention: async () => {
@@ -57,19 +52,17 @@ export async function diagnose(
       const { rows, events, drafts } = (await due(scope)) ?? { rows: 0, events: 0, drafts: 0 }
       return { text: limit.text, due: rows + events + drafts }
     },
-    privatePlaces,
-    looseMode: async (path) => (hasFileModes() ? looseMode(path) : undefined),
+    requireOwnFolders: () => requireOwnFolders(paths.config, paths.data),
+    exposure: () => exposure(files, folders),
     unreadable,
     proxy: () => proxyInUse(env),
     store: async () => {
       const path = await location()
       const isThere = await isStoreThere(path)
       const [file] = placesOf(path)
-      const folder = file === undefined ? undefined : dirname(file)
-      const why = folder === undefined ? undefined : await openToOthers(folder)
       return {
         location: path,
-        exposed: folder === undefined || why === undefined ? undefined : { folder, why },
+        exposed: file === undefined ? undefined : storeWeakness(file),
         open: isThere ? () => store(scope) : undefined,
       }
     },

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 import type { Scope } from '../cli/scope.ts'
@@ -7,11 +6,12 @@ import type { QuotaStanding } from '../output/views/quota.ts'
 import type { OverviewPorts } from '../usecases/overview/read.ts'
 import { governor } from './api.ts'
 import { setting } from './session.ts'
-import { store } from './store.ts'
+import { inboxToShow, store } from './store.ts'
 
 /** What reading all that a store knows needs. */
 export async function overviewPorts(scope: Scope): Promise<OverviewPorts> {
-  const { ledger, batches, inbox } = await store(scope)
+  const inbox = await inboxToShow(scope)
+  const { ledger, batches } = await store(scope)
   return { ledger, batches, inbox, clock: scope.context.clock, files: () => filesOfReports(scope) }
 }
 
@@ -25,15 +25,19 @@ export async function quotaInUse(scope: Scope): Promise<QuotaStanding | undefine
   }
 }
 
-/** Reports by request, as the manifest of the folder that is set tells of them. */
+/** Reports by service and request, as the manifest of the folder that is set tells of them. */
 async function filesOfReports(scope: Scope): Promise<ReadonlyMap<string, number> | undefined> {
   const folder = await setting(scope, 'output-dir')
   if (folder === undefined) return undefined
   const { manifestName, parseManifest } = await import('../domain/report/record.ts')
+  const { readText } = await import('../store/reports/file.ts')
+  const { requestKey } = await import('../domain/overview/overview.ts')
   const path = join(resolve(scope.context.cwd, folder), manifestName)
   const files = new Map<string, number>()
-  if (!existsSync(path)) return files
-  for (const { request_id: id } of parseManifest(readFileSync(path, 'utf8'), path))
-    if (id !== null) files.set(id, (files.get(id) ?? 0) + 1)
+  const text = await readText(path)
+  for (const { service, request_id: id } of text === undefined ? [] : parseManifest(text, path)) {
+    const key = requestKey(service, id ?? '')
+    files.set(key, (files.get(key) ?? 0) + 1)
+  }
   return files
 }

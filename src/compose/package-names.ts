@@ -1,5 +1,6 @@
 import type { Api } from '../api/api.ts'
 import type { Scope } from '../cli/scope.ts'
+import type { PackageNames, ServiceUser } from '../domain/request/listing.ts'
 import { api } from './api.ts'
 import { session } from './session.ts'
 
@@ -27,13 +28,15 @@ async function kept({ paths, context }: Scope) {
   return openPackageNames({ paths, random: context.random })
 }
 
-/** What packages are called for any of these users; nobody need be logged in. */
-export async function namesForUsers(
-  scope: Scope,
-  users: readonly { baseUrl: string; userEmail: string }[],
-): Promise<ReadonlyMap<number, string>> {
+/** What packages are called for each of these users; no login is needed. */
+export async function namesForUsers(scope: Scope, users: readonly ServiceUser[]): Promise<PackageNames> {
   const names = await kept(scope)
-  const all = new Map<number, string>()
-  for (const user of users) for (const [id, name] of await names.get(user)) all.set(id, name)
-  return all
+  const all = new Map<string, ReadonlyMap<number, string>>()
+  for (const user of users) {
+    const key = userKey(user)
+    if (!all.has(key)) all.set(key, await names.get(user))
+  }
+  return (user, packageId) => all.get(userKey(user))?.get(packageId)
 }
+
+const userKey = ({ baseUrl, userEmail }: ServiceUser): string => `${baseUrl} ${userEmail}`

@@ -55,10 +55,12 @@ async function page(
 ): Promise<Uint8Array> {
   const { peoplePage, packageText } = await import('../output/views/people-page.ts')
   const packages = await namesForUsers(scope, users)
-  const ids = [...new Set(people.flatMap(({ package_id: id }) => id ?? []))]
-  const [only] = ids
-  const ofPackage =
-    only === undefined || ids.length > 1 ? [] : [['Package', packageText(only, packages)] as const]
+  const ofPackages = people.filter(({ package_id: id }) => id !== null)
+  const [first] = ofPackages
+  const isMixed = ofPackages.some(
+    ({ package_id: id, user }) => id !== first?.package_id || user.baseUrl !== first.user.baseUrl,
+  )
+  const ofPackage = first === undefined || isMixed ? [] : [['Package', packageText(first, packages)] as const]
   const text = await peoplePage({
     ...about,
     facts: [...ofPackage, ...about.facts],
@@ -66,9 +68,9 @@ async function page(
     total,
     attention,
     packages,
-    isMixed: ids.length > 1,
+    isMixed,
     version: scope.options.version,
     keep: scope.keep,
   })
-  return new TextEncoder().encode(text)
+  return new TextEncoder().encode(scope.secrets.redact(text))
 }

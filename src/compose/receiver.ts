@@ -1,4 +1,4 @@
-import { redact } from '../cli/redact.ts'
+import { redactArgument } from '../domain/wording/redact-argument.ts'
 import type { Scope } from '../cli/scope.ts'
 import { UsageError } from '../errors/kinds.ts'
 import type { HttpClient } from '../http/client.ts'
@@ -16,7 +16,7 @@ export async function receiverAt(
   authority?: string,
 ): Promise<{ http: HttpClient; url: string }> {
   if (!URL.canParse(text)) {
-    throw new UsageError(`${source}: "${redact(text)}" is not a URL`, {
+    throw new UsageError(`${source}: "${redactArgument(text)}" is not a URL`, {
       hint: 'A URL looks like https://staging.example.com/hook',
     })
   }

@@ -41,8 +41,11 @@ export async function reportSource(
       hint: 'Give one of them.',
     })
   }
-  if (url === '-') return { kind: 'url', url: await readSecretLine(scope.context, 'the signed URL') }
-  if (url !== undefined) return { kind: 'url', url }
+  if (url !== undefined) {
+    const signed = url === '-' ? await readSecretLine(scope.context, 'the signed URL') : url
+    scope.secrets.addTokenOf(signed)
+    return { kind: 'url', url: signed }
+  }
   if (request !== undefined)
     return { kind: 'requests', requestIds: [...new Set(await requestIdsOf(scope, request))] }
   const batchId = await batchIdOf(scope, batch)

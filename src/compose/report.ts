@@ -4,7 +4,7 @@ import type { FilingFlags } from '../cli/flags/filing.ts'
 import { processId } from '../host/process-id.ts'
 import type { Scope } from '../cli/scope.ts'
 import { api, patientApi, timeToSend } from './api.ts'
-import { session, setting } from './session.ts'
+import { environmentOfChild, session, setting } from './session.ts'
 import { store } from './store.ts'
 import { destination } from '../domain/report/place.ts'
 import { isSingle, type ReportSource } from '../domain/report/source.ts'
@@ -91,9 +91,12 @@ async function openFolder(
 }
 
 /** How a file is shown to the person, and what is said where it cannot be. */
-export function opener({ context, reporter }: Scope) {
+export function opener(scope: Scope) {
   return [
-    async (path: string) => (await import('../host/open-file.ts')).openFile(path, context.env),
-    (path: string, why: string): void => reporter.warn(`${path} was not opened: ${why}`),
+    async (path: string) => {
+      const { openFile } = await import('../host/open-file.ts')
+      return openFile(path, { env: scope.context.env, childEnv: await environmentOfChild(scope) })
+    },
+    (path: string, why: string): void => scope.reporter.warn(`${path} was not opened: ${why}`),
   ] as const
 }

@@ -13,7 +13,7 @@ import { SimilarQuestion } from '../usecases/request/similar-question.ts'
 import type { OrderPorts } from '../usecases/request/ports.ts'
 import { api, budgetMs, governor, patientApi } from './api.ts'
 import { schemas } from './schemas.ts'
-import { account } from './session.ts'
+import { account, session } from './session.ts'
 import { store } from './store.ts'
 
 /** A wait for the quota that is worth a word, in seconds. */
@@ -87,6 +87,7 @@ export async function watching(scope: Scope, total: number) {
   const [{ WaitMeter }, parts] = await Promise.all([import('../output/wait-meter.ts'), following(scope)])
   const meter = new WaitMeter(scope.reporter, total)
   const { ledger } = await store(scope)
+  const { baseUrl } = await session(scope)
   const records: Promise<void>[] = []
   const known = new Map<string, string>()
   return {
@@ -100,7 +101,7 @@ export async function watching(scope: Scope, total: number) {
       known.set(id, `${status} ${checks}`)
       // A store that cannot be written to is no fault of the wait.
       const at = scope.context.clock.now()
-      records.push(ledger.recordStatus(id, status, at, checks).catch(() => undefined))
+      records.push(ledger.recordStatus(baseUrl, id, status, at, checks).catch(() => undefined))
     },
     kept: async (): Promise<void> => void (await Promise.all(records)),
   }
@@ -114,12 +115,12 @@ export function readMeter(scope: Scope): (done: number, total: number) => void {
 }
 
 /** Keeps at the end, where the answer is out, what was read of orders of this store. */
-export function keepReads(scope: Scope, requests: readonly RequestResource[]): void {
+export function keepReads(scope: Scope, baseUrl: string, requests: readonly RequestResource[]): void {
   scope.onSettle(async () => {
     try {
       const { ledger } = await store(scope)
       for (const { request_id: id, status, checks } of requests)
-        await ledger.recordStatus(id, status, scope.context.clock.now(), checksText(checks))
+        await ledger.recordStatus(baseUrl, id, status, scope.context.clock.now(), checksText(checks))
     } catch (error) {
       // A store that cannot be used is no fault of the read.
       if (!(error instanceof RefcheckError)) throw error

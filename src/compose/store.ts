@@ -7,10 +7,11 @@ import type { Migrated } from '../domain/store/told.ts'
 import type { Batch } from '../domain/batch/batch.ts'
 import { statusOf } from '../domain/batch/standing.ts'
 import type { View } from '../output/view.ts'
+import type { Inbox } from '../store/ledger/inbox.ts'
 import type { StoreOptions } from '../store/ledger/options.ts'
 import type { Store } from '../store/ledger/store.ts'
 import { findBatch, stoppedRows } from '../usecases/batch/standing.ts'
-import { setting } from './session.ts'
+import { learnSecrets, setting } from './session.ts'
 
 /** Counting keeps nobody waiting whose answer is out. */
 const busyMsAtTheEnd = 250
@@ -59,6 +60,7 @@ async function opened(
     clock,
     random,
     env,
+    secrets: scope.secrets,
     busyMs,
     onNotice,
     ...limits,
@@ -71,8 +73,8 @@ async function opened(
 export async function migratedStore(scope: Scope): Promise<Migrated> {
   const { migrateStore } = await import('../store/ledger/open.ts')
   const { clock, random, cwd, env } = scope.context
-  const { paths, note: onNotice } = scope
-  return migrateStore({ chosen: await chosenStore(scope), paths, cwd, clock, random, env, onNotice })
+  const { paths, note: onNotice, secrets } = scope
+  return migrateStore({ chosen: await chosenStore(scope), paths, cwd, clock, random, env, secrets, onNotice })
 }
 
 /** Two places, and what moving a store from one to the other needs; nothing is made yet. */
@@ -80,10 +82,10 @@ export async function storeToMove(scope: Scope, from: string, to: string) {
   const { openFormerStore, openNewStore } = await import('../store/ledger/open.ts')
   const { storeLocation, storePlace } = await import('../store/ledger/options.ts')
   const { clock, random, cwd, env } = scope.context
-  const { paths, note: onNotice } = scope
+  const { paths, note: onNotice, secrets } = scope
   const optionsOf = (name: string, chosen: string) => {
     requireNoPassword(name, chosen)
-    return { chosen, paths, cwd, clock, random, env, onNotice, patienceMs: 0 }
+    return { chosen, paths, cwd, clock, random, env, secrets, onNotice, patienceMs: 0 }
   }
   const [source, target] = [optionsOf('FROM', from), optionsOf('TO', to)]
   const kept = <Made extends Store>(made: Made): Made => {
@@ -103,6 +105,15 @@ export async function storeToMove(scope: Scope, from: string, to: string) {
 /** REFCHECK_STORE, else the setting `store`. */
 export async function chosenStore(scope: Scope): Promise<string | undefined> {
   return variable(scope.context.env, 'REFCHECK_STORE') ?? (await setting(scope, 'store'))
+}
+
+/**
+ * The inbox of a command that shows events. Their bodies are kept as they were signed, whatever they hold; what is
+ * shown of them is redacted.
+ */
+export async function inboxToShow(scope: Scope): Promise<Inbox> {
+  await learnSecrets(scope)
+  return (await store(scope)).inbox
 }
 
 /** What reading and moving batches needs. */

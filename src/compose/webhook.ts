@@ -2,17 +2,16 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { checkWebhookSecret } from '../domain/session/credentials.ts'
-import { otherWebhookSecrets } from '../usecases/session/webhook-secret.ts'
+import { otherWebhookSecrets, type WebhookSecret } from '../usecases/session/webhook-secret.ts'
 import type { OtherSecret } from '../domain/webhook/diagnose.ts'
 import { readInput } from './input.ts'
 import type { Scope } from '../cli/scope.ts'
-import { childEnvironment } from '../host/child-environment.ts'
 import { hasFileModes } from '../host/runtime.ts'
 import { runProgram } from '../host/run-program.ts'
 import type { DeliverPorts } from '../usecases/webhook/deliver.ts'
 import type { ListenPorts } from '../usecases/webhook/listen.ts'
 import { receiverAt } from './receiver.ts'
-import { sessionSources } from './session.ts'
+import { environmentOfChild, sessionSources } from './session.ts'
 import { store } from './store.ts'
 
 const others = 0o077
@@ -20,27 +19,41 @@ const execPatienceMs = 60_000
 
 export interface WebhookSecrets {
   secret: string
+  /** Base URL of the service that signs with it; undefined where nothing says which that is. */
+  service: () => Promise<string | undefined>
   /** The others that are known here; read once, when they are first asked for. */
   others: () => Promise<readonly OtherSecret[]>
 }
 
 /** The secret of the environment or the profile; none is a UsageError. */
 export async function webhookSecret(scope: Scope): Promise<string> {
+  return (await ownSecret(scope)).secret
+}
+
+async function ownSecret(scope: Scope): Promise<WebhookSecret> {
   const { resolveWebhookSecret } = await import('../usecases/session/webhook-secret.ts')
-  return (await resolveWebhookSecret(await sessionSources(scope))).secret
+  return resolveWebhookSecret(await sessionSources(scope))
 }
 
 /** The secret of `--secret-file`, else that of the environment or the profile; none is a UsageError. */
 export async function webhookSecrets(scope: Scope, file: string | undefined): Promise<WebhookSecrets> {
-  const secret = file === undefined ? await webhookSecret(scope) : await fromFile(scope, file)
+  const { secret, from } =
+    file === undefined
+      ? await ownSecret(scope)
+      : { secret: await fromFile(scope, file), from: 'environment' as const }
   let known: Promise<readonly OtherSecret[]> | undefined
   return {
     secret,
+    async service() {
+      // Loaded where it is asked for: verifying and signing do without the rules of a session.
+      const { signingService } = await import('../usecases/session/resolve.ts')
+      return signingService(await sessionSources(scope), from)
+    },
     others: () => (known ??= sessionSources(scope).then((sources) => otherWebhookSecrets(sources, secret))),
   }
 }
 
-async function fromFile({ context, reporter }: Scope, file: string): Promise<string> {
+async function fromFile({ context, reporter, secrets }: Scope, file: string): Promise<string> {
   const bytes = await readInput(context, file, 'the webhook secret')
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   if (file !== '-') {
@@ -49,7 +62,9 @@ async function fromFile({ context, reporter }: Scope, file: string): Promise<str
       reporter.warn(`other users of this machine can read ${file}. Make it private with: chmod 600 ${file}`)
     }
   }
-  return checkWebhookSecret(text, `the secret in ${file}`)
+  const secret = checkWebhookSecret(text, `the secret in ${file}`)
+  secrets.add('webhook secret', secret)
+  return secret
 }
 
 /** What receiving and handing on needs. `exec`: the words of a program to run for each event. */
@@ -72,16 +87,14 @@ export async function listenPorts(
     import('../server/small-requests.ts'),
     import('../usecases/webhook/deliver.ts'),
   ])
-  const { clock, env } = scope.context
+  const { clock } = scope.context
   const { inbox } = await store(scope)
   const to =
     forwardTo === undefined ? undefined : await receiverAt(scope, forwardTo, '--forward-to', forwardCa)
+  const env = exec === undefined ? {} : await environmentOfChild(scope)
   const ports: DeliverPorts = {
     to: to && { ...to, clock, secret },
-    program:
-      exec &&
-      ((event) =>
-        runProgram(exec, { env: childEnvironment(env), input: event.body, timeoutMs: execPatienceMs })),
+    program: exec && ((event) => runProgram(exec, { env, input: event.body, timeoutMs: execPatienceMs })),
   }
   const isAsked = to !== undefined || exec !== undefined
   return { inbox, clock, serve: serveSmallRequests, deliver: isAsked ? delivering(ports) : undefined }

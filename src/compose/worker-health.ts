@@ -16,7 +16,7 @@ interface Place {
   quota: () => Promise<WorkerStanding['quota']>
 }
 
-const limits = { maxBytes: 1024, requestTimeoutMs: 5_000, idleTimeoutMs: 5_000, maxConnections: 64 }
+const limits = { maxBytes: 1024, requestTimeoutMs: 5_000, idleTimeoutMs: 5_000 }
 
 /**
  * `/healthz`: the process lives. `/readyz`: the store can be read and takes orders. `/metrics`: for Prometheus. Nothing
@@ -66,6 +66,6 @@ async function queueStanding(scope: Scope): Promise<Omit<WorkerStanding, 'quota'
   return {
     rows: { pending: sum('pending'), unknown: sum('unknown'), held: sum('held') },
     lagSeconds: oldest === undefined ? 0 : Math.max(0, (scope.context.clock.now() - oldest) / 1000),
-    isClosed: (await maintenance.closed()) !== undefined,
+    isClosed: (await maintenance.closing()) !== undefined,
   }
 }

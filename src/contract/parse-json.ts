@@ -17,20 +17,54 @@ export function parseJson(text: string): unknown {
 
 /** What bytes that others sent say; undefined where they are no JSON in UTF-8. */
 export function parseJsonBytes(bytes: Uint8Array): unknown {
+  const text = utf8Text(bytes)
+  return text === undefined ? undefined : parsedOrUndefined(text)
+}
+
+/** What a text that others sent says; undefined where it is no JSON. */
+export function parsedOrUndefined(text: string): unknown {
   try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return parseJson(text)
   } catch {
     return undefined
   }
 }
 
+/** Undefined where the bytes are no UTF-8. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether a JSON text holds more values than `max`, by its commas and opening brackets: parsing and checking them takes
+ * far more memory than the text.
+ */
+export function hasMoreValues(text: Uint8Array, max: number): boolean {
+  let count = 1
+  let isWithinText = false
+  for (let at = 0; at < text.length; at += 1) {
+    const byte = text[at] ?? 0
+    if (isWithinText) {
+      if (byte === backslash) at += 1
+      else if (byte === quote) isWithinText = false
+    } else if (byte === quote) isWithinText = true
+    else if ((byte === comma || (byte & ~kindBit) === opening) && (count += 1) > max) return true
+  }
+  return false
+}
+
+const comma = 0x2c
 const quote = 0x22
 const backslash = 0x5c
 /** What is left of a bracket or brace of either kind without the bits in which they differ. */
 const [opening, closing] = [0x5b, 0x5d]
 const kindBit = 0x20
 
-/** Quick rather than short: it goes over answers of 32 MB, letter by letter. */
+/** Quick rather than short: it goes over answers of 16 MiB, letter by letter. */
 function isNestedDeep(text: string): boolean {
   let depth = 0
   let isWithinText = false

@@ -3,7 +3,7 @@ import { unlinkSync } from 'node:fs'
 import type { Random } from '../host/random.ts'
 import { diskFailure, errorNumber } from './failure.ts'
 import { acquire, type LockOptions } from './lock.ts'
-import { readPrivate } from './private-modes.ts'
+import { readOwn } from './private-modes.ts'
 import { writeWhole } from './whole-file.ts'
 
 /** Who holds a lock: a process id of this machine, and since when (ISO 8601). */
@@ -37,7 +37,7 @@ export type Claim =
 export async function claim(path: string, options: ClaimOptions): Promise<Claim> {
   const record = `${path}.holder`
   const lock = await acquire(path, options)
-  if (lock === undefined) return { held: false, holder: await readHolder(record) }
+  if (lock === undefined) return { held: false, holder: readHolder(record) }
   let held = true
   const release = (): void => {
     if (!held) return
@@ -73,26 +73,21 @@ function removeName(record: string): void {
  * moment to see, so a claim made at that very moment has to be patient.
  */
 export async function holderOf(path: string, clock: LockOptions['clock']): Promise<Holder | undefined> {
-  const holder = await readHolder(`${path}.holder`)
+  const holder = readHolder(`${path}.holder`)
   if (holder === undefined) return undefined
   const lock = await acquire(path, { clock, waitMs: 0 })
   lock?.release()
   return lock === undefined ? holder : undefined
 }
 
-async function readHolder(record: string): Promise<Holder | undefined> {
-  const file = await readPrivate(record, 1024).catch(() => undefined)
-  return file === undefined ? undefined : holderIn(file.text)
-}
-
-function holderIn(text: string): Holder | undefined {
+function readHolder(record: string): Holder | undefined {
   try {
-    const { pid, since } = JSON.parse(text) as Partial<Record<string, unknown>>
+    const { pid, since } = JSON.parse(readOwn(record, 1024) ?? '{}') as Partial<Record<string, unknown>>
     const isHolder =
       Number.isSafeInteger(pid) && typeof since === 'string' && !Number.isNaN(Date.parse(since))
     return isHolder ? { pid: Number(pid), since } : undefined
   } catch {
-    // Half a name is none.
+    // Half a name is none, and another account's is not believed.
     return undefined
   }
 }

@@ -1,64 +1,88 @@
-import { constants, type Stats } from 'node:fs'
-import { chmod, lstat, open, stat } from 'node:fs/promises'
+import {
+  chmodSync,
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  readFileSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 
 import { IoError } from '../errors/kinds.ts'
 import { ownUserId } from '../host/process-id.ts'
-import { makeFolders } from './make-folders.ts'
 import { diskFailure, errorNumber } from './failure.ts'
+import { makeFolders } from './make-folders.ts'
+import {
+  byAll,
+  byOthers,
+  folderWeakness,
+  hasModes,
+  isSticky,
+  modeText,
+  type OpenedFile,
+  openOwn,
+  type Weakness,
+  weaknessOf,
+} from './ownership.ts'
 
 /** What others of this machine may do with a file or folder; a private one grants none of it. */
 const others = 0o077
-const stickyBit = 0o1000
-const writableByAll = 0o002
+const readableByOthers = 0o044
 
-/** The same for several, outer ones first; what was fixed is told. */
-export async function privateFolders(
-  paths: readonly string[],
-  onNotice: (text: string) => void,
-): Promise<void> {
+const ownFolders = 'a folder of your own: set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR.'
+
+/**
+ * Makes our folders and their missing parents, outer ones first, 0700 from the start. One that exists keeps its mode.
+ * Throws an IoError as `requireOwnFolders` does, then before anything is made.
+ */
+export function makeOwnFolders(...paths: readonly string[]): void {
+  requireOwnFolders(...paths)
+  for (const path of paths) makeFolder(path)
+  // Another account may have made one of them meanwhile.
+  requireOwnFolders(...paths)
+}
+
+/**
+ * Throws an IoError where another account could replace what is in one of our folders: it owns the folder, may write
+ * to it, or can rename a folder above it. Folders that are not there are no failure.
+ */
+export function requireOwnFolders(...paths: readonly string[]): void {
   for (const path of paths) {
-    const notice = await privateFolder(path)
-    if (notice !== undefined) onNotice(notice)
+    let weakness: Weakness | undefined
+    try {
+      weakness = folderWeakness(path)
+    } catch (error) {
+      throw diskFailure('read the folder', path, error)
+    }
+    if (weakness !== undefined) throw weakFolder(path, weakness)
   }
 }
 
 /**
- * Makes the folder and its missing parents, 0700 from the start, or fixes a looser one. Answers a
- * sentence to show the person when something was fixed. A folder that all accounts share (/tmp), that
- * belongs to another account, or that cannot be fixed is refused with an IoError.
+ * Makes a folder for locks, 0700. It may be in a folder that others may write to, so nothing is asked of those above it.
+ * Another account's is an IoError.
  */
-export async function privateFolder(path: string): Promise<string | undefined> {
+export function makeLockFolder(path: string): void {
+  makeFolder(path)
+  try {
+    const status = statSync(path)
+    for (const { uid } of [lstatSync(path), status]) refuseForeign('folder', path, uid)
+    // It changes nothing where modes mean nothing (FAT).
+    if (weaknessOf(status) === 'writable') chmodSync(path, status.mode & 0o7700)
+  } catch (error) {
+    throw error instanceof IoError ? error : diskFailure('use the folder', path, error)
+  }
+}
+
+function makeFolder(path: string): void {
   try {
     makeFolders(path, 0o700)
   } catch (error) {
     if (errorNumber(error) === 'EEXIST') throw diskFailure('make the folder', path, notAFolder())
     throw diskFailure('make the folder', path, error)
   }
-  return makeFolderPrivate(path)
-}
-
-/** The fixing half of `privateFolder`: a folder that is not there stays so. */
-export async function makeFolderPrivate(path: string): Promise<string | undefined> {
-  const [own, status] = await Promise.all([lstat(path), stat(path)]).catch((error: unknown) => {
-    if (errorNumber(error) === 'ENOENT') return []
-    throw diskFailure('read the folder', path, error)
-  })
-  if (own === undefined || status === undefined) return undefined
-  // A link of one's own leads where one wants it to.
-  refuseForeign('folder', path, own)
-  if (!status.isDirectory()) throw diskFailure('use the folder', path, notAFolder())
-  refuseForeign('folder', path, status)
-  if ((status.mode & others) === 0) return undefined
-  if ((status.mode & stickyBit) !== 0) {
-    throw new IoError(`cannot keep private files in "${path}": all users of this machine share it`, {
-      hint: 'Use a folder of your own inside it.',
-    })
-  }
-  await chmod(path, status.mode & 0o7700).catch((error: unknown) => {
-    throw cannotMend(path, error)
-  })
-  const after = await stat(path)
-  return mendedNotice('folder', path, status.mode, after.mode)
 }
 
 export interface PrivateText {
@@ -68,35 +92,42 @@ export interface PrivateText {
 }
 
 /**
- * Reads a private file as UTF-8, fixing a looser mode first; undefined where there is none. A
- * symbolic link, anything but a regular file, one of another account, more than `maxBytes`, or a mode that
- * cannot be fixed is an IoError.
+ * Reads a private file as UTF-8, and takes away the permission of others to read it; undefined where there is none.
+ * A symbolic link, anything but a regular file, one that another account owns or may write to, more than `maxBytes`,
+ * or a mode that cannot be fixed is an IoError. With `base`, our folder that the file is in or below, so are folders
+ * as in `requireOwnFolders`.
  */
-export async function readPrivate(path: string, maxBytes: number): Promise<PrivateText | undefined> {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+export async function readPrivate(
+  path: string,
+  maxBytes: number,
+  base?: string,
+): Promise<PrivateText | undefined> {
+  if (base !== undefined) requireOwnFolders(...new Set([base, dirname(path)]))
+  let notice: string | undefined
+  const text = readChecked(path, maxBytes, (file) => {
+    notice = makeFilePrivate(path, file)
+  })
+  return text === undefined ? undefined : { text, notice }
+}
+
+/** The same for a file in a folder that is not ours, such as one of reports; its mode stays. */
+export function readOwn(path: string, maxBytes: number): string | undefined {
+  return readChecked(path, maxBytes, () => undefined)
+}
+
+function readChecked(
+  path: string,
+  maxBytes: number,
+  prepare: (file: OpenedFile) => void,
+): string | undefined {
   try {
-    const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    const file = openPrivate(path)
     try {
-      const status = await file.stat()
-      const odd = status.isFile() ? undefined : 'it is not a regular file'
-      const why = odd ?? (status.size > maxBytes ? `it is larger than ${maxBytes} bytes` : undefined)
-      if (why !== undefined) {
-        throw new IoError(`cannot read "${path}": ${why}`, {
-          hint: 'Something replaced it. Move it away, then run the same command again.',
-        })
-      }
-      refuseForeign('file', path, status)
-      let notice: string | undefined
-      if ((status.mode & others) !== 0) {
-        await file.chmod(status.mode & 0o700).catch((error: unknown) => {
-          throw cannotMend(path, error)
-        })
-        const after = await file.stat()
-        notice = mendedNotice('file', path, status.mode, after.mode)
-      }
-      return { text: await file.readFile('utf8'), notice }
+      if (file.status.size > maxBytes) throw replaced(path, `it is larger than ${maxBytes} bytes`)
+      prepare(file)
+      return readFileSync(file.descriptor, 'utf8')
     } finally {
-      await file.close()
+      closeSync(file.descriptor)
     }
   } catch (error) {
     if (error instanceof IoError) throw error
@@ -105,47 +136,151 @@ export async function readPrivate(path: string, maxBytes: number): Promise<Priva
   }
 }
 
-/** The mode, such as "0644", of a file or folder that others may do something with; undefined where they may not. */
-export async function looseMode(path: string): Promise<string | undefined> {
-  const status = await stat(path).catch(() => undefined)
-  if (status === undefined || (status.mode & others) === 0) return undefined
-  return (status.mode & 0o777).toString(8).padStart(4, '0')
+/**
+ * Opens a file of ours, to read unless `flags` say otherwise; the caller closes it. What `readPrivate` refuses is an
+ * IoError; failures of the system are thrown as they are.
+ */
+export function openPrivate(path: string, flags?: number): OpenedFile {
+  const file = openOwn(path, flags)
+  try {
+    if (!file.status.isFile()) throw replaced(path, 'it is not a regular file')
+    const weakness = weaknessOf(file.status)
+    if (weakness === 'foreign') throw foreign('file', path)
+    if (weakness === 'writable' && hasModes(file)) {
+      throw new IoError(
+        `cannot use the file "${path}": other users of this machine may write to it (${modeText(file.status)})`,
+        { hint: `Check what is in it, then make it private with: chmod go= "${path}"` },
+      )
+    }
+    return file
+  } catch (error) {
+    closeSync(file.descriptor)
+    throw error
+  }
 }
 
-/** Why other accounts could replace what is in a folder; undefined where they cannot, or it is not there. */
-export async function openToOthers(folder: string): Promise<string | undefined> {
+function makeFilePrivate(path: string, { descriptor, status }: OpenedFile): string | undefined {
+  if ((status.mode & others) === 0) return undefined
+  try {
+    fchmodSync(descriptor, status.mode & 0o700)
+  } catch (cause) {
+    throw new IoError(`other users can read "${path}", and its permissions cannot be changed`, {
+      hint: `Use another folder, or make it private with: chmod go= "${path}"`,
+      cause,
+    })
+  }
+  const after = fstatSync(descriptor)
+  // No word where modes mean nothing and the change had no effect (FAT).
+  if ((after.mode & others) !== 0) return undefined
+  return `The file "${path}" was readable by other users (${permissions(status)}); it is now private (${permissions(after)}).`
+}
+
+export interface Exposure {
+  /** Files and folders of other accounts. */
+  foreign: string[]
+  /** Files that others may read or write, and folders through which they could replace ours, each with its mode. */
+  loose: string[]
+  writable: string[]
+  /** Our own folders whose names of files others may see. */
+  listable: string[]
+}
+
+/**
+ * What other accounts could do with files of ours and in folders, as far as they are there, beyond what
+ * `requireOwnFolders` refuses. Nothing is opened, which would release a lock on it.
+ */
+export function exposure(files: readonly string[], folders: readonly string[]): Exposure {
+  const found: Exposure = { foreign: [], loose: [], writable: [], listable: [] }
+  if (ownUserId() === undefined) return found
+  const named = (path: string, status: Pick<Stats, 'mode'>): string => `"${path}" (${modeText(status)})`
+  for (const path of new Set(files)) {
+    const status = statusOf(path)
+    if (status === undefined) continue
+    if (weaknessOf(status) === 'foreign') found.foreign.push(`"${path}"`)
+    else if ((status.mode & others) !== 0) found.loose.push(named(path, status))
+  }
+  for (const folder of new Set(folders)) {
+    const weakness = knownWeakness(folder)
+    if (weakness?.problem === 'foreign') found.foreign.push(`"${weakness.path}"`)
+    if (weakness?.problem === 'writable') found.writable.push(named(weakness.path, weakness.status))
+    const status = statusOf(folder)
+    if (status !== undefined && (status.mode & readableByOthers) !== 0)
+      found.listable.push(named(folder, status))
+  }
+  return found
+}
+
+/**
+ * Why other accounts could replace or change a store, whose folder need not be ours alone; undefined where they cannot,
+ * or it is not there.
+ */
+export function storeWeakness(file: string): { path: string; why: string } | undefined {
   const own = ownUserId()
-  const status = await stat(folder).catch(() => undefined)
-  if (own === undefined || status === undefined) return undefined
-  if (status.uid !== own && status.uid !== 0) return 'it belongs to another user of this machine'
-  if ((status.mode & writableByAll) === 0) return undefined
-  const mode = (status.mode & 0o7777).toString(8).padStart(4, '0')
-  return `all users of this machine may write to it (${mode})`
+  const folder = dirname(file)
+  for (const path of own === undefined ? [] : [folder, file]) {
+    const status = statusOf(path)
+    if (status === undefined) continue
+    if (status.uid !== own && status.uid !== 0)
+      return { path, why: 'it belongs to another user of this machine' }
+    if (path === folder && (status.mode & byAll) !== 0)
+      return { path, why: `all users of this machine may write to it (${modeText(status)})` }
+  }
+  return undefined
+}
+
+/** Undefined also where nothing can be known of it. */
+function knownWeakness(folder: string): Weakness | undefined {
+  try {
+    return folderWeakness(folder, byOthers)
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined where nothing is there, or nothing can be known of it. */
+function statusOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
 }
 
 /** Who may write a file decides what is in it: another account's is not trusted, whatever its mode. */
-export function refuseForeign(kind: 'file' | 'folder', path: string, status: Pick<Stats, 'uid'>): void {
+export function refuseForeign(kind: 'file' | 'folder', path: string, uid: number): void {
   const own = ownUserId()
-  if (own === undefined || status.uid === own) return
-  throw new IoError(`cannot use the ${kind} "${path}": it belongs to another user of this machine`, {
-    hint: 'Run refcheck as that user, or use a folder of your own: set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR.',
+  if (own !== undefined && uid !== own) throw foreign(kind, path)
+}
+
+function foreign(kind: 'file' | 'folder', path: string): IoError {
+  return new IoError(`cannot use the ${kind} "${path}": it belongs to another user of this machine`, {
+    hint: `Run refcheck as that user, or ${kind === 'file' ? 'move the file away.' : `use ${ownFolders}`}`,
   })
 }
 
-/** No word where modes mean nothing and the change had no effect (Windows, FAT). */
-function mendedNotice(kind: string, path: string, before: number, after: number): string | undefined {
-  if ((after & others) !== 0) return undefined
-  const was = (before & 0o777).toString(8).padStart(4, '0')
-  const is = (after & 0o777).toString(8).padStart(4, '0')
-  return `The ${kind} "${path}" was readable by other users (${was}); it is now private (${is}).`
-}
-
-function cannotMend(path: string, cause: unknown): IoError {
-  return new IoError(`other users can read "${path}", and its permissions cannot be changed`, {
-    hint: `Use another folder, or make it private with: chmod go= "${path}"`,
-    cause,
+function weakFolder(folder: string, { path, isAbove, problem, status }: Weakness): IoError {
+  if (problem === 'foreign') {
+    if (!isAbove) return foreign('folder', folder)
+    return new IoError(
+      `cannot use the folder "${folder}": "${path}", which contains it, belongs to another user of this machine`,
+      { hint: `Use ${ownFolders}` },
+    )
+  }
+  const what = isAbove ? `"${path}" (${modeText(status)}), which contains it` : `it (${modeText(status)})`
+  return new IoError(`cannot use the folder "${folder}": other users of this machine may write to ${what}`, {
+    hint: isSticky(status)
+      ? `Use ${ownFolders}`
+      : `Use another folder, or take that permission away with: chmod go-w "${path}"`,
   })
 }
+
+function replaced(path: string, why: string): IoError {
+  return new IoError(`cannot read "${path}": ${why}`, {
+    hint: 'Something replaced it. Move it away, then run the same command again.',
+  })
+}
+
+const permissions = ({ mode }: { mode: number }): string => modeText({ mode: mode & 0o777 })
 
 function notAFolder(): Error {
   return Object.assign(new Error('not a folder'), { code: 'ENOTDIR' })

@@ -12,7 +12,7 @@ import { refuseForeign } from './private-modes.ts'
 export async function tryWrite(folder: string): Promise<void> {
   const there = nearest(folder)
   try {
-    if (there === folder) refuseForeign('folder', folder, await stat(folder))
+    if (there === folder) refuseForeign('folder', folder, (await stat(folder)).uid)
     const own = await mkdtemp(join(there, '.refcheck-try-'))
     try {
       const file = await open(join(own, 'file'), 'wx', 0o600)

@@ -13,7 +13,7 @@ export type { CheckRequest } from './types.ts'
 export interface SandboxOptions {
   /** Default: a free one. */
   port?: number | undefined
-  /** Ids, keys and random draws follow from it. */
+  /** Ids, keys and random draws follow from it. Default: a random one. */
   seed?: string | undefined
   /** `manual`: time stands still but for `advance`. Default `real`. */
   clock?: 'real' | 'manual' | undefined

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 
-import { childEnvironment } from './child-environment.ts'
 import { type Environment, variable } from './env.ts'
 
 /** How a platform shows a file: the program, and the arguments before the path. */
@@ -14,11 +13,11 @@ const openers: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Shows a file or folder (absolute) with the desktop's own program, which no shell stands before.
- * Answers why it could not; it does not wait for the program to end.
+ * Answers why it could not; it does not wait for the program to end. `childEnv`: what the program gets.
  */
 export async function openFile(
   path: string,
-  env: Environment,
+  { env, childEnv }: { env: Environment; childEnv: Readonly<Record<string, string | undefined>> },
   platform: NodeJS.Platform = process.platform,
 ): Promise<string | undefined> {
   const [program, ...before] = openers[platform] ?? []
@@ -29,7 +28,7 @@ export async function openFile(
     return 'this machine has no desktop'
   }
   const child = spawn(program, [...before, path], {
-    env: childEnvironment(env),
+    env: { ...childEnv },
     detached: true,
     stdio: 'ignore',
   })

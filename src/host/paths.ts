@@ -40,8 +40,11 @@ function platformFolders(
   platform: NodeJS.Platform,
 ): { config: () => string; data: () => string } {
   const path = platform === 'win32' ? win32 : posix
-  const below = (name: string, ...rest: string[]): string =>
-    variable(env, name) ?? path.join(homeFolder(env), ...rest)
+  // The XDG Base Directory Specification: a relative path is invalid, and is ignored.
+  const below = (name: string, ...rest: string[]): string => {
+    const named = variable(env, name)
+    return named !== undefined && path.isAbsolute(named) ? named : path.join(homeFolder(env), ...rest)
+  }
   if (platform === 'win32') {
     return {
       config: () => path.join(below('APPDATA', 'AppData', 'Roaming'), 'refcheck'),

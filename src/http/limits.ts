@@ -5,7 +5,7 @@ export const jsonLimits: HttpLimits = {
   connectMs: 10_000,
   idleMs: 30_000,
   totalMs: 60_000,
-  maxBytes: 32 * 1024 * 1024,
+  maxBytes: 16 * 1024 * 1024,
 }
 
 /** For PDFs: large and slow is allowed, endless is not. */

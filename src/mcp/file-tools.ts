@@ -1,6 +1,7 @@
 import { z } from 'zod'
 
 import { answers } from '../output/schemas/answers.ts'
+import { maskFileFailure } from '../domain/agent/mask.ts'
 import { allowedFile } from '../usecases/agent/allowed-file.ts'
 import { planFile, planOrder, planPeople, type PlanEnd } from '../usecases/agent/plan.ts'
 import type { Ran } from '../usecases/agent/ports.ts'
@@ -79,9 +80,10 @@ export const jobTools: readonly JobTool[] = [
     answer: answers['batch validate'] ?? z.looseObject({}),
     keeps: false,
     namesFrom: () => asked,
-    async job({ run, files }, input, signal) {
+    async job(ports, input, signal) {
       const { file, ...how } = input as FileInput
-      return run(['batch', 'validate', await allowedFile(files, file), ...readingLine(how)], { signal })
+      const path = await allowedFile(ports.files, file)
+      return ofFile(ports, await ports.run(['batch', 'validate', path, ...readingLine(how)], { signal }))
     },
   },
   {
@@ -117,7 +119,7 @@ export const jobTools: readonly JobTool[] = [
     async job(ports, input, signal) {
       const { file, ...how } = input as FileInput
       const path = await allowedFile(ports.files, file)
-      return endOf(await planFile({ ...ports, signal }, path, readingLine(how)))
+      return ofFile(ports, endOf(await planFile({ ...ports, signal }, path, readingLine(how))))
     },
   },
   {
@@ -185,6 +187,9 @@ function readingLine({
     ...(ignore ?? []).map((column) => `--ignore=${column}`),
   ]
 }
+
+const ofFile = ({ showsPersonalData }: AgentPorts, ran: Ran): Ran =>
+  showsPersonalData ? ran : { ...ran, document: maskFileFailure(ran.document) }
 
 const endOf = (end: PlanEnd): Ran =>
   'planned' in end ? { code: 0, document: end.planned } : { ...end.refused, isRefused: true }

@@ -11,8 +11,8 @@ export interface AgentPorts {
   /** Where reports are filed; undefined: nowhere. */
   reports: string | undefined
   showsPersonalData: boolean
-  /** Keys and secrets of this machine that are told nowhere. */
-  secrets: () => Promise<readonly string[]>
+  /** A text without the keys, secrets and tokens that are known here. */
+  redact: (text: string) => string
   plans: () => Promise<OrderPlans>
   planning: () => Promise<AddPlanPorts>
   /** Wall time in milliseconds. */

@@ -38,7 +38,7 @@ export const prompts: readonly AgentPrompt[] = [
     text: ({ file, package: wanted }) =>
       [
         `Prepare the orders for the people in the file ${quote(file)}, package ${quote(wanted)} (empty: the file says it, or ask me).`,
-        '1. validate_file. Suggest a map for columns it does not know, and ask me before you use it.',
+        '1. validate_file. Where it does not know columns, ask me what they are called and which fields they are.',
         '2. List the invalid rows by their line, what is wrong with each, and who is a duplicate or similar. I correct the file.',
         '3. Once all rows are valid: plan_file. Tell me how many orders it is, who is left out and why, and how long it takes.',
         '4. Give me the line of approve_with to type.',

@@ -95,7 +95,7 @@ async function called(ports: AgentPorts, tool: Tool, input: Input, context: Serv
 }
 
 async function told(
-  { run, showsPersonalData, secrets }: AgentPorts,
+  { run, showsPersonalData, redact }: AgentPorts,
   { namesFrom, isAboutNobody }: Pick<Tool, 'namesFrom' | 'isAboutNobody'>,
   input: Input,
   { document, signal }: { document: unknown; signal: AbortSignal },
@@ -107,7 +107,7 @@ async function told(
     const ran = await run(line, { signal }).catch((): Ran => ({ code: 1, document: undefined }))
     others.push(ran.document)
   }
-  const options = { showsPersonalData: isOpen, secrets: await secrets(), others: [...others, input] }
+  const options = { showsPersonalData: isOpen, redact, others: [...others, input] }
   return resultOf(toldToAgent(document, options))
 }
 

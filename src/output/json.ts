@@ -1,7 +1,11 @@
-const obeyed = /[\u007F-\u009F\u2028\u2029\p{Bidi_Control}]/gu
+import { hiddenInJson } from '../host/text.ts'
 
-/** JSON that a terminal does not obey: what JSON leaves of control characters is escaped, and nothing is lost. */
+/** JSON that a terminal does not obey and that hides nothing: what JSON leaves as it is of that is escaped, and nothing is lost. */
 export function jsonText(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent)
-  return text.replace(obeyed, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return text.replace(hiddenInJson, (each) =>
+    Array.from({ length: each.length }, (_, at) => escapeOf(each.charCodeAt(at))).join(''),
+  )
 }
+
+const escapeOf = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`

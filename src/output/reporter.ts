@@ -66,7 +66,9 @@ export class Reporter {
     const most = Math.max(1, (this.#sink.rows ?? 24) - 1)
     const shown = lines
       .slice(0, most)
-      .map((line) => styled(this.#terminal, 'dim', cutTo(this.#keep(sanitize(line)), width)))
+      .map((line) =>
+        styled(this.#terminal, 'dim', cutTo(this.#keep(sanitize(line, { layout: true })), width)),
+      )
     this.#sink.write(`${this.#erasing()}${shown.join('\n')}`)
     this.#live = shown.length
   }

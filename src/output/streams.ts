@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream'
 
+import type { Secrets } from '../host/secrets.ts'
+
 /** Where text or bytes go, and what is on the other end. */
 export interface Sink {
   write(data: string | Uint8Array): void
@@ -44,6 +46,25 @@ export function processStreams(): Streams {
     },
     stdout: sinkOf(process.stdout),
     stderr: sinkOf(process.stderr),
+  }
+}
+
+/** A sink whose text holds none of the secrets. Bytes, such as a report's, are written as they are. */
+export function redactedSink(sink: Sink, secrets: Secrets): Sink {
+  return {
+    write: (data) => sink.write(typeof data === 'string' ? secrets.redact(data) : data),
+    drained: () => sink.drained(),
+    get failure() {
+      return sink.failure
+    },
+    ...(sink.gone && { gone: sink.gone }),
+    isTTY: sink.isTTY,
+    get columns() {
+      return sink.columns
+    },
+    get rows() {
+      return sink.rows
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+import { shownName } from '../domain/wording/shown-name.ts'
 import Table from 'cli-table3'
 import { wrapAnsi } from 'fast-wrap-ansi'
 import stringWidth from 'string-width'
@@ -6,6 +7,8 @@ import { sanitize } from '../host/text.ts'
 import { type Style, styled, type Terminal } from './terminal.ts'
 import type { Column } from './view.ts'
 
+/** What people and packages are called. */
+const nameColumn = /(?:^|_)name$/
 const gap = 2
 /** Columns a cell is narrowed to as long as that is enough, and at the very least. */
 const comfortable = 8
@@ -116,10 +119,11 @@ function draw(rows: readonly (readonly string[][])[], widths: readonly number[])
 
 /** What a person sees of a value: words for what is missing, no control characters. */
 function shown<Row>(column: Column<Row>, row: Row, isNarrow = false): string {
-  if (isNarrow && column.short !== undefined) return sanitize(column.short(row))
-  if (column.show !== undefined) return sanitize(column.show(row))
+  const cut = nameColumn.test(column.name) ? shownName : (text: string): string => text
+  if (isNarrow && column.short !== undefined) return sanitize(cut(column.short(row)))
+  if (column.show !== undefined) return sanitize(cut(column.show(row)))
   const value = column.value(row)
-  return value === null || value === undefined || value === '' ? '-' : sanitize(String(value))
+  return value === null || value === undefined || value === '' ? '-' : sanitize(cut(String(value)))
 }
 
 /** What a row takes where nothing of it is wrapped. */

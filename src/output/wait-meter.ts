@@ -1,3 +1,4 @@
+import { personName } from '../domain/wording/shown-name.ts'
 import type { RequestResource } from '../contract/request.ts'
 import { terminalStatuses } from '../contract/statuses.ts'
 import { statusCounts } from '../domain/overview/people.ts'
@@ -26,7 +27,7 @@ export class WaitMeter {
     const { request_id: id, status, recipient } = request
     if (!this.#reporter.isLive) return this.#reporter.note(`${id}  ${status}`)
     this.#seen.set(id, request)
-    const change = `${id.slice(0, 8)}  ${recipient.first_name} ${recipient.last_name}  ${status}`
+    const change = `${id.slice(0, 8)}  ${personName(recipient)}  ${status}`
     this.#changes = [...this.#changes.slice(1 - mostChanges), change]
     this.#show('')
   }

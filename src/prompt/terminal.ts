@@ -39,7 +39,8 @@ export class TerminalPrompter implements Prompter {
       const config = {
         message: this.#question(message),
         help: sanitize(help),
-        initial: sanitize(initial),
+        // It is the answer where the person keeps it.
+        initial: sanitize(initial, { layout: true }),
         check: cleaned(check),
         canGoBack,
         look: promptStyle(this.#options.color),

@@ -12,6 +12,7 @@ import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 
 import { bind } from './bind.ts'
+import { IncompleteRequests } from './incomplete-requests.ts'
 import { withTls } from './tls.ts'
 
 /** What a handler may learn of, and do to, the connection a request came in on. */
@@ -91,14 +92,16 @@ function build(handler: Handler, options: ListenOptions): Server {
     }),
     ...(options.keepAliveTimeoutMs !== undefined && { keepAliveTimeout: options.keepAliveTimeoutMs }),
   }
+  const incompleteRequests = new IncompleteRequests()
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    void listener(incoming, outgoing)
+    if (incompleteRequests.track(incoming, outgoing)) void listener(incoming, outgoing)
   }
   const { tls } = options
   const server =
     tls === undefined
       ? createServer(limits, onRequest)
       : withTls(() => createTlsServer({ ...limits, ...tls }, onRequest))
+  incompleteRequests.watch(server)
   if (onError !== undefined) {
     server.on('clientError', (_error, socket) => void refuse(socket, onError(new MalformedRequest())))
     server.on('checkExpectation', onRequest)

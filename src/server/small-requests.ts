@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { Socket } from 'node:net'
 
 import { bind } from './bind.ts'
+import { type IncompleteLimits, IncompleteRequests } from './incomplete-requests.ts'
 import type { Listener } from './listen.ts'
 import { withTls } from './tls.ts'
 
@@ -33,7 +33,7 @@ export interface SmallRequestOptions {
   /** Milliseconds for a whole request to arrive, and that an idle connection is kept. */
   requestTimeoutMs: number
   idleTimeoutMs: number
-  maxConnections: number
+  incomplete?: IncompleteLimits | undefined
 }
 
 /**
@@ -61,7 +61,7 @@ export async function serveSmallRequests(
 
 function build(
   handle: (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>,
-  { tls, maxBytes, requestTimeoutMs, idleTimeoutMs, maxConnections }: SmallRequestOptions,
+  { tls, maxBytes, requestTimeoutMs, idleTimeoutMs, incomplete }: SmallRequestOptions,
 ): Server {
   const limits = {
     requestTimeout: requestTimeoutMs,
@@ -70,7 +70,9 @@ function build(
     connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
     maxHeaderSize: 16 * 1024,
   }
+  const incompleteRequests = new IncompleteRequests(incomplete)
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (!incompleteRequests.track(incoming, outgoing)) return
     collect(incoming, maxBytes, (body) => {
       if (body === undefined) return answer(outgoing, { status: 413, text: 'the body is too large\n' }, true)
       void settle(handle, incoming, body).then((each) => answer(outgoing, each, !server.listening))
@@ -80,47 +82,9 @@ function build(
     tls === undefined
       ? createServer(limits, onRequest)
       : withTls(() => createTlsServer({ ...limits, ...tls }, onRequest))
-  roomForMore(server, maxConnections)
+  incompleteRequests.watch(server)
   return server
 }
-
-/**
- * Past the limit the connection that has been silent longest gives way, of the address that has most of them, so that whoever
- * opens many and sends nothing keeps nobody else out; one whose request is being answered is never ended.
- */
-function roomForMore(server: Server, maxConnections: number): void {
-  /** By the other end, since a request over TLS comes in on another socket than its connection. */
-  const silent = new Map<string, Socket>()
-  let open = 0
-  server.on('connection', (socket: Socket) => {
-    const end = otherEnd(socket)
-    open += 1
-    silent.set(end, socket)
-    socket.once('close', () => {
-      open -= 1
-      silent.delete(end)
-    })
-    if (open <= maxConnections) return
-    const each = [...silent.values()]
-    const byAddress = Map.groupBy(each, ({ remoteAddress }) => remoteAddress)
-    const [oldest = socket] = [...byAddress.values()].reduce(
-      (most, some) => (some.length > most.length ? some : most),
-      [],
-    )
-    oldest.destroy()
-  })
-  server.on('request', ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
-    const end = otherEnd(socket)
-    const connection = silent.get(end)
-    if (connection === undefined) return
-    silent.delete(end)
-    outgoing.once('close', () => {
-      if (!connection.destroyed) silent.set(end, connection)
-    })
-  })
-}
-
-const otherEnd = ({ remoteAddress = '', remotePort = 0 }: Socket): string => `${remoteAddress} ${remotePort}`
 
 async function settle(
   handle: (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>,

@@ -2,13 +2,22 @@ const mebibyte = 1024 * 1024
 
 /** Far above any file people order from, far below what would hurt the machine that reads it. */
 export const limits = {
-  /** Of XLSX and of anything from stdin, which are held in memory. */
-  heldBytes: 64 * mebibyte,
+  /** Of a file of any format; workbooks, and what comes from stdin, are held in memory. */
+  fileBytes: 64 * mebibyte,
   columns: 1000,
+  /** Rows that hold anything: all of them are compared with one another, so each costs memory. */
+  rows: 100_000,
+  /** Lines of a text, blank ones too: as many as a spreadsheet has rows. */
+  lines: 1_048_576,
+  /** Of all cells of a table, and one for each cell: a workbook may repeat one text in millions of them. */
+  characters: 64 * mebibyte,
   /** One CSV record or JSON row; an open quote would otherwise swallow the file. */
   rowCharacters: mebibyte,
-  /** XLSX only, as all below. */
+  /** Workbooks only, as all below. */
   entries: 1000,
+  sheets: 256,
+  /** Pieces of 16 KiB that are inflated to find the sheets that hold something. */
+  searchedPieces: 3072,
   sheetBytes: 256 * mebibyte,
   /** Of the texts all cells have in common, and of every other part that is held whole. */
   partBytes: 64 * mebibyte,
@@ -17,8 +26,15 @@ export const limits = {
   ratioFrom: 16 * mebibyte,
   /** Elements within elements, of XML; programs come to a dozen. */
   nesting: 64,
+  /** Of one element, declarations of namespaces included; programs write some dozens. */
+  attributes: 256,
+  /** Of one text, comment, name or value in XML; a cell has 32,767 at most. */
+  xmlCharacters: mebibyte,
+  relations: 100_000,
+  /** Elements that describe columns: Excel has one for each of its columns at most. */
+  columnElements: 16_384,
   smallPartBytes: mebibyte,
-  texts: 4_000_000,
+  texts: 1_000_000,
   /** Excel has at most 65,490. */
   styles: 100_000,
   merged: 100_000,

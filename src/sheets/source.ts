@@ -3,23 +3,23 @@ import { open, stat } from 'node:fs/promises'
 
 import { InvalidInputError, IoError, UsageError } from '../errors/kinds.ts'
 import { limits } from './limits.ts'
-import { refusal } from './refusal.ts'
+import { refusal, splitHint } from './refusal.ts'
 
 /** Larger ones make rows of a chunk outlive a young collection, which costs time and twice the memory. */
 const chunkBytes = 32 * 1024
 
-/** Bytes that can be read from the start more than once. */
+/** Bytes that can be read from the start more than once. At most `limits.fileBytes`. */
 export interface SheetSource {
   /** As typed; for messages, and its extension tells text formats apart. */
   readonly name: string
   chunks(): AsyncIterable<Uint8Array>
-  /** All of them; InvalidInputError above what is held in memory. */
   whole(): Promise<Buffer>
 }
 
 /** A file at an absolute path. It may not change between two readings. */
 export async function fileSource(path: string, name: string): Promise<SheetSource> {
   const first = await identity(path, name)
+  if (first.size > limits.fileBytes) throw tooLarge(name)
   const unchanged = async (): Promise<void> => {
     if ((await identity(path, name)).mark === first.mark) return
     throw refusal(name, 'it was changed while it was being read', 'Save it, then run this again.')
@@ -36,7 +36,6 @@ export async function fileSource(path: string, name: string): Promise<SheetSourc
     },
     async whole() {
       await unchanged()
-      if (first.size > limits.heldBytes) throw tooLarge(name)
       const file = await open(path).catch((error: unknown) => {
         throw unreadable(name, error)
       })
@@ -59,14 +58,14 @@ export async function heldSource(
   for await (const part of stream) {
     const bytes = Buffer.from(part)
     size += bytes.length
-    if (size > limits.heldBytes) throw tooLarge(name)
+    if (size > limits.fileBytes) throw tooLarge(name)
     parts.push(bytes)
   }
   const bytes = Buffer.concat(parts)
   return {
     name,
     async *chunks() {
-      yield bytes
+      for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes)
     },
     whole: () => Promise.resolve(bytes),
   }
@@ -82,12 +81,8 @@ async function identity(path: string, name: string): Promise<{ mark: string; siz
 }
 
 function tooLarge(name: string): InvalidInputError {
-  const mebibytes = String(limits.heldBytes / 1024 / 1024)
-  return refusal(
-    name,
-    `it is larger than ${mebibytes} MiB, the limit for data read into memory`,
-    'Split it, or save it as a CSV file, which is read piece by piece.',
-  )
+  const mebibytes = String(limits.fileBytes / 1024 / 1024)
+  return refusal(name, `it is larger than ${mebibytes} MiB, the limit`, splitHint)
 }
 
 function unreadable(name: string, error: unknown): Error {

@@ -16,6 +16,7 @@ import { pathToFileURL } from 'node:url'
 
 import { expect, test } from 'vitest'
 
+import { poison } from '../harness/poisoned-code.ts'
 import { program } from '../harness/program.ts'
 import { builtProgram, refcheck, type RunOptions } from '../harness/run-command.ts'
 import { shareOf } from '../harness/share.ts'
@@ -167,6 +168,43 @@ test.each<[string, (cache: string, elsewhere: string) => void]>([
   prepare(cache, elsewhere)
   expect(run(['config', 'list', '--json'], folder)).toMatchObject({ status: 0, stderr: '' })
   expect(readdirSync(cache)).toEqual([])
+})
+
+const stranger = 54_321
+
+test.each<[string, boolean, (file: string, parent: string) => void]>([
+  ['of this account', true, () => undefined],
+  ['in a sticky folder', true, (_, parent) => chmodSync(parent, 0o1777)],
+  ['that others may write to', false, (file) => chmodSync(file, 0o606)],
+  ['that its group may write to', false, (file) => chmodSync(file, 0o660)],
+  ['below a folder that all may write to', false, (_, parent) => chmodSync(parent, 0o777)],
+  ['below a folder that its group may write to', false, (_, parent) => chmodSync(parent, 0o775)],
+  ['in a sticky folder for data', false, (file) => chmodSync(join(file, '..', '..', '..'), 0o1777)],
+  // To give a file away needs root.
+  ...(process.getuid?.() === 0
+    ? ([
+        ['of another account', false, (file) => chownSync(file, stranger, stranger)],
+        ['below a folder of another account', false, (_, parent) => chownSync(parent, stranger, stranger)],
+      ] as [string, boolean, (file: string, parent: string) => void][])
+    : []),
+])('compiled code %s is run: %s', (_, isRun, prepare) => {
+  const parent = temporaryFolder()
+  const line = ['config', 'list', '--json']
+  run(line, parent)
+  const file = join(parent, 'data', 'compile-cache', version, 'config.list')
+  poison(file)
+  prepare(file, parent)
+  expect(run(line, parent).stderr.includes('poisoned')).toBe(isRun)
+})
+
+test('compiled code that another account could have written is replaced', () => {
+  const folder = temporaryFolder()
+  const line = ['config', 'list', '--json']
+  const answer = run(line, folder)
+  const file = join(folder, 'data', 'compile-cache', version, 'config.list')
+  chmodSync(file, 0o666)
+  expect(run(line, folder)).toEqual(answer)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
 test('where nothing can be kept, commands answer all the same', () => {

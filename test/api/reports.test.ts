@@ -53,7 +53,7 @@ test.each([
     401,
     'the report URL was refused: its token is invalid or has expired',
     'unauthenticated',
-    /valid for one hour.*refcheck request get/,
+    /valid for one hour.*refcheck report download [0-9a-f-]{36}$/,
   ],
   [404, 'resource not found', 'not_found', /whether the report is ready/],
   [403, 'user not a member of the organisation', 'forbidden', /active user/],

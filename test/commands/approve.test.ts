@@ -38,32 +38,32 @@ test('a planned order is shown as request create shows it, asked about, and orde
     2> Recipient  Phone       +61412345678
     2>
     2> It uses 1 call of the quota. Left: 60 of 60 in 60 s, 1000 of 1000 in 1 h
-    ? Order 102 Identity check only for Priya Example at 127.0.0.1:PORT as olive.owner@example.com? no
+    ? Order 102 Identity check only for Priya Example (priya@example.com) at 127.0.0.1:PORT as olive.owner@example.com? no
     2> Cancelled; nothing was ordered
     exit 130
   `)
   expect(here.ordered()).toEqual([])
   expect(await here.type(`approve ${plan.toLowerCase()}`, { ...terminal, answers: yes }))
     .toMatchInlineSnapshot(`
-    $ refcheck approve CODE
-    2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
-    2> 2026-11-21 12:00 +00:00.
-    2> It is for http://127.0.0.1:PORT as olive.owner@example.com.
-    2>
-    2> Package 102: Identity check only
-    2>
-    2> FOR        FIELD       ANSWER
-    2> Recipient  First name  Priya
-    2> Recipient  Last name   Example
-    2> Recipient  Email       priya@example.com
-    2> Recipient  Phone       +61412345678
-    2>
-    2> It uses 1 call of the quota. Left: 58 of 60 in 60 s, 998 of 1000 in 1 h
-    ? Order 102 Identity check only for Priya Example at 127.0.0.1:PORT as olive.owner@example.com? yes
-    created  REQUEST_1                             RECEIVED
-    2> Follow it with: refcheck request wait REQUEST_1
-    exit 0
-  `)
+      $ refcheck approve CODE
+      2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
+      2> 2026-11-21 12:00 +00:00.
+      2> It is for http://127.0.0.1:PORT as olive.owner@example.com.
+      2>
+      2> Package 102: Identity check only
+      2>
+      2> FOR        FIELD       ANSWER
+      2> Recipient  First name  Priya
+      2> Recipient  Last name   Example
+      2> Recipient  Email       priya@example.com
+      2> Recipient  Phone       +61412345678
+      2>
+      2> It uses 1 call of the quota. Left: 58 of 60 in 60 s, 998 of 1000 in 1 h
+      ? Order 102 Identity check only for Priya Example (priya@example.com) at 127.0.0.1:PORT as olive.owner@example.com? yes
+      created  REQUEST_1                             RECEIVED
+      2> Follow it with: refcheck request wait REQUEST_1
+      exit 0
+    `)
   expect(await here.type(`approve ${plan}`, terminal)).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Error: plan CODE was already approved on 2026-11-20 12:00 +00:00
@@ -139,22 +139,82 @@ test('a planned file is shown as batch run shows it, and ordered as it was plann
   expect(here.ordered()).toHaveLength(2)
 })
 
-test('people without a file are a plan too', async () => {
-  const here = await start()
-  const rows = `[${orderBody('Priya')},${orderBody('Mei').replace('678', '679')}]`
+function peoplePlan(here: Session, rows: string, packageId = 102): Promise<string> {
   const reading = { sheet: null, map: {}, ignore: [], default_country: null }
   const sha256 = createHash('sha256').update(rows).digest('hex')
-  const kept = { refcheck_plan: 1, file: '-', sha256, base_url: here.url, package_id: 102, reading }
-  const plan = await planned(here, { kind: 'batch', plan: JSON.stringify(kept), rows })
+  const kept = { refcheck_plan: 1, file: '-', sha256, base_url: here.url, package_id: packageId, reading }
+  return planned(here, { kind: 'batch', plan: JSON.stringify(kept), rows })
+}
+
+/** A title that alone would fill what one answer was cut to, and the fields of an order after it. */
+const longTitle = `Nurse ${'of many wards '.repeat(30)}and the last`
+const checks = [
+  { code: 'reference', fields: { position_title: longTitle } },
+  {
+    code: 'ncc_acic',
+    fields: {
+      date_of_birth: '1990-04-30',
+      is_volunteer: false,
+      previous_names: ['Priya Rao', 'Priya Iyer'],
+      residential_address: { street: '1 High St', postcode: '3000' },
+    },
+  },
+  { code: 'icrc', fields: { years_of_history: 5, annual_income: 85_000.5 } },
+]
+
+test('a long answer hides no other field of the people who are planned', async () => {
+  const here = await start()
+  const body = { ...(JSON.parse(orderBody('Priya', 101)) as object), additional_information: checks }
+  const plan = await peoplePlan(here, JSON.stringify([body]), 101)
+  const shown = await here.type(`approve ${plan}`, { ...terminal, columns: 80, answers: no })
+  expect(shown.stderr.split('\n\n')[1]).toMatchInlineSnapshot(`
+    "PERSON  FIELD                         ANSWER
+    1       package_id                    101
+    1       first_name                    Priya
+    1       last_name                     Example
+    1       email                         priya@example.com
+    1       phone                         +61412345678
+    1       reference.position_title      Nurse of many wards of many wards of many
+                                          wards of many wards of many wards of many
+                                          wards of many wards of many wards of many
+                                          wards of many wards of many wards of many
+                                          wards of many wards of many wards of many
+                                          wards of many wards of many wards of many
+                                          wards of many wards of many wards of many
+                                          wards of many wards of many wards of many
+                                          wards of many wards of many wards of many
+                                          wards of many wards of many wards of many
+                                          wards and the last
+    1       ncc_acic.date_of_birth        1990-04-30
+    1       ncc_acic.is_volunteer         no
+    1       ncc_acic.previous_names       Priya Rao; Priya Iyer
+    1       ncc_acic.residential_address  street: 1 High St; postcode: 3000
+    1       icrc.years_of_history         5
+    1       icrc.annual_income            85000.5"
+  `)
+  expect(Math.max(...shown.stderr.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+})
+
+test('people without a file are a plan too', async () => {
+  const here = await start()
+  const plan = await peoplePlan(here, `[${orderBody('Priya')},${orderBody('Mei').replace('678', '679')}]`)
   expect(await here.type(`approve ${plan}`, { ...terminal, answers: yes })).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
     2> 2026-11-21 12:00 +00:00.
     2> It is for http://127.0.0.1:PORT as olive.owner@example.com.
     2>
-    2> FIRST NAME  LAST NAME  EMAIL              PHONE         ADDITIONAL INFORMATION
-    2> Priya       Example    priya@example.com  +61412345678  -
-    2> Mei         Example    mei@example.com    +61412345679  -
+    2> PERSON  FIELD       ANSWER
+    2> 1       package_id  102
+    2> 1       first_name  Priya
+    2> 1       last_name   Example
+    2> 1       email       priya@example.com
+    2> 1       phone       +61412345678
+    2> 2       package_id  102
+    2> 2       first_name  Mei
+    2> 2       last_name   Example
+    2> 2       email       mei@example.com
+    2> 2       phone       +61412345679
     2>
     2>
     2> plan CODE: 2 rows

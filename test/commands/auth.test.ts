@@ -344,7 +344,7 @@ test('a profile name that is none is refused before a call', async () => {
     Use letters, digits, - and _, at most 64 characters.
     Error: "a/b" is not a valid name for a profile
     Use letters, digits, - and _, at most 64 characters.
-    Error: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" is not a valid name for a profile
+    Error: "…" is not a valid name for a profile
     Use letters, digits, - and _, at most 64 characters.
     "
   `)

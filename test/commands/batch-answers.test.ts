@@ -219,6 +219,49 @@ describe('another organisation midway', () => {
     expect([outcome.code, outcome.json()]).toMatchObject([0, { counts: { accepted: 2 } }])
   })
 
+  const decisions = (requestId: string): [string, string][] => [
+    ['--request-id', `--request-id ${requestId}`],
+    ['--confirm-email', '--confirm-email a2+cut-after@example.com'],
+    ['--drop', '--drop'],
+  ]
+
+  test('a decision about a row is refused before it changes anything', async () => {
+    const here = await session()
+    const { id, requestId } = await withUnknown(here)
+    const before = (await here.type(`batch rows ${id} --json`)).json()
+    const later = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
+    for (const [flag, answer] of decisions(requestId)) {
+      const refused = await here.type(`batch reconcile ${id} --row 2 ${answer} --json`, {
+        env: stranger(here),
+        clock: later,
+      })
+      expect([flag, refused.code]).toEqual([flag, flag === '--request-id' ? 5 : 2])
+      expect((await here.type(`batch rows ${id} --json`)).json()).toEqual(before)
+    }
+    expect(here.ordered()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
+  })
+
+  test('a decision with a profile of another service is refused before it changes anything', async () => {
+    const here = await session()
+    const { id, requestId } = await withUnknown(here)
+    const before = (await here.type(`batch rows ${id} --json`)).json()
+    const calls = here.calls().length
+    const later = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
+    for (const [flag, answer] of decisions(requestId)) {
+      const refused = await here.type(`batch reconcile ${id} --row 2 ${answer}`, {
+        env: { REFCHECK_BASE_URL: 'https://staging.example' },
+        clock: later,
+      })
+      expect([flag, refused.code, refused.stderr]).toEqual([
+        flag,
+        2,
+        expect.stringContaining('and this profile is for https://staging.example'),
+      ])
+      expect((await here.type(`batch rows ${id} --json`)).json()).toEqual(before)
+    }
+    expect(here.calls()).toHaveLength(calls)
+  })
+
   test('a starter who has left does not strand the batch: a person confirms', async () => {
     const here = await session()
     peopleFile(here.folder, emails(2))

@@ -102,7 +102,7 @@ test('on a terminal it is asked whether hidden rows are ordered', async () => {
     2>   1 order of package 102
     2> Sending takes under a minute
     2>
-    ? Order package 102 for Ana Silva at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ? Order package 102 for Ana Silva (ana@example.com) at 127.0.0.1:PORT as olive.owner@example.com? yes
     batch  BATCH_1
     people.xlsx, package 102
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
@@ -112,4 +112,28 @@ test('a run reads them when it starts, before its first order, and not again at 
   const read = `GET requests/${twin}`
   expect(calls.filter((call) => call === read)).toHaveLength(1)
   expect(calls.indexOf(read)).toBeLessThan(calls.findIndex((call) => call.startsWith('POST')))
+})
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made without a %s store', (store) => {
+  test('and read before its person was ordered here is reported once they are, until acknowledged', async () => {
+    const here = await session({ store })
+    peopleFile(here.folder, ['a1@example.com'])
+    const person = '--first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001'
+    const elsewhere = { env: { REFCHECK_STORE: ':memory:' } }
+    expect((await here.type(`request create --package 102 ${person} --yes`, elsewhere)).code).toBe(0)
+    const [request_id] = here.sandbox.requests().map((each) => each.request_id)
+    here.write(
+      'events.ndjson',
+      `${JSON.stringify({ event: 'request.updated', request_id, status: 'PARTIAL' })}\n`,
+    )
+    expect((await here.type('batch reconcile --events events.ndjson')).stdout).toBe('Nothing to settle.\n')
+    expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)
+    expect(await here.type('batch reconcile')).toMatchInlineSnapshot(`
+      $ refcheck batch reconcile
+      possible second order: request REQUEST_1, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_2 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_1
+      exit 0
+    `)
+    await here.type(`batch reconcile --acknowledge ${request_id}`)
+    expect((await here.type('batch reconcile')).stdout).toBe('Nothing to settle.\n')
+  })
 })

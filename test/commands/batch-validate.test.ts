@@ -306,7 +306,7 @@ test('names keep their Unicode and lose the spaces around them; a line break in 
 
     Changed before sending:
       1 × white space around the value is removed
-        line 2, first_name: "  Zoë  " is sent as "Zoë"
+        line 2, first_name: " Zoë " is sent as "Zoë"
     2> Error: people.csv: 1 of 2 rows is invalid
     2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2

@@ -110,8 +110,19 @@ test('ids come from what this machine knows; nothing is called and nothing made'
   expect(calls()).toHaveLength(before)
 })
 
+test('packages list alone gives completion the names of packages', async () => {
+  const { type } = await session()
+  await type('packages list --id 102')
+  expect(await type(['complete', '--current=10', '--', 'schema', 'show'])).toMatchInlineSnapshot(`
+    $ refcheck complete --current=10 -- schema show
+    102	Identity check only
+    exit 0
+  `)
+})
+
 test('a database that takes the connection and never answers keeps no shell waiting', async () => {
-  const hole = createServer(() => undefined)
+  // Without reading, the server's side of a connection would outlive the test.
+  const hole = createServer((socket) => socket.on('error', () => undefined).resume())
   await new Promise<void>((listening) => void hole.listen(0, '127.0.0.1', listening))
   onTestFinished(() => void hole.close())
   const { port } = hole.address() as AddressInfo

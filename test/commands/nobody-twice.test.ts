@@ -310,6 +310,28 @@ test.each(stores)(
   },
 )
 
+test.each(stores)('an account in another spelling is the same account (%s)', async (store) => {
+  const { type, ordered } = await session({ store })
+  const [first_name, last_name, email, phone] = ann.split(',')
+  const person = `--first-name ${first_name} --last-name ${last_name} --email ${email} --phone ${phone}`
+  const order = `request create --package 102 ${person} --yes`
+  expect((await type(order, { env: { REFCHECK_ACCOUNT: 'acme' } })).code).toBe(0)
+  for (const account of ['acme', 'Acme', 'acme ', 'ACME']) {
+    const again = await type(`${order} --json`, { env: { REFCHECK_ACCOUNT: account } })
+    expect([account, again.code, again.json()]).toMatchObject([account, 2, { error: { code: 'duplicate' } }])
+  }
+  expect(ordered()).toHaveLength(1)
+  const refused = await type(order, { env: { REFCHECK_ACCOUNT: 'Acme Ltd' } })
+  expect([refused.code, refused.stderr]).toMatchInlineSnapshot(`
+    [
+      2,
+      "Error: account: "Acme Ltd" is not a name of 1 to 64 letters a to z, digits and . _ -
+    For example: refcheck config set account acme
+    ",
+    ]
+  `)
+})
+
 test.each(stores)(
   'whoever is under one account is not seen by another, and by everybody without one (%s)',
   async (store) => {

@@ -6,10 +6,11 @@ import { PDFDocument } from '@cantoo/pdf-lib'
 import { expect, test } from 'vitest'
 
 import { type FiledSession, filedSession } from '../harness/filed-session.ts'
+import { signedUrl } from '../harness/ordered.ts'
 import { session } from '../harness/session.ts'
 
 interface Read {
-  checks: { id: string; type: string; report_pdf_url?: string; references?: { referee_id: string }[] }[]
+  checks: { id: string; type: string; references?: { referee_id: string }[] }[]
 }
 
 const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
@@ -22,7 +23,7 @@ async function finished(
   const id = here.ids[0] ?? ''
   const request = (await here.type(`request get ${id} --json`)).json() as Read
   const check = request.checks.find((each) => each.type === 'background')
-  return { ...here, id, request, checkId: check?.id ?? '', url: check?.report_pdf_url ?? '' }
+  return { ...here, id, request, checkId: check?.id ?? '', url: signedUrl(here) }
 }
 
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
@@ -170,16 +171,15 @@ test('a transfer that breaks once, or a token that has expired by itself, is no 
 })
 
 test('an expired URL given by hand: exit 3, and its token is not repeated', async () => {
-  const { type, url, clock } = await finished()
+  const { type, url, clock, checkId } = await finished()
   await clock.advance(61 * 60_000)
   const { code, stdout, stderr } = await type(`report download --url ${url}`)
   expect([code, stdout]).toEqual([3, ''])
   expect(stderr).not.toContain(new URL(url).searchParams.get('t'))
-  expect(stderr).toMatchInlineSnapshot(`
-    "Error: the report URL was refused: its token is invalid or has expired
-    A signed URL is valid for one hour. Get a new one with "refcheck request get --json" and the id of its request.
-    "
-  `)
+  expect(stderr).toBe(
+    'Error: the report URL was refused: its token is invalid or has expired\n' +
+      `A signed URL is valid for one hour. Download the report by its ids: refcheck report download ${checkId}\n`,
+  )
 })
 
 test('what cannot be downloaded: exit codes and what to do', async () => {

@@ -26,7 +26,7 @@ test('a token that has expired for all reports of a request costs one more read;
 
     0 reports stored, 4 unavailable
     2> Error: 4 reports are unavailable; the first: the report URL was refused: its token is invalid or has expired
-    2> A signed URL is valid for one hour. Get a new one with: refcheck request get REQUEST_1 --json
+    2> A signed URL is valid for one hour. Download the report by its ids: refcheck report download CHECK_1 --referee 911340
     exit 10
   `)
   expect(here.quotaCalls()).toBe(2)

@@ -62,143 +62,143 @@ test('a report URL that leads elsewhere: exit 2 before a connection, no token to
   expect(told.join('\n')).toMatchInlineSnapshot(`
     "another host
     Error: refused the report URL: it points to https://evil.example, not to http://127.0.0.1:PORT
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     plain http elsewhere
     Error: refused the report URL: it points to http://evil.example, not to http://127.0.0.1:PORT
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     another port
     Error: refused the report URL: it points to http://127.0.0.1:1, not to http://127.0.0.1:PORT
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     https on the port of http
     Error: refused the report URL: it points to https://127.0.0.1:PORT, not to http://127.0.0.1:PORT
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     another name of this machine
     Error: refused the report URL: it points to http://localhost:PORT, not to http://127.0.0.1:PORT
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     another form of its address
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     its address as a number
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     its address in octal
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     its address in IPv6
     Error: refused the report URL: it points to http://[::ffff:7f00:1]:PORT, not to http://127.0.0.1:PORT
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     a user name
     Error: refused the report URL: it has a user name in it
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     our host as a user name
     Error: refused the report URL: it has a user name in it
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     a backslash before an @
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     backslashes
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     no scheme
     Error: refused the report URL: it is not a URL
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     a path alone
     Error: refused the report URL: it is not a URL
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     one slash
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     another scheme
     Error: refused the report URL: it points to ftp://127.0.0.1:PORT, not to http://127.0.0.1:PORT
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     a file
     Error: refused the report URL: it points to file://, not to http://127.0.0.1:PORT
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     a script
     Error: refused the report URL: it points to javascript://, not to http://127.0.0.1:PORT
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     data
     Error: refused the report URL: it points to data://, not to http://127.0.0.1:PORT
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     no URL
     Error: refused the report URL: it is not a URL
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     nothing
     Error: refused the report URL: it is not a URL
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     another path
     Error: refused the report URL: its path is not that of a report
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     a path with dots
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     a path with encoded dots
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     two slashes in the path
     Error: refused the report URL: its path is not that of a report
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     no token
     Error: refused the report URL: it does not have exactly one token "t"
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     an empty token
     Error: refused the report URL: it does not have exactly one token "t"
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     two tokens
     Error: refused the report URL: it does not have exactly one token "t"
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     another parameter
     Error: refused the report URL: it does not have exactly one token "t"
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     a fragment
     Error: refused the report URL: it does not have exactly one token "t"
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     a line break
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     upper case
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     a space before it
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
 
     nine thousand characters
     Error: refused the report URL: it is longer than 4096 characters
-    Get a new URL with "refcheck request get --json" and the id of its request.
+    Download the report by the id of its check: refcheck report download CHECK_ID
     "
   `)
   expect(calls()).toEqual([])

@@ -183,7 +183,7 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
     2> Recipient  Phone       +61412345678
     2>
     ? Is everything correct?: Yes, go on
-    ? Order 102 Identity check only for Priya Rao at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ? Order 102 Identity check only for Priya Rao (priya@example.com) at 127.0.0.1:PORT as olive.owner@example.com? yes
     created  REQUEST_1                             RECEIVED
     2> The same order as one command:
     2>   refcheck request create --package 102 --first-name Priya --last-name Rao --email priya@example.com --phone +61412345678 --yes

@@ -80,7 +80,7 @@ test('Ctrl-C in the middle: the answers are kept for this user alone, and gone o
     2> Recipient  Phone       +61412345678
     2>
     ? Is everything correct?: Yes, go on
-    ? Order 102 Identity check only for Zoë O'Brien-Smith at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ? Order 102 Identity check only for Zoë O'Brien-Smith (zoe@example.com) at 127.0.0.1:PORT as olive.owner@example.com? yes
     2> REQUEST_1                             RECEIVED
     2> REQUEST_1                             IN_PROGRESS
     2> REQUEST_1                             COMPLETED
@@ -115,7 +115,7 @@ test('a refusal of the service keeps the answers; dropping them at the review re
     2> Recipient  Phone       +61412345678
     2>
     ? Is everything correct?: Yes, go on
-    ? Order 102 Identity check only for Zoë O'Brien-Smith at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ? Order 102 Identity check only for Zoë O'Brien-Smith (zoe@example.com) at 127.0.0.1:PORT as olive.owner@example.com? yes
     2> Error: no credits left
     2> Nothing was ordered. The organisation has to buy credits.
     2> Your answers are kept. Continue with: refcheck request create --resume

@@ -6,6 +6,8 @@ import { systemClock } from '../../src/host/clock.ts'
 import { type Beside, beside } from '../harness/beside.ts'
 import { handlerApp } from '../harness/listening-session.ts'
 import { orderOf } from '../harness/people.ts'
+import { start } from '../harness/process.ts'
+import { session } from '../harness/session.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { refcheck } from '../harness/run-command.ts'
 
@@ -288,4 +290,27 @@ test.each([
   const { code, stdout, stderr } = await refcheck(argv, { env: emptyEnv(join(temporaryFolder())) })
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(new RegExp(`^Error: ${message.replaceAll(/[.?/]/g, '\\$&')}\\nGive .+\\n$`))
+})
+
+test('a control token that others could guess is refused, and not shown', async () => {
+  const { type } = await session({ newcomer: true })
+  const argv = 'sandbox start --port 0 --public-url https://sandbox.example'
+  expect(await type(argv, { exported: { REFCHECK_SANDBOX_TOKEN: 'a-short-token-1' } }))
+    .toMatchInlineSnapshot(`
+    $ refcheck sandbox start --port 0 --public-url https://sandbox.example
+    2> Error: REFCHECK_SANDBOX_TOKEN is shorter than 16 characters
+    2> Set a longer one, or unset it: a random control token is then printed.
+    exit 2
+  `)
+})
+
+test('the key and webhook secret of a sandbox that others reach are never the same twice', async () => {
+  const flags = ['sandbox', 'start', '--port', '0', '--json', '--public-url', 'https://sandbox.example']
+  const secretsOf = async () => {
+    const running = start(flags, emptyEnv(temporaryFolder()))
+    const { api_key, webhook_secret } = JSON.parse(await running.until('\n')) as Record<string, string>
+    return [api_key, webhook_secret]
+  }
+  const [one, other] = [await secretsOf(), await secretsOf()]
+  expect(new Set([...one, ...other]).size).toBe(4)
 })

@@ -222,7 +222,7 @@ test('request create names the similar order in its one final question, which sa
     2> Recipient  Phone       +61412345678
     2>
     ? Is everything correct?: Yes, go on
-    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ana Example (ana@example.com) has the same e-mail and phone. Order 102 Identity check only for Anna Example at 127.0.0.1:PORT as olive.owner@example.com? no
+    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ana Example (ana@example.com) has the same e-mail and phone. Order 102 Identity check only for Anna Example (ana@example.com) at 127.0.0.1:PORT as olive.owner@example.com? no
     2>
     2> Package 102: Identity check only
     2>

@@ -40,35 +40,35 @@ test('a store put back from before two orders: closed, checked, accepted as it i
   expect(await here.all([runOf(), orderOf('New'), 'store check', 'store info', 'batch list']))
     .toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
-      2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
-      2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
+      2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
+      2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
       exit 1
 
       $ refcheck request create --package 102 --first-name New --last-name Example --email new@example.com --phone +61412345678 --yes
-      2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
-      2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
+      2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
+      2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
       exit 1
 
       $ refcheck store check
-      wrong  it did not know 2 attempts that were made with it
-      wrong  Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_1, unknown
-      wrong  Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 3 of batch BATCH_1, unknown
-      2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
-      2> If there is a newer copy of the store, put it in its place. Orders made since are recorded as unknown and are not sent again when you continue: refcheck store check --accept-older
+      wrong  it lacked 2 attempts that were made with it
+      wrong  Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_1, accepted
+      wrong  Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 3 of batch BATCH_1, accepted
+      2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
+      2> If there is a newer copy of the store, put it in its place. All waiting rows are held when you continue, since they may have been sent: refcheck store check --accept-older
       exit 1
 
       $ refcheck store info
-      HOME/data/ledger.sqlite  184.3 kB
-      closed: it did not know 2 attempts that were made with it
-      format 10, SQLite 3.53.4
-      1 batch or single order: 1 pending, 1 accepted, 2 unknown
+      HOME/data/ledger.sqlite  233.5 kB
+      closed: it lacked 2 attempts that were made with it
+      format 1, SQLite 3.53.4
+      1 batch or single order: 1 pending, 3 accepted
       0 events in the inbox
       recorded from 2026-11-20 to 2026-11-20
       exit 0
 
       $ refcheck batch list
       BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
-      BATCH_1                               people.csv  2026-11-20  1 of 4    unknown
+      BATCH_1                               people.csv  2026-11-20  3 of 4    stopped
       exit 0
     `)
   expect(await here.type('store check --json')).toMatchInlineSnapshot(`
@@ -77,52 +77,63 @@ test('a store put back from before two orders: closed, checked, accepted as it i
       "location": "HOME/data/ledger.sqlite",
       "sound": false,
       "findings": [
-        "it did not know 2 attempts that were made with it",
-        "Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_1, unknown",
-        "Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 3 of batch BATCH_1, unknown"
+        "it lacked 2 attempts that were made with it",
+        "Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_1, accepted",
+        "Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 3 of batch BATCH_1, accepted"
+      ],
+      "state": "closed",
+      "machines": [
+        {
+          "machine": "MACHINE",
+          "host": "HOST",
+          "last_attempt_at": "2026-11-20T12:00:00.000Z",
+          "reported": true,
+          "excluded": false
+        }
+      ],
+      "recovered": [
+        "Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_1, accepted",
+        "Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 3 of batch BATCH_1, accepted"
       ],
       "error": {
         "code": "io",
-        "message": "the store \\"HOME/data/ledger.sqlite\\" is closed: it did not know 2 attempts that were made with it",
-        "hint": "If there is a newer copy of the store, put it in its place. Orders made since are recorded as unknown and are not sent again when you continue: refcheck store check --accept-older"
+        "message": "the store \\"HOME/data/ledger.sqlite\\" is closed: it lacked 2 attempts that were made with it",
+        "hint": "If there is a newer copy of the store, put it in its place. All waiting rows are held when you continue, since they may have been sent: refcheck store check --accept-older"
       }
     }
     exit 1
   `)
   expect(await here.type('store check --accept-older --yes')).toMatchInlineSnapshot(`
     $ refcheck store check --accept-older --yes
-    sound  HOME/data/ledger.sqlite
+    2> 1 waiting row is now held: nobody knows whether it was sent. See it, and release what is to be sent:
+    2>   refcheck batch rows BATCH_1 --state held
+    sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
     exit 0
   `)
   expect(await here.all([runOf(), 'batch reconcile', orderOf('New')])).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: 1 of 4 accepted, 1 row is left to send.
-    2> The service answers; continuing.
+    2> people.csv is batch BATCH_1: 3 of 4 accepted, nothing left to send.
     batch  BATCH_1
     people.csv, package 102
 
-    2  accepted
-    2  unknown
+    3  accepted
+    1  held
     4  rows
 
     results  HOME/people.results.csv
-    2> Error: 2 rows may or may not have been ordered
-    2> Settle them with: refcheck batch reconcile BATCH_1
-    exit 8
+    2> Error: 3 of 4 rows were accepted (1 held)
+    2> See why it is held: refcheck batch rows BATCH_1 --state held
+    2> Two people: refcheck batch release BATCH_1 --row 4
+    2> The same person: refcheck batch cancel BATCH_1 --row 4
+    exit 10
 
     $ refcheck batch reconcile
-    row 2 of batch BATCH_1 (a2@example.com): no request for this person was found
-    row 3 of batch BATCH_1 (a3@example.com): no request for this person was found
-    2> Error: 2 orders are still not settled: no proof was found
-    2> Ask the provider whether they have a request for this person, and record the answer.
-    2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
-    2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
-    2> Nobody knows, never send it (the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
-    exit 8
+    Nothing to settle.
+    exit 0
 
     $ refcheck request create --package 102 --first-name New --last-name Example --email new@example.com --phone +61412345678 --yes
-    created  REQUEST_5                             RECEIVED
-    2> Follow it with: refcheck request wait REQUEST_5
+    created  REQUEST_4                             RECEIVED
+    2> Follow it with: refcheck request wait REQUEST_4
     exit 0
   `)
   expect(orderedTwice(here)).toEqual([])
@@ -201,13 +212,13 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
   expect(await here.all([runOf(), 'store check'], backup)).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck batch run people.csv --package 102 --yes
     2> Error: the store "HOME/copy.sqlite" is closed: it is a backup of another store
-    2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
+    2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
     exit 1
 
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck store check
     wrong  it is a backup of another store
     2> Error: the store "HOME/copy.sqlite" is closed: it is a backup of another store
-    2> If there is a newer copy of the store, put it in its place. Orders made since are recorded as unknown and are not sent again when you continue: refcheck store check --accept-older
+    2> If there is a newer copy of the store, put it in its place. All waiting rows are held when you continue, since they may have been sent: refcheck store check --accept-older
     exit 1
   `)
   expect(await here.type(runOf(' --max 2'))).toMatchInlineSnapshot(`
@@ -227,27 +238,30 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
   `)
   expect(await here.all(['store check --accept-older --yes', runOf()], backup)).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck store check --accept-older --yes
-    sound  HOME/copy.sqlite
+    2> 2 waiting rows are now held: nobody knows whether they were sent. See them, and release what is to be sent:
+    2>   refcheck batch rows BATCH_1 --state held
+    sound  HOME/copy.sqlite (by the attempt logs of this machine)
     exit 0
 
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: 2 of 6 accepted, 2 rows are left to send.
-    2> The service answers; continuing.
+    2> people.csv is batch BATCH_1: 4 of 6 accepted, nothing left to send.
     batch  BATCH_1
     people.csv, package 102
 
     4  accepted
-    2  unknown
+    2  held
     6  rows
 
     results  HOME/people.results.csv
-    2> Error: 2 rows may or may not have been ordered
-    2> Settle them with: refcheck batch reconcile BATCH_1
-    exit 8
+    2> Error: 4 of 6 rows were accepted (2 held)
+    2> See why rows are held: refcheck batch rows BATCH_1 --state held
+    2> Row 5, two people: refcheck batch release BATCH_1 --row 5
+    2> Row 5, the same person: refcheck batch cancel BATCH_1 --row 5
+    exit 10
   `)
   expect(await here.type('store check')).toMatchInlineSnapshot(`
     $ refcheck store check
-    sound  HOME/data/ledger.sqlite
+    sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
     exit 0
   `)
   expect(orderedTwice(here)).toEqual([])

@@ -1,6 +1,5 @@
 import { copyFileSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 
 import { describe, expect, test } from 'vitest'
 
@@ -15,17 +14,17 @@ import {
 import { orderOf } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 
-const listsOf = ({ folder }: Session): string => join(folder, 'config', 'attempts')
+const logsOf = ({ folder }: Session): string => join(folder, 'config', 'attempts')
 
-describe('a store with attempts and no list', () => {
+describe('a store with attempts and no log', () => {
   test('is closed, and goes on once a person has accepted it', async () => {
     const here = await peopleAtOnce(4)
     await here.type(runOf(' --max 2'))
-    rmSync(listsOf(here), { recursive: true })
+    rmSync(logsOf(here), { recursive: true })
     expect(await here.type(runOf())).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
-      2> Error: the store "HOME/data/ledger.sqlite" is closed: the list of its attempts is missing
-      2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
+      2> Error: the store "HOME/data/ledger.sqlite" is closed: the log of its attempts is missing
+      2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
       exit 1
     `)
     expect(here.ordered()).toHaveLength(2)
@@ -33,7 +32,7 @@ describe('a store with attempts and no list', () => {
       $ refcheck store check --accept-older --yes
       2> 2 waiting rows are now held: nobody knows whether they were sent. See them, and release what is to be sent:
       2>   refcheck batch rows BATCH_1 --state held
-      sound  HOME/data/ledger.sqlite
+      sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
       exit 0
 
       $ refcheck batch run people.csv --package 102 --yes
@@ -52,52 +51,39 @@ describe('a store with attempts and no list', () => {
       2> Row 3, the same person: refcheck batch cancel BATCH_1 --row 3
       exit 10
     `)
-    expect(readdirSync(listsOf(here))).toHaveLength(2)
-  })
-
-  test('that 0.1.0 made is given one', async () => {
-    const here = await peopleAtOnce()
-    await here.type(runOf(' --max 5'))
-    rmSync(listsOf(here), { recursive: true })
-    const database = new DatabaseSync(storeOf(here))
-    database.exec("DELETE FROM meta WHERE name <> 'fingerprint_key'")
-    database.close()
-    const copy = join(here.folder, 'of-0.1.0.sqlite')
-    copyFileSync(storeOf(here), copy)
-    expect((await here.type(runOf())).code).toBe(0)
-    copyFileSync(copy, storeOf(here))
-    expect(await seenThrough(here)).toEqual([])
+    expect(readdirSync(logsOf(here))).toHaveLength(1)
   })
 })
 
-test('settings that cannot be written: the list stands beside the store, and tells as well', async () => {
+test('settings that cannot be written: the log is next to the store, and is compared as well', async () => {
   const here = await peopleAtOnce()
   mkdirSync(join(here.folder, 'config'), { mode: 0o700 })
   // A folder cannot be made where a file is, whoever runs this.
-  copyFileSync(join(here.folder, 'people.csv'), listsOf(here))
+  copyFileSync(join(here.folder, 'people.csv'), logsOf(here))
   await runAndMeanwhile(here, 16, () => here.type('store backup copy.sqlite'))
-  expect(readdirSync(`${storeOf(here)}.attempts`)).toHaveLength(2)
+  expect(readdirSync(`${storeOf(here)}.attempts`)).toHaveLength(1)
   removeStore(here)
   copyFileSync(join(here.folder, 'copy.sqlite'), storeOf(here))
   expect(await seenThrough(here)).toEqual([])
 })
 
-test('no place to list attempts in: nothing is sent, unless a person allows that', async () => {
+test('no place for the attempt log: nothing is sent, unless a person allows that', async () => {
   const here = await peopleAtOnce(4)
   mkdirSync(join(here.folder, 'config'), { mode: 0o700 })
   mkdirSync(join(here.folder, 'data'), { mode: 0o700 })
-  copyFileSync(join(here.folder, 'people.csv'), listsOf(here))
+  copyFileSync(join(here.folder, 'people.csv'), logsOf(here))
   copyFileSync(join(here.folder, 'people.csv'), `${storeOf(here)}.attempts`)
   expect(await here.type(runOf())).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
-    2> Error: cannot list the attempts of the store "HOME/data/ledger.sqlite": neither "HOME/config/attempts" nor "HOME/data/ledger.sqlite.attempts" can be written
-    2> Nothing was sent. Make one of these folders writable, or order without the list, at your own risk: refcheck store check --without-list
+    2> Error: cannot keep the attempt log of the store "HOME/data/ledger.sqlite": neither "HOME/config/attempts" nor "HOME/data/ledger.sqlite.attempts" can be written
+    2> Nothing was sent. Make one of these folders writable.
+    2> Or order without a log that lasts, at your own risk: refcheck store check --without-list
     exit 1
   `)
   expect(here.ordered()).toEqual([])
   expect(await here.all(['store check --without-list', runOf(' --max 2')])).toMatchInlineSnapshot(`
     $ refcheck store check --without-list
-    sound  HOME/data/ledger.sqlite
+    sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes --max 2
@@ -118,7 +104,7 @@ test('no place to list attempts in: nothing is sent, unless a person allows that
     2> Resume with: refcheck batch resume BATCH_1
     exit 10
   `)
-  unlinkSync(listsOf(here))
+  unlinkSync(logsOf(here))
   expect(await here.type(runOf())).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 2 of 4 accepted, 2 rows are left to send.
@@ -131,10 +117,10 @@ test('no place to list attempts in: nothing is sent, unless a person allows that
     results  HOME/people.results.csv
     exit 0
   `)
-  expect(readdirSync(listsOf(here))).toHaveLength(2)
+  expect(readdirSync(logsOf(here))).toHaveLength(1)
 })
 
-test('a store that is moved keeps its list, and its old place is free for another', async () => {
+test('a store that is moved keeps its log, and its old place is free for another', async () => {
   const here = await peopleAtOnce(4)
   await here.type(runOf(' --max 2'))
   const moved = join(here.folder, 'moved.sqlite')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { peopleAtOnce, runOf } from '../harness/forgetful-store.ts'
+import { loseOutcomes, peopleAtOnce, runOf } from '../harness/forgetful-store.ts'
 import type { Session } from '../harness/session.ts'
 
 /** Three people were ordered, of whom the store that was put back knows the fingerprints alone. */
@@ -16,6 +16,7 @@ async function namesLost(): Promise<Session & { batchId: string; requestIds: str
   rmSync(data, { recursive: true })
   renameSync(`${data}.copy`, data)
   chmodSync(data, 0o700)
+  loseOutcomes(here)
   await here.type('store check --accept-older --yes')
   return { ...here, batchId: batch_id, requestIds: here.sandbox.requests().map((each) => each.request_id) }
 }

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { SIZE } from '../harness/filters.ts'
 import { pdfsIn } from '../harness/ordered.ts'
+import { orderOf } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
@@ -148,6 +149,22 @@ test('rows of a purged person that wait are cancelled', async () => {
   expect(here.ordered()).toEqual(['a1@example.com'])
 })
 
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'completely, from a store on %s that never ordered anybody',
+  async (engine) => {
+    const here = await session({ store: engine })
+    await here.type('request list')
+    expect(await here.type(`${purge} --completely`)).toMatchInlineSnapshot(`
+      $ refcheck store purge --email zelda@example.com --yes --completely
+      Nothing to remove: no personal data was found.
+      exit 0
+    `)
+    expect((await here.type('store check')).code).toBe(0)
+    await here.type(orderOf('Zelda', ['--yes']))
+    expect((await here.type(`${purge} --completely`)).stdout).toContain('of 1 row and')
+  },
+)
+
 test('completely: no fingerprint is left, in the store or in the list of its attempts', async () => {
   const here = await filled()
   const database = new DatabaseSync(join(dataOf(here), 'ledger.sqlite'))
@@ -168,7 +185,7 @@ test('completely: no fingerprint is left, in the store or in the list of its att
   peopleFile(here.folder, [zelda], 'again.csv')
   expect(await here.all(['store check', 'batch run again.csv --package 102 --yes'])).toMatchInlineSnapshot(`
     $ refcheck store check
-    sound  HOME/data/ledger.sqlite
+    sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
     exit 0
 
     $ refcheck batch run again.csv --package 102 --yes
@@ -187,6 +204,15 @@ test('completely: no fingerprint is left, in the store or in the list of its att
     exit 0
   `)
   expect(here.ordered()).toEqual([zelda, ...emails(2), zelda])
+})
+
+test('completely, in a store that never ordered: there is nothing to remove, and nothing fails', async () => {
+  const here = await session()
+  expect(await here.type(`${purge} --completely`)).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda@example.com --yes --completely
+    Nothing to remove: no personal data was found.
+    exit 0
+  `)
 })
 
 test('help names what a purge does not reach', async () => {

@@ -39,7 +39,7 @@ test('info says where it is and what it holds; check finds it sound', async () =
     .toMatchInlineSnapshot(`
       $ refcheck store info
       HOME/data/ledger.sqlite  # kB
-      format 10, SQLite 3.N.N
+      format 1, SQLite 3.N.N
       1 batch or single order: 3 accepted
       0 events in the inbox
       recorded from 2026-11-20 to 2026-11-20
@@ -49,7 +49,7 @@ test('info says where it is and what it holds; check finds it sound', async () =
       {
         "location": "HOME/data/ledger.sqlite",
         "bytes": #,
-        "format": 10,
+        "format": 1,
         "engine": "SQLite 3.N.N",
         "batches": 1,
         "rows": {
@@ -73,14 +73,25 @@ test('info says where it is and what it holds; check finds it sound', async () =
       exit 0
 
       $ refcheck store check
-      sound  HOME/data/ledger.sqlite
+      sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
       exit 0
 
       $ refcheck store check --json
       {
         "location": "HOME/data/ledger.sqlite",
         "sound": true,
-        "findings": []
+        "findings": [],
+        "state": "open",
+        "machines": [
+          {
+            "machine": "MACHINE",
+            "host": "HOST",
+            "last_attempt_at": "2026-11-20T12:00:00.000Z",
+            "reported": true,
+            "excluded": false
+          }
+        ],
+        "recovered": []
       }
       exit 0
     `)
@@ -147,30 +158,30 @@ test('a backup put back does not know whom it ordered since: nobody is ordered u
   rmSync(join(folder, 'since.results.csv'))
   expect(await type(run(file))).toMatchInlineSnapshot(`
     $ refcheck batch run since.csv --package 102 --yes
-    2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
-    2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
+    2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
+    2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
     exit 1
   `)
   expect(await type(orderOf('Ana'))).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
-    2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
-    2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
+    2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
+    2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
     exit 1
   `)
   expect(ordered()).toHaveLength(5)
   expect(await type('store check')).toMatchInlineSnapshot(`
     $ refcheck store check
-    wrong  it did not know 2 attempts that were made with it
+    wrong  it lacked 2 attempts that were made with it
     wrong  it is a backup of another store
-    wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 1 of batch BATCH_2, unknown
-    wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_2, unknown
-    2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
-    2> If there is a newer copy of the store, put it in its place. Orders made since are recorded as unknown and are not sent again when you continue: refcheck store check --accept-older
+    wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 1 of batch BATCH_2, accepted
+    wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_2, accepted
+    2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
+    2> If there is a newer copy of the store, put it in its place. All waiting rows are held when you continue, since they may have been sent: refcheck store check --accept-older
     exit 1
   `)
   expect(await type('store check --accept-older --yes')).toMatchInlineSnapshot(`
     $ refcheck store check --accept-older --yes
-    sound  HOME/data/ledger.sqlite
+    sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
     exit 0
   `)
   expect((await type(run(peopleFile(folder, emails(1, '-new'), 'new.csv')))).code).toBe(0)
@@ -183,8 +194,8 @@ test('a store that was removed is missed too, with what it knew', async () => {
   rmSync(join(folder, 'people.results.csv'))
   expect(await type(run('people.csv'))).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
-    2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 3 attempts that were made with it
-    2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
+    2> Error: the store "HOME/data/ledger.sqlite" is closed: another store was in its place, with attempts that it lacks
+    2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
     exit 1
   `)
   expect(ordered()).toHaveLength(3)

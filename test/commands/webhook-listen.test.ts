@@ -62,7 +62,7 @@ test('the same as JSON, a document a line; --max-events ends it, and repeats do 
     2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C stops it).
     {"id":1,"received_at":"YYYY-MM-DD HH:MM +00:00","request_id":"ID_1","status":"IN_PROGRESS","event":"request.updated","error_reason":null,"repeated":false,"oddity":null}
     {"id":1,"received_at":"YYYY-MM-DD HH:MM +00:00","request_id":"ID_1","status":"IN_PROGRESS","event":"request.updated","error_reason":null,"repeated":true,"oddity":null}
-    {"id":3,"received_at":"YYYY-MM-DD HH:MM +00:00","request_id":"ID_1","status":"COMPLETED","event":"request.updated","error_reason":null,"repeated":false,"oddity":null}
+    {"id":2,"received_at":"YYYY-MM-DD HH:MM +00:00","request_id":"ID_1","status":"COMPLETED","event":"request.updated","error_reason":null,"repeated":false,"oddity":null}
     exit 0
   `)
   expect(await inbox(here)).toHaveLength(2)

@@ -32,7 +32,7 @@ export async function lab(options: LabOptions = {}): Promise<Lab> {
   const { around, ...rest } = options
   const clock = new ManualClock(start)
   const quota = options.quota ?? roomy
-  const sandbox = createSandbox({ ...rest, clock, quota })
+  const sandbox = createSandbox({ seed: 'refcheck', ...rest, clock, quota })
   const service: Handler = around?.(sandbox) ?? ((request, connection) => sandbox.fetch(request, connection))
   const listener = await listen((request, connection) =>
     new URL(request.url).pathname.startsWith('/_sandbox/')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { deepestNesting, parseJson, parseJsonBytes } from '../../src/contract/parse-json.ts'
+import { deepestNesting, hasMoreValues, parseJson, parseJsonBytes } from '../../src/contract/parse-json.ts'
 
 /** Text enough that its nesting is looked at. */
 const padding = ' '.repeat(100_001)
@@ -33,4 +33,12 @@ test('bytes are read as UTF-8, and what is no JSON is nothing', () => {
   expect(parseJsonBytes(Buffer.from('null'))).toBeNull()
   for (const bytes of [[], [0x7b], [0x22, 0xff, 0x22]])
     expect(parseJsonBytes(Uint8Array.from(bytes))).toBeUndefined()
+})
+
+test.each([
+  ['[1, {"a": 2, "b": []}, "x"]', 7],
+  ['{"a,[{": ",", "b": "\\",,"}', 3],
+])('%s counts as %i values at most', (text, count) => {
+  expect(hasMoreValues(Buffer.from(text), count)).toBe(false)
+  expect(hasMoreValues(Buffer.from(text), count - 1)).toBe(true)
 })

@@ -22,7 +22,7 @@ import { parseTemplate } from '../../src/domain/report/template.ts'
 import { parseBaseUrl } from '../../src/domain/session/base-url.ts'
 import { settingDefinitions } from '../../src/domain/session/setting-keys.ts'
 import { storeAddress } from '../../src/domain/store/address.ts'
-import { readList } from '../../src/domain/store/attempt-list.ts'
+import { parseLog } from '../../src/domain/store/attempt-log.ts'
 import { parseCapturedRequest } from '../../src/domain/webhook/capture.ts'
 import { commandWords } from '../../src/domain/webhook/command-words.ts'
 import { readHar, readLog } from '../../src/domain/webhook/log.ts'
@@ -140,7 +140,7 @@ export const parsers: readonly Parser[] = [
   {
     name: 'list of attempts',
     examples: examples.lists,
-    read: (text) => readList(text, digest),
+    read: (text) => parseLog(text, digest),
   },
   { name: 'body file', examples: examples.bodies, read: (text) => parseBodyFile(bytes(text)) },
   {

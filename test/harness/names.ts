@@ -33,6 +33,10 @@ export class Names {
     this.#names.set(new URL(url).port, 'PORT')
     for (const [port] of text.matchAll(/(?<=127\.0\.0\.1:)\d{5}\b/g)) this.#name(port, 'PORT')
     let named = text.replaceAll(folder, 'HOME').replaceAll(/\bprocess \d+/g, 'process PID')
+    named = named.replaceAll(
+      /"(machine|host)": "[^"]*"/g,
+      (_, key: string) => `"${key}": "${key.toUpperCase()}"`,
+    )
     this.#secrets.set(sandbox.credentials.apiKey, 'API_KEY')
     for (const [secret, name] of this.#secrets) named = named.replaceAll(secret, name)
     for (const [id, name] of this.#names) named = renamed(named, id, name)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { ManualClock } from './manual-clock.ts'
 import { fullInformation, orderOf } from './people.ts'
-import { world } from './world.ts'
+import { type World, world } from './world.ts'
 
 /** Requests that this store ordered, an hour ago unless told otherwise: `Ana`, or with a scenario `Ana+declined`. */
 export async function ordered(people: readonly string[], { minutes = 60, full = false } = {}) {
@@ -44,6 +44,13 @@ function counter(sandbox: { log: { entries(): readonly { kind: string }[] } }): 
     seen += entries.length
     return entries.filter((each) => each.kind === 'call' && !each.path?.startsWith('/v1/reports/')).length
   }
+}
+
+/** The signed URL of a background report, fresh from the service: the program prints none. */
+export function signedUrl({ sandbox, url }: Pick<World, 'sandbox' | 'url'>): string {
+  const checks = sandbox.requests()[0]?.checks ?? []
+  const signed = checks.find(({ type }) => type === 'background')?.report_pdf_url ?? ''
+  return signed.replace('http://127.0.0.1', url)
 }
 
 /** Every PDF below a folder. */

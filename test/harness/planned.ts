@@ -7,7 +7,7 @@ import type { Session } from './session.ts'
 
 /** Plans of a session's machine. */
 export function plansOf({ env }: Pick<Session, 'env'>): OrderPlans {
-  return openOrderPlans({ paths: resolvePaths(env), random: systemRandom, onNotice: () => undefined })
+  return openOrderPlans({ paths: resolvePaths(env), random: systemRandom })
 }
 
 /** What an agent's server would plan, for the user of the session unless told otherwise; its code. */

@@ -1,4 +1,5 @@
 import { makeStore } from './made-store.ts'
+import { currentEpoch } from '../../src/store/ledger/postgres/engine.ts'
 import { asked, madeDatabase } from './postgres.ts'
 
 let suite: Promise<string> | undefined
@@ -23,8 +24,11 @@ const tables = [
   'decisions',
   'releases',
   'attempts',
+  'request_rows',
   'submissions',
   'batches',
+  'accounts',
+  'attempt_logs',
   'joined_packages',
   'joined_services',
   'quota',
@@ -33,11 +37,12 @@ const tables = [
 
 /** As it was made, for the next test. */
 export async function emptyStore(url: string): Promise<void> {
-  const kept = `name IN ('format', 'fingerprint_key', 'store_id')`
+  const kept = `name IN ('format', 'fingerprint_key', 'store_id', 'generation', 'epoch', 'without_log')`
   await asked(
     url,
     `SET search_path = refcheck; ${tables.map((table) => `DELETE FROM ${table};`).join(' ')}
      DELETE FROM meta WHERE NOT ${kept};
+     UPDATE meta SET value = convert_to(${currentEpoch}, 'UTF8') WHERE name = 'epoch';
      ALTER TABLE events ALTER COLUMN id RESTART`,
   )
 }

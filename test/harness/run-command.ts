@@ -36,7 +36,7 @@ export interface Outcome {
 }
 
 const own = new URL('../../', import.meta.url)
-/** The folder of the build that the tests run on, in place of src: this one, or an earlier one (test/built/earlier.ts). */
+/** The folder of the build that the tests run on, in place of src. */
 const built = process.env['REFCHECK_BUILT']
 const isBuilt = built !== undefined
 const root = isBuilt ? pathToFileURL(`${built}/`) : own

@@ -43,7 +43,7 @@ export function temporaryFolder(): string {
 /** Ends with the test. */
 export async function world(options: Partial<SandboxOptions> = {}): Promise<World> {
   const folder = temporaryFolder()
-  const sandbox = createSandbox({ clock: systemClock, ...options })
+  const sandbox = createSandbox({ clock: systemClock, seed: 'refcheck', ...options })
   let between: Between | undefined
   const documented = documentedFetch(sandbox)
   const listener = await listen((request, connection) => {

@@ -26,3 +26,14 @@ test('each platform has its own places, and what the environment names overrides
   const both = { REFCHECK_CONFIG_DIR: '/one', REFCHECK_DATA_DIR: '/two' }
   expect(resolvePaths({ ...home, ...both }, 'linux')).toEqual({ config: '/one', data: '/two' })
 })
+
+test.each(['linux', 'win32'] as const)('a relative path in the environment of %s is ignored', (platform) => {
+  const home = platform === 'win32' ? { USERPROFILE: 'C:\\Users\\Ana' } : { HOME: '/home/ana' }
+  const relative = {
+    XDG_CONFIG_HOME: 'config',
+    XDG_DATA_HOME: './data',
+    APPDATA: 'config',
+    LOCALAPPDATA: '..\\data',
+  }
+  expect(resolvePaths({ ...home, ...relative }, platform)).toEqual(resolvePaths(home, platform))
+})

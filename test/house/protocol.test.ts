@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { promises } from './protocol.ts'
-import { ways } from './went-around.ts'
 
 /** Tests that are not there, or no longer called so. */
 function missing(tests: readonly (readonly [file: string, title: string])[]): string[] {
@@ -17,9 +16,13 @@ test.each(promises)('the ordering protocol, $section: "$says" is held by a test'
   expect(missing(by)).toEqual([])
 })
 
-test.each(ways)(
-  'what went around the journal of 0.1.0 by $by: "$case" has a test named by it',
-  ({ tests }) => {
-    expect(missing(tests)).toEqual([])
-  },
-)
+test('every file and folder that src/docs/ordering.md names exists', () => {
+  const root = join(import.meta.dirname, '..', '..')
+  const text = readFileSync(join(root, 'src', 'docs', 'ordering.md'), 'utf8')
+  const named = [...text.matchAll(/`((?:test|store|domain|usecases|http)\/[\w/.-]*)`/g)].map(
+    ([, path = '']) => path,
+  )
+  const pathOf = (path: string): string => join(root, path.startsWith('test/') ? '' : 'src', path)
+  expect(named.length).toBeGreaterThan(40)
+  expect(named.filter((path) => !existsSync(pathOf(path)))).toEqual([])
+})

@@ -24,7 +24,10 @@ const mixed = 'commands/mixed-answers.test.ts'
 const replaced = 'commands/replaced-package.test.ts'
 const move = 'commands/batch-move.test.ts'
 const forgotten = 'commands/store-forgotten.test.ts'
-const listed = 'commands/store-list.test.ts'
+const rollback = 'store/ledger/sqlite/rollback.test.ts'
+const recording = 'store/ledger/sqlite/recording.test.ts'
+const rollbackShared = 'store/ledger/postgres/rollback.test.ts'
+const logged = 'commands/store-list.test.ts'
 const lost = 'commands/store-names-lost.test.ts'
 const purge = 'commands/store-purge.test.ts'
 const orphans = 'commands/batch-second-orders.test.ts'
@@ -137,7 +140,7 @@ export const promises: readonly Promised[] = [
     ],
     [
       'a second name of the store is refused',
-      [listed, 'a store with a second name (hard link)'],
+      [logged, 'a store with a second name (hard link)'],
       ['domain/store/second-name.test.ts', 'a second name is refused'],
     ],
     ['PostgreSQL: any number of runners', [runners, 'three machines share a file']],
@@ -205,19 +208,37 @@ export const promises: readonly Promised[] = [
     ['a possible second order is told of', [orphans, 'reported as a possible second order']],
     ['at most ten calls an hour', ['domain/batch/second-orders.test.ts', 'at most ten reads an hour']],
   ]),
-  ...of('Age', [
+  ...of('Rollback detection', [
+    ['request sent, log entry flushed, attempt committed', [recording, 'is recorded by the next one']],
+    ['several processes of one machine close nothing', [rollbackShared, 'several processes of one machine']],
+    [
+      'a number under another attempt id fails the fence',
+      [rollbackShared, 'is no proof: the attempt under it'],
+    ],
+    ['the path still leads to the open file', [recording, 'while it is in use sends nothing more']],
+    ['a server session other than the last one is a start', [rollbackShared, 'counts as a start']],
+    ['a copy is evidence and no report', [rollbackShared, 'is evidence, and no report of that machine']],
+    ['an entry becomes what its log tells', [rollback, 'has what its log knows of their outcomes']],
+    ['beside an accepted row: a row of its own', [rollback, 'a row of its own, a possible duplicate']],
+    ['the package in the log counts', [rollback, 'of the packages that were one, the log tells too']],
+    ['the older store after accepting', [rollback, 'put back once more, to before it was accepted']],
+    ['every registered log has to report', [rollbackShared, 'every log has to report']],
+    ['store check --restored', [rollbackShared, 'a restore that only a person knows of']],
+    ['store check --without', [rollbackShared, 'is excluded by name, and what waits is held']],
+    ['another store at the path of a log', [recording, 'of a store that is lost: a new one in its place']],
+    ['a log from before 1.0.0 is refused', [recording, 'a log from before 1.0.0 refuses the store']],
     ['a backup put back is noticed', [forgotten, 'a backup made at order 16 of a running batch']],
     ['a data folder restored', [forgotten, 'a data folder restored from before the first order']],
     [
-      'a torn last line has not begun',
-      ['domain/store/attempt-list.test.ts', 'a last line that is torn anywhere'],
+      'an incomplete last line is skipped',
+      ['domain/store/attempt-log.test.ts', 'an incomplete last line is skipped'],
     ],
-    ['a store without a list is closed', [listed, 'a store with attempts and no list']],
+    ['a store without a log is closed', [logged, 'a store with attempts and no log']],
     [
       'a backup opened as a store sends nothing',
       [forgotten, 'a backup sends nothing when it is opened as a store'],
     ],
-    ['no place outside: refused', [listed, 'no place to list attempts in: nothing is sent']],
+    ['no place outside: refused', [logged, 'no place for the attempt log: nothing is sent']],
     [
       'a purge keeps attempts',
       [
@@ -227,7 +248,7 @@ export const promises: readonly Promised[] = [
     ],
     [
       'PostgreSQL: a standby that lacks commits',
-      ['store/ledger/postgres/age.test.ts', 'a standby that lacks'],
+      ['store/ledger/postgres/failover.test.ts', 'a standby that the last commits did not reach'],
     ],
     [
       'doctor says which replication holds',

@@ -70,6 +70,15 @@ test.each(commands)('%s --help fits 80 columns and ends well', async (id) => {
   const prose = examples === -1 ? stdout : stdout.slice(0, examples)
   expect(prose.split('\n').filter((line) => line.length > 80)).toEqual([])
   expect(stdout).toContain('USAGE')
+  expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(80)
+})
+
+const topics = [...new Set(commands.flatMap(([id]) => (id.includes(':') ? [id.split(':')[0] ?? ''] : [])))]
+
+test.each([...new Set([...topics, ...pageNames])])('help %s prints at most 80 lines in all', async (name) => {
+  const { code, stdout } = await refcheck(['help', name], { env: emptyEnv(temporaryFolder()) })
+  expect(code).toBe(0)
+  expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(80)
 })
 
 test('refcheck alone shows where to start, on one screen; --version the version', async () => {

@@ -13,9 +13,9 @@ faultRow('endless', 'without an end')
 
 expectNoProcessFaults()
 
-test('of JSON 32 MiB within a minute are taken, of a report 2 GiB within a quarter of an hour', () => {
+test('of JSON 16 MiB within a minute are taken, of a report 2 GiB within a quarter of an hour', () => {
   const connection = { connectMs: 10_000, idleMs: 30_000 }
-  expect(jsonLimits).toEqual({ ...connection, totalMs: 60_000, maxBytes: 33_554_432 })
+  expect(jsonLimits).toEqual({ ...connection, totalMs: 60_000, maxBytes: 16_777_216 })
   expect(reportLimits).toEqual({ ...connection, totalMs: 900_000, maxBytes: 2_147_483_648 })
 })
 
@@ -129,7 +129,7 @@ test('an announced 10 GB is refused before any of it is read', async () => {
   await using client = startClient()
   const error = await transportError(client.sendOnce(post(`${server.origin}/`)))
   expect(error).toMatchObject({ sent: true, permanent: true })
-  expect(error.message).toContain('the answer is larger than 33554432 bytes')
+  expect(error.message).toContain('the answer is larger than 16777216 bytes')
 })
 
 test('an answer of exactly the byte limit is taken', async () => {

@@ -8,18 +8,26 @@ export interface Plant {
   tests: readonly string[]
 }
 
-const sqlite = 'src/store/ledger/sqlite'
+const ledger = 'src/store/ledger'
 
 export const plants: readonly Plant[] = [
   {
     what: 'rows of a file are compared before the transaction that adds them',
-    path: `${sqlite}/batches.ts`,
+    path: 'src/store/ledger/batches.ts',
     edits: [
       [
-        'const there = this.#database.transaction(() => {',
-        'const before = [...this.#compared(batch, rows)]\n    const there = this.#database.transaction(() => {',
+        'const list = [...rows]\n    const lock',
+        'const list = [...rows]\n    const before = [...(await this.#engine.snapshot(() => this.#compare(batch, list)))]\n    const lock',
       ],
-      ['for (const compared of this.#compared(batch, rows)) {', 'for (const compared of before) {'],
+      ['this.#add(batch, list)', 'this.#add(batch, list, before)'],
+      [
+        '*#add(batch: NewFileBatch, rows: readonly NewRow[])',
+        '*#add(batch: NewFileBatch, rows: readonly NewRow[], before: ComparedRow[])',
+      ],
+      [
+        'const compared = yield* this.#compare(batch, rows)\n    let page',
+        'const compared = before\n    let page',
+      ],
     ],
     tests: ['test/store/ledger/sqlite/one-step.test.ts'],
   },
@@ -31,20 +39,26 @@ export const plants: readonly Plant[] = [
   },
   {
     what: 'a row is not compared again in the transaction that takes it to sending',
-    path: `${sqlite}/ledger.ts`,
-    edits: [
-      [
-        'const stop = compared && this.#matching.stopOf(compared)',
-        'const stop = undefined as Stop | undefined',
-      ],
-    ],
+    path: 'src/store/ledger/claim.ts',
+    edits: [['const stop = firstToTell(stops)', 'const stop = firstToTell(stops.slice(stops.length))']],
     tests: ['test/store/ledger', 'test/mutants/storms.test.ts'],
   },
   {
-    what: 'attempts are not listed outside the store',
-    path: `${sqlite}/listing.ts`,
-    edits: [['this.#lists.append(own, listLine(attempt, digest))', 'void own']],
+    what: 'attempts are not recorded outside the store',
+    path: `${ledger}/rollback-detection.ts`,
+    edits: [
+      [
+        "log.append({ kind: 'entry', generation: this.#begun?.generation ?? '', ...attempt })",
+        'void attempt',
+      ],
+    ],
     tests: ['test/mutants/storms.test.ts', 'test/commands/store-forgotten.test.ts'],
+  },
+  {
+    what: 'the attempt log is not flushed',
+    path: `${ledger}/rollback-detection.ts`,
+    edits: [['await log.flush()\n  }\n\n  /** Not flushed', '}\n\n  /** Not flushed']],
+    tests: ['test/store/ledger/sqlite/recording.test.ts'],
   },
   {
     what: 'a row in flight whose process is gone is sent again',

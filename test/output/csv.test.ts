@@ -12,7 +12,12 @@ test.each([
   ['+cmd', "'+cmd"],
   ['-2+3', "'-2+3"],
   ['@SUM(A1)', "'@SUM(A1)"],
-  ['\t=1', "'\t=1"],
+  // A tab and a line break begin a cell where a file is split at another delimiter than its own.
+  ['\t=1', "'\t'=1"],
+  ['a;=1', "a;'=1"],
+  ['a|@x', "a|'@x"],
+  ['a;-5;+61 400;+x', "a;-5;+61 400;'+x"],
+  ['a;\uFF1D1', "a;'\uFF1D1"],
   ['+61412345678', '+61412345678'],
   ['-12.5', '-12.5'],
   ['plain', 'plain'],

@@ -7,7 +7,7 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { eventBody, post } from '../harness/deliveries.ts'
 import { canariesIn, canariesInFiles, spyScript } from '../harness/faults/canary.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
-import { ordered } from '../harness/ordered.ts'
+import { ordered, signedUrl } from '../harness/ordered.ts'
 import { start } from '../harness/process.ts'
 import { shareOf } from '../harness/share.ts'
 import { session } from '../harness/session.ts'
@@ -81,11 +81,8 @@ test.each(['a report', 'a report by its signed URL'])(
   async (which) => {
     if (process.platform !== 'linux') return children.notTried('another platform has another viewer')
     const here = await ordered(['Ana'])
-    const [id = ''] = here.ids
-    const read = await here.type(`request get ${id} --json`)
-    const { checks } = read.json() as { checks: { id: string; type: string; report_pdf_url?: string }[] }
-    const { id: check = '', report_pdf_url: url = '' } =
-      checks.find(({ type }) => type === 'background') ?? {}
+    const url = signedUrl(here)
+    const check = url.replace(/^.*\/reports\/|\?.*$/g, '')
     const canaries = {
       key: here.sandbox.credentials.apiKey,
       secret: here.sandbox.credentials.webhookSecret,

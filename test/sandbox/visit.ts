@@ -65,7 +65,7 @@ const origin = 'http://127.0.0.1:4010'
 
 export function visit(options: Partial<SandboxOptions> = {}): Visit {
   const clock = new ManualClock(start)
-  const sandbox = createSandbox({ clock, ...options })
+  const sandbox = createSandbox({ clock, seed: 'refcheck', ...options })
   onTestFinished(() => sandbox.close())
   const documented = documentedFetch(sandbox)
   const signedIn = (email = sandbox.credentials.userEmail): HeaderRecord => ({

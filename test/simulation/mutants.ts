@@ -7,7 +7,7 @@ import type { Attempt, NewAttempt, RowVersion } from '../../src/domain/submissio
 export interface Parts {
   api: Api
   ledger: Ledger
-  batches: Batches
+  batches: Pick<Batches, keyof Batches>
   clock: Clock
   /** What the end of the process undoes. */
   onDeath: (undo: () => Promise<void>) => void

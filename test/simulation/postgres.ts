@@ -18,7 +18,7 @@ else await simulateAll()
 function withItsClock(): void {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-simulation-'))
   const plan = join(folder, 'plan.json')
-  const sources = ['locking.ts', 'quota.ts'].map((name) => {
+  const sources = ['locking.ts'].map((name) => {
     const path = join(root, 'src', 'store', 'ledger', 'postgres', name)
     const text = readFileSync(path, 'utf8')
     if (!text.includes('clock_timestamp()')) throw new Error(`${path} asks no clock any more`)

@@ -151,9 +151,9 @@ async function sideBySide(world: World, chosen: readonly Deed[], dieAt: () => nu
 /** Accepts a store that was found closed, once it was seen that nothing was sent with it. */
 async function accepted(world: World): Promise<void> {
   const store = await world.open()
-  const closed = await store.maintenance.closed()
+  const { closing } = await store.maintenance.examine()
   await store.close()
-  if (closed === undefined) return
+  if (closing === undefined) return
   world.closed += 1
   const before = world.sandbox.requests().length
   await sideBySide(

@@ -87,7 +87,7 @@ export class StoreFiles {
   #lists(): string[] {
     const folder = join(this.folder, 'config', 'attempts')
     if (!existsSync(folder)) return []
-    return readdirSync(folder).flatMap((name) => (name.endsWith('.list') ? [join(folder, name)] : []))
+    return readdirSync(folder).flatMap((name) => (name.endsWith('.log') ? [join(folder, name)] : []))
   }
 }
 

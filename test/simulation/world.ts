@@ -13,7 +13,8 @@ import type { Change } from '../../src/domain/submission/change.ts'
 import type { Attempt } from '../../src/domain/submission/submission.ts'
 import type { Random } from '../../src/host/random.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/control/create-sandbox.ts'
-import type { Hold } from '../../src/store/ledger/ledger.ts'
+import type { Batches } from '../../src/store/ledger/batches.ts'
+import type { Hold } from '../../src/store/ledger/holds.ts'
 import { openStore } from '../../src/store/ledger/open.ts'
 import type { Store } from '../../src/store/ledger/store.ts'
 import type { StartPorts } from '../../src/usecases/batch/start.ts'
@@ -139,7 +140,7 @@ export class World {
     const ports: StartPorts = {
       api: life.of(this.#noting(life, mutated.api), ['clockDifferenceMs']),
       ledger: life.of(this.#noting(life, mutated.ledger)),
-      batches: life.of(mutated.batches, ['rows', 'bodies']),
+      batches: life.of(mutated.batches as Batches, ['rows', 'bodies']),
       waiting: life.of(store.waiting),
       inbox: life.of(store.inbox, ['list']),
       orphans: life.of(store.orphans),
@@ -278,7 +279,7 @@ function tracked<A extends unknown[]>(hold: (...args: A) => Promise<Hold | undef
 }
 
 /** An object's methods as functions of their own, for a mutant or a proxy to stand before. */
-function methods<T extends object>(object: T): T {
+function methods<T extends object>(object: T): Pick<T, keyof T> {
   const names = Object.getOwnPropertyNames(Object.getPrototypeOf(object) as object).filter(
     (name) => name !== 'constructor',
   )

@@ -6,11 +6,15 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 
 import { faultRow } from '../harness/faults/fault-row.ts'
+import { answeredList, packageJson } from '../harness/faults/large-lists.ts'
 import { measuredRun } from '../harness/faults/measured.ts'
 import { type World, world } from '../harness/world.ts'
-import { excelParts, zipped } from '../sheets/workbook.ts'
+import { attributes, manySheets, odsDocument, withSheet } from '../sheets/large-workbooks.ts'
+import { excelParts, type Parts, zipped } from '../sheets/workbook.ts'
 
-const fault = faultRow('bombs', 'taken in')
+const fault = faultRow('bombs', 'taken in', { of: /^(?!tables|answers)/ })
+const endless = faultRow('endless', 'taken in', { of: /^answers/ })
+const tables = faultRow('tables', 'taken in', { of: /^tables/ })
 
 /** A machine with others at work takes many times of the five seconds that the row allows; what hangs is ended. */
 const mostSeconds = 120
@@ -96,8 +100,22 @@ function lay(folder: string, { name, content }: Bomb): void {
 
 /** What is wrong with how a bomb was met; undefined where it was refused early, by a sentence. */
 async function met(here: World, line: string, env: Record<string, string> = {}): Promise<string | undefined> {
+  return refusedWith(here, line, '', env)
+}
+
+/** The same, where the sentence has to say `what`. */
+async function refusedWith(
+  here: World,
+  line: string,
+  what: string,
+  env: Record<string, string> = {},
+): Promise<string | undefined> {
   const run = await measuredRun(here.folder, line.split(' '), { ...here.env, ...env }, mostSeconds * 1000)
-  const isRefused = run.code !== null && run.code !== 0 && /^Error: (?!internal error)/m.test(run.stderr)
+  const isRefused =
+    run.code !== null &&
+    run.code !== 0 &&
+    /^Error: (?!internal error)/m.test(run.stderr) &&
+    run.stderr.includes(what)
   took.seconds = Math.max(took.seconds, run.seconds)
   took.mebibytes = Math.max(took.mebibytes, run.mebibytes)
   if (isRefused && run.mebibytes < mostMebibytes) return undefined
@@ -123,6 +141,81 @@ test('whatever is handed to a reader, it is refused early and in little memory',
   fault.says(`at most ${took.mebibytes.toFixed(0)} MiB and ${took.seconds.toFixed(1)} s`)
   expect(wrong).toEqual([])
 }, 600_000)
+
+const anAttribute = (at: number): string => `a${at}="1"`
+const aNamespace = (at: number): string => `xmlns:n${at}="urn:n"`
+const aTable = (at: number): string => `<table:table table:name="s${at}"/>`
+const inTables = (count: number): string => Array.from({ length: count }, (_, at) => aTable(at)).join('')
+
+const largeWorkbooks: readonly [name: string, parts: () => Parts, what: string][] = [
+  ['60000-sheets.xlsx', () => manySheets(60_000), 'it has more than 256 sheets'],
+  ['300000-sheets.xlsx', () => manySheets(300_000), 'it has more than 256 sheets'],
+  ['60000-sheets.ods', () => odsDocument(inTables(60_000)), 'it has more than 256 sheets'],
+  [
+    'attributes.xlsx',
+    () => withSheet(`<x ${attributes(3_000_000, anAttribute)}/>`),
+    'more than 256 attributes',
+  ],
+  [
+    'namespaces.xlsx',
+    () => withSheet(`<x ${attributes(3_000_000, aNamespace)}/>`),
+    'more than 256 attributes',
+  ],
+  [
+    'attributes.ods',
+    () => odsDocument(`<table:table ${attributes(3_000_000, anAttribute)}/>`),
+    'more than 256 attributes',
+  ],
+  [
+    'empty-sheets.ods',
+    () => odsDocument(`${inTables(250)}${'<a/>'.repeat(3_900_000)}`),
+    'more than 48 MiB before their first rows',
+  ],
+]
+
+const person = (at: number): string =>
+  `Ann,Row${at},ann.row${at}@example.com,+614${String(at).padStart(8, '0')}`
+const people = (count: number): string =>
+  `first_name,last_name,email,phone\n${Array.from({ length: count }, (_, at) => `${person(at)}\n`).join('')}`
+
+test('tables with very many sheets, attributes or rows are refused early, and in one line', async () => {
+  const here = await world()
+  const wrong: string[] = []
+  const refusals: [name: string, what: string][] = largeWorkbooks.map(([name, , what]) => [name, what])
+  for (const [name, parts] of largeWorkbooks) lay(here.folder, { name, content: await zipped(parts()) })
+  lay(here.folder, {
+    name: '93-mebibytes.csv',
+    content: { head: people(1), unit: `${person(7)}\n`, mebibytes: 93 },
+  })
+  refusals.push(['93-mebibytes.csv', 'it is larger than 64 MiB'])
+  lay(here.folder, { name: 'rows.csv', content: people(1_100_000) })
+  refusals.push(['rows.csv', 'it has more than 100000 rows'])
+  took.seconds = 0
+  took.mebibytes = 0
+  for (const [name, what] of refusals) {
+    const found = await refusedWith(here, `batch validate ${name} --package 102`, what)
+    if (found !== undefined) wrong.push(found)
+  }
+  tables.cases(refusals.length, refusals.length - wrong.length)
+  tables.says(`at most ${took.mebibytes.toFixed(0)} MiB and ${took.seconds.toFixed(1)} s`)
+  expect(wrong).toEqual([])
+}, 600_000)
+
+test('tables of 100,000 rows are read', async () => {
+  const here = await world()
+  lay(here.folder, { name: 'people.csv', content: people(100_000) })
+  const argv = ['batch', 'validate', 'people.csv', '--package', '102']
+  const { code, stdout, seconds, mebibytes } = await measuredRun(
+    here.folder,
+    argv,
+    here.env,
+    mostSeconds * 1000,
+  )
+  tables.says(`100,000 rows read: ${mebibytes.toFixed(0)} MiB and ${seconds.toFixed(1)} s`)
+  expect(stdout).toBe('people.csv: 100000 rows, 100000 valid\n')
+  expect(code).toBe(0)
+  expect(mebibytes).toBeLessThan(500)
+})
 
 test('settings, keys and stores that somebody prepared are refused as well', async () => {
   const here = await world()
@@ -174,3 +267,35 @@ test('settings, keys and stores that somebody prepared are refused as well', asy
   fault.cases(cases, cases - wrong.length)
   expect(wrong).toEqual([])
 }, 300_000)
+
+test('answers with lists of any length take at most 300 MiB', async () => {
+  const here = await world()
+  took.seconds = 0
+  took.mebibytes = 0
+  const lists: [string, number, (at: number) => string][] = [
+    ['packages', 250_000, packageJson],
+    ['packages', 30_000, packageJson],
+    ['packages', 5_000_000, () => '{}'],
+    ['packages', 124_000, () => '{}'],
+    ['users', 124_000, () => '{}'],
+  ]
+  let held = 0
+  for (const [name, count, item] of lists) {
+    here.intercept(answeredList(name, count, item))
+    const { code, stderr, seconds, mebibytes } = await measuredRun(
+      here.folder,
+      [name, 'list'],
+      here.env,
+      60_000,
+    )
+    took.seconds = Math.max(took.seconds, seconds)
+    took.mebibytes = Math.max(took.mebibytes, mebibytes)
+    expect([count, code, stderr.includes('internal error')]).toEqual([count, count === 30_000 ? 0 : 7, false])
+    if (mebibytes < 300) held += 1
+  }
+  endless.cases(lists.length, held)
+  endless.says(
+    `lists of up to 5,000,000 items: at most ${took.mebibytes.toFixed(0)} MiB and ${took.seconds.toFixed(1)} s`,
+  )
+  expect(took.mebibytes).toBeLessThan(300)
+})

@@ -1,91 +1,122 @@
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
-
 import { expect, onTestFinished, test } from 'vitest'
 
 import { eventBody, post } from '../harness/deliveries.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
+import { type Flood, flooded, peakMebibytes } from '../harness/faults/flooded.ts'
 import { start as startProgram } from '../harness/process.ts'
 import { start as startReceiver } from '../harness/receiver-process.ts'
-import { emptyEnv, temporaryFolder } from '../harness/world.ts'
+import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
-const fault = faultRow('idle', 'kept out')
+const idle = faultRow('idle', 'kept out', { of: /idle/ })
+const incomplete = faultRow('incomplete', 'kept out', { of: /body|bodies/ })
 
-const sockets = 1_000
-const calls = 200
 const goalMs = 1_000
-/** Whoever sends an event gives up then; the goal is the table's, since a test depends on no machine's speed. */
-const mostMs = 10_000
+/** The sender of an event gives up then; the goal is the table's, since a test depends on no machine's speed. */
+const maxMs = 10_000
+const goalMebibytes = 200
+/** Garbage that was not collected yet counts as well. */
+const maxMebibytes = 250
 const secret = 'a secret of this test'
 
-/** Where whoever says nothing comes from: the one whose calls count is another client. */
-const elsewhere = '127.0.0.2'
-
-/** So many connections of one client that say nothing, or half a head; each that is ended is opened again, once. */
-async function idle(url: string): Promise<void> {
-  const { hostname, port } = new URL(url)
-  const open = new Set<Socket>()
-  onTestFinished(() => {
-    for (const socket of open) socket.destroy()
-  })
-  const one = (again: boolean): Socket => {
-    const socket = connect({ port: Number(port), host: hostname, localAddress: elsewhere })
-    open.add(socket)
-    socket.on('error', () => undefined)
-    socket.once('close', () => {
-      open.delete(socket)
-      if (again) one(false)
-    })
-    if (open.size % 2 === 0) socket.write('POST / HTTP/1.1\r\nHost: x\r\nX-Slow: ')
-    return socket
-  }
-  for (let count = 0; count < sockets; count += 50) {
-    const opened = Array.from({ length: 50 }, () => one(true))
-    await Promise.all(opened.map((each) => once(each, 'connect').catch(() => undefined)))
-  }
+interface Timed {
+  failed: number
+  /** The time that 99 of 100 calls kept. */
+  p99: number
 }
 
-/** Runs calls one after the other; how many failed, and the time that 99 of 100 kept, in ms. */
-async function timed(call: (at: number) => Promise<number>): Promise<{ failed: number; p99: number }> {
+/** Runs calls one after the other; one that takes too long has failed. */
+async function timed(count: number, call: (at: number) => Promise<number>): Promise<Timed> {
   const took: number[] = []
   let failed = 0
-  for (let at = 0; at < calls; at += 1) {
+  for (let at = 0; at < count; at += 1) {
     const since = performance.now()
     const status = await call(at).catch(() => 0)
-    took.push(performance.now() - since)
-    if (status < 200 || status > 299) failed += 1
+    const ms = performance.now() - since
+    took.push(ms)
+    if (status < 200 || status > 299 || ms > maxMs) failed += 1
   }
-  return { failed, p99: took.toSorted((a, b) => a - b)[Math.ceil(calls * 0.99) - 1] ?? Infinity }
+  return { failed, p99: took.toSorted((a, b) => a - b)[Math.ceil(count * 0.99) - 1] ?? Infinity }
+}
+
+const figure = ({ p99 }: Timed, mebibytes: number): string =>
+  `p99 ${p99.toFixed(0)} ms, ${mebibytes.toFixed(0)} MiB`
+
+const get = async (url: string, headers: Record<string, string> = {}): Promise<number> => {
+  const answer = await fetch(url, { headers, signal: AbortSignal.timeout(maxMs) })
+  await answer.arrayBuffer()
+  return answer.status
+}
+
+/** Deliveries to a receiver beside a flood from the same address. */
+async function delivered(
+  kinds: readonly [Flood, number][],
+  count: number,
+): Promise<Timed & { mebibytes: number }> {
+  const env = { ...emptyEnv(temporaryFolder()), REFCHECK_WEBHOOK_SECRET: secret }
+  const { child, url } = await startReceiver([], env)
+  onTestFinished(() => void child.kill('SIGKILL'))
+  for (const [kind, sockets] of kinds) await flooded(url, kind, sockets)
+  const id = (at: number): string => `${String(at).padStart(8, '0')}-1111-4111-8111-111111111111`
+  const found = await timed(count, (at) => post(url, secret, { body: eventBody(id(at)) }))
+  return { ...found, mebibytes: peakMebibytes(child.pid) }
 }
 
 test('deliveries to a receiver are answered beside a thousand idle connections', async () => {
-  const receiver = await startReceiver([], {
-    ...emptyEnv(temporaryFolder()),
-    REFCHECK_WEBHOOK_SECRET: secret,
-  })
-  onTestFinished(() => void receiver.child.kill('SIGKILL'))
-  await idle(receiver.url)
-  const id = (at: number): string => `${String(at).padStart(8, '0')}-1111-4111-8111-111111111111`
-  const { failed, p99 } = await timed((at) => post(receiver.url, secret, { body: eventBody(id(at)) }))
-  fault.cases(calls, p99 < goalMs ? calls - failed : 0)
-  fault.says(`${sockets} sockets at a receiver, p99 of a delivery ${p99.toFixed(0)} ms`)
-  expect(failed).toBe(0)
-  expect(p99).toBeLessThan(mostMs)
+  const found = await delivered(
+    [
+      ['silent', 500],
+      ['half a head', 500],
+    ],
+    200,
+  )
+  idle.cases(200, found.p99 < goalMs ? 200 - found.failed : 0)
+  idle.says(`1000 sockets at a receiver: ${figure(found, found.mebibytes)}`)
+  expect(found.failed).toBe(0)
 })
 
-test('calls to a sandbox are answered beside a thousand idle connections', async () => {
+test.each<[Flood, number]>([
+  ['no body', 1_000],
+  ['large body', 500],
+])('deliveries to a receiver are answered beside requests with %s', async (kind, sockets) => {
+  const found = await delivered([[kind, sockets]], 60)
+  incomplete.cases(60, found.mebibytes < goalMebibytes ? 60 - found.failed : 0)
+  incomplete.says(`${sockets} sockets with ${kind} at a receiver: ${figure(found, found.mebibytes)}`)
+  expect(found.failed).toBe(0)
+  expect(found.mebibytes).toBeLessThan(maxMebibytes)
+})
+
+test.each<[Flood, number]>([
+  ['no body', 80],
+  ['no body', 1_000],
+  ['large body', 500],
+])('the health of a worker is told beside requests with %s (%i)', async (kind, sockets) => {
+  const { env } = await world()
+  const worker = startProgram(['worker', '--health-port', '0'], env)
+  const [, url = ''] = /"url":"([^"]*)"/.exec(await worker.until('"url":"')) ?? []
+  await flooded(url, kind, sockets)
+  const found = await timed(20, () => get(`${url}/healthz`))
+  const mebibytes = peakMebibytes(worker.child.pid)
+  incomplete.cases(20, mebibytes < goalMebibytes ? 20 - found.failed : 0)
+  incomplete.says(`${sockets} sockets with ${kind} at a worker: ${figure(found, mebibytes)}`)
+  expect(found.failed).toBe(0)
+  expect(mebibytes).toBeLessThan(maxMebibytes)
+})
+
+test.each<[what: string, kind: Flood, sockets: number]>([
+  ['idle connections', 'silent', 1_000],
+  ['withheld bodies', 'no body', 1_000],
+  ['large bodies', 'large body', 500],
+])('calls to a sandbox are answered beside %s', async (what, kind, sockets) => {
   const argv = ['sandbox', 'start', '--port', '0', '--json', '--quota', '100000/60']
   const sandbox = startProgram(argv, emptyEnv(temporaryFolder()))
   const ready = JSON.parse(await sandbox.until('\n')) as Record<'base_url' | 'api_key' | 'user_email', string>
-  await idle(ready.base_url)
+  await flooded(ready.base_url, kind, sockets)
   const headers = { 'X-Service-API-Key': ready.api_key, 'X-Service-User-Email': ready.user_email }
-  const { failed, p99 } = await timed(async () => {
-    const answer = await fetch(`${ready.base_url}/v1/users`, { headers })
-    await answer.arrayBuffer()
-    return answer.status
-  })
-  fault.cases(calls, p99 < goalMs ? calls - failed : 0)
-  fault.says(`${sockets} sockets at a sandbox, p99 of a call ${p99.toFixed(0)} ms`)
-  expect(failed).toBe(0)
-  expect(p99).toBeLessThan(mostMs)
+  const found = await timed(60, () => get(`${ready.base_url}/v1/users`, headers))
+  const mebibytes = peakMebibytes(sandbox.child.pid)
+  const row = kind === 'silent' ? idle : incomplete
+  row.cases(60, mebibytes < goalMebibytes ? 60 - found.failed : 0)
+  row.says(`${sockets} ${what} at a sandbox: ${figure(found, mebibytes)}`)
+  expect(found.failed).toBe(0)
+  expect(mebibytes).toBeLessThan(maxMebibytes)
 })

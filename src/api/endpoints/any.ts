@@ -1,10 +1,9 @@
 import { InvalidInputError, UnavailableError } from '../../errors/kinds.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import type { HttpHeaders } from '../../http/types.ts'
-import { parseEnvelope } from '../answer.ts'
 import type { ApiClient } from '../client.ts'
 
-/** An answer as it came, secrets masked. */
+/** An answer as it came, but for secrets. */
 export interface AnyAnswer {
   status: number
   headers: HttpHeaders
@@ -26,7 +25,7 @@ export async function getAny(
   signal: AbortSignal | undefined,
 ): Promise<AnyAnswer> {
   const response = await client.getResponse(pathBelow(client.options.baseUrl, path), signal)
-  const envelope = parseEnvelope(response)
+  const envelope = client.envelopeOf(response)
   const failure = response.status === 200 ? undefined : client.failed(response, envelope, hints)
   if (envelope === undefined) {
     throw (
@@ -37,13 +36,7 @@ export async function getAny(
       })
     )
   }
-  const hide = masking(client.options.credentials?.apiKey)
-  return {
-    status: response.status,
-    headers: hide(response.headers) as HttpHeaders,
-    body: hide(envelope),
-    failure,
-  }
+  return { status: response.status, headers: response.headers, body: envelope, failure }
 }
 
 /** The key is sent nowhere but below /v1/ of the base URL, and never together with a signed token. */
@@ -67,19 +60,4 @@ function pathBelow(baseUrl: string, path: string): string {
     })
   }
   return url.pathname.slice(below.length - '/v1/'.length) + url.search
-}
-
-/** Every text of a value without the key and without signed tokens. */
-function masking(apiKey: string | undefined): (value: unknown) => unknown {
-  const text = (from: string): string => {
-    const bare = from.replaceAll(/([?&;]t=)[^&#\s"]*/g, '$1***')
-    return apiKey === undefined || apiKey === '' ? bare : bare.replaceAll(apiKey, '[API key]')
-  }
-  const hide = (value: unknown): unknown => {
-    if (typeof value === 'string') return text(value)
-    if (Array.isArray(value)) return value.map(hide)
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [text(name), hide(each)]))
-  }
-  return hide
 }

@@ -3,7 +3,7 @@ import { RefcheckError } from '../../errors/base.ts'
 import { InternalError } from '../../errors/kinds.ts'
 import { TransportError } from '../../http/failure.ts'
 import type { HttpResponse } from '../../http/types.ts'
-import { header, parseEnvelope, requireAbout } from '../answer.ts'
+import { header, requireAbout } from '../answer.ts'
 import type { ApiClient } from '../client.ts'
 import type { CreateAnswer } from '../../domain/submission/create-answer.ts'
 import { apiPath } from '../path.ts'
@@ -38,7 +38,7 @@ export async function createRequest(
   } catch (error) {
     return unanswered(error)
   }
-  const envelope = parseEnvelope(response)
+  const envelope = client.envelopeOf(response)
   const success = response.status >= 200 && response.status < 300
   return {
     kind: 'answered',

@@ -1,3 +1,4 @@
+import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { Flags } from '../oclif.ts'
 
@@ -19,7 +20,7 @@ export const durationFlag = Flags.custom<number>({
   async parse(text, _context, options) {
     const parsed = parseDuration(text)
     if (parsed === undefined) {
-      throw new UsageError(`--${options.name}: "${text}" is not a duration`, {
+      throw new UsageError(`--${options.name}: "${redactArgument(text)}" is not a duration`, {
         hint: 'Give a number and a unit: 500ms, 30s, 5m, 2h, 1d or 1m30s.',
       })
     }

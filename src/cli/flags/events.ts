@@ -1,3 +1,4 @@
+import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { Args, Flags } from '../oclif.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
 import { UsageError } from '../../errors/kinds.ts'
@@ -9,7 +10,7 @@ export const eventIdArg = Args.custom<number>({
   ignoreStdin: true,
   async parse(text) {
     if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
-    throw new UsageError(`ID: "${text.slice(0, 60)}" is not an event id`, {
+    throw new UsageError(`ID: "${redactArgument(text)}" is not an event id`, {
       hint: 'Event ids are whole numbers. List them with: refcheck webhook events list',
     })
   },

@@ -1,3 +1,4 @@
+import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { Args, Flags } from '../oclif.ts'
 
@@ -6,7 +7,7 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 /** A UUID as the API writes it, in lowercase; UsageError for anything else. */
 export function parseUuid(text: string, what: string): string {
   if (!uuidPattern.test(text)) {
-    throw new UsageError(`${what}: "${text.slice(0, 60)}" is not a UUID`, {
+    throw new UsageError(`${what}: "${redactArgument(text)}" is not a UUID`, {
       hint: 'A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.',
     })
   }
@@ -16,7 +17,7 @@ export function parseUuid(text: string, what: string): string {
 /** A package id: a whole number from 1, written in digits only. */
 export function parsePackageId(text: string, what: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) {
-    throw new UsageError(`${what}: "${text.slice(0, 60)}" is not a package id`, {
+    throw new UsageError(`${what}: "${redactArgument(text)}" is not a package id`, {
       hint: 'Package ids are whole numbers. List them with: refcheck packages list',
     })
   }
@@ -51,7 +52,7 @@ function parseRequestId(text: string, what: string): string {
   const rest = uuidStart.slice(text.length)
   if (text.length >= 4 && text.length < 36 && uuidPattern.test(`${text}${rest}`)) return text.toLowerCase()
   if (uuidPattern.test(text)) return text.toLowerCase()
-  throw new UsageError(`${what}: "${text.slice(0, 60)}" is not a request id`, {
+  throw new UsageError(`${what}: "${redactArgument(text)}" is not a request id`, {
     hint: 'Give at least the first 4 characters of the id. List the requests with: refcheck request list',
   })
 }
@@ -75,7 +76,7 @@ export const requestIdFlag = Flags.custom({
 /** A batch's id, or the first characters of it, in lowercase. */
 function parseBatchId(text: string, what: string): string {
   if (/^[0-9a-f][0-9a-f-]{3,35}$/i.test(text)) return text.toLowerCase()
-  throw new UsageError(`${what}: "${text.slice(0, 60)}" is not a batch id`, {
+  throw new UsageError(`${what}: "${redactArgument(text)}" is not a batch id`, {
     hint: 'Give at least the first 4 characters of the id. List the batches with: refcheck batch list',
   })
 }

@@ -1,3 +1,4 @@
+import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { Flags } from '../oclif.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { currentContext } from '../context.ts'
@@ -28,7 +29,7 @@ export const momentFlag = Flags.custom<number>({
   async parse(text, _context, options) {
     const at = parseMoment(text, currentContext().clock.now())
     if (at === undefined) {
-      throw new UsageError(`--${options.name}: "${text.slice(0, 60)}" is not a date`, {
+      throw new UsageError(`--${options.name}: "${redactArgument(text)}" is not a date`, {
         hint: 'Give a date such as 2026-11-01 or 2026-11-01T09:30:00Z, or how long ago: 7d or 12h.',
       })
     }

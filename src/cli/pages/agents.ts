@@ -22,7 +22,7 @@ APPROVE A PLAN
     It is for http://127.0.0.1:4280 as olive.owner@example.com.
     …
     It uses 1 call of the quota. Left: 58 of 60 in 60 s, 998 of 1000 in 1 h
-    Order 102 Identity check only for Mei Tanaka at 127.0.0.1:4280 as …? yes
+    Order 102 Identity check only for Mei Tanaka (mei@example.com) at …? yes
     created  6b450a6d-74f9-474b-95f9-ba6b11a8536f  RECEIVED
     Follow it with: refcheck request wait 6b450a6d-74f9-474b-95f9-ba6b11a8536f
 
@@ -37,11 +37,12 @@ APPROVE A PLAN
 
 PERSONAL DATA
   By default an agent sees P. S. and p…@example.com, the last two digits of
-  phones, no cell of a file and no additional information; names of report
-  files have ids in them. Free text of the service is searched for names,
-  e-mails, phones and quotations; a name that this store does not know is not
-  found. --allow-personal-data shows all of that as it is. Never shown: API
-  keys, webhook secrets, addresses of reports, and what is in a report.
+  phones, no additional information, and no cell, unknown column or sheet name
+  of a file; names of report files have ids in them. Free text of the service is
+  searched for names, e-mails, phones and quotations; a name that this store
+  does not know is not found. --allow-personal-data shows all of that as it is.
+  Never shown: API keys, webhook secrets, addresses of reports, and what is in a
+  report.
 
   What the agent is told goes to whoever runs its model.
 

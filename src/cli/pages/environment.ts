@@ -11,8 +11,8 @@ export default `ENVIRONMENT
   REFCHECK_FOREIGN_API_KEY
                            key of another organisation, for
                            sandbox conformance --foreign-user
-  REFCHECK_SANDBOX_TOKEN   what steers a sandbox that other machines can reach
-                           (refcheck help sandbox)
+  REFCHECK_SANDBOX_TOKEN   what steers a sandbox that other machines can reach,
+                           at least 16 characters (refcheck help sandbox)
   REFCHECK_ACCOUNT         whose people these are, where one store serves
                            several organisations
   REFCHECK_STORE           where orders are recorded: a file, postgres://… (see
@@ -20,8 +20,12 @@ export default `ENVIRONMENT
                            service on this machine)
   REFCHECK_QUOTA           quota windows of a sandbox, calls/seconds, such as
                            60/60,1000/3600 (only with a service on this machine)
-  REFCHECK_CONFIG_DIR      folder of settings, profiles and the list of attempts
+  REFCHECK_CONFIG_DIR      folder of settings, profiles and attempt logs
   REFCHECK_DATA_DIR        folder of the store
+                           Either is made for you alone (0700) where it is
+                           missing. One that exists keeps its mode, and what is
+                           written in it is yours alone (0600); if another user
+                           owns it or may write to it, it is refused.
 
   REFCHECK_STARTED_BY_AGENT
                            set by refcheck mcp in what it starts; while it is
@@ -42,7 +46,7 @@ WITHOUT A LOGIN
 
   In PowerShell: $env:REFCHECK_BASE_URL = 'https://api.example.com'
 
-  The store and the list of attempts must outlive the container: put both
+  The store and its attempt log must outlive the container: put both
   REFCHECK_DATA_DIR and REFCHECK_CONFIG_DIR on a volume that lasts.
 
   Keys and secrets are refused as command-line arguments, because other users

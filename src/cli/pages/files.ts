@@ -1,7 +1,8 @@
 /** `refcheck help files`. */
 export default `FILES THAT YOU GIVE
   CSV, TSV, XLSX, ODS, JSON and JSON Lines, as Excel, LibreOffice, Google Sheets
-  and applicant tracking systems save them. The first row is the header.
+  and applicant tracking systems save them. The first row is the header. A file
+  has at most 100,000 rows and 64 MiB, a workbook at most 256 sheets.
 
   COLUMN                       CONTENT
   first_name, last_name        the person (also recipient.first_name …)

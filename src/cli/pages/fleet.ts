@@ -32,9 +32,9 @@ IF THE DATABASE IS UNAVAILABLE
   Nothing is sent that is not recorded. Running commands wait for up to 10
   minutes, say so once, and continue by themselves. With asynchronous
   replication, a standby that takes over may lack the last orders: the store is
-  then closed, and "refcheck store check" lists them. store info and doctor show
-  the kind of replication. Machines without a lasting disk need synchronous
-  replication (synchronous_standby_names).
+  then closed until "refcheck store check" has run on every machine that ordered
+  (or with --without NAME). store info and doctor show the kind of replication.
+  Machines without a lasting disk need synchronous_standby_names.
 
 SYSTEMD
     [Unit]

@@ -26,7 +26,8 @@ WHAT IS KEPT
                   name nobody.
 
   These files can be read only by you (mode 0600). If other users could read
-  one, refcheck corrects that and says so.
+  one, refcheck corrects that and says so. If another user owns one, or may
+  write to it or to its folder, it is refused.
 
 WHAT IS SENT WHERE
   Orders and reads go to the base URL of the service and nowhere else. There is
@@ -35,8 +36,9 @@ WHAT IS SENT WHERE
 
 WHAT IS NEVER SHOWN
   API keys (only the last four characters), webhook secrets, the token in a
-  report URL. --verbose masks them too. Keys and secrets are refused as
-  command-line arguments.
+  report URL, passwords of the store and of a proxy, also where the service
+  sends them back. The inbox keeps an event as it was signed. Keys and secrets
+  are refused as command-line arguments.
 
 REMOVE DATA
   One person, by e-mail or by a request of theirs, with drafts and order plans:

@@ -30,14 +30,15 @@ ONE REPORT
     $ refcheck report download CHECK_ID --output - | lpr
     $ refcheck report download --url - < signed-url.txt
 
-  A signed URL is valid for one hour: refcheck request get REQUEST_ID --json
+  A signed URL is valid for one hour. refcheck prints none with its token, which
+  opens the report for anybody.
 
 WHAT IS IN THE FOLDER
-  manifest.csv and manifest.json list each file with its ids, person, size,
-  SHA-256 and time. A file that is listed and unchanged is skipped; a damaged
-  one is downloaded again; one that somebody changed is left in place and
-  reported. --overwrite replaces it. One run at a time works in a folder; during
-  a run there is a hidden .refcheck in it.
+  manifest.csv and manifest.json list each file with its service, ids, person,
+  size, SHA-256 and time. A file that is listed and unchanged is skipped; a
+  damaged one is downloaded again; one that somebody changed is left in place
+  and reported. --overwrite replaces it. One run at a time works in a folder;
+  during a run there is a hidden .refcheck in it.
 
   A report that cannot be downloaded is listed as "unavailable" with its
   reason, and the exit code is 10.

@@ -40,7 +40,6 @@ UNKNOWN ROWS
   not have it and it is ordered now (--confirm-email, from 15 minutes after the
   attempt), or nobody knows and it is never sent (--drop). On a terminal,
   --row 2 alone asks you.
-
     $ refcheck batch reconcile 3f2b8c1e --row 2 \\
         --request-id 9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6
     $ refcheck batch reconcile 3f2b8c1e --row 2 \\
@@ -58,11 +57,14 @@ THE STORE
     $ refcheck store check
     $ refcheck store backup refcheck-backup.sqlite
 
-  A list of attempts beside the settings shows when the store is older than it
-  should be, for example because a backup was restored. Then nothing is ordered.
-  store check names what is missing; if no newer copy exists:
-
-    $ refcheck store check --accept-older
+  An attempt log next to the settings shows when the store is older than it
+  should be, such as after a restore. Then nothing is ordered. store check, run
+  on every machine that ordered, recovers what is missing (--without hr-2: one
+  that does not come back). After restoring a backup, run it with --restored.
+  If no newer copy exists: refcheck store check --accept-older
+  Not noticed: a snapshot newer than all that a machine saw; one that first sent
+  in the lost window and died; two live primaries; identical clones of a
+  machine; a store put back with its log; orders by another program.
 
 SEVERAL BASE URLS, SEVERAL ORGANISATIONS
   Say once whether two base URLs are the same service (--different: they are

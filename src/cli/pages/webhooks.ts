@@ -14,8 +14,10 @@ RECEIVE EVENTS
   acknowledged, and only then forwarded. A failed forward is retried, also
   after a restart, in order within a request. A duplicate delivery is
   acknowledged and forwarded once. Instead of a URL, --exec './on-event.sh'
-  runs a program, with the event on its standard input. --forward-ca FILE trusts
-  the certificate, or the authority, of an https URL of your own.
+  runs a program, with the event on its standard input and without keys, secrets
+  and passwords in its environment; refcheck in it uses the same store and
+  profile. --forward-ca FILE trusts the certificate, or the authority, of an
+  https URL of your own.
 
   The service delivers to https only: put a proxy in front, or use --tls-cert
   and --tls-key.

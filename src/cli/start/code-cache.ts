@@ -1,20 +1,21 @@
 import {
   closeSync,
   constants as files,
-  fstatSync,
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import Module from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { constants, Script } from 'node:vm'
 
+import { openOwn, weaknessOf } from '../../disk/ownership.ts'
 import { atExit } from '../../host/at-exit.ts'
 import { processId } from '../../host/process-id.ts'
 
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = files
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = files
 
 interface Loading {
   exports: unknown
@@ -79,7 +80,7 @@ const padded = (bytes: number): number => Math.ceil(bytes / wordBytes) * wordByt
 
 function readKept(file: string, build: string): Kept {
   try {
-    const all = readRegular(file)
+    const all = readOwnCode(file)
     let at = padded(wordBytes + all.readUInt32LE(0))
     const contents = JSON.parse(all.toString('utf8', wordBytes, at)) as Contents
     const code = new Map<string, Buffer>()
@@ -89,16 +90,16 @@ function readKept(file: string, build: string): Kept {
     }
     if (contents.build === build && at === all.length) return { whole: contents.whole, code }
   } catch {
-    // There is none yet, or it is torn.
+    // There is none yet, it is torn, or another account could have written it.
   }
   return { whole: false, code: new Map() }
 }
 
-/** Never waits, as it would for the other end of a pipe. */
-function readRegular(file: string): Buffer {
-  const descriptor = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+function readOwnCode(file: string): Buffer {
+  const { descriptor, status } = openOwn(file)
   try {
-    return fstatSync(descriptor).isFile() ? readFileSync(descriptor) : Buffer.alloc(0)
+    if (!status.isFile() || weaknessOf(status) !== undefined) return Buffer.alloc(0)
+    return readFileSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
@@ -113,7 +114,14 @@ function write(file: string, build: string, { whole, code }: Kept): void {
   const parts = [...code.values()].flatMap((each) => [each, Buffer.alloc(padded(each.length) - each.length)])
   try {
     const temporary = `${file}.${processId()}`
-    writeFileSync(temporary, Buffer.concat([head, ...parts]), { mode: 0o600, flush: true })
+    // A killed process with the same id may have left it.
+    rmSync(temporary, { force: true })
+    const descriptor = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+    try {
+      writeFileSync(descriptor, Buffer.concat([head, ...parts]), { flush: true })
+    } finally {
+      closeSync(descriptor)
+    }
     renameSync(temporary, file)
   } catch {
     // A full disk: all it costs is a slower start.

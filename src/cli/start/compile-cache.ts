@@ -5,29 +5,31 @@ import { keepCode } from './code-cache.ts'
 import { processEnvironment } from '../../host/env.ts'
 import { makeFolders } from '../../disk/make-folders.ts'
 import { resolvePaths } from '../../host/paths.ts'
-import { ownUserId } from '../../host/process-id.ts'
-import { hasFileModes } from '../../host/runtime.ts'
-
-/** What others may do with a folder that code is loaded from: nothing. */
-const others = 0o077
+import { byOthers, folderWeakness, weaknessOf } from '../../disk/ownership.ts'
 
 /**
- * Keeps compiled code beside the store, in a folder of this version, for each command by itself. Code that somebody else could have
- * written is not run, so a folder that is not private, or belongs to another account, goes unused; so does one that cannot be written. Silently:
- * all it costs is a slower start.
+ * Keeps compiled code beside the store, in a folder of this version, for each command by itself. Code that another
+ * account could have written is never run, so nothing is kept where another account owns a folder on the way, or may
+ * write to one; nor where nothing can be written. Silently: all it costs is a slower start, and doctor reports it.
  */
 export function keepCompiledCode(version: string, argv: readonly string[], root: string): void {
   try {
     const { data } = resolvePaths(processEnvironment())
     const folder = join(data, 'compile-cache')
     const own = join(folder, version)
+    if (folderWeakness(data, byOthers) !== undefined) return
     let isNew = false
     // Each is looked at before anything is made in it.
-    for (const path of [data, folder, own]) {
+    for (const path of [folder, own]) {
+      if (isOwnFolder(path)) continue
       isNew = makeFolders(path, 0o700) !== undefined
-      if (!isPrivate(path)) return
+      if (!isOwnFolder(path)) return
     }
-    if (isNew) forgetOthers(folder, version)
+    if (isNew) {
+      // Another account may have made the folder of data meanwhile.
+      if (folderWeakness(data, byOthers) !== undefined) return
+      forgetOthers(folder, version)
+    }
     const dist = join(root, 'dist')
     keepCode(join(own, commandIn(dist, argv)), root, readFileSync(join(dist, 'build-id'), 'utf8'))
   } catch {
@@ -35,10 +37,9 @@ export function keepCompiledCode(version: string, argv: readonly string[], root:
   }
 }
 
-function isPrivate(path: string): boolean {
-  const status = lstatSync(path)
-  const isOwn = ownUserId() === undefined || status.uid === ownUserId()
-  return status.isDirectory() && isOwn && (!hasFileModes() || (status.mode & others) === 0)
+function isOwnFolder(path: string): boolean {
+  const status = lstatSync(path, { throwIfNoEntry: false })
+  return status !== undefined && status.isDirectory() && weaknessOf(status) === undefined
 }
 
 function forgetOthers(folder: string, version: string): void {

@@ -2,8 +2,11 @@ import { pathToFileURL } from 'node:url'
 
 import { InterruptedError } from '../../errors/kinds.ts'
 import { WentBack } from '../../errors/went-back.ts'
+import { secretsOf } from '../../host/environment-secrets.ts'
+import { Secrets } from '../../host/secrets.ts'
+import { failureText } from '../../output/failure.ts'
 import { processContext } from '../context.ts'
-import { main } from '../main.ts'
+import { internalError, main } from '../main.ts'
 import { builtCommands } from './built-command.ts'
 import { holdingClock, holdProgram } from './hold-program.ts'
 
@@ -17,6 +20,20 @@ export function start(argv: readonly string[], root: string): Promise<number> {
   const folder = pathToFileURL(`${root}/`)
   const dist = new URL('dist/', folder)
   const hold = (): void => holdProgram(dist)
-  const context = { ...processContext(), clock: holdingClock(hold), hold }
+  const process = processContext()
+  const context = {
+    ...process,
+    secrets: secretsOf(process.env, secrets),
+    clock: holdingClock(hold),
+    hold,
+  }
   return main(argv, context, folder, { builtCommand: builtCommands(dist) })
+}
+
+/** Of this process, as far as they are known when it crashes. */
+const secrets = new Secrets()
+
+/** What is printed of an error that nothing caught. */
+export function crashText(error: unknown): string {
+  return secrets.redact(failureText(internalError(error), { columns: undefined, color: false }))
 }

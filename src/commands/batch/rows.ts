@@ -7,7 +7,7 @@ import { batchRowsView } from '../../output/views/batches.ts'
 import { findBatch, listRows } from '../../usecases/batch/standing.ts'
 import { withListedReasons } from '../../usecases/request/error-reasons.ts'
 import { filePlace } from '../../compose/batch.ts'
-import { store, storedBatches } from '../../compose/store.ts'
+import { inboxToShow, storedBatches } from '../../compose/store.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
   static override summary = 'List the rows of a batch and their states'
@@ -32,8 +32,11 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const states = rowStates(this.flags.state)
     const stored = await storedBatches(this.scope)
     const batch = await findBatch(stored, this.args.batch_id)
-    const { inbox } = await store(this.scope)
+    const inbox = await inboxToShow(this.scope)
     const rows = await listRows({ ...stored, place: filePlace(this.scope) }, batch, states)
-    this.answerList(batchRowsView(await withListedReasons(rows, inbox)), listFormat(this.flags))
+    this.answerList(
+      batchRowsView(await withListedReasons(rows, inbox, () => batch.baseUrl)),
+      listFormat(this.flags),
+    )
   }
 }

@@ -35,9 +35,10 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
     const { results, failure } = await readRequests(service, ids, this.signal)
     keepReads(
       this.scope,
+      service.baseUrl,
       results.flatMap((each) => (isUnread(each) ? [] : [each.request])),
     )
-    const told = await withReasons(results, async () => (await store(this.scope)).inbox)
+    const told = await withReasons(results, service.baseUrl, async () => (await store(this.scope)).inbox)
     const named = withPackageNames(told, await names)
     this.answer(requestsView(named, ids.length > 1), failure)
   }

@@ -13,7 +13,7 @@ import { gravest } from '../../domain/request/result.ts'
 import { withListedReasons } from '../../usecases/request/error-reasons.ts'
 import { api } from '../../compose/api.ts'
 import { namesForUsers } from '../../compose/package-names.ts'
-import { batchIdOf, store } from '../../compose/store.ts'
+import { batchIdOf, inboxToShow, store } from '../../compose/store.ts'
 
 export default class RequestList extends BaseCommand<typeof RequestList> {
   static override summary = 'List the requests ordered with this store'
@@ -41,12 +41,12 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     const { since, email, batch, refresh } = this.flags
     const status = requestStatus(this.flags.status)
     const { clock } = this.context
-    const { ledger, inbox } = await store(this.scope)
+    const { ledger } = await store(this.scope)
     const filter = { status, since, email, batchId: await batchIdOf(this.scope, batch) }
     const format = listFormat(this.flags)
     if (!refresh) {
       const requests = await listRequests({ ledger, clock }, filter)
-      const listed = await withListedReasons(await this.withNames(requests), inbox)
+      const listed = await this.withDetails(requests)
       return this.answerList(listedRequestsView(listed), format)
     }
     const parts = {
@@ -61,13 +61,14 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     for (const { request_id, error } of failures) {
       this.scope.reporter.warn(`${request_id} could not be read: ${error.message}`)
     }
-    const listed = withFailures(await withListedReasons(await this.withNames(requests), inbox), failures)
+    const listed = withFailures(await this.withDetails(requests), failures)
     this.answerList(listedRequestsView(listed), format, gravest(failures.map(({ error }) => error)))
   }
 
-  private async withNames(requests: readonly ListedRequest[]) {
+  private async withDetails(requests: readonly ListedRequest[]) {
+    const inbox = await inboxToShow(this.scope)
     const users = requests.map(({ base_url: baseUrl, user_email: userEmail }) => ({ baseUrl, userEmail }))
-    const own = new Map(users.map((user) => [JSON.stringify(user), user]))
-    return named(requests, await namesForUsers(this.scope, [...own.values()]))
+    const listed = named(requests, await namesForUsers(this.scope, users))
+    return withListedReasons(listed, inbox, ({ base_url }) => base_url)
   }
 }

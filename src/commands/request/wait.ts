@@ -12,6 +12,7 @@ import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { withReasons } from '../../usecases/request/error-reasons.ts'
 import { patientApi } from '../../compose/api.ts'
 import { packageNames } from '../../compose/package-names.ts'
+import { session } from '../../compose/session.ts'
 import { store, storedBatches } from '../../compose/store.ts'
 
 export default class RequestWait extends BaseCommand<typeof RequestWait> {
@@ -47,6 +48,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
     )
     const named = batch === undefined ? await requestIdsOf(this.scope, given) : await this.ofBatch(batch)
     const ids = [...new Set(named)]
+    const { baseUrl } = await session(this.scope)
     const { kept, ...options } = await watching(this.scope, ids.length)
     const reads = waitForRequests(await patientApi(this.scope), ids, {
       ...options,
@@ -59,14 +61,16 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
       throw error
     })
     await kept()
-    const told = await withReasons(results, async () => (await store(this.scope)).inbox)
+    const told = await withReasons(results, baseUrl, async () => (await store(this.scope)).inbox)
     const all = withPackageNames(told, await packageNames(this.scope))
     const view = batch === undefined ? requestsView(all, given.length > 1) : waitedBatchView(all)
     this.answer(view, failure)
   }
 
   private async ofBatch(named: string): Promise<string[]> {
-    const { batchId, requestIds, others } = await requestsOfBatch(await storedBatches(this.scope), named)
+    const { baseUrl } = await session(this.scope)
+    const stored = await storedBatches(this.scope)
+    const { batchId, requestIds, others } = await requestsOfBatch(stored, named, baseUrl)
     if (others > 0) {
       const rows = countInWords(
         others,

@@ -45,7 +45,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
       summary: 'Quota windows, calls/seconds (default 60/60,1000/3600)',
       helpValue: 'CALLS/SECONDS,…',
     }),
-    seed: Flags.string({ summary: 'Seed, for the same keys and ids each time', helpValue: 'TEXT' }),
+    seed: Flags.string({ summary: 'Seed of all keys and ids (default: random)', helpValue: 'TEXT' }),
     'webhook-url': Flags.string({ summary: 'Webhook URL of the organisation', helpValue: 'URL' }),
     data: Flags.string({
       summary: 'Keep the state in this file over restarts',
@@ -99,6 +99,8 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
         await logIn({ ...sources, ...credentials, connect, signal })
         await keepWebhookSecret({ ...sources, secret: webhookSecret })
       }
+      // Its own credentials are the answer, also where the environment holds the same ones.
+      for (const value of Object.values(server.address)) this.scope.secrets.reveal(value)
       this.answerLine(sandboxView(server.address, login ? sandboxProfile : undefined))
       if (!signal.aborted) await once(signal, 'abort')
     } finally {

@@ -1,42 +1,73 @@
 import { Flags } from '@oclif/core'
 
 import { BaseCommand } from '../../cli/base-command.ts'
-import { requireHere } from '../../domain/store/age.ts'
 import { findingsOf, unsound } from '../../domain/store/check.ts'
 import { store } from '../../compose/store.ts'
 import { heldText, storeCheckView } from '../../output/views/store.ts'
 
 export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
   static override summary = 'Check the store for damage and missing orders'
-  static override description =
-    'Reads all of it: the database’s own check, the references between its tables, the body of every order against its hash, and the list of attempts that is kept outside the store. A store that does not know all of its attempts (a backup was put back, or a file of it removed) is closed: the attempts are listed, their rows become unknown, and nothing is ordered until --accept-older. Exit 1 if something is wrong.'
-  static override examples = ['<%= config.bin %> store check']
+  static override description = [
+    'Reads all of it: the database’s own check, the references between its tables, the body of every order against its hash, and the attempt logs that this machine keeps outside the store. A store that lacks attempts of a log (a backup was restored, or a file of it removed) is closed: the attempts are recovered and listed, and nothing is ordered until --accept-older. Exit 1 if something is wrong.',
+    'Every machine that ordered with a shared store has its own attempt log. After a failover or a restored backup, run it on each of them; what one machine finds says nothing about the logs of the others.',
+  ].join('\n\n')
+  static override examples = [
+    '<%= config.bin %> store check',
+    '<%= config.bin %> store check --restored',
+    '<%= config.bin %> store check --without hr-2',
+  ]
   static override flags = {
-    'accept-older': Flags.boolean({ summary: 'Use a store that does not know all of its attempts' }),
-    'without-list': Flags.boolean({
-      summary: 'Order without the list of attempts if its folders are not writable',
+    'accept-older': Flags.boolean({
+      summary: 'Open a closed store once every machine has reported or is excluded',
     }),
-    yes: Flags.boolean({ summary: 'Skip the confirmation', dependsOn: ['accept-older'] }),
+    restored: Flags.boolean({
+      summary: 'Close the store until every machine has reported, after a backup was restored',
+    }),
+    without: Flags.string({
+      summary: 'Wait for no report of this machine',
+      multiple: true,
+      helpValue: 'NAME',
+    }),
+    'without-list': Flags.boolean({
+      summary: 'Order without an attempt log that lasts if none can be kept',
+    }),
+    yes: Flags.boolean({ summary: 'Skip the confirmation' }),
   }
 
   async run(): Promise<void> {
-    const { maintenance, batches, location } = await store(this.scope)
-    if (this.flags['without-list']) await maintenance.allowUnlisted()
-    const older = this.flags['accept-older'] ? await maintenance.closed() : undefined
-    if (older !== undefined) {
-      requireHere(location, older)
-      await this.confirm('Continue with a store that does not know all of its attempts?', this.flags.yes)
-      const { held } = await maintenance.acceptOlder()
-      if (held > 0) {
-        const all = await batches.list({ singles: true })
-        const ids = all.filter(({ counts }) => counts.held > 0).map(({ id }) => id)
-        this.scope.note(heldText(held, ids))
-      }
+    const { maintenance, location } = await store(this.scope)
+    const { 'accept-older': accepts, restored, without = [], 'without-list': withoutLog } = this.flags
+    if (withoutLog) await maintenance.allowWithoutLog()
+    if (restored) await maintenance.closeAsRestored()
+    if (without.length > 0) {
+      await this.confirm(
+        `Exclude ${without.join(', ')}, and hold all waiting rows, which it may have sent?`,
+        this.flags.yes,
+      )
+      await this.#tellHeld(await maintenance.exclude(without))
+    }
+    const found = accepts ? await maintenance.examine() : undefined
+    const moved = found?.closing?.move === undefined ? undefined : unsound(location, [], found)
+    if (moved !== undefined) throw moved
+    if (found?.closing !== undefined && found.step !== 'reports') {
+      const question =
+        found.step === 'acceptance'
+          ? 'Continue with a store that does not know all of its attempts?'
+          : 'Open the store, because no other machine has ordered with it?'
+      await this.confirm(question, this.flags.yes)
+      await this.#tellHeld(await maintenance.acceptOlder())
     }
     const damage = await maintenance.check()
-    const closed = await maintenance.closed()
-    const names = closed === undefined ? [] : await maintenance.putBack(closed)
-    const findings = findingsOf(damage, closed, names)
-    this.answer(storeCheckView(location, findings), unsound(location, damage, closed))
+    const examined = await maintenance.examine()
+    const findings = findingsOf(damage, examined)
+    this.answer(storeCheckView(location, findings, examined), unsound(location, damage, examined))
+  }
+
+  async #tellHeld({ held }: { held: number }): Promise<void> {
+    if (held === 0) return
+    const { batches } = await store(this.scope)
+    const all = await batches.list({ singles: true })
+    const ids = all.filter(({ counts }) => counts.held > 0).map(({ id }) => id)
+    this.scope.note(heldText(held, ids))
   }
 }

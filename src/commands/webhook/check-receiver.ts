@@ -58,7 +58,9 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
       signal,
       onCase: ({ id }, done, of) => scope.reporter.status(`${done}/${of} ${id}`),
     })
-    const unwritten = await failureToWrite(this.context, file, () => Buffer.from(junitText(report)))
+    const unwritten = await failureToWrite(this.context, file, () =>
+      Buffer.from(scope.secrets.redact(junitText(report))),
+    )
     this.answer(examView(report), unwritten ?? failure)
   }
 }

@@ -62,7 +62,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       '--max-attempts requires --forward-to or --exec',
       'Nothing is forwarded without one of them.',
     )
-    const { secret } = await webhookSecrets(scope, flags['secret-file'])
+    const { secret, service } = await webhookSecrets(scope, flags['secret-file'])
     const most = flags['max-events'] ?? Number.POSITIVE_INFINITY
     const full = new AbortController()
     const kept = { count: 0 }
@@ -74,6 +74,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     })
     const listening = await startListening(ports, {
       secret,
+      baseUrl: await service(),
       host: flags.host,
       port: flags.port,
       path: flags.path,

@@ -1,3 +1,5 @@
+import { recipientFields } from '../../contract/package-schema.ts'
+
 /**
  * What of a person is shown to an agent: of a name the initial, of an e-mail the first letter and the domain, of a phone the
  * last two digits. The keys are those of the API and of what is printed with --json.
@@ -20,6 +22,9 @@ const byKey: Readonly<Record<string, (text: string) => string>> = {
 /** Of these only names that are known and e-mails are masked, so that they lead somewhere. */
 const paths = new Set(['path', 'file', 'folder', 'results_file'])
 
+/** What columns of a file are called. */
+const columnNames = new Set(['map', 'ignore'])
+
 /** Made here, of nobody. */
 const ours = new Set(['code', 'approve_with', 'base_url', 'state', 'status', 'sha256'])
 
@@ -30,11 +35,15 @@ const personal = new Set(['recipient', 'requester', 'fields'])
 
 /** Says something of a person, or holds one in its text. */
 const email = /(?<![^\s"'<>()[\]{},;:])[^\s"'<>()[\]{},;:]+@[^\s"'<>()[\]{},;:]+/gu
+const domain = /^[\p{L}\p{M}\p{N}.-]+$/u
 const phone = /\+?\d(?:[ ().-]?\d){6,14}/g
 /** Our own sentences name a person before the e-mail. */
 const named = /(^|: | for | and |, |")((?:(?!: | for | and |, |").)+?) \((?=[^\s()]+@[^\s()]+\))/gu
-/** One that is never closed goes to the end. */
-const quoted = /"[^"]*(?:"|$)|“[^”]*(?:”|$)/gu
+/** A text that `plainText` has cut. */
+const isCut = /… \(cut: \d+ characters\)$/
+/** Where a sentence of ours goes on with a piece of a file that is not quoted. */
+const unquoted =
+  /\b(is the error|is of the type|is the number|number format,|round it to|calling code|damaged workbook|not sound XML|may be(?= -?\d)|is(?= (?:TRUE|FALSE) shown)) .*$/su
 /** Ids and times have as many digits as a phone. */
 const kept =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]*(?: [+-]\d\d:\d\d)?)?/gi
@@ -58,7 +67,10 @@ export function maskName(text: string): string {
 /** `priya@example.com` → `p…@example.com` */
 export function maskEmail(text: string): string {
   const at = text.lastIndexOf('@')
-  return at < 1 ? withheldText : `${Array.from(text)[0] ?? ''}…${text.slice(at)}`
+  // What no domain can be is not shown: a cell may hold an @ and be no address.
+  return at < 1 || !domain.test(text.slice(at + 1))
+    ? withheldText
+    : `${Array.from(text)[0] ?? ''}…${text.slice(at)}`
 }
 
 /** `+61412345678` → `…78` */
@@ -84,19 +96,44 @@ export function masked(document: unknown, known: ReadonlySet<string>): unknown {
   return maskedAt(document, '', false, known)
 }
 
+const readingHint =
+  'Say how the file is read with map, ignore, sheet, header_row, encoding or hidden. A person sees its columns and sheets with: refcheck batch validate FILE'
+
+/**
+ * Why a file cannot be read, without names of its columns and sheets: a hint lists them as flags that can be pasted, and
+ * where a line of data is taken for the header each is a cell.
+ */
+export function maskFileFailure(document: unknown): unknown {
+  if (typeof document !== 'object' || document === null || Object.keys(document).join(' ') !== 'error')
+    return document
+  const { error } = document as { error: Record<string, unknown> }
+  if (error['code'] !== 'invalid_input' && error['code'] !== 'usage') return document
+  const { field, ...rest } = error
+  const isRecipientField = recipientFields.some((name) => name === field)
+  return { error: { ...rest, hint: readingHint, ...(isRecipientField && { field }) } }
+}
+
 /** Running text without names that are known, e-mails, phones, and what it quotes. */
 export function maskText(text: string, known: ReadonlySet<string>): string {
   const safe: string[] = []
   const keep = (each: string): string => `${mark}${String.fromCharCode(0xe000 + safe.push(each) - 1)}${mark}`
-  return text
-    .replaceAll(mark, '')
+  return withoutQuoted(text.replaceAll(mark, ''))
+    .replace(unquoted, `$1 ${withheldText}`)
     .replace(kept, keep)
     .replace(named, (_, before: string, name: string) => `${before}${maskName(name)} (`)
     .replace(email, (each) => maskEmail(each))
     .replace(phone, (each) => maskPhone(each))
-    .replace(quoted, `"${withheldText}"`)
     .replace(word, (each) => (isKnown(each, known) ? maskName(each) : each))
     .replace(/\uF8FF(.)\uF8FF/gu, (_, at: string) => safe[at.charCodeAt(0) - 0xe000] ?? '')
+}
+
+/** From the first quotation mark to the last, since what is quoted may hold some; one that is never closed goes to the end. */
+function withoutQuoted(text: string): string {
+  const first = text.search(/["“]/u)
+  if (first === -1) return text
+  const last = Math.max(text.lastIndexOf('"'), text.lastIndexOf('”'))
+  const rest = last <= first || isCut.test(text) ? '' : text.slice(last + 1)
+  return `${text.slice(0, first)}"${withheldText}"${rest}`
 }
 
 function maskPath(path: string, known: ReadonlySet<string>): string {
@@ -111,6 +148,7 @@ function isKnown(text: string, known: ReadonlySet<string>): boolean {
 }
 
 function maskedAt(value: unknown, key: string, isPersonal: boolean, known: ReadonlySet<string>): unknown {
+  if (columnNames.has(key)) return withheldText
   if (Array.isArray(value)) return value.map((each) => maskedAt(each, key, isPersonal, known))
   if (typeof value === 'object' && value !== null) {
     const inside = isPersonal || personal.has(key)

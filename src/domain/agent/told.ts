@@ -10,11 +10,13 @@ const deepest = 30
 const signed = new Set(['report_pdf_url'])
 const address = /https?:\/\/[^\s"<>]+/giu
 
+type Redact = (text: string) => string
+
 export interface TellingOptions {
   /** Whether personal data is shown as it is. */
   showsPersonalData: boolean
-  /** Never told, by value. */
-  secrets: readonly string[]
+  /** A text without keys, secrets and tokens. */
+  redact: Redact
   /** Other documents, with names that may stand in this one's texts. */
   others?: readonly unknown[] | undefined
 }
@@ -31,9 +33,9 @@ export interface Told {
  */
 export function toldToAgent(document: unknown, options: TellingOptions): Told {
   const counts = { leftOut: 0 }
-  const { showsPersonalData, secrets, others = [] } = options
+  const { showsPersonalData, redact, others = [] } = options
   // Before it is masked: what is not seen may stand between the letters of a name.
-  const [shown, ...beside] = [document, ...others].map((each) => plain(each, '', secrets, 0))
+  const [shown, ...beside] = [document, ...others].map((each) => plain(each, '', redact, 0))
   const short = cut(shown, counts)
   const data = showsPersonalData ? short : masked(short, namesIn([shown, ...beside]))
   return { data, leftOut: counts.leftOut }
@@ -48,22 +50,20 @@ function cut(value: unknown, counts: { leftOut: number }): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cut(inner, counts)]))
 }
 
-function plain(value: unknown, key: string, secrets: readonly string[], depth: number): unknown {
+function plain(value: unknown, key: string, redact: Redact, depth: number): unknown {
   if (depth > deepest) return null
-  if (typeof value === 'string') return signed.has(key) ? 'withheld' : plainOf(value, secrets)
+  if (typeof value === 'string') return signed.has(key) ? 'withheld' : plainOf(value, redact)
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((each) => plain(each, key, secrets, depth + 1))
+  if (Array.isArray(value)) return value.map((each) => plain(each, key, redact, depth + 1))
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
-      plainOf(name, secrets),
-      plain(inner, name, secrets, depth + 1),
+      plainOf(name, redact),
+      plain(inner, name, redact, depth + 1),
     ]),
   )
 }
 
 /** A secret is looked for again once what is not seen is gone from between its letters. */
-function plainOf(text: string, secrets: readonly string[]): string {
-  const without = (from: string): string =>
-    secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '[withheld]')), from)
-  return without(plainText(without(text)).replace(address, (each) => maskUrl(each)))
+function plainOf(text: string, redact: Redact): string {
+  return redact(plainText(redact(text)).replace(address, (each) => maskUrl(each)))
 }

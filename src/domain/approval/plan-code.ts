@@ -1,3 +1,4 @@
+import { redactArgument } from '../wording/redact-argument.ts'
 import { UsageError } from '../../errors/kinds.ts'
 
 /** Letters that nobody takes for another letter or a digit, and of which no word is made. */
@@ -18,7 +19,7 @@ export function parsePlanCode(text: string): string {
   const code = text.replaceAll(/[\s-]/g, '').toUpperCase()
   if (code.length === length && Array.from(code).every((letter) => letters.includes(letter)))
     return shown(code)
-  throw new UsageError(`CODE: "${text.slice(0, 60)}" is not the code of a plan`, {
+  throw new UsageError(`CODE: "${redactArgument(text)}" is not the code of a plan`, {
     hint: 'A code looks like KXRT-WMPH. Choose among the plans that wait with: refcheck approve',
   })
 }

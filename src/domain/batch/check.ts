@@ -1,3 +1,4 @@
+import { personName } from '../wording/shown-name.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import type { Doubt } from '../form/implausible.ts'
 import { countInWords } from '../wording/count-in-words.ts'
@@ -58,7 +59,7 @@ export function unlikelyIn(
   return doubts(body).map(({ field, value, doubt }) => ({
     row,
     line: source.line,
-    person: `${person.first_name} ${person.last_name}`.trim(),
+    person: personName(person),
     column: field.column,
     value: typeof value === 'string' ? value : JSON.stringify(value),
     problem: doubt,

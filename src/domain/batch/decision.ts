@@ -1,5 +1,5 @@
 import type { BatchRow } from './batch.ts'
-import { DuplicateError, UsageError } from '../../errors/kinds.ts'
+import { UsageError } from '../../errors/kinds.ts'
 
 /** "Not within 15 minutes of the attempt": an event may still come. */
 const quietMs = 15 * 60_000
@@ -21,18 +21,13 @@ export function requireUnsettled(row: BatchRow): void {
   })
 }
 
-/** Why a row cannot be sent again now; throws a UsageError or DuplicateError. Recording an id and dropping wait for nothing. */
+/** Why a row cannot be sent again now; throws a UsageError. Recording an id and dropping wait for nothing. */
 export function requireSendable(row: BatchRow, now: number): void {
   requireUnsettled(row)
   const waitMs = (row.attemptedAt ?? row.changedAt) + quietMs - now
   if (waitMs > 0) {
     throw new UsageError(`row ${row.row} was sent less than 15 minutes ago: its event may still arrive`, {
       hint: `Nothing was sent. Run this again in ${Math.ceil(waitMs / 60_000)} min.`,
-    })
-  }
-  if (row.recipient === undefined) {
-    throw new DuplicateError(`row ${row.row}: the person was removed from this store`, {
-      hint: `It cannot be sent again. To give it up: refcheck batch reconcile ${row.batchId} --row ${row.row} --drop`,
     })
   }
 }

@@ -50,7 +50,8 @@ export function unsettled(
   { open, ambiguous }: Reconciliation,
   batchId: string | undefined,
 ): OutcomeUnknownError | undefined {
-  const left = [...open, ...ambiguous.map(({ submission }) => submission)]
+  const shown = ambiguous.map(({ submission }) => submission)
+  const left = [...open, ...shown].filter(({ state }) => state !== 'pending')
   const [first] = left
   if (first === undefined) return undefined
   const rows = countInWords(left.length, 'order is', 'orders are')

@@ -1,3 +1,4 @@
+import { personName } from '../wording/shown-name.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { DuplicateError, InvalidInputError } from '../../errors/kinds.ts'
@@ -51,6 +52,6 @@ export function confirmation(
   )
 }
 
-function personText({ first_name, last_name, email, phone }: Recipient): string {
-  return `${first_name} ${last_name} (${email}, ${phone})`
+function personText(person: Recipient): string {
+  return `${personName(person)} (${person.email}, ${person.phone})`
 }

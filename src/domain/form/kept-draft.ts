@@ -1,3 +1,4 @@
+import { personName } from '../wording/shown-name.ts'
 import { z } from 'zod'
 
 import { countInWords } from '../wording/count-in-words.ts'
@@ -69,7 +70,7 @@ export function ownDrafts(
 /** `Zoë O'Brien-Smith, 101 Standard employment screen, 6 answers, 2026-11-20 22:00 +10:00`. */
 export function draftTitle({ body, package_name, saved_at }: KeptDraft): string {
   const { first_name = '', last_name = '', email = '' } = body.recipient
-  const name = `${first_name} ${last_name}`.trim()
+  const name = personName({ first_name, last_name })
   const answers = [body.recipient, ...(body.additional_information ?? []).map(({ fields }) => fields)]
   const count = answers.reduce((sum, each) => sum + Object.keys(each).length, 0)
   return [

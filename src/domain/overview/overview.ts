@@ -1,6 +1,7 @@
 import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Batch } from '../batch/batch.ts'
 import { listed, type ListedBatch } from '../batch/standing.ts'
+import { serviceOf } from '../submission/identity.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { CheckCounts } from '../request/check-counts.ts'
 import { type Attention, attentionInOrder } from './attention.ts'
@@ -45,6 +46,9 @@ export interface BatchProgressNow {
   attention: readonly Attention[]
 }
 
+/** Two services may give out the same id. */
+export const requestKey = (baseUrl: string, requestId: string): string => `${serviceOf(baseUrl)} ${requestId}`
+
 const mostReports = 5
 
 const isFinished = ({ requestStatus }: Submission): boolean => terminalStatuses.includes(requestStatus ?? '')
@@ -64,7 +68,7 @@ interface Known {
   accepted: readonly Submission[]
   batches: readonly Batch[]
   attention: Attention[]
-  /** Reports on disk by request; undefined where no folder is set for them. */
+  /** Reports on disk by requestKey; undefined where no folder is set for them. */
   files: ReadonlyMap<string, number> | undefined
 }
 
@@ -101,7 +105,7 @@ function newestReports(
       last_name: each.recipient?.last_name ?? null,
       package_id: each.packageId,
       completed_at: isoTime(at),
-      files: files === undefined ? null : (files.get(each.requestId ?? '') ?? 0),
+      files: files === undefined ? null : (files.get(requestKey(each.baseUrl, each.requestId ?? '')) ?? 0),
     }))
 }
 

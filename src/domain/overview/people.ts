@@ -1,3 +1,4 @@
+import type { ServiceUser } from '../request/listing.ts'
 import type { SeenRow } from './attention.ts'
 
 /** Somebody who was or is to be checked, as a page lists them. Times are ISO 8601. */
@@ -5,6 +6,8 @@ export interface PersonRow {
   name: string
   email: string
   package_id: number | null
+  /** Whose package it is. */
+  user: ServiceUser
   /** The request's as last heard, or else the row's state. */
   status: string
   ordered_at: string | null
@@ -16,13 +19,17 @@ export interface PersonRow {
 }
 
 /** One order or row as a page lists it. */
-export function personRow(row: SeenRow & { packageId: number | undefined }): PersonRow {
+export function personRow(
+  row: SeenRow & { packageId: number | undefined },
+  { baseUrl, userEmail }: ServiceUser,
+): PersonRow {
   const { state, recipient, requestStatus, attemptedAt, requestStatusAt } = row
   const isTold = state === 'accepted'
   return {
     name: recipient === undefined ? '' : `${recipient.first_name} ${recipient.last_name}`.trim(),
     email: recipient?.email ?? row.email ?? '',
     package_id: row.packageId ?? null,
+    user: { baseUrl, userEmail },
     status: isTold ? (requestStatus ?? 'RECEIVED') : state,
     ordered_at: isoTime(attemptedAt),
     heard_at: isTold ? isoTime(requestStatusAt ?? row.changedAt) : null,

@@ -98,6 +98,7 @@ export function subjectOf(
   counts?: { reports: number; without: number },
 ): ReportSubject {
   return {
+    service: target.service,
     request_id: target.requestId,
     check_id: target.checkId,
     referee_id: target.refereeId ?? null,
@@ -124,8 +125,8 @@ function ofRequest(error: RefcheckError, requestId: string): RefcheckError {
   const { message, status, hint = '' } = error
   const Same = error.constructor as typeof NotFoundError
   const known = hint.replace(
-    /with "refcheck request get( --json)?" and the id of its request\.$/,
-    `with: refcheck request get ${requestId}$1`,
+    /with "refcheck request get" and the id of its request\.$/,
+    `with: refcheck request get ${requestId}`,
   )
   return known === hint ? error : new Same(message, { status, hint: known, cause: error })
 }
@@ -146,6 +147,13 @@ export function reportMissing(title: string, status: string): NotFoundError {
 export function changed(file: string): IncompleteError {
   return new IncompleteError(`"${file}" has changed since it was stored`, {
     hint: 'It was left as it is. Replace it with: --overwrite',
+  })
+}
+
+/** The manifest has the report as another person's: which of the two it is, only a person can tell. */
+export function ofAnother({ file, first_name, last_name }: ReportRecord): IncompleteError {
+  return new IncompleteError(`"${file}" is listed as a report of ${first_name} ${last_name}`, {
+    hint: 'It was left as it is. Ask the provider whose report it is, or use another folder with --output.',
   })
 }
 

@@ -10,6 +10,8 @@ const fileBelow = z.string().refine((file) => {
 
 /** A report in a folder, as `manifest.json` tells of it. */
 export const reportRecord = z.object({
+  /** The service that it came from, as serviceOf of domain/submission/identity names it. */
+  service: z.string(),
   /** Null where it was asked for by its own ids or URL alone, as are the person and the check's name. */
   request_id: z.string().nullable(),
   check_id: z.string().nullable(),
@@ -62,3 +64,18 @@ function parsed(text: string): unknown {
 
 /** What a record says besides the file. */
 export type ReportSubject = Omit<ReportRecord, 'file' | 'bytes' | 'sha256' | 'stored_at'>
+
+/**
+ * What tells two reports apart: service, request, check, and the referee for a reference. Ids of checks alone do not:
+ * another service, or a sandbox that was started again, may give out the same ones. No ids can forge another key.
+ */
+export function reportKey(
+  report: Pick<ReportRecord, 'service' | 'request_id' | 'check_id' | 'referee_id'>,
+): string {
+  return JSON.stringify([report.service, report.request_id, report.check_id, report.referee_id])
+}
+
+type Named = Pick<ReportRecord, 'first_name' | 'last_name'>
+
+export const isSameName = (one: Named, other: Named): boolean =>
+  one.first_name === other.first_name && one.last_name === other.last_name

@@ -1,7 +1,10 @@
 import type { RequestResource } from '../../contract/request.ts'
+import { reportKey } from './record.ts'
 
 /** One report that a request has, or will have. */
 export interface ReportTarget {
+  /** The service that has it. */
+  service: string
   requestId: string
   packageId: number
   /** As the service writes it (ISO 8601). */
@@ -19,12 +22,13 @@ export interface ReportTarget {
 }
 
 /** Every report a request can have: one a background check, one a referee. Checks not yet created have none. */
-export function reportTargets(request: RequestResource): ReportTarget[] {
+export function reportTargets(request: RequestResource, service: string): ReportTarget[] {
   const { first_name: firstName, last_name: lastName, email } = request.recipient
   const targets: ReportTarget[] = []
   for (const check of request.checks) {
     if (check.id === null) continue
     const base = {
+      service,
       requestId: request.request_id,
       packageId: request.package_id,
       createdAt: request.created_at,
@@ -59,4 +63,13 @@ export function reportTargets(request: RequestResource): ReportTarget[] {
 /** Whether no report will ever come of it ("Check status": both are ends without one). */
 export function endedWithout(target: ReportTarget): boolean {
   return target.url === undefined && (target.status === 'CANCELLED' || target.status === 'ERROR')
+}
+
+export function targetKey({ service, requestId, checkId, refereeId }: ReportTarget): string {
+  return reportKey({
+    service,
+    request_id: requestId,
+    check_id: checkId,
+    referee_id: refereeId ?? null,
+  })
 }

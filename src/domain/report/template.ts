@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 
-import { reportKey } from '../../contract/report-key.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { namePart, truncated, unreserved } from './name.ts'
-import type { ReportTarget } from './targets.ts'
+import { type ReportTarget, targetKey } from './targets.ts'
 
 /** What a template may name in braces, and what it becomes. */
 const fields: Readonly<Record<string, (target: ReportTarget) => string>> = {
@@ -99,9 +98,9 @@ function utc(timestamp: string): string {
   return Number.isNaN(at.getTime()) ? timestamp : at.toISOString()
 }
 
-/** Enough of both ids' hash to tell reports apart, whatever characters the ids hold. */
-function shortId({ checkId, refereeId }: ReportTarget): string {
-  return createHash('sha256').update(reportKey(checkId, refereeId)).digest('hex').slice(0, 8)
+/** Enough of the key's hash to tell reports apart, whatever characters the ids hold. */
+function shortId(target: ReportTarget): string {
+  return createHash('sha256').update(targetKey(target)).digest('hex').slice(0, 8)
 }
 
 function refuse(why: string): UsageError {

@@ -36,7 +36,7 @@ export interface ListedRequest {
 export interface Refreshed {
   requests: ListedRequest[]
   /** Reads that failed. After any but a 404 the rest was not tried. */
-  failures: { request_id: string; error: RefcheckError }[]
+  failures: { base_url: string; request_id: string; error: RefcheckError }[]
 }
 
 /** A request of a list as it is printed. */
@@ -49,12 +49,23 @@ export interface PrintedRequest extends ListedRequest {
   failure?: RefcheckError | undefined
 }
 
+/** What a user of a service knows a package as. */
+export type PackageNames = (user: ServiceUser, packageId: number) => string | undefined
+
+export interface ServiceUser {
+  baseUrl: string
+  userEmail: string
+}
+
 /** Each request with what its package is called. */
 export function named<Row extends ListedRequest>(
   requests: readonly Row[],
-  names: ReadonlyMap<number, string>,
+  names: PackageNames,
 ): (Row & { package_name: string | null })[] {
-  return requests.map((each) => ({ ...each, package_name: names.get(each.package_id) ?? null }))
+  return requests.map((each) => {
+    const user = { baseUrl: each.base_url, userEmail: each.user_email }
+    return { ...each, package_name: names(user, each.package_id) ?? null }
+  })
 }
 
 /** Each request that could not be read again with its error. */
@@ -62,8 +73,12 @@ export function withFailures(
   requests: readonly PrintedRequest[],
   failures: Refreshed['failures'],
 ): PrintedRequest[] {
-  const errors = new Map(failures.map(({ request_id, error }) => [request_id, error]))
-  return requests.map((request) => ({ ...request, failure: errors.get(request.request_id ?? '') }))
+  return requests.map((request) => {
+    const failed = failures.find(
+      ({ base_url, request_id }) => base_url === request.base_url && request_id === request.request_id,
+    )
+    return { ...request, failure: failed?.error }
+  })
 }
 
 /** What may exist on the service; rejected and cancelled orders do not. */

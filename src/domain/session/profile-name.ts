@@ -1,3 +1,4 @@
+import { redactArgument } from '../wording/redact-argument.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 
 const longest = 64
@@ -11,7 +12,7 @@ const reserved = new Set(['__proto__', 'constructor', 'prototype'])
  */
 export function checkProfileName(name: string): string {
   if (name.length <= longest && /^[A-Za-z0-9_-]+$/.test(name) && !reserved.has(name)) return name
-  const shown = name.length > longest ? `${name.slice(0, longest)}…` : name
+  const shown = redactArgument(name)
   throw new InvalidInputError(`"${shown}" is not a valid name for a profile`, {
     hint: `Use letters, digits, - and _, at most ${longest} characters.`,
   })

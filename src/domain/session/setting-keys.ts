@@ -1,3 +1,4 @@
+import { redactArgument } from '../wording/redact-argument.ts'
 import { storeAddress } from '../store/address.ts'
 import { keptSince } from '../store/retention.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
@@ -17,8 +18,7 @@ export interface SettingDefinition {
 const controlCharacter = /\p{Cc}/u
 
 function refused(key: string, text: string, wanted: string): InvalidInputError {
-  const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text
-  return new InvalidInputError(`${key}: "${shown}" is not ${wanted}`, {
+  return new InvalidInputError(`${key}: "${redactArgument(text)}" is not ${wanted}`, {
     field: key,
     hint: `For example: refcheck config set ${key} ${definitionOf(key)?.example ?? ''}`.trim(),
   })
@@ -56,9 +56,14 @@ function store(text: string): string {
   return text
 }
 
-function accountName(text: string): string {
-  if (/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$/u.test(text)) return text
-  throw refused('account', text, 'a name of letters, digits, spaces and . _ -')
+/**
+ * The name of an account in the one form that is stored and compared, so that no spelling of it makes its people new.
+ * Throws InvalidInputError for anything but 1 to 64 of a-z, 0-9, `.`, `_` and `-`.
+ */
+export function accountName(text: string): string {
+  const name = text.trim().toLowerCase()
+  if (/^[a-z0-9._-]{1,64}$/.test(name)) return name
+  throw refused('account', text, 'a name of 1 to 64 letters a to z, digits and . _ -')
 }
 
 /** The same form as a `--timeout`. */
@@ -160,7 +165,7 @@ function definitionOf(key: string): SettingDefinition | undefined {
 export function settingDefinition(key: string): SettingDefinition {
   const found = definitionOf(key)
   if (found !== undefined) return found
-  throw new UsageError(`no setting named "${key.slice(0, 60)}"`, {
+  throw new UsageError(`no setting named "${redactArgument(key)}"`, {
     hint: `Settings: ${settingDefinitions.map((each) => each.key).join(', ')}`,
   })
 }

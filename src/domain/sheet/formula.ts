@@ -6,13 +6,39 @@
 const dangerous = /^'*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
 /** Numbers and phone numbers of digits and spaces are no formulas. */
 const noFormula = /^(?:[+-]?\d+(?:\.\d+)?|\+\d[\d ]*)$/
+const first = /[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
 
-/** A text as it is written into a CSV file: every one of ours goes through this. */
-export function marked(text: string): string {
-  return dangerous.test(text) && !noFormula.test(text) ? `'${text}` : text
+/**
+ * A spreadsheet that splits a file at another delimiter than the file's own does not know its quotes: what follows that
+ * delimiter, or a line break, begins a cell there.
+ */
+const others = new Map([',', ';', '\t', '|'].map((own) => [own, otherDelimiters(own)]))
+
+function otherDelimiters(own: string): RegExp {
+  return new RegExp(`([\\r\\n${[',', ';', '\t', '|'].filter((each) => each !== own).join('')}])`)
 }
 
-/** The text without its mark; undefined where it has none. */
-export function unmarked(text: string): string | undefined {
-  return text.charCodeAt(0) === 39 && dangerous.test(text) ? text.slice(1) : undefined
+/** A text as it is written into a CSV file: every one of ours goes through this. */
+export function marked(text: string, delimiter = ','): string {
+  if (!first.test(text)) return text
+  const start = dangerous.test(text) && !noFormula.test(text) ? "'" : ''
+  const inside = inner(text, delimiter, (part) =>
+    dangerous.test(part) && !noFormula.test(part) ? `'${part}` : part,
+  )
+  return `${start}${inside}`
+}
+
+/** The text without its marks; undefined where it has none. */
+export function unmarked(text: string, delimiter = ','): string | undefined {
+  if (!text.includes("'")) return undefined
+  const unmark = (part: string): string =>
+    part.startsWith("'") && dangerous.test(part) ? part.slice(1) : part
+  const clean = inner(unmark(text), delimiter, unmark)
+  return clean === text ? undefined : clean
+}
+
+/** Changes what stands after each delimiter. */
+function inner(text: string, delimiter: string, change: (part: string) => string): string {
+  const [start = '', ...rest] = text.split(others.get(delimiter) ?? otherDelimiters(delimiter))
+  return start + rest.map((part, at) => (at % 2 === 0 ? part : change(part))).join('')
 }

@@ -1,33 +1,58 @@
-import { type Closed, closedBecause } from './age.ts'
+import { type Closing, closingClauses, logInWords, type LogReport, type NextStep } from './closing.ts'
 import { storeMoved } from './moving.ts'
 import { IoError } from '../../errors/kinds.ts'
 
-/** What is wrong with a store, in sentences. `putBack`: attempts that it did not know, in words. */
-export function findingsOf(
-  damage: readonly string[],
-  closed: Closed | undefined,
-  putBack: readonly string[],
-): string[] {
-  return [...(closed === undefined ? [] : closedBecause(closed)), ...putBack, ...damage]
+/** What comparing a store with the attempt logs of this machine found. */
+export interface ExaminedLogs {
+  /** Undefined where it is open. */
+  closing: Closing | undefined
+  /** Logs of machines that have not compared theirs with it since it was closed. */
+  unreported: readonly LogReport[]
+  step: NextStep
+  /** Attempts that it lacked and that were recovered, in words. */
+  recovered: readonly string[]
+  /** All that are registered. */
+  logs: readonly LogReport[]
+}
+
+/** What is wrong with a store, in sentences. */
+export function findingsOf(damage: readonly string[], examined: ExaminedLogs): string[] {
+  const { closing, unreported, recovered } = examined
+  return [
+    ...(closing === undefined ? [] : closingClauses(closing)),
+    ...recovered,
+    ...unreported.map((log) => `${logInWords(log)} has not compared its attempt log with the store`),
+    ...damage,
+  ]
 }
 
 /** What a check with findings fails with. */
 export function unsound(
   location: string,
   damage: readonly string[],
-  closed: Closed | undefined,
+  { closing, unreported, step }: Pick<ExaminedLogs, 'closing' | 'unreported' | 'step'>,
 ): IoError | undefined {
   if (damage.length > 0) {
     return new IoError(`the store "${location}" is damaged: ${damage[0]}`, {
       hint: 'Order nothing with it. Keep the file, restore a backup, and settle what was ordered since.',
     })
   }
-  if (closed === undefined) return undefined
-  if (closed.move !== undefined) return storeMoved(location, closed.move)
-  const next = closed.untold
-    ? 'Nobody knows who was ordered since, so all waiting rows are held when you continue'
-    : 'Orders made since are recorded as unknown and are not sent again when you continue'
-  return new IoError(`the store "${location}" is closed: ${closedBecause(closed)[0]}`, {
-    hint: `If there is a newer copy of the store, put it in its place. ${next}: refcheck store check --accept-older`,
+  if (closing === undefined) return undefined
+  if (closing.move !== undefined) return storeMoved(location, closing.move)
+  return new IoError(`the store "${location}" is closed: ${closingClauses(closing)[0]}`, {
+    hint: nextStepInWords(step, unreported),
   })
+}
+
+/** How a closed store is opened again. */
+export function nextStepInWords(step: NextStep, unreported: readonly LogReport[]): string {
+  if (step === 'reports') {
+    return [
+      `Run on each of these machines: refcheck store check (not reported: ${unreported.map(logInWords).join(', ')})`,
+      'Exclude a machine that does not come back by its name: refcheck store check --without NAME',
+    ].join('\n')
+  }
+  if (step === 'acceptance')
+    return 'If there is a newer copy of the store, put it in its place. All waiting rows are held when you continue, since they may have been sent: refcheck store check --accept-older'
+  return 'Every machine that is known has reported. If no other machine ordered with the store, open it: refcheck store check --accept-older'
 }

@@ -52,6 +52,9 @@ export const fates = {
     became: 'kept',
     answer_status: 'kept',
     reason: 'emptied',
+    account: 'kept',
+    number: 'kept',
+    log_id: 'kept',
   },
   decisions: {
     id: 'kept',

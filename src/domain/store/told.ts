@@ -1,4 +1,4 @@
-import type { Closed } from './age.ts'
+import type { Closing } from './closing.ts'
 import type { SubmissionState } from '../submission/states.ts'
 
 /** What a store is and holds. Times are wall time in ms. */
@@ -16,8 +16,8 @@ export interface StoreInfo {
   events: number
   oldest: number | undefined
   newest: number | undefined
-  /** Why it takes no orders, as it was found last: no list is read for this. */
-  closed: Closed | undefined
+  /** Why it takes no orders, as it was found last: no log is read for this. */
+  closed: Closing | undefined
   /** What a server adds; undefined for a file. */
   server?: StoreServer | undefined
 }

@@ -1,3 +1,4 @@
+import { personName, personWithEmail, shownName } from '../wording/shown-name.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { countInWords } from '../wording/count-in-words.ts'
 
@@ -23,7 +24,7 @@ export interface OrderingAs {
   userEmail: string
 }
 
-/** The last question before money is spent: it names what is at stake, and who is ordered where they are few. */
+/** The last question before money is spent: it names what is at stake, and who is ordered where they are few, a single person by e-mail too. */
 export function orderQuestion(order: AboutToOrder, { baseUrl, userEmail }: OrderingAs): string {
   const { leftOut = 0, unlikely = 0 } = order
   const service = baseUrl.replace(/^https?:\/\//, '')
@@ -34,14 +35,14 @@ export function orderQuestion(order: AboutToOrder, { baseUrl, userEmail }: Order
 
 function whatOf({ package: ordered }: AboutToOrder): string {
   if (ordered === undefined) return 'checks'
-  return ordered.name === undefined ? `package ${ordered.id}` : `${ordered.id} ${ordered.name}`
+  return ordered.name === undefined ? `package ${ordered.id}` : `${ordered.id} ${shownName(ordered.name)}`
 }
 
 function whoOf({ count, people }: AboutToOrder): string {
-  const names = people.flatMap((person) =>
-    person === undefined ? [] : `${person.first_name} ${person.last_name}`,
-  )
-  const isWhole = count <= mostNamed && names.length === count
-  if (isWhole && count === 1) return names.join('')
-  return `${countInWords(count, 'person', 'people')}${isWhole ? ` (${names.join(', ')})` : ''}`
+  const known = people.filter((person) => person !== undefined)
+  const [only] = known
+  if (count === 1 && known.length === 1 && only !== undefined) return personWithEmail(only)
+  const isWhole = count <= mostNamed && known.length === count
+  const names = isWhole ? ` (${known.map(personName).join(', ')})` : ''
+  return `${countInWords(count, 'person', 'people')}${names}`
 }

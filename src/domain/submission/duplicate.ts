@@ -1,3 +1,4 @@
+import { personWithEmail } from '../wording/shown-name.ts'
 import type { OrderInError } from '../../errors/base.ts'
 import { DuplicateError } from '../../errors/kinds.ts'
 import type { Shared } from './likeness.ts'
@@ -101,9 +102,7 @@ const requestOf = (order: Submission): string =>
 
 /** The person by name. */
 export function personOf({ recipient }: Pick<Submission, 'recipient'>): string {
-  return recipient === undefined
-    ? 'somebody who was removed from this store'
-    : `${recipient.first_name} ${recipient.last_name} (${recipient.email})`
+  return recipient === undefined ? 'somebody who was removed from this store' : personWithEmail(recipient)
 }
 
 /** What stands in a row's way, and why, in one clause. */

@@ -6,6 +6,12 @@ const unseen = /\p{Default_Ignorable_Code_Point}/gu
 const whiteSpace = /\s/gu
 const notDigit = /[^0-9]/g
 const tidy = /^\+[0-9]+$/
+/**
+ * A country calling code (ITU-T E.164) and zeros after it: the trunk prefix of national numbers, which is written into
+ * international ones by mistake, as in +44 0 20…. Where a zero belongs to the number, as in Italy, every number keeps it.
+ */
+const trunkZero =
+  /^(1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|(?:2[1-689]|3[578]|42|5[09]|6[7-9]|8[03578]|9[679])\d)0+/
 /** Of these nothing but the case and the spaces can differ, and nearly every row of a file is of them. */
 const plain = /^[\x20-\x7e]*$/
 
@@ -34,8 +40,8 @@ export interface OrderKey {
 }
 
 /**
- * What makes two orders the same, in one form: account, service, package and person. "Case, spaces, Unicode form
- * and phone punctuation do not make a person new" (ordering protocol, "The same order twice"); additional
+ * What makes two orders the same, in one form: account, service, package and person. "Case, spaces, Unicode form,
+ * phone punctuation and a trunk zero after the country code do not make a person new" (ordering protocol, section 4); additional
  * information is no part of it, since people fix a field and run again. The key is not either: an
  * organisation changes its key and stays the same.
  */
@@ -43,20 +49,18 @@ export function orderIdentity({ account, baseUrl, packageId, recipient }: OrderK
   return JSON.stringify(['order', account, serviceOf(baseUrl), packageId, ...personKey(recipient)])
 }
 
-/** As 0.1.0 wrote it: by origin, and with no account. What it purged is known by nothing else. */
-export function firstFormIdentity(baseUrl: string, packageId: number, recipient: Recipient): string {
-  return JSON.stringify([new URL(baseUrl).origin, packageId, ...personKey(recipient)])
-}
-
 /** What people are found by, whatever was ordered for them: each in one form, kept as keyed fingerprints alone. */
 export function personIdentities(recipient: Recipient): { person: string; email: string; phone: string } {
   const [first, last, email, phone] = personKey(recipient)
   return {
     person: JSON.stringify(['person', first, last, email, phone]),
-    email: JSON.stringify(['email', email]),
+    email: emailIdentity(email),
     phone: JSON.stringify(['phone', phone]),
   }
 }
+
+/** The same of an e-mail alone. */
+export const emailIdentity = (email: string): string => JSON.stringify(['email', folded(email)])
 
 /** An e-mail or phone as a person typed it, in the form in which it is compared. */
 export function sharedKey(value: string): string {
@@ -79,8 +83,9 @@ export function personKey({
 }
 
 function digits(phone: string): string {
-  if (tidy.test(phone)) return phone.slice(1)
-  return (plain.test(phone) ? phone : phone.normalize('NFKC')).replace(notDigit, '')
+  const text = plain.test(phone) ? phone : phone.normalize('NFKC')
+  const all = tidy.test(text) ? text.slice(1) : text.replace(notDigit, '')
+  return text.trimStart().startsWith('+') ? all.replace(trunkZero, '$1') : all
 }
 
 /**

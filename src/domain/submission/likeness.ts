@@ -22,10 +22,13 @@ export function foldedName(name: string): string {
   return name.normalize('NFKD').replace(mark, '').toLowerCase().replace(noLetter, '')
 }
 
-/** "First names that agree (folded, at most a third of the letters apart)". */
+/**
+ * Whether two folded first names may be one person's: at most a third of the letters differ. A name that is empty or only
+ * punctuation says nothing, so it agrees with every other one.
+ */
 function agree(one: string, other: string): boolean {
-  const longest = Math.max(one.length, other.length)
-  return longest > 0 && distance(one, other) * 3 <= longest
+  if (one === '' || other === '') return true
+  return distance(one, other) * 3 <= Math.max(one.length, other.length)
 }
 
 /**

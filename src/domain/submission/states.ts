@@ -18,8 +18,8 @@ export type SubmissionState = (typeof submissionStates)[number]
 export const transitions: Readonly<Record<SubmissionState, readonly SubmissionState[]>> = {
   pending: ['sending', 'duplicate', 'held', 'cancelled', 'accepted'],
   sending: ['pending', 'accepted', 'rejected', 'unknown'],
-  unknown: ['accepted', 'pending', 'dropped'],
-  dropped: ['accepted', 'pending'],
+  unknown: ['accepted', 'pending', 'dropped', 'cancelled'],
+  dropped: ['accepted', 'pending', 'cancelled'],
   rejected: ['pending', 'duplicate', 'held'],
   held: ['pending', 'duplicate', 'cancelled'],
   duplicate: ['pending', 'held', 'cancelled'],

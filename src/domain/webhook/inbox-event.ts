@@ -1,5 +1,7 @@
 /** A delivery that was verified, as it came. */
 export interface ReceivedEvent {
+  /** Base URL of the service that it is of; undefined where only its secret is known. */
+  baseUrl?: string | undefined
   /** Wall time in ms. */
   receivedAt: number
   /** The exact bytes. */
@@ -28,6 +30,8 @@ export interface InboxEvent extends ReceivedEvent {
 }
 
 export interface EventFilter {
+  /** Of this service, or of one that is not known. */
+  baseUrl?: string | undefined
   requestId?: string | undefined
   status?: string | undefined
   /** Received at this wall time or later, and before `until`. */
@@ -45,10 +49,14 @@ export function withoutBody<Event extends ReceivedEvent>(received: Event): Event
   return { ...received, body, signature: '' }
 }
 
-/** What makes two deliveries one event: "the pair (request_id, status)"; an odd one is only ever the same as itself. */
+/**
+ * What makes two deliveries one event: "the pair (request_id, status)" of one service; an odd one is only ever the same
+ * as itself.
+ */
 export function identityOf(
-  { requestId, status, oddity, body }: ReceivedEvent,
+  { baseUrl, requestId, status, oddity, body }: ReceivedEvent,
   sha256: (bytes: Uint8Array) => string,
 ): string {
-  return oddity === undefined ? `${requestId?.toLowerCase() ?? ''} ${status ?? ''}` : sha256(body)
+  const pair = oddity === undefined ? `${requestId?.toLowerCase() ?? ''} ${status ?? ''}` : sha256(body)
+  return baseUrl === undefined ? pair : `${baseUrl} ${pair}`
 }

@@ -13,9 +13,22 @@ export interface KeptEvent extends ReceivedEvent {
 
 const statuses: ReadonlySet<string> = new Set(requestStatuses)
 
-/** What the body of a verified delivery says, and what is odd about it. */
-export function read(body: Uint8Array, signature: string, receivedAt: number): ReceivedEvent {
-  const bare = { receivedAt, body, signature, requestId: undefined, status: undefined, event: undefined }
+/** What the body of a verified delivery of a service says, and what is odd about it. */
+export function read(
+  body: Uint8Array,
+  signature: string,
+  receivedAt: number,
+  baseUrl?: string,
+): ReceivedEvent {
+  const bare = {
+    baseUrl,
+    receivedAt,
+    body,
+    signature,
+    requestId: undefined,
+    status: undefined,
+    event: undefined,
+  }
   const parsed = webhookEvent.safeParse(parseJsonBytes(body))
   if (!parsed.success) return { ...bare, oddity: 'the body is not an event of the API document' }
   const { request_id: requestId, status, event } = parsed.data

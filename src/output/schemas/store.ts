@@ -28,6 +28,19 @@ export const checked = z.strictObject({
   location: z.string(),
   sound: z.boolean(),
   findings: z.array(z.string()),
+  state: z.enum(['open', 'closed']),
+  /** Each attempt log that the store has registered. */
+  machines: z.array(
+    z.strictObject({
+      machine: z.string(),
+      host: z.string(),
+      last_attempt_at: momentOrNull,
+      /** Whether it was compared with the store since that was closed. */
+      reported: z.boolean(),
+      excluded: z.boolean(),
+    }),
+  ),
+  recovered: z.array(z.string()),
 })
 export const backup = z.strictObject({ location: z.string(), path: z.string() })
 export const purged = z.strictObject({

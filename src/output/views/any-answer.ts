@@ -1,3 +1,4 @@
+import { jsonText } from '../json.ts'
 import { sanitize } from '../../host/text.ts'
 import type { View } from '../view.ts'
 
@@ -17,7 +18,7 @@ export function anyAnswerView({ status, headers, body }: Answered, include: bool
     json: include ? { status, headers, body } : body,
     text: () => {
       const head = include ? `${[`HTTP ${status}`, ...lines].join('\n')}\n\n` : ''
-      return head + sanitize(JSON.stringify(body, null, 2), { lines: true })
+      return head + sanitize(jsonText(body, 2), { lines: true })
     },
   }
 }

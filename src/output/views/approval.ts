@@ -1,7 +1,10 @@
+import type { AdditionalInformation, FieldValue } from '../../contract/request-body.ts'
+import { answerInWords } from '../../domain/form/review.ts'
+import { shownName } from '../../domain/wording/shown-name.ts'
+import { isName } from './order.ts'
 import type { OrderPlan } from '../../domain/approval/order-plan.ts'
 import type { WindowStanding } from '../../domain/quota/book.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
-import { jsonText } from '../json.ts'
 import { table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import type { Column } from '../view.ts'
@@ -22,23 +25,43 @@ export function orderCostText(windows: readonly WindowStanding[]): string {
   return `It uses 1 call of the quota. Left: ${left.join(', ')}`
 }
 
-type PlannedPerson = Readonly<Record<string, unknown>>
+interface PlannedField {
+  /** Which of the people, counted from 1. */
+  person: number
+  field: string
+  value: FieldValue
+}
 
-const recipientOf = (person: PlannedPerson): PlannedPerson => (person['recipient'] ?? person) as PlannedPerson
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : jsonText(value ?? null))
-
-const personColumns: Column<PlannedPerson>[] = [
-  ...['first_name', 'last_name', 'email', 'phone'].map((name) => ({
-    name,
-    value: (person: PlannedPerson) => textOf(recipientOf(person)[name]),
-  })),
+const fieldColumns: Column<PlannedField>[] = [
+  { name: 'person', value: (row) => row.person },
+  { name: 'field', value: (row) => row.field },
   {
-    name: 'additional_information',
-    value: ({ additional_information: more }) => (more === undefined ? '-' : jsonText(more)),
+    name: 'answer',
+    value: (row) => answerInWords(row.value),
+    show: ({ field, value }) => {
+      const text = answerInWords(value)
+      return isName(field) ? shownName(text) : text
+    },
   },
 ]
 
-/** Everybody whom an agent planned without a file, which nobody could look at: JSON of the rows. */
+/** Everybody whom an agent planned without a file, which nobody could look at, field by field: JSON of the rows. */
 export function plannedPeopleText(rows: string, terminal: Terminal): string {
-  return table(JSON.parse(rows) as PlannedPerson[], personColumns, terminal)
+  const people = JSON.parse(rows) as Record<string, FieldValue>[]
+  const fields = people.flatMap((person, at) =>
+    fieldsOf(person).map(([field, value]) => ({ person: at + 1, field, value })),
+  )
+  return table(fields, fieldColumns, terminal)
+}
+
+type NamedValue = [field: string, value: FieldValue]
+
+function fieldsOf(person: Record<string, FieldValue>): NamedValue[] {
+  return Object.entries(person).flatMap(([name, value]): NamedValue[] => {
+    if (name === 'recipient') return Object.entries(value ?? {})
+    if (name !== 'additional_information' || !Array.isArray(value)) return [[name, value]]
+    return (value as unknown as AdditionalInformation[]).flatMap(({ code, fields }) =>
+      Object.entries(fields).map(([field, answer]): NamedValue => [`${code}.${field}`, answer]),
+    )
+  })
 }

@@ -1,3 +1,4 @@
+import { personName } from '../../domain/wording/shown-name.ts'
 import type { LoginResult, LogoutResult, ProfileEntry, SessionStatus } from '../../domain/session/told.ts'
 import { sanitize } from '../../host/text.ts'
 import { wrapped } from '../sentences.ts'
@@ -13,7 +14,7 @@ export function loginView(result: LoginResult, baseUrl: string, file: string): V
     json: { profile, base_url: baseUrl, user_email: user.email, key_from: storage, replaced },
     text: (terminal) => {
       const told = [
-        `${styled(terminal, 'green', 'Logged in')} to ${baseUrl} as ${sanitize(`${user.first_name} ${user.last_name}`)} (${sanitize(user.email)}, ${sanitize(user.role)}).`,
+        `${styled(terminal, 'green', 'Logged in')} to ${baseUrl} as ${sanitize(personName(user))} (${sanitize(user.email)}, ${sanitize(user.role)}).`,
         `Profile "${profile}" is now in use. Its key is in ${places[storage]}${storage === 'file' ? `, readable only by you: ${file}` : '.'}`,
       ]
       return wrapped(told.join('\n'), terminal.columns)

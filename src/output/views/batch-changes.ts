@@ -1,3 +1,4 @@
+import { cutName } from '../../domain/wording/shown-name.ts'
 import { type ChangeKind, changeKind } from '../../domain/batch/change-kind.ts'
 import type { RowChange } from '../../domain/batch/row-reading.ts'
 import { sanitize } from '../../host/text.ts'
@@ -25,5 +26,5 @@ export function changesText(changes: readonly RowChange[], all = false): string 
 }
 
 function lineOf({ line, column, from, to }: RowChange): string {
-  return `    line ${String(line)}, ${sanitize(column)}: "${sanitize(from)}" is sent as "${sanitize(to)}"`
+  return `    line ${String(line)}, ${sanitize(column)}: "${sanitize(cutName(from))}" is sent as "${sanitize(cutName(to))}"`
 }

@@ -1,3 +1,4 @@
+import { personName } from '../../domain/wording/shown-name.ts'
 import type { Plan } from '../../domain/batch/plan.ts'
 import type { UnlikelyValue } from '../../domain/batch/row-reading.ts'
 import { heldWords, personOf, sharedText } from '../../domain/submission/duplicate.ts'
@@ -51,12 +52,11 @@ export function phoneLines(phones: Plan['phones']): string[] {
   const lines = phones
     .slice(0, mostNamed)
     .map(
-      ({ row, line, person, order }) =>
-        `    ${person.first_name} ${person.last_name} (${place(row, line)}) and ${personOf(order)}`,
+      ({ row, line, person, order }) => `${personName(person)} (${place(row, line)}) and ${personOf(order)}`,
     )
   return [
     `  ${countInWords(phones.length, 'row')} ${phones.length === 1 ? few : many}: ${phones.length === 1 ? 'it is' : 'they are'} sent`,
-    ...lines.map((line) => sanitize(line)),
+    ...lines.map((line) => `    ${sanitize(line)}`),
     ...(phones.length > mostNamed ? [`    … and ${phones.length - mostNamed} more`] : []),
   ]
 }
@@ -65,7 +65,7 @@ export function phoneLines(phones: Plan['phones']): string[] {
 export function unlikelyLines(unlikely: readonly UnlikelyValue[]): string[] {
   if (unlikely.length === 0) return []
   const rows = new Set(unlikely.map(({ row }) => row)).size
-  const lines = unlikely.slice(0, mostPairs).map((each) => sanitize(`    ${unlikelyText(each)}`))
+  const lines = unlikely.slice(0, mostPairs).map((each) => `    ${sanitize(unlikelyText(each))}`)
   return [
     `  ${countInWords(rows, 'row')} with an unlikely value; fix the file, or ${rows === 1 ? 'it is' : 'they are'} sent as ${rows === 1 ? 'it is' : 'they are'}`,
     ...lines,
@@ -96,7 +96,7 @@ export function heldLines(held: Plan['held']): string[] {
   const lines = [...groups].slice(0, mostPairs).map(([what, rows]) => {
     const people = rows
       .slice(0, mostNamed)
-      .map(({ row, line, person }) => `${person.first_name} ${person.last_name} (${place(row, line)})`)
+      .map(({ row, line, person }) => `${personName(person)} (${place(row, line)})`)
     const rest = rows.length > mostNamed ? ` and ${rows.length - mostNamed} more` : ''
     return `    ${sanitize(what)}\n      ${sanitize(people.join(', '))}${rest}`
   })

@@ -1,3 +1,5 @@
+import { jsonText } from '../json.ts'
+import { cutName, shownName } from '../../domain/wording/shown-name.ts'
 import type { Package } from '../../contract/package.ts'
 import { type Change, placeName, type FieldNaming } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
@@ -13,8 +15,7 @@ const reviewColumns: Column<ReviewRow>[] = [
   {
     name: 'answer',
     value: (row) => row.value,
-    show: ({ value = 'not given' }) =>
-      value.length > longestAnswer ? `${value.slice(0, longestAnswer)}…` : value,
+    show: ({ value = 'not given', column }) => (isName(column) ? shownName(value) : cutText(value)),
     style: (row) => (row.value === undefined ? 'dim' : undefined),
   },
 ]
@@ -33,14 +34,14 @@ export function reviewPages(
   rows: readonly ReviewRow[],
   terminal: Terminal,
 ): string[] {
-  const title = `Package ${id}: ${sanitize(name)}`
+  const title = `Package ${id}: ${sanitize(shownName(name))}`
   const drawn = (some: readonly ReviewRow[]): string => table(some, reviewColumns, terminal)
   const whole = `${title}\n\n${drawn(rows)}`
   const room = (terminal.rows ?? Number.POSITIVE_INFINITY) - questionLines
   if (linesOf(whole) <= room) return [whole]
   const person = rows.filter(({ group }) => group === 'Recipient').map(({ value }) => value ?? 'not given')
   const [first = '', last = '', ...rest] = person
-  const head = `${title}\n${sanitize([`For ${first} ${last}`, ...rest].join(', '))}\n\n`
+  const head = `${title}\n${sanitize([`For ${shownName(first)} ${shownName(last)}`, ...rest].join(', '))}\n\n`
   const pages: ReviewRow[][] = []
   for (const row of rows.filter(({ group }) => group !== 'Recipient')) {
     const page = pages.at(-1)
@@ -49,6 +50,10 @@ export function reviewPages(
   }
   return pages.map((page) => `${head}${drawn(page)}`)
 }
+
+export const isName = (column: string): boolean => column === 'first_name' || column === 'last_name'
+const cutText = (text: string): string =>
+  text.length > longestAnswer ? `${text.slice(0, longestAnswer)}…` : text
 
 const linesOf = (text: string): number => text.split('\n').length
 
@@ -63,7 +68,7 @@ export const showReview =
 
 /** One value that goes out otherwise than it was given. */
 export function changeText(change: Change, speech: FieldNaming): string {
-  return `${placeName(change, speech)}: "${change.from}" is sent as "${change.to}"`
+  return `${placeName(change, speech)}: "${sanitize(cutName(change.from))}" is sent as "${sanitize(cutName(change.to))}"`
 }
 
 /** The answer of `request create`. */
@@ -77,5 +82,5 @@ export function createdView(created: { request_id: string; status: string }): Vi
 
 /** The answer of `--dry-run`: the body to the letter. */
 export function bodyView(body: unknown): View {
-  return { json: body, text: () => sanitize(JSON.stringify(body, null, 2), { lines: true }) }
+  return { json: body, text: () => sanitize(jsonText(body, 2), { lines: true }) }
 }

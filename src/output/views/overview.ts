@@ -1,3 +1,4 @@
+import { personName } from '../../domain/wording/shown-name.ts'
 import { requestStatuses, terminalStatuses } from '../../contract/statuses.ts'
 import {
   type Attention,
@@ -135,7 +136,7 @@ export function namesOf(items: readonly Attention[], most: number): string {
 
 /** As a person is called, or else what is known of them. */
 function nameOf({ first_name: first, last_name: last, email, row }: Attention): string {
-  const name = `${first ?? ''} ${last ?? ''}`.trim()
+  const name = personName({ first_name: first ?? '', last_name: last ?? '' })
   return sanitize(name === '' ? (email ?? `row ${row ?? '?'}`) : name)
 }
 
@@ -151,7 +152,7 @@ function reportLines({ reports }: Overview): string[] {
     ({ completed_at: at, first_name: first, last_name: last, request_id: id, files }) => {
       const state =
         files === null ? '' : files === 0 ? '  not downloaded' : `  ${countInWords(files, 'file')}`
-      const name = `${first ?? ''} ${last ?? ''}`.trim()
+      const name = personName({ first_name: first ?? '', last_name: last ?? '' })
       return `${localDay(at)}  ${id.slice(0, 8)}  ${sanitize(name === '' ? '-' : name)}${state}`
     },
   )

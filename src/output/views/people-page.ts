@@ -1,3 +1,4 @@
+import { shownName } from '../../domain/wording/shown-name.ts'
 import { html } from 'hono/html'
 
 import {
@@ -8,6 +9,7 @@ import {
 } from '../../domain/overview/attention.ts'
 import { type PersonRow, statusCounts } from '../../domain/overview/people.ts'
 import { timelineOf } from '../../domain/overview/timeline.ts'
+import type { PackageNames } from '../../domain/request/listing.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import type { Keep } from '../../domain/wording/kept-flags.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
@@ -28,8 +30,8 @@ export interface PeoplePage {
   /** How many there are where not all of them are listed. */
   total: number
   attention: readonly Attention[]
-  /** Names of packages by id, as far as they are known. */
-  packages: ReadonlyMap<number, string>
+  /** Names of packages, as far as they are known. */
+  packages: PackageNames
   /** Whether they are of several packages, so that each row says which. */
   isMixed: boolean
   /** Made with; for the foot. */
@@ -191,10 +193,10 @@ function peopleSection({ people, total, isMixed, packages, keep }: PeoplePage): 
   </section>`
 }
 
-function personLine(row: PersonRow, packages: ReadonlyMap<number, string> | undefined): Piece {
+function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
   const { name, email, status, ordered_at: orderedAt, heard_at: heardAt, request_id: requestId } = row
-  const of = packages === undefined ? undefined : packageText(row.package_id, packages)
-  const shown = name === '' ? (email === '' ? `row ${row.row}` : '-') : name
+  const of = packages === undefined ? undefined : packageText(row, packages)
+  const shown = name === '' ? (email === '' ? `row ${row.row}` : '-') : shownName(name)
   return html`<tr
     data-status="${status}"
     data-find="${sanitize(`${name} ${email} ${requestId ?? ''} ${of ?? ''}`)}"
@@ -217,8 +219,8 @@ function moment(at: string | null): Piece {
   </td>`
 }
 
-export function packageText(id: number | null, packages: ReadonlyMap<number, string>): string {
+export function packageText({ package_id: id, user }: PersonRow, packages: PackageNames): string {
   if (id === null) return ''
-  const name = packages.get(id)
+  const name = packages(user, id)
   return name === undefined ? String(id) : `${id} ${name}`
 }

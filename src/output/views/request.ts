@@ -1,3 +1,4 @@
+import { personName } from '../../domain/wording/shown-name.ts'
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
@@ -80,7 +81,7 @@ const waitedColumns: Column<RequestResource>[] = [
 
 function requestText(request: RequestResource, terminal: Terminal): string {
   const { recipient } = request
-  const name = sanitize(`${recipient.first_name} ${recipient.last_name}`)
+  const name = sanitize(personName(recipient))
   const lines = [
     `${styled(terminal, 'bold', name)}  ${statusText(request.status, terminal)}`,
     `  request    ${sanitize(request.request_id)}`,

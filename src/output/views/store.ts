@@ -1,4 +1,5 @@
-import { type Closed, closedBecause } from '../../domain/store/age.ts'
+import type { ExaminedLogs } from '../../domain/store/check.ts'
+import { type Closing, closingClauses } from '../../domain/store/closing.ts'
 import { replicationText } from '../../domain/store/replication.ts'
 import type { StoreServer } from '../../domain/store/told.ts'
 import { sanitize } from '../../host/text.ts'
@@ -22,14 +23,14 @@ interface Info {
   events: number
   oldest: number | undefined
   newest: number | undefined
-  closed: Closed | undefined
+  closed: Closing | undefined
   server?: StoreServer | undefined
 }
 
 export function storeInfoView({ oldest, newest, server, closed, ...info }: Info): View {
   const day = (at: number | undefined): string | null =>
     at === undefined ? null : new Date(at).toISOString()
-  const why = closed === undefined ? [] : closedBecause(closed)
+  const why = closed === undefined ? [] : closingClauses(closed)
   const rows = Object.entries(info.rows).filter(([, count]) => count > 0)
   return {
     json: {
@@ -60,12 +61,29 @@ export function storeInfoView({ oldest, newest, server, closed, ...info }: Info)
   }
 }
 
-export function storeCheckView(location: string, findings: readonly string[]): View {
+export function storeCheckView(
+  location: string,
+  findings: readonly string[],
+  { closing, unreported, logs, recovered }: ExaminedLogs,
+): View {
   return {
-    json: { location, sound: findings.length === 0, findings },
+    json: {
+      location,
+      sound: findings.length === 0,
+      findings,
+      state: closing === undefined ? 'open' : 'closed',
+      machines: logs.map(({ id, host, machine, lastAttemptAt, isExcluded }) => ({
+        machine: machine === '' ? id : machine,
+        host,
+        last_attempt_at: lastAttemptAt === 0 ? null : new Date(lastAttemptAt).toISOString(),
+        reported: unreported.every((log) => log.id !== id),
+        excluded: isExcluded,
+      })),
+      recovered,
+    },
     text: (terminal) =>
       findings.length === 0
-        ? `${styled(terminal, 'green', 'sound')}  ${sanitize(location)}`
+        ? `${styled(terminal, 'green', 'sound')}  ${sanitize(location)} (by the attempt logs of this machine)`
         : wrapped(
             findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${sanitize(finding)}`).join('\n'),
             terminal.columns,

@@ -19,5 +19,5 @@ function line(delivery: SentDelivery, terminal: Terminal): string {
   const forged = signature === 'bad' ? '  bad signature' : ''
   const quoted = accepted || said === '' ? '' : `  "${said}"`
   const answer = answered === null ? `${milliseconds} ms` : `${answered} in ${milliseconds} ms`
-  return `${verdict}  ${answer}  ${sanitize(`${request_id}  ${status}${forged}${quoted}`)}`
+  return `${verdict}  ${answer}  ${sanitize(`${request_id}  ${status}${forged}${quoted}`, { layout: true })}`
 }

@@ -15,7 +15,7 @@ import { Deliveries } from '../service/delivery.ts'
 import type { Injection } from '../service/faults.ts'
 import { detached, Gateway, pathOf } from '../service/gateway.ts'
 import type { Journal } from '../service/journal.ts'
-import { attemptEntry, Log } from '../service/log.ts'
+import { attemptEntry, Log, secretsIn } from '../service/log.ts'
 import { type SeededRandom, seededRandom } from '../service/seeded-random.ts'
 import { documentedQuota } from '../service/quota.ts'
 import type { DeliveryRecord, Organisation, RequestRecord } from '../service/records.ts'
@@ -35,7 +35,7 @@ import { type HomeOrganisation, Switches } from './switches.ts'
 export class EmbeddedSandbox implements Sandbox {
   readonly people = people
   readonly packageIds = packageIds
-  readonly log = new Log()
+  readonly log = new Log(undefined, () => secretsIn(this.#state, this.#options.reach))
   readonly refuse = malformedOrBroken
   readonly #options: SandboxOptions
   readonly #clock: Clock

@@ -18,7 +18,7 @@ import type { Switch } from '../service/switch-names.ts'
 export interface SandboxOptions {
   /** A ManualClock makes the sandbox stand still until it is advanced. */
   clock: Clock
-  /** Ids, credentials and random draws follow from it; the same seed gives the same sandbox. */
+  /** Ids, credentials and random draws follow from it; the same seed gives the same sandbox. Default: a random one. */
   seed?: string | number | undefined
   /** How many times faster than the clock requests progress; nothing else is touched. Default 1. */
   speed?: number | undefined

@@ -1,15 +1,15 @@
 import { UsageError } from '../../errors/kinds.ts'
+import { systemRandom } from '../../host/random.ts'
 import { ManualClock } from './manual-clock.ts'
 import { seededRandom } from '../service/seeded-random.ts'
 import { type Choices, drawnRules, usualRules } from '../service/rules.ts'
 import type { Settings } from '../service/state.ts'
 import type { SandboxOptions } from './sandbox.ts'
 
-const usualSeed = 'refcheck'
-
 /**
- * What holds for a sandbox: its data first, then what was asked for. Throws UsageError where another
- * seed is asked for than the data was made with, as ids and keys come from it.
+ * What holds for a sandbox: its data first, then what was asked for. Without a seed one is drawn, so that its keys
+ * cannot be guessed and no other sandbox has its ids. Throws UsageError where another seed is asked for than the data
+ * was made with, as ids and keys come from it.
  */
 export function startingSettings({ seed, rules, clock, data }: SandboxOptions): Settings {
   const kept = data?.changes.findLast((change) => change.does === 'settings')?.settings
@@ -19,7 +19,7 @@ export function startingSettings({ seed, rules, clock, data }: SandboxOptions): 
       hint: 'Leave the seed out, or choose another file.',
     })
   }
-  const chosen = kept?.seed ?? wanted ?? usualSeed
+  const chosen = kept?.seed ?? wanted ?? systemRandom.bytes(16).toString('hex')
   const manual = clock instanceof ManualClock
   return {
     seed: chosen,

@@ -1,5 +1,7 @@
 import { systemClock } from '../../host/clock.ts'
+import { Secrets } from '../../host/secrets.ts'
 import type { DeliveryRecord } from './records.ts'
+import type { State } from './state.ts'
 
 /** One thing that happened, for whoever watches the sandbox. */
 export type LogEntry = { n: number; at: number } & LogEvent
@@ -33,19 +35,31 @@ export function attemptEntry({ id, request_id, status, attempts, outcome }: Deli
 /** The latest entries, in order. */
 export class Log {
   readonly #size: number
+  readonly #known: () => Iterable<readonly [name: string, value: string]>
+  readonly #secrets = new Secrets()
   readonly #entries: LogEntry[] = []
   readonly #subscribers = new Set<(entry: LogEntry) => void>()
   #count = 0
 
-  constructor(size = 1000) {
+  /** `known`: what a caller may put into a path and is not logged; it grows as keys are renewed. */
+  constructor(size = 1000, known: () => Iterable<readonly [name: string, value: string]> = () => []) {
     this.#size = size
+    this.#known = known
   }
 
   add(at: number, event: LogEvent): void {
-    const entry: LogEntry = { n: this.#count, at, ...event }
+    const entry: LogEntry = { n: this.#count, at, ...this.#redacted(event) }
     this.#entries[this.#count % this.#size] = entry
     this.#count += 1
     for (const subscriber of this.#subscribers) subscriber(entry)
+  }
+
+  #redacted(event: LogEvent): LogEvent {
+    if (event.kind !== 'call' && event.kind !== 'failure') return event
+    for (const [name, value] of this.#known()) this.#secrets.add(name, value)
+    return event.kind === 'call'
+      ? { ...event, path: this.#secrets.redact(event.path) }
+      : { ...event, message: this.#secrets.redact(event.message) }
   }
 
   /** Entries from number `from` on, as far as they are still kept; oldest first. */
@@ -62,6 +76,16 @@ export class Log {
     this.#subscribers.add(subscriber)
     return () => void this.#subscribers.delete(subscriber)
   }
+}
+
+/** Keys, secrets and what controls it, also of keys that were revoked. */
+export function* secretsIn(
+  { keys, organisations }: Pick<State, 'keys' | 'organisations'>,
+  reach?: { controlToken: string },
+): Generator<readonly [name: string, value: string]> {
+  for (const key of keys.keys()) yield ['API key', key]
+  for (const { webhook_secret: secret } of organisations.values()) yield ['webhook secret', secret]
+  if (reach !== undefined) yield ['control token', reach.controlToken]
 }
 
 /** The first entry to come that fits; undefined where none does within `ms` of real time, or `signal` ends the wait. */

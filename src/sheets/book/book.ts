@@ -44,7 +44,7 @@ export interface BookSheet {
   name: string
   hidden: boolean
   found: Findings
-  /** Rows that hold anything, from the first, as many at a time as come at once. */
+  /** Rows that hold anything, from the first, as many at a time as a piece of the file has: often none. */
   rows: () => AsyncGenerator<BookRow[]>
 }
 

@@ -1,4 +1,5 @@
 import { UndecidedError } from '../../errors/undecided.ts'
+import { limits } from '../limits.ts'
 import { refusal, shown } from '../refusal.ts'
 import { textOf } from '../../domain/sheet/cell.ts'
 import type { BookOptions, BookSheet } from './book.ts'
@@ -20,8 +21,9 @@ export async function chosenSheet(
   if (only === undefined) throw refusal(name, 'it has no sheet to read', `Its sheets: ${list}`)
   if (other === undefined) return only
   const filled: { sheet: BookSheet; label: string }[] = []
+  const search = { pieces: 0 }
   for (const sheet of visible) {
-    const label = await beginning(sheet)
+    const label = await beginning(sheet, search, name)
     if (label !== undefined) filled.push({ sheet, label: `${sheet.name}: ${label}` })
   }
   const [first, second] = filled
@@ -39,8 +41,20 @@ export async function chosenSheet(
 }
 
 /** The first texts of a sheet; undefined where it is empty. */
-async function beginning({ rows }: BookSheet): Promise<string | undefined> {
+async function beginning(
+  { rows, name: title }: BookSheet,
+  search: { pieces: number },
+  name: string,
+): Promise<string | undefined> {
   for await (const [row] of rows()) {
+    search.pieces += 1
+    if (search.pieces > limits.searchedPieces) {
+      throw refusal(
+        name,
+        `its sheets hold more than ${String(limits.searchedPieces / 64)} MiB before their first rows, the limit`,
+        `Say which sheet is the list, for example: --sheet ${shown(title)}`,
+      )
+    }
     if (row === undefined) continue
     const texts = row.cells.map(textOf).filter((text) => text.trim() !== '')
     return texts.slice(0, 5).join(', ').slice(0, 120)

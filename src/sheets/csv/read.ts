@@ -2,7 +2,7 @@ import { CsvError, parse } from 'csv-parse'
 
 import { headerOf, type HeadRow, headerRow, headRows } from '../header.ts'
 import { limits } from '../limits.ts'
-import { refusal, shown } from '../refusal.ts'
+import { refusal, shown, splitHint } from '../refusal.ts'
 import { type Cell, type Dialect, plainDialect, type SheetRow } from '../../domain/sheet/cell.ts'
 import { noLook, oneByOne, type Sheet } from '../sheet.ts'
 import type { SheetSource } from '../source.ts'
@@ -29,7 +29,7 @@ export async function openCsv(source: SheetSource, options: CsvOptions = {}): Pr
   const dialect: Dialect = { ...plainDialect, ...detectDialect(sample, complete, name), ...text.found }
   const header = await headerCells(text, dialect, options.headerRow, name)
   const columns = headerOf(
-    header.texts.map((cell) => unmarked(cell) ?? cell),
+    header.texts.map((cell) => unmarked(cell, dialect.delimiter) ?? cell),
     name,
   )
   const sheet = { name, columns, dialect, headerLine: header.line }
@@ -97,7 +97,7 @@ async function* dataRows(
       if (line <= headerLine) continue
       if ((cells.length !== width || isWhite(cells[0] as string)) && isBlank(cells)) continue
       if (cells.length !== width) fitted(cells, width, line, name)
-      const whole = typed(cells, named, line, name)
+      const whole = typed(cells, named, line, { name, delimiter: dialect.delimiter })
       rows.push({
         row: line - headerLine,
         line,
@@ -124,7 +124,12 @@ function fitted(cells: string[], width: number, line: number, name: string): voi
   )
 }
 
-function typed(cells: string[], named: readonly boolean[], line: number, name: string): Cell[] {
+function typed(
+  cells: string[],
+  named: readonly boolean[],
+  line: number,
+  { name, delimiter }: { name: string; delimiter: string },
+): Cell[] {
   let whole: Cell[] | undefined
   for (let at = 0; at < cells.length; at += 1) {
     const text = cells[at] as string
@@ -137,7 +142,7 @@ function typed(cells: string[], named: readonly boolean[], line: number, name: s
         'Name the column in the header, or empty it.',
       )
     }
-    const clean = text.charCodeAt(0) === 39 ? unmarked(text) : undefined
+    const clean = unmarked(text, delimiter)
     if (clean === undefined) continue
     whole ??= [...cells]
     whole[at] = { kind: 'marked', text: clean, written: text }
@@ -181,6 +186,9 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
     const taken = found
     found = []
     if (parser.errored !== null) await failed
+    if (line > limits.lines + 1) {
+      throw refusal(name, `it has more than ${String(limits.lines)} lines, the limit`, splitHint)
+    }
     return taken
   }
   try {

@@ -39,7 +39,11 @@ const needsQuotes = new RegExp(
 
 function csvCell(cell: Cell, { quote, delimiter }: Dialect): string {
   const text =
-    typeof cell === 'string' ? marked(cell) : cell.kind === 'marked' ? cell.written : marked(cell.text)
+    typeof cell === 'string'
+      ? marked(cell, delimiter)
+      : cell.kind === 'marked'
+        ? cell.written
+        : marked(cell.text, delimiter)
   const quoted = quote === 'all' || needsQuotes.test(text) || text.includes(delimiter) || /^sep=/i.test(text)
   return quoted ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { limits } from '../limits.ts'
 import { undecidedEncoding } from '../undecided-encoding.ts'
-import { refusal } from '../refusal.ts'
+import { refusal, splitHint } from '../refusal.ts'
 import {
   type JsonRow,
   type Cell,
@@ -78,7 +78,11 @@ async function everyColumn(
   read: JsonRowReader,
 ): Promise<string[]> {
   const columns = new Set<string>()
+  let rows = 0
   for await (const element of elements(text.chunks(), layout, name)) {
+    rows += 1
+    if (rows > limits.rows)
+      throw refusal(name, `it has more than ${String(limits.rows)} rows, the limit`, splitHint)
     for (const [column] of entriesOf(element, read, name)) columns.add(column)
     if (columns.size > limits.columns) {
       throw refusal(name, `it has more than ${String(limits.columns)} names`, 'Leave out what is not needed.')

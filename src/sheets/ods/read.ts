@@ -2,6 +2,7 @@ import { type Book, type BookSheet, noFindings } from '../book/book.ts'
 import { refusal } from '../refusal.ts'
 import type { Archive } from '../xlsx/archive.ts'
 import { limits } from '../limits.ts'
+import { requireFewSheets } from '../xlsx/parts.ts'
 import { readXml } from '../xlsx/xml.ts'
 import { sheetRows } from './rows.ts'
 import { spaces } from './spaces.ts'
@@ -62,7 +63,7 @@ async function tablesOf(archive: Archive, styles: Styles, name: string): Promise
       if (depth > 1) return
       const { 'table:name': title = '', 'table:style-name': style = '' } = attributes
       tables.push({ title, hidden: styles.hiddenTables.has(style) })
-      if (tables.length > limits.entries) throw new Error('it has too many sheets')
+      requireFewSheets(tables.length, name)
     },
     close(tag) {
       if (tag === 'table:table') depth -= 1

@@ -26,6 +26,7 @@ const rowsAtOnce = 1000
 export async function* sheetRows(archive: Archive, place: SheetPlace): AsyncGenerator<BookRow[]> {
   const walk = new Walk(place)
   for await (const _ of xmlChunks(archive, 'content.xml', place.name, walk, limits.sheetBytes)) {
+    if (walk.rows.length === 0) yield []
     for (const { row, times } of walk.rows.splice(0)) {
       for (let done = 0; done < times; done += rowsAtOnce) {
         const some = Math.min(rowsAtOnce, times - done)
@@ -199,14 +200,18 @@ class Walk {
     }
   }
 
+  /** By column: the index of its range. */
+  readonly #ruled = new Map<number, number>()
+
   /** One range for each column, down to the last cell that a condition may strike through. */
   #noteRule(column: number): void {
     const { struckByRule } = this.#place.found
     const lastRow = this.#row.number + this.#times - 1
-    const known = struckByRule.findIndex(({ firstColumn }) => firstColumn === column)
-    const firstRow = struckByRule[known]?.firstRow ?? this.#row.number
+    const at = this.#ruled.get(column) ?? struckByRule.length
+    this.#ruled.set(column, at)
+    const firstRow = struckByRule[at]?.firstRow ?? this.#row.number
     const name = columnName(column)
-    struckByRule[known === -1 ? struckByRule.length : known] = {
+    struckByRule[at] = {
       range: `${name}${String(firstRow)}:${name}${String(lastRow)}`,
       firstRow,
       lastRow,

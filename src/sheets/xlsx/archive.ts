@@ -4,7 +4,7 @@ import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
 
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { limits } from '../limits.ts'
-import { refusal } from '../refusal.ts'
+import { beyondLimit, refusal } from '../refusal.ts'
 
 /** The parts of a workbook, by name. */
 export interface Archive {
@@ -41,7 +41,10 @@ export async function openArchive(bytes: Buffer, name: string): Promise<Archive>
 
 async function partsOf(zip: ZipFile, name: string): Promise<Map<string, Entry>> {
   if (zip.entryCount > limits.entries) {
-    throw refusal(name, `it has ${String(zip.entryCount)} parts, too many for a workbook`, 'It was not read.')
+    throw beyondLimit(
+      name,
+      `it has ${String(zip.entryCount)} parts, too many for a workbook: the limit is ${String(limits.entries)}`,
+    )
   }
   const parts = new Map<string, Entry>()
   for await (const entry of zip.eachEntry()) {
@@ -56,11 +59,7 @@ function allowed({ fileName, uncompressedSize, compressedSize }: Entry, largest:
   const packed = uncompressedSize > limits.ratioFrom && uncompressedSize > limits.ratio * compressedSize
   if (uncompressedSize <= largest && !packed) return
   const mebibytes = String(Math.ceil(uncompressedSize / 1024 / 1024))
-  throw refusal(
-    name,
-    `its part ${fileName} is ${mebibytes} MiB unpacked, too large for a list of people`,
-    'Copy the rows into a new workbook, or save them as CSV.',
-  )
+  throw beyondLimit(name, `its part ${fileName} is ${mebibytes} MiB unpacked, too large for a list of people`)
 }
 
 async function* inflated(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 
 import { limits } from '../limits.ts'
-import { refusal } from '../refusal.ts'
+import { beyondLimit, refusal } from '../refusal.ts'
 import type { Archive } from './archive.ts'
 import { unescaped } from './escapes.ts'
 import { type Attributes, isOn, isTrue, readXml } from './xml.ts'
@@ -46,6 +46,7 @@ export async function workbookParts(archive: Archive, name: string): Promise<Wor
       if (relation?.external !== false || !relation.type.endsWith('/worksheet')) return
       const { name: title = '', state = 'visible' } = attributes
       sheets.push({ name: unescaped(title), part: relation.target, hidden: state !== 'visible' })
+      requireFewSheets(sheets.length, name)
     },
   })
   const partOf = (kind: string): string | undefined =>
@@ -58,6 +59,11 @@ export async function workbookParts(archive: Archive, name: string): Promise<Wor
     styles: partOf('/styles'),
     theme: partOf('/theme'),
   }
+}
+
+export function requireFewSheets(count: number, name: string): void {
+  if (count > limits.sheets)
+    throw beyondLimit(name, `it has more than ${String(limits.sheets)} sheets, the limit`)
 }
 
 export interface Relation {
@@ -78,6 +84,12 @@ export async function relations(archive: Archive, of: string, name: string): Pro
       const external = TargetMode === 'External'
       const inside = Target.startsWith('/') ? Target.slice(1) : posix.join(posix.dirname(of), Target)
       found.set(Id, { type: Type, target: external ? Target : inside, external })
+      if (found.size > limits.relations) {
+        throw beyondLimit(
+          name,
+          `its part ${part} has more than ${String(limits.relations)} relations, the limit`,
+        )
+      }
     },
   })
   return found
@@ -128,7 +140,9 @@ export async function sharedStrings(
       if (tag === 'si') texts.push(unescaped(text))
       else if (tag === 'rPh') aloud -= 1
       else if (tag === 't') inText = false
-      if (texts.length > limits.texts) throw new Error('it has too many texts')
+      if (texts.length > limits.texts) {
+        throw beyondLimit(name, `its part ${part} has more than ${String(limits.texts)} texts, the limit`)
+      }
     },
     text(piece) {
       if (inText) text += piece

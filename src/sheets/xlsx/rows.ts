@@ -24,7 +24,7 @@ export async function* sheetRows(
 ): AsyncGenerator<BookRow[]> {
   const walk = new Walk(name, context, found, await relations(archive, part, name))
   for await (const _ of xmlChunks(archive, part, name, walk, limits.sheetBytes)) {
-    if (walk.rows.length > 0) yield walk.rows.splice(0)
+    yield walk.rows.splice(0)
   }
 }
 
@@ -207,7 +207,13 @@ class Walk {
   #hidesZeros = false
   #showsFormulas = false
 
+  #columnElements = 0
+
   #openColumns({ min, max, hidden, width: written }: Attributes): void {
+    this.#columnElements += 1
+    if (this.#columnElements > limits.columnElements) {
+      throw this.#damaged(`more than ${String(limits.columnElements)} column elements`)
+    }
     const width = written === undefined ? undefined : Number(written)
     const isHidden = hidden === '1' || hidden === 'true' || (width !== undefined && width < leastWidth)
     for (let at = Number(min); at <= Math.min(Number(max), limits.columns); at += 1) {

@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes'
 
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { limits } from '../limits.ts'
-import { refusal } from '../refusal.ts'
+import { beyondLimit, refusal } from '../refusal.ts'
 import type { Archive } from './archive.ts'
 
 export type Attributes = Readonly<Record<string, string>>
@@ -62,12 +62,15 @@ export async function* xmlChunks(
   handlers: XmlHandlers,
   largest?: number,
 ): AsyncGenerator<void> {
-  const parser = listening(handlers, `${name}: ${part}`)
+  const size = new XmlSize(part, name)
+  const parser = listening(handlers, size)
   let decoder: InstanceType<typeof TextDecoder> | undefined
   try {
     for await (const bytes of archive.read(part, largest)) {
       decoder ??= new TextDecoder(encodingOf(bytes), { fatal: true })
-      parser.write(decoder.decode(bytes, { stream: true }))
+      const text = decoder.decode(bytes, { stream: true })
+      parser.write(text)
+      size.countCharacters(text.length)
       yield
     }
     parser.write(decoder?.decode() ?? '')
@@ -85,9 +88,48 @@ export async function* xmlChunks(
   }
 }
 
-function listening(handlers: XmlHandlers, fileName: string): SaxesParser<{ xmlns: false }> {
+/** Refuses what the parser would collect without end before it hands it over. */
+class XmlSize {
+  readonly #part: string
+  readonly #name: string
+  #attributes = 0
+  #characters = 0
+
+  constructor(part: string, name: string) {
+    this.#part = part
+    this.#name = name
+  }
+
+  /** The parser has handed over what it had collected. */
+  reset(): void {
+    this.#attributes = 0
+    this.#characters = 0
+  }
+
+  countAttribute(): void {
+    this.#attributes += 1
+    this.#characters = 0
+    this.#check('an element', 'attributes', this.#attributes, limits.attributes)
+  }
+
+  /** Characters that the parser was given after it handed over something, or more. */
+  countCharacters(count: number): void {
+    this.#characters += count
+    this.#check('a text', 'characters', this.#characters, limits.xmlCharacters)
+  }
+
+  #check(what: string, unit: string, count: number, max: number): void {
+    if (count > max)
+      throw beyondLimit(
+        this.#name,
+        `its part ${this.#part} has ${what} with more than ${String(max)} ${unit}, the limit`,
+      )
+  }
+}
+
+function listening(handlers: XmlHandlers, size: XmlSize): SaxesParser<{ xmlns: false }> {
   const { spaces = workbookSpaces, open, close, text } = handlers
-  const parser = new SaxesParser({ fileName, position: false, xmlns: false })
+  const parser = new SaxesParser({ position: false, xmlns: false })
   const names = new Names(spaces)
   let depth = 0
   parser.on('error', (error) => {
@@ -96,7 +138,9 @@ function listening(handlers: XmlHandlers, fileName: string): SaxesParser<{ xmlns
   parser.on('doctype', () => {
     throw new Error('a document type has no place in a workbook')
   })
+  parser.on('attribute', () => size.countAttribute())
   parser.on('opentag', (tag) => {
+    size.reset()
     depth += 1
     if (depth > limits.nesting) {
       throw new Error(`elements are nested deeper than ${String(limits.nesting)} levels`)
@@ -106,6 +150,7 @@ function listening(handlers: XmlHandlers, fileName: string): SaxesParser<{ xmlns
     if (own !== undefined) open?.(own, tag.attributes)
   })
   parser.on('closetag', (tag) => {
+    size.reset()
     const own = names.own(tag.name)
     if (own !== undefined) close?.(own)
     names.undeclare(depth)

@@ -3,24 +3,22 @@ import { dirname } from 'node:path'
 import { IoError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import { acquire } from '../../disk/lock.ts'
-import { privateFolder } from '../../disk/private-modes.ts'
+import { makeOwnFolders } from '../../disk/private-modes.ts'
 
 /** Far longer than any read-modify-write takes. */
 const waitMs = 15_000
-
-export interface LockedOptions {
-  clock: Clock
-  onNotice?: ((text: string) => void) | undefined
-}
 
 /**
  * Runs `work` as the only process that changes `path`, by the lock `<path>.lock`; makes the private
  * folder first. Another one that does not let go is an IoError.
  */
-export async function locked<T>(path: string, options: LockedOptions, work: () => Promise<T>): Promise<T> {
-  const mended = await privateFolder(dirname(path))
-  if (mended !== undefined) options.onNotice?.(mended)
-  const lock = await acquire(`${path}.lock`, { clock: options.clock, waitMs })
+export async function locked<T>(
+  path: string,
+  { clock }: { clock: Clock },
+  work: () => Promise<T>,
+): Promise<T> {
+  makeOwnFolders(dirname(path))
+  const lock = await acquire(`${path}.lock`, { clock, waitMs })
   if (lock === undefined) {
     throw new IoError(`cannot change "${path}": another process has locked it for ${waitMs / 1000} s`, {
       hint: 'Check whether another refcheck hangs, stop it, then run this again.',

@@ -1,9 +1,10 @@
+import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { join } from 'node:path'
 
 import { type KeptMapping, keptReading } from '../../domain/batch/kept-reading.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Paths } from '../../host/paths.ts'
-import { privateFolder, readPrivate } from '../../disk/private-modes.ts'
+import { makeOwnFolders, readPrivate } from '../../disk/private-modes.ts'
 import { writeWhole } from '../../disk/whole-file.ts'
 
 /** Mappings under names, a file each in the config folder's `mappings`. */
@@ -20,13 +21,12 @@ export function openMappings(paths: Paths): Mappings {
   const fileOf = (name: string): string => join(folder, `${requireName(name)}.json`)
   return {
     async get(name) {
-      const file = await readPrivate(fileOf(name), mostBytes)
+      const file = await readPrivate(fileOf(name), mostBytes, paths.config)
       return file === undefined ? undefined : parsed(file.text, name)
     },
     async put(name, mapping) {
       const path = fileOf(name)
-      await privateFolder(paths.config)
-      await privateFolder(folder)
+      makeOwnFolders(paths.config, folder)
       await writeWhole(path, `${JSON.stringify(mapping, null, 2)}\n`)
     },
   }
@@ -34,7 +34,7 @@ export function openMappings(paths: Paths): Mappings {
 
 function requireName(name: string): string {
   if (/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(name)) return name.toLowerCase()
-  throw new UsageError(`"${name.slice(0, 60)}" is not a valid name for a mapping`, {
+  throw new UsageError(`"${redactArgument(name)}" is not a valid name for a mapping`, {
     hint: 'Use letters, digits, - and _, such as: workday',
   })
 }

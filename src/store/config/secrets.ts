@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 
-import { makeFolderPrivate, readPrivate } from '../../disk/private-modes.ts'
+import { readPrivate } from '../../disk/private-modes.ts'
 import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
 import { checkProfileName } from '../../domain/session/profile-name.ts'
 import type { KeptSecret, SecretName, SecretStorage } from '../../domain/session/secret.ts'
@@ -8,6 +8,7 @@ import { IoError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
+import type { Secrets as KnownSecrets } from '../../host/secrets.ts'
 import { type Keychain, keychainWorks, type LoadKeychain, systemKeychain } from './keychain.ts'
 import { locked } from './locked.ts'
 import type { KeptEntry, SecretsFile } from './secrets-file.ts'
@@ -36,6 +37,8 @@ export interface SecretsOptions {
   paths: Paths
   clock: Clock
   random: Random
+  /** Takes every secret that is read or saved. */
+  known?: KnownSecrets | undefined
   keychain: 'try' | 'never'
   /** In place of the system's own. */
   loadKeychain?: LoadKeychain | undefined
@@ -82,6 +85,7 @@ class KeptSecrets implements Secrets {
       return entry.value === undefined ? undefined : { value: entry.value, storage: 'file', baseUrl }
     }
     const value = await this.#fromKeychain(entry.keychain, profile, name)
+    this.#options.known?.add(spoken[name], value)
     return value === undefined ? undefined : { value, storage: 'keychain', baseUrl }
   }
 
@@ -92,6 +96,7 @@ class KeptSecrets implements Secrets {
     options: SaveOptions = {},
   ): Promise<SecretStorage> {
     checkProfileName(profile)
+    this.#options.known?.add(spoken[name], value)
     const account = options.insecure === true ? undefined : await this.#intoKeychain(profile, name, value)
     const entry: KeptEntry = account === undefined ? { value } : { keychain: account }
     if (options.baseUrl !== undefined) entry.base_url = options.baseUrl
@@ -138,14 +143,15 @@ class KeptSecrets implements Secrets {
   }
 
   async #read(): Promise<SecretsFile> {
-    const mended = await makeFolderPrivate(dirname(this.path))
-    const file = await readPrivate(this.path, maxBytes)
-    for (const notice of [mended, file?.notice]) {
-      if (notice !== undefined) this.#options.onNotice?.(notice)
-    }
+    const file = await readPrivate(this.path, maxBytes, dirname(this.path))
     if (file === undefined) return {}
+    if (file.notice !== undefined) this.#options.onNotice?.(file.notice)
     const { parseSecretsFile } = await import('./secrets-file.ts')
-    return parseSecretsFile(this.path, file.text)
+    const read = parseSecretsFile(this.path, file.text)
+    for (const entries of Object.values(read.secrets ?? {})) {
+      for (const name of secretNames) this.#options.known?.add(spoken[name], entries[name]?.value)
+    }
+    return read
   }
 
   /** Nothing is written where `change` answers undefined. */

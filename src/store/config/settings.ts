@@ -1,7 +1,7 @@
 import { basename, dirname, extname, join } from 'node:path'
 
 import { diskFailure } from '../../disk/failure.ts'
-import { makeFolderPrivate, readPrivate } from '../../disk/private-modes.ts'
+import { readPrivate } from '../../disk/private-modes.ts'
 import { checkProfileName } from '../../domain/session/profile-name.ts'
 import type { Profile } from '../../domain/session/profile.ts'
 import { settingDefinition, settingDefinitions } from '../../domain/session/setting-keys.ts'
@@ -77,12 +77,9 @@ type Read = () => Promise<SettingsFile>
 type Update = (change: (file: SettingsFile) => SettingsFile | undefined) => Promise<boolean>
 
 async function readSettings(path: string, options: SettingsOptions): Promise<SettingsFile> {
-  const mended = await makeFolderPrivate(dirname(path))
-  const file = await readPrivate(path, maxBytes)
-  for (const notice of [mended, file?.notice]) {
-    if (notice !== undefined) options.onNotice?.(notice)
-  }
+  const file = await readPrivate(path, maxBytes, dirname(path))
   if (file === undefined) return {}
+  if (file.notice !== undefined) options.onNotice?.(file.notice)
   const { parseSettingsFile } = await import('./settings-file.ts')
   return parseSettingsFile(path, file.text)
 }

@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
-import { privateFolders, readPrivate } from '../../disk/private-modes.ts'
+import { makeOwnFolders, readPrivate, requireOwnFolders } from '../../disk/private-modes.ts'
 import { writeWhole } from '../../disk/whole-file.ts'
 import { type KeptDraft, parseDraft } from '../../domain/form/kept-draft.ts'
 import type { Paths } from '../../host/paths.ts'
@@ -33,6 +33,7 @@ export function openDrafts({ paths, random, onNotice }: DraftsOptions): Drafts {
   const folder = join(paths.data, 'drafts')
   const pathOf = (id: string): string => join(folder, `${id}.json`)
   const ids = async (): Promise<string[]> => {
+    requireOwnFolders(paths.data, folder)
     const names = await readdir(folder).catch((error: unknown) => {
       if (errorNumber(error) === 'ENOENT') return []
       throw diskFailure('read the folder', folder, error)
@@ -40,7 +41,7 @@ export function openDrafts({ paths, random, onNotice }: DraftsOptions): Drafts {
     return names.flatMap((name) => fileName.exec(name)?.slice(1) ?? []).sort()
   }
   const read = async (id: string): Promise<KeptDraft | undefined> => {
-    const file = await readPrivate(pathOf(id), mostBytes).catch(() => undefined)
+    const file = await readPrivate(pathOf(id), mostBytes, paths.data).catch(() => undefined)
     if (file?.notice !== undefined) onNotice(file.notice)
     const draft = file === undefined ? undefined : parseDraft(file.text)
     return draft?.id === id ? draft : undefined
@@ -48,7 +49,7 @@ export function openDrafts({ paths, random, onNotice }: DraftsOptions): Drafts {
   const each = async () => Promise.all((await ids()).map(async (id) => ({ id, draft: await read(id) })))
   return {
     async keep(draft) {
-      await privateFolders([paths.data, folder], onNotice)
+      makeOwnFolders(paths.data, folder)
       await writeWhole(pathOf(draft.id), JSON.stringify(draft), { random })
     },
     all: async () => (await each()).flatMap(({ draft }) => draft ?? []),

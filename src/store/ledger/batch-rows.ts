@@ -10,9 +10,15 @@ import { type SubmissionState, submissionStates } from '../../domain/submission/
 import type { BatchKind } from '../../domain/submission/submission.ts'
 import type { StopReason } from '../../domain/submission/match.ts'
 import { resultsBatch, witnessedOrder } from '../../domain/submission/witness.ts'
-import type { RowBody } from './batches.ts'
 import { sharesOf, witnessesOf } from './match-rows.ts'
 import { submissionOf } from './submission-rows.ts'
+
+/** What was or will be sent for a row, to the byte. */
+export interface RowBody {
+  row: number
+  packageId: number
+  body: Uint8Array
+}
 
 /** A row of `batches`, with its counts, as `selectBatches` gives it. */
 export type SelectedBatch = {

@@ -1,8 +1,12 @@
 import type { Recipient } from '../../contract/request-body.ts'
 import type { Whom } from '../../domain/batch/fit.ts'
 import { personIdentities } from '../../domain/submission/identity.ts'
+import { IoError } from '../../errors/kinds.ts'
+import type { Work } from './engine.ts'
+import { metaBytes, metaText } from './meta.ts'
 
 export const fingerprintKeyName = 'fingerprint_key'
+export const storeIdName = 'store_id'
 export const fingerprintKeyBytes = 32
 
 /** What names a person, or a secret, without telling it: keyed by the store's own key, 64 hex characters. */
@@ -16,6 +20,42 @@ export function fingerprintWith(bytes: Uint8Array): Fingerprint {
   // Made once for all the rows of a file: from bare bytes it would be made again for each.
   const key = createSecretKey(bytes)
   return (identity) => createHmac('sha256', key).update(identity).digest('hex')
+}
+
+/** The store's own key. It is read when the store is opened, and again once another store was moved to its place. */
+export class StoreKey {
+  readonly location: string
+  /** Of the store itself, wherever it is. */
+  storeId = ''
+  #bytes: Uint8Array = new Uint8Array()
+  #fingerprint: Fingerprint | undefined
+
+  constructor(location: string) {
+    this.location = location
+  }
+
+  readonly fingerprint: Fingerprint = (identity) => {
+    this.#fingerprint ??= fingerprintWith(this.#bytes)
+    return this.#fingerprint(identity)
+  }
+
+  /** 64 hex characters. */
+  get key(): string {
+    return Buffer.from(this.#bytes).toString('hex')
+  }
+
+  /** Throws IoError where the store has no key: with a new one, everybody would be new. */
+  *loadKey(): Work<void> {
+    const bytes = yield* metaBytes(fingerprintKeyName)
+    if (bytes === undefined) {
+      throw new IoError(`the store "${this.location}" is damaged: the key of its fingerprints is missing`, {
+        hint: 'Nothing was sent. Restore a backup of the store.',
+      })
+    }
+    this.#bytes = bytes
+    this.#fingerprint = undefined
+    this.storeId = (yield* metaText(storeIdName)) ?? ''
+  }
 }
 
 export function sha256(bytes: Uint8Array): string {

@@ -1,12 +1,35 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import type { BatchRef } from '../../domain/submission/submission.ts'
-import type { Hold } from './ledger.ts'
+import type { BatchKind, BatchRef, Submission } from '../../domain/submission/submission.ts'
+import type { Engine } from './engine.ts'
+
+/** The right to run one batch. It ends with the process that has it, however that ends. */
+export interface Hold {
+  release(): Promise<void>
+  /** Whether its connection was lost and another took it meanwhile; never where nothing is said. */
+  isLost?(): boolean
+}
 
 /** To send its rows, which runners share where the store can keep them apart row by row; or to do what nobody may beside. */
 export type HeldFor = 'sending' | 'a change'
 
+/** This process among those that order with a store which runners share; without an id where they do not. */
+export interface Runner {
+  readonly id?: string | undefined
+  /** When it was first heard of, by the database's clock. */
+  readonly beganAt: number
+}
+
+/** A row in `sending`, or a single order that is `pending`, that no process works on any more. */
+export interface Abandoned {
+  row: Submission
+  kind: BatchKind
+  /** Finds the row, locked, if it is still abandoned; not needed while its batch is held. */
+  lock?: string | undefined
+}
+
 /** Who runs which batch, among all processes that use the store. */
-export interface Holds {
+export interface Holds extends Runner {
+  abandoned(engine: Engine): AsyncGenerator<Abandoned>
   /** Undefined while somebody else has it, or this very process. */
   take(batch: BatchRef, how?: { waitMs?: number; for?: HeldFor }): Promise<Hold | undefined>
   /** Who holds the batch of a file. */
@@ -19,12 +42,12 @@ export const shortWait = { waitMs: 250 }
 /** A hold by somebody who may order: refused on a store that is closed, or is to be. */
 export async function holdForOrdering(
   take: () => Promise<Hold | undefined>,
-  age: { begin: () => Promise<void> | void },
+  rollbacks: { begin: () => Promise<void> },
 ): Promise<Hold | undefined> {
   const hold = await take()
   if (hold === undefined) return undefined
   try {
-    await age.begin()
+    await rollbacks.begin()
     return hold
   } catch (error) {
     await hold.release()

@@ -2,6 +2,7 @@ import type { InboxEvent } from '../../domain/webhook/inbox-event.ts'
 
 export interface EventRow {
   id: number
+  base_url: string | null
   received_at: number
   body: Uint8Array
   signature: string
@@ -19,6 +20,7 @@ export interface EventRow {
 export function eventOf(row: EventRow): InboxEvent {
   return {
     id: row.id,
+    baseUrl: row.base_url ?? undefined,
     receivedAt: row.received_at,
     body: row.body,
     signature: row.signature,

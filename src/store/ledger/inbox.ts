@@ -1,43 +1,273 @@
-import type { EventFilter, InboxEvent, ReceivedEvent } from '../../domain/webhook/inbox-event.ts'
-import type { Hold } from './ledger.ts'
+import { statusRank } from '../../contract/statuses.ts'
+import {
+  type EventFilter,
+  identityOf,
+  type InboxEvent,
+  type ReceivedEvent,
+  withoutBody,
+} from '../../domain/webhook/inbox-event.ts'
+import { all, type Engine, get, run, type Values, type Work } from './engine.ts'
+import { sha256 } from './fingerprints.ts'
+import { type Holds, shortWait } from './holds.ts'
+import { eventOf, type EventRow } from './inbox-rows.ts'
+import {
+  countRepeats,
+  eventColumns,
+  newsChannel,
+  selectDue,
+  selectKnown,
+  selectLatest,
+  selectNextDue,
+  selectPage,
+  selectUnmatched,
+  updateBody,
+  updateDropped,
+  updateForwarded,
+  updateQueued,
+  updateRefused,
+  updateStatuses,
+} from './inbox-statements.ts'
+import type { Hold } from './holds.ts'
+import { insertRows } from './rows.ts'
 
-/** What came; nobody knows where it is not said. */
+/** What came; '' where the store does not say. */
 export type Arrival = 'event' | 'batch' | ''
+
+const pageEvents = 500
+
+interface Identified {
+  event: ReceivedEvent
+  identity: string
+}
 
 /**
  * Events that were received. What `add` has answered is on disk. "The pair (request_id, status)
- * identifies a status update already processed": one that comes again is counted, not kept again.
+ * identifies a status update already processed": one that comes again is counted, not stored again.
  */
-export interface Inbox {
+export class Inbox {
+  readonly #engine: Engine
+  readonly #holds: Holds
+  readonly #statements: {
+    selectKnown: string
+    countRepeats: ReturnType<typeof countRepeats>
+    updateStatuses: ReturnType<typeof updateStatuses>
+  }
+  /** Calls back when another process may have added events, or queued a batch, where the store can tell: a hint beside looking. */
+  readonly onArrival?: ((wake: (what: Arrival) => void) => Promise<void>) | undefined
+
+  constructor(engine: Engine, holds: Holds) {
+    this.#engine = engine
+    this.#holds = holds
+    const { dialect, listen } = engine
+    this.#statements = {
+      selectKnown: selectKnown(dialect),
+      countRepeats: countRepeats(dialect),
+      updateStatuses: updateStatuses(dialect),
+    }
+    this.onArrival =
+      listen &&
+      ((wake) => listen(newsChannel, (what) => wake(what === 'event' || what === 'batch' ? what : '')))
+  }
+
   /**
-   * All of them with one fsync. For each its id, and whether it was there before. `forward`: they are to
+   * All of them with one flush. For each its id, and whether it was there before. `forward`: they are to
    * be forwarded. An order that one tells of has its status from then on, unless it was further on already.
    */
-  add(events: readonly ReceivedEvent[], forward: boolean): Promise<{ id: number; repeated: boolean }[]>
-  /** Calls back when another process may have added events, or queued a batch, where the store can tell: a hint beside looking. */
-  onArrival?(wake: (what: Arrival) => void): Promise<void>
+  async add(
+    events: readonly ReceivedEvent[],
+    forward: boolean,
+  ): Promise<{ id: number; repeated: boolean }[]> {
+    if (events.length === 0) return []
+    const came = events.map((event) => ({ event, identity: identityOf(event, sha256) }))
+    return this.#engine.transaction(() => this.#add(came, forward), 'events')
+  }
+
+  *#add(came: readonly Identified[], forward: boolean): Work<{ id: number; repeated: boolean }[]> {
+    const { dialect } = this.#engine
+    const { stored: ids, erased } = yield* this.#known(came)
+    const seen = new Set(ids.keys())
+    const fresh = came.filter(({ identity }) => seen.size < seen.add(identity).size)
+    const added = yield* insertRows<{ id: number; identity: string }>(
+      dialect,
+      { table: 'events', columns: eventColumns, ending: 'RETURNING id, identity' },
+      // An event that is to be forwarded is stored as it came until it was.
+      fresh.map(({ event, identity }) =>
+        columnsOf(identity, forward ? event : asStored(event, erased), forward),
+      ),
+    )
+    for (const { id, identity } of added) ids.set(identity, id)
+    yield* this.#recordStatuses(fresh)
+    const first = new Set(fresh)
+    const repeated = came.filter((each) => !first.has(each))
+    yield* this.#countRepeats(repeated)
+    if (fresh.length > 0 && dialect.notify !== undefined) yield* run(dialect.notify(newsChannel, 'event'))
+    return came.map((each) => ({ id: ids.get(each.identity) ?? 0, repeated: !first.has(each) }))
+  }
+
+  /** Ids of those that are stored already by their identity, and requests whose person was erased. */
+  *#known(came: readonly Identified[]): Work<{ stored: Map<string, number>; erased: Set<string> }> {
+    const { list } = this.#engine.dialect
+    const rows = yield* all<{ kind: 'stored' | 'erased'; name: string; id: number }>(
+      this.#statements.selectKnown,
+      {
+        identities: list(came.map(({ identity }) => identity)),
+        requests: list(came.flatMap(({ event }) => event.requestId?.toLowerCase() ?? [])),
+      },
+    )
+    const stored = rows.filter(({ kind }) => kind === 'stored')
+    const erased = rows.filter(({ kind }) => kind === 'erased')
+    return {
+      stored: new Map(stored.map(({ name, id }) => [name, id])),
+      erased: new Set(erased.map(({ name }) => name)),
+    }
+  }
+
+  /** Lists of orders show the status that an event names, without a read. */
+  *#recordStatuses(fresh: readonly Identified[]): Work<void> {
+    const latest = new Map<
+      string,
+      { request_id: string; base_url: string | null; status: string; at: number }
+    >()
+    for (const { baseUrl, requestId, status, oddity, receivedAt: at } of fresh.map(({ event }) => event)) {
+      if (requestId === undefined || status === undefined || oddity !== undefined) continue
+      const request_id = requestId.toLowerCase()
+      const key = `${baseUrl ?? ''} ${request_id}`
+      const before = latest.get(key)
+      if (before !== undefined && rankOf(before.status) >= rankOf(status)) continue
+      latest.set(key, { request_id, base_url: baseUrl ?? null, status, at })
+    }
+    const { sql, values } = this.#statements.updateStatuses
+    if (latest.size > 0) yield* run(sql, values([...latest.values()]))
+  }
+
+  *#countRepeats(repeated: readonly Identified[]): Work<void> {
+    const times = new Map<string, number>()
+    for (const { identity } of repeated) times.set(identity, (times.get(identity) ?? 0) + 1)
+    const { sql, values } = this.#statements.countRepeats
+    const rows = [...times].map(([identity, each]) => ({ identity, times: each }))
+    if (rows.length > 0) yield* run(sql, values(rows))
+  }
+
   /** In the order of receipt. */
-  list(filter?: EventFilter): AsyncIterable<InboxEvent>
-  get(id: number): Promise<InboxEvent | undefined>
-  /** Ids of requests that no submission holds, the newest first. */
-  unclaimed(): Promise<string[]>
+  async *list(filter: EventFilter = {}): AsyncGenerator<InboxEvent> {
+    let left = filter.limit ?? Number.POSITIVE_INFINITY
+    for (let after = filter.after ?? 0; left > 0;) {
+      const limit = Math.min(pageEvents, left)
+      const page = await this.#engine.run(
+        all<EventRow>(selectPage, {
+          after,
+          base_url: filter.baseUrl ?? null,
+          request_id: filter.requestId?.toLowerCase() ?? null,
+          status: filter.status ?? null,
+          since: filter.since ?? null,
+          until: filter.until ?? null,
+          limit,
+        }),
+      )
+      yield* page.map(eventOf)
+      const last = page.at(-1)
+      if (last === undefined || page.length < limit) return
+      after = last.id
+      left -= page.length
+    }
+  }
+
+  async get(id: number): Promise<InboxEvent | undefined> {
+    const row = await this.#engine.run(get<EventRow>('SELECT * FROM events WHERE id = :id', { id }))
+    return row && eventOf(row)
+  }
+
+  /** Ids of requests that no submission of their service holds, the newest first. `baseUrl`: of this service alone. */
+  async unclaimed(baseUrl?: string): Promise<string[]> {
+    const values = { base_url: baseUrl ?? null }
+    const rows = await this.#engine.run(all<{ request_id: string }>(selectUnmatched, values))
+    return rows.map(({ request_id }) => request_id)
+  }
+
   /** The newest status that events told of a request, and when it came. A terminal one is never followed by another. */
-  latestStatus(requestId: string): Promise<{ status: string; receivedAt: number } | undefined>
+  async latestStatus(
+    baseUrl: string,
+    requestId: string,
+  ): Promise<{ status: string; receivedAt: number } | undefined> {
+    const values = { base_url: baseUrl, request_id: requestId.toLowerCase() }
+    const row = await this.#engine.run(get<{ status: string; received_at: number }>(selectLatest, values))
+    return row && { status: row.status, receivedAt: row.received_at }
+  }
+
   /**
    * Events that wait to be forwarded and whose time has come (or is so far off that the clock must have been
    * set back: more than two minutes), at most one a request: the earliest, so that
    * the order within a request holds whatever fails.
    */
-  due(now: number, limit: number): Promise<InboxEvent[]>
+  async due(now: number, limit: number): Promise<InboxEvent[]> {
+    return (await this.#engine.run(all<EventRow>(selectDue, { now, limit }))).map(eventOf)
+  }
+
   /** When the next one is due; undefined where none waits. */
-  nextDue(): Promise<number | undefined>
-  forwarded(id: number, at: number, answer: string): Promise<void>
-  /** It was not taken; it is due again at `retryAt`. */
-  refused(id: number, retryAt: number, answer: string): Promise<void>
+  async nextDue(): Promise<number | undefined> {
+    return (await this.#engine.run(get<{ due: number | null }>(selectNextDue)))?.due ?? undefined
+  }
+
+  async forwarded(id: number, at: number, answer: string): Promise<void> {
+    await this.#end(updateForwarded, { id, at, answer })
+  }
+
   /** It is not tried again, so that later ones of its request go on; false where it does not wait. `answer`: of a last try. */
-  drop(id: number, answer?: string): Promise<boolean>
+  drop(id: number, answer?: string): Promise<boolean> {
+    return this.#end(updateDropped, { id, answer: answer ?? null })
+  }
+
+  /** What was to be forwarded as it came is not needed any more, should its person have been erased meanwhile. */
+  #end(update: string, values: Values): Promise<boolean> {
+    return this.#engine.transaction(() => this.#endOne(update, values))
+  }
+
+  *#endOne(update: string, values: Values): Work<boolean> {
+    const row = yield* get<EventRow>(update, values)
+    if (row === undefined) return false
+    const event = eventOf(row)
+    const { erased } = yield* this.#known([{ event, identity: '' }])
+    const { body, signature } = asStored(event, erased)
+    if (signature !== row.signature)
+      yield* run(updateBody, { id: row.id, body: Buffer.from(body), signature })
+    return true
+  }
+
+  /** It was not taken; it is due again at `retryAt`. */
+  async refused(id: number, retryAt: number, answer: string): Promise<void> {
+    await this.#engine.run(run(updateRefused, { id, due_at: retryAt, answer }))
+  }
+
   /** Makes this process the one that forwards for all receivers on the store; undefined where another one is. */
-  holdForwarding(): Promise<Hold | undefined>
+  holdForwarding(): Promise<Hold | undefined> {
+    return this.#holds.take({ id: 'forwarding', kind: 'file' }, shortWait)
+  }
+
   /** Queues an event again. */
-  requeue(id: number): Promise<boolean>
+  async requeue(id: number): Promise<boolean> {
+    return (await this.#engine.run(run(updateQueued, { id }))) === 1
+  }
 }
+
+/** "What was purged stays so: a repeated event … brings nothing back." */
+function asStored(event: ReceivedEvent, erased: ReadonlySet<string>): ReceivedEvent {
+  return erased.has(event.requestId?.toLowerCase() ?? '') ? withoutBody(event) : event
+}
+
+function columnsOf(identity: string, event: ReceivedEvent, forward: boolean) {
+  return {
+    identity,
+    received_at: event.receivedAt,
+    body: event.body,
+    signature: event.signature,
+    request_id: event.requestId?.toLowerCase() ?? null,
+    status: event.status ?? null,
+    event: event.event ?? null,
+    oddity: event.oddity ?? null,
+    base_url: event.baseUrl ?? null,
+    forward: forward ? 'waiting' : 'none',
+  }
+}
+
+const rankOf = (status: string): number =>
+  (statusRank as Readonly<Record<string, number>>)[status] ?? Math.max(...Object.values(statusRank))

@@ -1,8 +1,12 @@
 import type { Recipient } from '../../contract/request-body.ts'
 import type { Whom } from '../../domain/batch/fit.ts'
 import type { QuotaPlace } from '../../domain/quota/place.ts'
+import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
+import { emailIdentity } from '../../domain/submission/identity.ts'
 import type { Change } from '../../domain/submission/change.ts'
 import type { Stop } from '../../domain/submission/match.ts'
+import { orphaned } from '../../domain/submission/recovery.ts'
+import { leftByDecision, type SubmissionState } from '../../domain/submission/states.ts'
 import type {
   Attempt,
   BatchRef,
@@ -12,102 +16,346 @@ import type {
   Submission,
   SubmissionFilter,
 } from '../../domain/submission/submission.ts'
+import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
+import { resolveAmbiguousCommit } from './ambiguous-commit.ts'
+import { changeRow } from './change.ts'
+import {
+  type Begun,
+  type ClaimResult,
+  Claims,
+  type FenceRequirement,
+  type MovedAndBegun,
+  type Rollbacks,
+} from './claim.ts'
+import { all, type Engine, get, run, type Work } from './engine.ts'
+import { personPrints, storedPrints, type StoreKey, whomByPrints } from './fingerprints.ts'
+import { type Hold, holdForOrdering, type Holds } from './holds.ts'
+import { insertBatch, ledgerStatements, selectPrints, updateStatus } from './ledger-statements.ts'
+import { Matching } from './matching.ts'
+import { batchColumns, orderColumns } from './new-rows.ts'
+import { conditions } from './search.ts'
+import { type AddGuard, allowedBy, findConflictOfNew } from './stop-of-new.ts'
+import { ensureAccount } from './store-state.ts'
+import { selectPutBack, submissionOf, type SubmissionRow } from './submission-rows.ts'
 
-/** The right to run one batch. It ends with the process that has it, however that ends. */
-export interface Hold {
-  release(): Promise<void>
-  /** Whether its connection was lost and another took it meanwhile; never where nothing is said. */
-  isLost?(): boolean
-}
+/** Its public methods, over which a test may put others. */
+export type Ledger = Pick<EngineLedger, keyof EngineLedger>
 
-/** What a person allowed along with a new order. */
-export interface AddGuard {
-  allowDuplicate: boolean
-  allowSimilar?: boolean | undefined
-  /** Orders that the person was shown, and said of each that it is no reason to stop; kept as releases. */
-  shown?: readonly RowVersion[] | undefined
-}
+/** A connection may be lost again and again; a store that is sound and fails each claim is a fault of this program. */
+const maxFailures = 20
 
-/** What came of a row's turn: an attempt, a wait for the quota, or what stood in its way, which is journaled. */
-export interface Begun {
-  waitMs: number
-  attempt: Attempt | undefined
-  stop: Stop | undefined
-  /** The row that it is about, where that is another than was asked for. */
-  row?: number | undefined
-  /** Another runner has the row. */
-  taken?: boolean | undefined
-  /** The outcome of another runner's order is unknown: ask the service whether it is well before anything else goes out. */
-  paused?: boolean | undefined
-}
-
-/** What came of a change, and of the turn of the row after it. */
-export interface MovedAndBegun extends Pick<Begun, 'attempt' | 'stop' | 'row'> {
-  moved: boolean
-}
+const unanswered = 'the store did not answer before it was sent'
 
 /**
- * The journal of every order. What a method has answered is on disk: it survives the process and a
- * power cut. A failure of the disk throws IoError, and everything after it does too: a commit that
- * failed is never tried again.
+ * The journal of every order. What a method has answered is on disk: it survives the process and a power cut. In SQLite
+ * a failure of the disk throws IoError, and everything after it does too: a commit that failed is never tried again.
  */
-export interface Ledger {
-  /** An absolute path, or ":memory:". */
+export class EngineLedger {
+  /** An absolute path, ":memory:", or the address of a database without its password. */
   readonly location: string
+  readonly #engine: Engine
+  readonly #key: StoreKey
+  readonly #holds: Holds
+  readonly #rollbacks: Rollbacks
+  readonly #claims: Claims
+
+  constructor(engine: Engine, key: StoreKey, holds: Holds, rollbacks: Rollbacks) {
+    this.location = engine.location
+    this.#engine = engine
+    this.#key = key
+    this.#holds = holds
+    this.#rollbacks = rollbacks
+    this.#claims = new Claims(key, engine, holds)
+  }
 
   /** Makes this process the one that may run a batch; undefined where another one holds it. Comes before `add`. */
-  hold(batch: BatchRef): Promise<Hold | undefined>
+  async hold(batch: BatchRef): Promise<Hold | undefined> {
+    return holdForOrdering(() => this.#holds.take(batch), this.#rollbacks)
+  }
 
   /**
-   * Ends what nobody holds any more: a submission in `sending` becomes `unknown`, and is returned; a
-   * `single` still `pending` becomes `cancelled`, since nothing of it left and nobody will go on with it.
+   * Ends what no process works on any more: a submission in `sending` becomes `unknown`, and is returned; a `single` still
+   * `pending` becomes `cancelled`, since nothing of it left and no process will go on with it.
    */
-  recover(at: number): Promise<Submission[]>
+  async recover(at: number): Promise<Submission[]> {
+    const unknown: Submission[] = []
+    for await (const { row, kind, lock } of this.#holds.abandoned(this.#engine)) {
+      const change = orphaned({ state: row.state, kind }, at)
+      if (change === undefined || !(await this.#change(row, change, lock))) continue
+      if (change.to === 'unknown') {
+        unknown.push({ ...row, state: 'unknown', reason: change.reason, changedAt: at })
+      }
+    }
+    return unknown
+  }
 
   /**
-   * Adds a batch with its rows, `pending`, unless an order stands in the way of one of them: then nothing is added
-   * and that is returned (domain/submission/match). Look and insertion are one step for all processes.
+   * Adds a batch with its rows, `pending`, unless an order conflicts with one of them: then nothing is added and that is
+   * returned (domain/submission/match). Comparing and insertion are one step for all processes.
    */
-  add(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined>
+  async add(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined> {
+    refuseForgetting(this.location, batch.baseUrl)
+    const lock = { account: batch.account ?? '' }
+    const { lockBatch } = ledgerStatements(this.#engine.dialect)
+    const { stop } = await resolveAmbiguousCommit(
+      () => this.#engine.transaction(() => this.#addUnlessConflict(batch, guard), lock),
+      async () => {
+        const there = await this.#engine.transaction(() => get(lockBatch, { id: batch.id }), lock)
+        return there === undefined ? undefined : { stop: undefined }
+      },
+    )
+    return stop
+  }
 
-  /** What would stand in the way of `add`, with nothing added. */
-  look(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined>
+  /** What would conflict with `add`, with nothing added. */
+  async look(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined> {
+    return this.#engine.snapshot(() => findConflictOfNew(this.#matching(), batch, guard))
+  }
 
   /**
-   * `pending → sending`: journals one attempt. Undefined where the row no longer stands as `from` says, or is
-   * `duplicate` or `held` from now on: it is compared once more in the same transaction.
+   * `pending → sending`: journals one attempt. Undefined where the row is no longer as `from` says, or is `duplicate` or
+   * `held` from now on: it is compared once more in the same transaction.
    */
-  begin(from: RowVersion, attempt: NewAttempt): Promise<Attempt | undefined>
+  async begin(from: RowVersion, attempt: NewAttempt): Promise<Attempt | undefined> {
+    await this.#rollbacks.ready()
+    return (await this.#claim(from, (required) => this.#claims.claim(from, attempt, required))).attempt
+  }
 
   /**
    * The same with a place in the quota, in one commit; without one nothing is done but to say how long to wait. `orNext`:
-   * where runners share the batch, whichever pending row of it nobody else has.
+   * where runners share the batch, whichever pending row of it no other runner has.
    */
-  beginInQuota(from: RowVersion, attempt: NewAttempt, place: QuotaPlace, orNext?: boolean): Promise<Begun>
+  async beginInQuota(from: RowVersion, attempt: NewAttempt, place: QuotaPlace, orNext = false) {
+    await this.#rollbacks.ready()
+    return this.#claim(from, (required) => this.#claims.claim(from, attempt, required, { place, orNext }))
+  }
 
   /** Any other change; whether it took. `accepted` does not where another order has that request. */
-  move(from: RowVersion, change: Change): Promise<boolean>
+  async move(from: RowVersion, change: Change): Promise<boolean> {
+    const moved = await this.#change(from, change)
+    if (moved) this.#recordOutcome(from, change)
+    return moved
+  }
 
   /**
-   * A change and, if it took, the next row's `pending → sending`, in one commit: half the fsyncs, the same
-   * order. `attempt` is undefined where the next row no longer stands as `next` says, or has no
-   * place in the quota yet.
+   * A change and, if it took, the next row's `pending → sending`, in one commit: half the fsyncs, the same order. `attempt`
+   * is undefined where the next row is no longer as `next` says, or has no place in the quota yet.
    */
-  moveAndBegin(
+  async moveAndBegin(
     from: RowVersion,
     change: Change,
     next: RowVersion,
     attempt: NewAttempt,
     place: QuotaPlace,
-    orNext?: boolean,
-  ): Promise<MovedAndBegun>
+    orNext = false,
+  ): Promise<MovedAndBegun> {
+    const { dialect } = this.#engine
+    const claims = this.#claims
+    const required = this.#rollbacks.fence()
+    let claim: ClaimResult | undefined
+    let isAnswered = true
+    const moved = await resolveAmbiguousCommit(
+      () =>
+        this.#engine.transaction(
+          function* () {
+            claim = undefined
+            isAnswered = true
+            const took = yield* changeRow(dialect, from, change)
+            if (took) claim = yield* claims.tryToClaim(next, attempt, required, { place, orNext })
+            return took
+          },
+          { accountOf: from.batchId },
+        ),
+      () => {
+        isAnswered = false
+        return this.#lookUp(from, change)
+      },
+    ).catch((error: unknown) => {
+      if (error instanceof NoAnswerError || error instanceof StoreDownError) throw error
+      // What keeps the next row from being begun keeps no outcome from being recorded.
+      claim = undefined
+      return this.#change(from, change)
+    })
+    if (moved) this.#recordOutcome(from, change)
+    try {
+      if (!isAnswered) {
+        await this.#takeBack(claim, unanswered)
+        return { moved, attempt: undefined, stop: undefined }
+      }
+      const { attempt: begun, stop, row } = await this.#recorded(claim ?? { waitMs: 0, stop: undefined })
+      return { moved, attempt: begun, stop, row }
+    } catch {
+      // What keeps it from being recorded is told when it is begun by itself.
+      return { moved, attempt: undefined, stop: claim?.stop }
+    }
+  }
 
   /** Whom a row was for against a person, by its fingerprints alone: of one whose name is gone. */
-  whom(row: Pick<RowVersion, 'batchId' | 'row'>, person: Recipient): Promise<Whom>
+  async whom({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, person: Recipient): Promise<Whom> {
+    const key = { batch_id: batchId, row_number: row }
+    const columns = await this.#engine.run(get<Parameters<typeof storedPrints>[0]>(selectPrints, key))
+    return whomByPrints(columns && storedPrints(columns), personPrints(this.#key.fingerprint, person))
+  }
 
-  /** Keeps what a read told of an accepted request: its status, and its checks. A terminal status is never replaced. */
-  recordStatus(requestId: string, status: string, at: number, checks?: string): Promise<void>
+  /** The keyed fingerprint that rows of this person have. */
+  personFingerprint(person: Recipient): Promise<string> {
+    return Promise.resolve(personPrints(this.#key.fingerprint, person).person_print)
+  }
+
+  /** Whether an e-mail is that of a row's person, by its fingerprint alone: of one whose name is gone. */
+  async isEmailOf({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, email: string): Promise<boolean> {
+    const key = { batch_id: batchId, row_number: row }
+    const stored = await this.#engine.run(get<{ email_print: string | null }>(selectPrints, key))
+    return stored?.email_print === this.#key.fingerprint(emailIdentity(email))
+  }
+
+  /** A time of this machine, or the database's own where this machine's clock is ahead of it. */
+  async notAhead(at: number): Promise<number> {
+    const told = await this.#engine.run(
+      get<{ now: number | null }>(`SELECT ${this.#engine.dialect.clock} AS now`),
+    )
+    return Math.min(at, told?.now ?? at)
+  }
+
+  /** Records what a read at a service says of an accepted request. A terminal status is never replaced. */
+  async recordStatus(
+    baseUrl: string,
+    requestId: string,
+    status: string,
+    at: number,
+    checks?: string,
+  ): Promise<void> {
+    const request = { base_url: baseUrl, request_id: requestId.toLowerCase() }
+    await this.#engine.run(run(updateStatus, { ...request, status, at, checks: checks ?? null }))
+  }
 
   /** In the order they were added. */
-  list(filter: SubmissionFilter): Promise<Submission[]>
+  async list(filter: SubmissionFilter): Promise<Submission[]> {
+    const { where, values } = conditions(this.#engine.dialect, filter)
+    const { selectFiltered } = ledgerStatements(this.#engine.dialect)
+    return (await this.#engine.run(all(selectFiltered(where), values))).map(submissionOf)
+  }
+
+  /**
+   * Rows that are pending again after an attempt whose outcome never became known, once for each such attempt: their time and
+   * user are those of the attempt, for evidence of it may still arrive.
+   */
+  async putBack(batchId?: string): Promise<Submission[]> {
+    const ofBatch = batchId === undefined ? '' : ' AND a.batch_id = :batch_id'
+    const rows = await this.#engine.run(
+      all<SubmissionRow & { ended_at: number | null }>(selectPutBack + ofBatch, { batch_id: batchId }),
+    )
+    return rows.map((row) => Object.assign(submissionOf(row), { changedAt: row.ended_at ?? row.changed_at }))
+  }
+
+  /** One short transaction that takes a row to `sending`. One whose commit was not answered is never sent. */
+  async #claim(
+    { batchId }: RowVersion,
+    work: (required: FenceRequirement) => Work<ClaimResult>,
+  ): Promise<Begun> {
+    let claim: ClaimResult | undefined
+    for (let failures = 0; ; failures += 1) {
+      const required = this.#rollbacks.fence()
+      try {
+        claim = await this.#engine.transaction(
+          function* () {
+            claim = undefined
+            claim = yield* work(required)
+            return claim
+          },
+          { accountOf: batchId },
+        )
+      } catch (error) {
+        if (!(error instanceof NoAnswerError)) throw error
+        await this.#takeBack(claim, unanswered)
+        return { waitMs: 0, attempt: undefined, stop: undefined, taken: true }
+      }
+      if (claim.failure === undefined) return this.#recorded(claim)
+      if (failures === maxFailures) throw new InternalError(`the store is compared in vain: ${claim.failure}`)
+      await this.#rollbacks.failed(claim.failure)
+    }
+  }
+
+  /** After the commit and before the request; what cannot be recorded in the log is not sent. */
+  async #recorded(claim: ClaimResult): Promise<Begun> {
+    const { claimed, failure: _, ...begun } = claim
+    if (claimed === undefined) return { ...begun, attempt: undefined }
+    try {
+      await this.#rollbacks.record(claimed.recorded)
+    } catch (error) {
+      await this.#takeBack(claim, 'the attempt could not be recorded in the attempt log')
+      throw error
+    }
+    return { ...begun, attempt: claimed.attempt }
+  }
+
+  /** What a recovery would need. `pending` says that nothing was sent only where the service was asked nothing. */
+  #recordOutcome({ state, attemptId }: RowVersion, change: Change): void {
+    if (attemptId === undefined || !isRecorded(state, change.to)) return
+    const requestId = change.to === 'accepted' ? change.requestId : undefined
+    this.#rollbacks.recordOutcome({ attemptId, state: change.to, requestId })
+  }
+
+  /** No byte of it has left. A process that has the row locked still is waited for. */
+  async #takeBack(claim: ClaimResult | undefined, reason: string): Promise<void> {
+    if (claim?.claimed === undefined) return
+    const { attempt } = claim.claimed
+    const { lockState } = ledgerStatements(this.#engine.dialect)
+    await this.#change(attempt, { to: 'pending', at: attempt.at, reason }, lockState)
+  }
+
+  /** `lock`: asked for the row first, waiting for a process that has it; nothing is changed where it finds none. */
+  async #change(from: RowVersion, change: Change, lock?: string): Promise<boolean> {
+    const { dialect } = this.#engine
+    const isCompared = change.to === 'pending' && leftByDecision.includes(from.state)
+    return resolveAmbiguousCommit(
+      () =>
+        this.#engine.transaction(
+          function* () {
+            if (lock !== undefined && (yield* get(lock, versionKey(from))) === undefined) return false
+            return yield* changeRow(dialect, from, change)
+          },
+          isCompared ? { accountOf: from.batchId } : undefined,
+        ),
+      () => this.#lookUp(from, change),
+    )
+  }
+
+  /** What came of a change whose commit was not answered. */
+  async #lookUp(from: RowVersion, { to }: Change): Promise<boolean | undefined> {
+    const { lockState } = ledgerStatements(this.#engine.dialect)
+    const row = await this.#engine.transaction(() =>
+      get<{ state: string; attempt_id: string | null }>(lockState, versionKey(from)),
+    )
+    if (row?.attempt_id !== (from.attemptId ?? null)) return false
+    return row.state === from.state && from.state !== to ? undefined : row.state === to
+  }
+
+  #matching(): Matching {
+    return new Matching(this.#key, this.#engine.dialect)
+  }
+
+  *#addUnlessConflict(batch: NewBatch, guard: AddGuard): Work<{ stop: Stop | undefined }> {
+    const matching = this.#matching()
+    const stop = yield* findConflictOfNew(matching, batch, guard)
+    if (stop !== undefined) return { stop }
+    const { insertSubmission } = ledgerStatements(this.#engine.dialect)
+    yield* ensureAccount(batch.account ?? '', batch.addedAt)
+    yield* run(insertBatch, batchColumns(batch, allowedBy(guard)))
+    const runner = batch.kind === 'single' ? (this.#holds.id ?? null) : null
+    for (const columns of orderColumns(batch, this.#key.fingerprint)) {
+      yield* run(insertSubmission, { ...columns, runner })
+      const own = { batchId: batch.id, row: columns.row_number }
+      yield* matching.recordReleases(own, guard.shown ?? [], { at: batch.addedAt, by: batch.userEmail })
+    }
+    return { stop: undefined }
+  }
+}
+
+function versionKey({ batchId, row, state, attemptId }: RowVersion) {
+  return { batch_id: batchId, row_number: row, state, attempt_id: attemptId ?? null }
+}
+
+function isRecorded(from: SubmissionState, to: SubmissionState): boolean {
+  return to === 'accepted' || to === 'rejected' || (to === 'pending' && from === 'sending')
 }

@@ -1,25 +1,165 @@
-import type { Closed } from '../../domain/store/age.ts'
-import type { Forgotten, Purged, StoreInfo } from '../../domain/store/told.ts'
+import type { ExaminedLogs } from '../../domain/store/check.ts'
+import type { Closing } from '../../domain/store/closing.ts'
+import type { Forgotten, Purged, StoreInfo, StoreServer } from '../../domain/store/told.ts'
+import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
+import { damageOf } from './damage.ts'
+import { all, type Engine, get, type Work } from './engine.ts'
+import type { StoreKey } from './fingerprints.ts'
+import { finishErasure, purge, type PurgeOptions } from './purge.ts'
+import type { RollbackDetection } from './rollback-detection.ts'
+import { readClosing } from './store-state.ts'
 
-/** Looking after a store as a whole. */
-export interface Maintenance {
-  info(): Promise<StoreInfo>
-  /** What is wrong with it, in sentences; empty where it is sound. */
-  check(): Promise<string[]>
-  /** Why it takes no orders, where a look at the list of its attempts says so; it is closed from then on. */
-  closed(): Promise<Closed | undefined>
-  /** Attempts that the store did not know and that were put back as unknown, in words. */
-  putBack(closed: Closed): Promise<string[]>
-  /** Goes on with a store that was closed. Answers how many pending rows are held from now on. */
-  acceptOlder(): Promise<{ held: number }>
-  /** Goes on without a list of attempts, where none can be kept. */
-  allowUnlisted(): Promise<void>
+/** More rows than these are never in memory at once. */
+const pageRows = 2_000
+
+const selectTotals = `
+SELECT count(*) AS batches, min(added_at) AS oldest, max(added_at) AS newest,
+  (SELECT count(*) FROM events) AS events
+FROM batches`
+
+const selectStates = 'SELECT state, count(*) AS count FROM submissions GROUP BY state'
+
+const selectPrints = `
+SELECT s.*, b.base_url, b.account FROM submissions s JOIN batches b ON b.id = s.batch_id
+WHERE (s.batch_id, s.row_number) > (CAST(:batch_id AS text), CAST(:row_number AS bigint))
+ORDER BY s.batch_id, s.row_number LIMIT :limit`
+
+const selectDangling = `
+SELECT s.batch_id, s.row_number FROM submissions s
+WHERE s.state = 'accepted' AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = s.attempt_id)`
+
+interface Key {
+  batch_id: string
+  row_number: number
+}
+
+/** What is done otherwise with a file than with a server. */
+export interface Upkeep {
+  /** Read at the same moment as the counts. */
+  figures(): Work<Pick<StoreInfo, 'bytes' | 'format' | 'engine'>>
+  server?(): Promise<StoreServer>
+  /** What the engine's own check of its file finds, in sentences. */
+  checkFile?(): Work<string[]>
+  /** Removes older versions of rows; what has to happen first, where it could not. */
+  scrub(): Promise<Purged['isLeftTo']>
   /** A copy of all of it at a new file (0600), which opens as a store and takes no orders until it is accepted. */
   backup(path: string): Promise<void>
+}
+
+/** Looking after a store as a whole. */
+export class Maintenance {
+  readonly #engine: Engine
+  readonly #key: StoreKey
+  readonly #rollbacks: RollbackDetection
+  readonly #upkeep: Upkeep
+
+  constructor(engine: Engine, parts: { key: StoreKey; rollbacks: RollbackDetection; upkeep: Upkeep }) {
+    this.#engine = engine
+    this.#key = parts.key
+    this.#rollbacks = parts.rollbacks
+    this.#upkeep = parts.upkeep
+  }
+
+  async info(): Promise<StoreInfo> {
+    const server = await this.#upkeep.server?.()
+    const info = await this.#engine.snapshot(() => this.#contents())
+    return server === undefined ? info : { ...info, server }
+  }
+
+  *#contents(): Work<StoreInfo> {
+    const rows = Object.fromEntries(submissionStates.map((state) => [state, 0])) as Record<
+      SubmissionState,
+      number
+    >
+    for (const { state, count } of yield* all<{ state: SubmissionState; count: number }>(selectStates)) {
+      rows[state] = count
+    }
+    const totals = yield* get<{
+      batches: number
+      events: number
+      oldest: number | null
+      newest: number | null
+    }>(selectTotals)
+    return {
+      location: this.#engine.location,
+      ...(yield* this.#upkeep.figures()),
+      batches: totals?.batches ?? 0,
+      rows,
+      events: totals?.events ?? 0,
+      oldest: totals?.oldest ?? undefined,
+      newest: totals?.newest ?? undefined,
+      closed: yield* readClosing(),
+    }
+  }
+
+  /** What is wrong with it, in sentences; empty where it is sound. */
+  check(): Promise<string[]> {
+    return this.#engine.snapshot(() => this.#check())
+  }
+
+  *#check(): Work<string[]> {
+    const found = this.#upkeep.checkFile === undefined ? [] : yield* this.#upkeep.checkFile()
+    let after: Key = { batch_id: '', row_number: 0 }
+    for (;;) {
+      const page = yield* all<Key>(selectPrints, { ...after, limit: pageRows })
+      for (const row of page) found.push(...damageOf(row, this.#key.fingerprint))
+      const last = page.at(-1)
+      if (last === undefined || page.length < pageRows) break
+      after = { batch_id: last.batch_id, row_number: last.row_number }
+    }
+    for (const { batch_id, row_number } of yield* all<Key>(selectDangling)) {
+      found.push(`row ${row_number} of batch ${batch_id} was accepted by an attempt that is not recorded`)
+    }
+    return found
+  }
+
+  /** Why it takes no orders, as it was found last. */
+  closing(): Promise<Closing | undefined> {
+    return this.#engine.run(readClosing())
+  }
+
+  /** Compares the store with the attempt logs of this machine, and closes it where it lost attempts. */
+  async examine(): Promise<ExaminedLogs> {
+    const { closing, unreported, step } = await this.#rollbacks.examine()
+    const recovered = closing === undefined ? [] : await this.#rollbacks.recoveredInWords(closing)
+    return { closing, unreported, step, recovered, logs: await this.#rollbacks.registered() }
+  }
+
+  /** Goes on with a store that was closed. Answers how many pending rows are held from now on. */
+  acceptOlder(): Promise<{ held: number }> {
+    return this.#rollbacks.accept()
+  }
+
+  /** Closes the store until every machine has compared its log with it: a backup was restored. */
+  closeAsRestored(): Promise<void> {
+    return this.#rollbacks.restored()
+  }
+
+  /** Waits for no report of these machines. Answers how many pending rows are held from now on. */
+  exclude(machines: readonly string[]): Promise<{ held: number }> {
+    return this.#rollbacks.exclude(machines)
+  }
+
+  /** Goes on without an attempt log that lasts, where none can be kept. */
+  allowWithoutLog(): Promise<void> {
+    return this.#rollbacks.allowWithoutLog()
+  }
+
+  backup(path: string): Promise<void> {
+    return this.#upkeep.backup(path)
+  }
+
   /**
    * Removes what names a person: recipient, body, remarks, received events. Nothing of it is left in the
    * database or its journal. The keyed fingerprints stay, so that an old file run again orders nobody twice.
    * `completely` removes the fingerprints too. With `dryRun` it counts.
    */
-  purge(who: Forgotten, options: { dryRun: boolean; completely: boolean }): Promise<Purged>
+  async purge(who: Forgotten, options: PurgeOptions): Promise<Purged> {
+    return purge(this.#engine, { log: this.#rollbacks, scrub: () => this.#upkeep.scrub() }, who, options)
+  }
+
+  /** Removes from the attempt log what a purge that was interrupted has removed from the store. */
+  finishErasure(): Promise<void> {
+    return finishErasure(this.#engine, this.#rollbacks)
+  }
 }

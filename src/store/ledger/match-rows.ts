@@ -1,3 +1,4 @@
+import type { Recipient } from '../../contract/request-body.ts'
 import { sha256, type PersonPrints, storedPrints } from './fingerprints.ts'
 import type { Shared } from '../../domain/submission/likeness.ts'
 import {
@@ -11,7 +12,6 @@ import type { JoinedPackage, JoinedServices } from '../../domain/submission/join
 import type { StopGroup } from '../../domain/batch/stops.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Witness } from '../../domain/submission/witness.ts'
-import type { Movable } from './waiting.ts'
 import { recipientOf, submissionOf, type SubmissionRow } from './submission-rows.ts'
 
 /** A row with all that comparing it needs. */
@@ -83,11 +83,6 @@ export function candidateOf(selected: unknown, prints: PersonPrints): Candidate 
   }
 }
 
-/** One whom 0.1.0 forgot: its own form names all of the person at once. */
-export function firstFormCandidate(selected: unknown): Candidate {
-  return { order: submissionOf(selected), samePerson: true }
-}
-
 export function joinedPackageOf(selected: unknown): JoinedPackage {
   const { service, package_id, successor_id, how } = selected as {
     service: string
@@ -151,6 +146,15 @@ export function stopGroupOf(selected: unknown): StopGroup[] {
       last: each.last_at ?? undefined,
     },
   ]
+}
+
+/** A row that a move may take along. */
+export interface Movable {
+  row: number
+  state: SubmissionState
+  packageId: number
+  recipient: Recipient | undefined
+  body: Uint8Array
 }
 
 /** What is left of a batch, as `selectMovable` gives it. */

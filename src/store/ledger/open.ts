@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-import { privateFolder } from '../../disk/private-modes.ts'
+import { makeOwnFolders } from '../../disk/private-modes.ts'
 import { IoError } from '../../errors/kinds.ts'
 import type { Migrated } from '../../domain/store/told.ts'
 import { type StoreOptions, storePlace } from './options.ts'
@@ -46,17 +46,14 @@ export async function openNewStore(options: StoreOptions): Promise<Store> {
 
 /** Opens the store; a file is made on the first use. Throws IoError where it cannot be used, saying why. */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { paths, cwd, onNotice } = options
+  const { paths, cwd } = options
   const place = storePlace(options)
   if (place.kind === 'postgres') {
     const { openPostgresStore } = await import('./postgres/open.ts')
     return openPostgresStore(place.server, options)
   }
   const location = place.path
-  if (dirname(location) === resolve(cwd, paths.data)) {
-    const notice = await privateFolder(dirname(location))
-    if (notice !== undefined) onNotice?.(notice)
-  }
+  if (dirname(location) === resolve(cwd, paths.data)) makeOwnFolders(dirname(location))
   const { openSqliteStore } = await import('./sqlite/open.ts')
   return openSqliteStore(location, options)
 }

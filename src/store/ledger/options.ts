@@ -7,6 +7,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Environment } from '../../host/env.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
+import type { Secrets } from '../../host/secrets.ts'
 
 export interface StoreOptions {
   /** REFCHECK_STORE, else the setting `store`: a file, `:memory:` or `postgres://…`; the data folder's own file when undefined. */
@@ -18,6 +19,8 @@ export interface StoreOptions {
   random: Random
   /** Where the password of a database may be, and its user's home. */
   env?: Environment | undefined
+  /** Takes the password that is used. */
+  secrets?: Secrets | undefined
   /** Milliseconds to wait for a database that goes away while it is used; 0 unless told. */
   patienceMs?: number | undefined
   /** Milliseconds to wait for a store another process is writing to; 5,000 unless told. */

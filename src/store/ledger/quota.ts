@@ -1,11 +1,76 @@
 import type { QuotaPlace, QuotaState } from '../../domain/quota/place.ts'
+import { NoAnswerError } from '../../errors/kinds.ts'
+import { type Dialect, type Engine, get, run, type Work } from './engine.ts'
+import type { StoreKey } from './fingerprints.ts'
+
+interface Stored {
+  state: string | null
+  /** By the clock that all processes share; null where each machine's own is right. */
+  now: number | null
+}
+
+/** The clock is read once the row is locked: waiting for the lock must not make a window appear older than it is. */
+const lockState = ({ clock, lockRows }: Dialect): string => `
+SELECT state, ${clock} AS now
+FROM (SELECT state FROM quota WHERE account = :account ${lockRows('quota')}) AS locked`
+
+const selectState = ({ clock }: Dialect): string => `
+SELECT (SELECT state FROM quota WHERE account = :account) AS state, ${clock} AS now`
+
+/** A row to lock. */
+const insertState = `INSERT INTO quota (account, state) VALUES (:account, 'null') ON CONFLICT (account) DO NOTHING`
+
+const updateState = 'UPDATE quota SET state = :state WHERE account = :account'
 
 /** The use of each key's windows, shared by all processes on one store. */
-export interface Quota {
+export class Quota {
+  readonly #engine: Engine
+  readonly #key: StoreKey
+
+  constructor(engine: Engine, key: StoreKey) {
+    this.#engine = engine
+    this.#key = key
+  }
+
   /** A name for a key at a service, keyed by the store's own secret. */
-  account(baseUrl: string, apiKey: string): string
+  account(baseUrl: string, apiKey: string): string {
+    return this.#key.fingerprint(JSON.stringify(['quota', new URL(baseUrl).origin, apiKey]))
+  }
+
   /** One step for all processes. */
-  update(place: QuotaPlace): Promise<{ waitMs: number }>
+  async update(place: QuotaPlace): Promise<{ waitMs: number }> {
+    const take = (): Promise<number> =>
+      this.#engine.transaction(() => reservePlace(this.#engine.dialect, place))
+    try {
+      return { waitMs: await take() }
+    } catch (error) {
+      if (!(error instanceof NoAnswerError)) throw error
+      // Taken twice at worst, which sends one call less.
+      return { waitMs: await take() }
+    }
+  }
+
   /** `now`: as QuotaDecision is given it. */
-  read(account: string): Promise<{ state: QuotaState; now?: number }>
+  async read(account: string): Promise<{ state: QuotaState; now: number | undefined }> {
+    const found = await this.#engine.run(get<Stored>(selectState(this.#engine.dialect), { account }))
+    return { state: parseState(found?.state), now: found?.now ?? undefined }
+  }
+}
+
+/** Milliseconds to wait, or 0 where the place is taken. Within its caller's transaction. */
+export function* reservePlace(dialect: Dialect, { account, decide }: QuotaPlace): Work<number> {
+  let stored = yield* get<Stored>(lockState(dialect), { account })
+  if (stored === undefined) {
+    yield* run(insertState, { account })
+    stored = yield* get<Stored>(lockState(dialect), { account })
+  }
+  const { state, waitMs } = decide(parseState(stored?.state), stored?.now ?? undefined)
+  const text = JSON.stringify(state)
+  // A process that is told to wait changes nothing most of the time, and needs no flush.
+  if (text !== stored?.state) yield* run(updateState, { account, state: text })
+  return waitMs
+}
+
+function parseState(text: string | null | undefined): QuotaState {
+  return text == null ? undefined : ((JSON.parse(text) as QuotaState) ?? undefined)
 }

@@ -36,6 +36,19 @@ FROM submissions s
 JOIN batches b ON b.id = s.batch_id
 LEFT JOIN attempts a ON a.id = s.attempt_id`
 
+/**
+ * Pending rows that have an attempt whose outcome never became known, once for each such attempt and with its time and user:
+ * a person put them back, and they were not sent since.
+ */
+export const selectPutBack = `
+SELECT s.*, b.base_url, b.added_at, a.user_email, a.began_at AS attempted_at, a.ended_at,
+  (SELECT count(*) FROM attempts t WHERE t.batch_id = s.batch_id AND t.row_number = s.row_number) AS attempts
+FROM attempts a
+CROSS JOIN submissions s
+CROSS JOIN batches b
+WHERE coalesce(a.became, 'unknown') = 'unknown' AND s.batch_id = a.batch_id AND s.row_number = a.row_number
+  AND s.state = 'pending' AND b.id = s.batch_id`
+
 /** STRICT tables hold the types that the columns promise. */
 export function submissionOf(selected: unknown): Submission {
   const row = selected as SubmissionRow

@@ -1,27 +1,33 @@
-import { fingerprintKeyName } from './fingerprints.ts'
-
-export type ColumnKind = 'text' | 'number' | 'real' | 'bytes'
+import type { Columns, ColumnType } from './engine.ts'
+import { fingerprintKeyName, storeIdName } from './fingerprints.ts'
 
 /** A table that a store takes along when it is moved. */
 export interface Table {
   name: string
   /** What its rows are read by, one page after the other: as they were added, or by its key. */
   order: 'added' | readonly string[]
-  columns: Readonly<Record<string, ColumnKind>>
+  columns: Columns
 }
 
 /** The values of a row, by the columns of its table. */
 export type Row = readonly (string | number | Uint8Array | null)[]
 
 /** What a store keeps of itself under names and takes along; the rest is about the place where it is. */
-export const keptNames: readonly string[] = [fingerprintKeyName, 'orphans', 'unlisted']
+export const keptNames: readonly string[] = [
+  fingerprintKeyName,
+  storeIdName,
+  'orphans',
+  'generation',
+  'former_generations',
+  'ignored_logs',
+]
 
 /** Under this name a store says why it takes no orders. */
 export const closedName = 'closed'
 
 /** Names of columns, with blanks between. */
-function columns(names: Partial<Record<ColumnKind, string>>): Table['columns'] {
-  const found = Object.entries(names) as [ColumnKind, string][]
+function columns(names: Partial<Record<ColumnType, string>>): Table['columns'] {
+  const found = Object.entries(names) as [ColumnType, string][]
   return Object.fromEntries(found.flatMap(([kind, text]) => text.split(' ').map((name) => [name, kind])))
 }
 
@@ -49,10 +55,15 @@ export const tables: readonly Table[] = [
     name: 'attempts',
     order: 'added',
     columns: columns({
-      text: 'id batch_id user_email body_sha256 became reason',
-      number: 'row_number began_at ended_at answer_status',
+      text: 'id batch_id user_email body_sha256 became reason account log_id',
+      number: 'row_number began_at ended_at answer_status number',
       real: 'began_monotonic',
     }),
+  },
+  {
+    name: 'request_rows',
+    order: ['service', 'request_id'],
+    columns: columns({ text: 'service request_id batch_id', number: 'row_number' }),
   },
   {
     name: 'decisions',
@@ -85,7 +96,18 @@ export const tables: readonly Table[] = [
         bytes: 'body',
       }),
       oddity: 'text',
+      base_url: 'text',
     },
+  },
+  {
+    name: 'accounts',
+    order: ['name'],
+    columns: columns({ text: 'name head_attempt_id', number: 'added_at head_number' }),
+  },
+  {
+    name: 'attempt_logs',
+    order: ['id'],
+    columns: columns({ text: 'id host machine path reported_for', number: 'last_attempt_at is_excluded' }),
   },
 ]
 

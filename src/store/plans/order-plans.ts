@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { diskFailure, errorNumber, existsAlready } from '../../disk/failure.ts'
 import { flushFolder } from '../../disk/flush-folder.ts'
-import { privateFolders, readPrivate } from '../../disk/private-modes.ts'
+import { makeOwnFolders, readPrivate, requireOwnFolders } from '../../disk/private-modes.ts'
 import { writeWhole } from '../../disk/whole-file.ts'
 import {
   type OrderPlan,
@@ -37,7 +37,6 @@ export interface OrderPlans {
 export interface OrderPlansOptions {
   paths: Paths
   random: Random
-  onNotice: (text: string) => void
 }
 
 const mostBytes = 32 * 1024 * 1024
@@ -48,24 +47,26 @@ const lastTime = /"(expires_at|used_at)":"([^"]*)"/
 const keptAfterwardsMs = 7 * planLifetimeMs
 
 /** Touches nothing yet. */
-export function openOrderPlans({ paths, random, onNotice }: OrderPlansOptions): OrderPlans {
+export function openOrderPlans({ paths, random }: OrderPlansOptions): OrderPlans {
   const folder = join(paths.data, 'plans')
   const waitingPath = (code: string): string => join(folder, `${code}.json`)
   const usedPath = (code: string): string => join(folder, `${code}.used`)
-  const names = async (): Promise<string[]> =>
-    readdir(folder).catch((error: unknown) => {
+  const names = async (): Promise<string[]> => {
+    requireOwnFolders(paths.data, folder)
+    return readdir(folder).catch((error: unknown) => {
       if (errorNumber(error) === 'ENOENT') return []
       throw diskFailure('read the folder', folder, error)
     })
+  }
   const usedOf = async (code: string): Promise<UsedPlan | undefined> => {
-    const file = await readPrivate(usedPath(code), mostBytes)
+    const file = await readPrivate(usedPath(code), mostBytes, paths.data)
     if (file === undefined) return undefined
     // One that was claimed and never settled still is the plan itself.
     return parseUsedPlan(file.text) ?? used(code, Date.parse(claimedAt(file.text)))
   }
   return {
     async add(plan) {
-      await privateFolders([paths.data, folder], onNotice)
+      makeOwnFolders(paths.data, folder)
       if ((await usedOf(plan.code)) !== undefined) return false
       try {
         await writeWhole(waitingPath(plan.code), planFileText(plan), { random, overwrite: false })
@@ -76,7 +77,7 @@ export function openOrderPlans({ paths, random, onNotice }: OrderPlansOptions): 
       }
     },
     async find(code) {
-      const file = await readPrivate(waitingPath(code), mostBytes)
+      const file = await readPrivate(waitingPath(code), mostBytes, paths.data)
       return file === undefined ? usedOf(code) : parseOrderPlan(file.text, code)
     },
     waiting: async () => (await names()).flatMap((name) => waitingName.exec(name)?.[1] ?? []).sort(),
@@ -101,7 +102,7 @@ export function openOrderPlans({ paths, random, onNotice }: OrderPlansOptions): 
     async sweep(now) {
       for (const name of (await names()).filter((each) => knownName.test(each))) {
         const path = join(folder, name)
-        const text = (await readPrivate(path, mostBytes).catch(() => undefined))?.text ?? ''
+        const text = (await readPrivate(path, mostBytes, paths.data).catch(() => undefined))?.text ?? ''
         const [, made, since] = lastTime.exec(text) ?? []
         const keptMs = made === 'expires_at' ? planLifetimeMs : keptAfterwardsMs
         if (since !== undefined && now > Date.parse(since) + keptMs) await rm(path, { force: true })

@@ -18,8 +18,9 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { InternalError, IoError } from '../../errors/kinds.ts'
+import { InternalError } from '../../errors/kinds.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { readOwn } from '../../disk/private-modes.ts'
 import { endMark, headMark, tailBytes } from '../../domain/report/pdf.ts'
 import type { FolderFlushes } from './flush.ts'
 
@@ -50,27 +51,9 @@ const largestManifest = 64 * 1024 * 1024
 /** Bytes gathered for one write: most reports take one, which counts for more than any other step. */
 const gathered = 512 * 1024
 
-/** The file's text; undefined where there is none. A symbolic link or anything but a file is an IoError. */
+/** A manifest's text, as `readOwn`. */
 export async function readText(path: string): Promise<string | undefined> {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
-  try {
-    const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    try {
-      const status = await file.stat()
-      if (!status.isFile() || status.size > largestManifest) {
-        throw new IoError(`cannot read "${path}": it is not a list of reports`, {
-          hint: 'Move it away, or use another folder.',
-        })
-      }
-      return await file.readFile('utf8')
-    } finally {
-      await file.close()
-    }
-  } catch (error) {
-    if (error instanceof IoError) throw error
-    if (errorNumber(error) === 'ENOENT') return undefined
-    throw diskFailure('read', path, error)
-  }
+  return readOwn(path, largestManifest)
 }
 
 export async function fileHash(path: string): Promise<Received> {

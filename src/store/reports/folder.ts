@@ -1,16 +1,17 @@
 import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { reportKey } from '../../contract/report-key.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { makeFolders } from '../../disk/make-folders.ts'
 import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
 import {
+  isSameName,
   manifestName,
   manifestTable,
   manifestTableName,
   parseLine,
   parseManifest,
+  reportKey,
   type ReportRecord,
   type ReportSubject,
 } from '../../domain/report/record.ts'
@@ -101,8 +102,8 @@ export class ReportFolder {
     return [...this.#records.values()]
   }
 
-  record(checkId: string | null, refereeId: string | null | undefined): ReportRecord | undefined {
-    return this.#records.get(reportKey(checkId, refereeId))
+  record(subject: ReportSubject): ReportRecord | undefined {
+    return this.#records.get(reportKey(subject))
   }
 
   /** Unless `thorough`, a file of the right size that nobody wrote to since is believed. */
@@ -153,9 +154,9 @@ export class ReportFolder {
     const known: [key: string, record: ReportRecord][] = []
     let isSame = true
     for (const subject of subjects) {
-      const key = reportKey(subject.check_id, subject.referee_id)
+      const key = reportKey(subject)
       const before = this.#records.get(key)
-      if (before === undefined) continue
+      if (before === undefined || !isSameName(before, subject)) continue
       const record = { ...before, ...subject }
       known.push([key, record])
       isSame &&= !this.#fresh.has(key) && JSON.stringify(before) === JSON.stringify(record)
@@ -182,7 +183,7 @@ export class ReportFolder {
   }
 
   #put(record: ReportRecord): void {
-    const key = reportKey(record.check_id, record.referee_id)
+    const key = reportKey(record)
     this.#records.set(key, record)
     this.#fresh.add(key)
     this.#changed = true
@@ -200,7 +201,7 @@ export class ReportFolder {
     await sweepTemporaries(join(this.path, manifestTableName))
     const text = await readText(path)
     for (const record of text === undefined ? [] : parseManifest(text, path)) {
-      this.#records.set(reportKey(record.check_id, record.referee_id), record)
+      this.#records.set(reportKey(record), record)
     }
     if (this.#work.left.length > 0) await this.#recover()
   }

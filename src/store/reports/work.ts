@@ -16,7 +16,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import { ownUserId } from '../../host/process-id.ts'
 import { type Claim, claim } from '../../disk/claim.ts'
-import { readPrivate } from '../../disk/private-modes.ts'
+import { readOwn } from '../../disk/private-modes.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 
@@ -229,8 +229,11 @@ async function sweep(path: string): Promise<string[]> {
         await rm(join(path, name), { force: true })
       }
     }
-    const kept = await readPrivate(journal, mostJournalBytes)
-    return kept?.text.split('\n').filter((line) => line !== '') ?? []
+    return (
+      readOwn(journal, mostJournalBytes)
+        ?.split('\n')
+        .filter((line) => line !== '') ?? []
+    )
   } catch (error) {
     if (error instanceof IoError) throw error
     throw diskFailure('read', journal, error)

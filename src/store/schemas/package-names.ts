@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Package } from '../../contract/package.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
-import { privateFolder, readPrivate } from '../../disk/private-modes.ts'
+import { makeOwnFolders, readPrivate } from '../../disk/private-modes.ts'
 import { writeWhole } from '../../disk/whole-file.ts'
 
 /** Whose view of the packages. */
@@ -38,7 +38,7 @@ export function openPackageNames({ paths, random }: { paths: Paths; random: Rand
   const pathOf = (key: NamesKey): string =>
     join(folder, `names-${createHash('sha256').update(whose(key)).digest('hex').slice(0, 40)}.json`)
   const get = async (key: NamesKey): Promise<Map<number, string>> => {
-    const file = await readPrivate(pathOf(key), maxBytes).catch(() => undefined)
+    const file = await readPrivate(pathOf(key), maxBytes, paths.data).catch(() => undefined)
     const kept = file === undefined ? undefined : namesIn(file.text)
     if (kept === undefined || whose({ baseUrl: kept.base_url, userEmail: kept.user_email }) !== whose(key))
       return new Map()
@@ -52,8 +52,7 @@ export function openPackageNames({ paths, random }: { paths: Paths; random: Rand
       const names = [...new Map([...before, ...packages.map(({ id, name }) => [id, name] as const)])]
       const kept = { base_url: key.baseUrl, user_email: key.userEmail.toLowerCase(), names }
       try {
-        await privateFolder(paths.data)
-        await privateFolder(folder)
+        makeOwnFolders(paths.data, folder)
         await writeWhole(pathOf(key), JSON.stringify(kept), { random })
       } catch {
         // Shown without a name then.

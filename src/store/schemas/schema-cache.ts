@@ -8,7 +8,7 @@ import { type PackageSchema, packageSchema } from '../../contract/package-schema
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
 import { diskFailure } from '../../disk/failure.ts'
-import { privateFolder, readPrivate } from '../../disk/private-modes.ts'
+import { makeOwnFolders, readPrivate } from '../../disk/private-modes.ts'
 import { writeWhole } from '../../disk/whole-file.ts'
 
 /** Whose view of which package: what a user may see depends on organisation and role. */
@@ -49,18 +49,15 @@ const maxBytes = 16 * 1024 * 1024
 export function openSchemaCache(options: SchemaCacheOptions): SchemaCache {
   const folder = join(options.paths.data, 'schemas')
   const pathOf = (key: SchemaKey): string => join(folder, `${nameOf(key)}.json`)
-  const noticed = (notice: string | undefined): void => {
-    if (notice !== undefined) options.onNotice?.(notice)
-  }
   return {
     async get(key) {
-      const file = await readPrivate(pathOf(key), maxBytes).catch(() => undefined)
-      noticed(file?.notice)
-      return file === undefined ? undefined : schemaIn(file.text, key)
+      const file = await readPrivate(pathOf(key), maxBytes, options.paths.data).catch(() => undefined)
+      if (file === undefined) return undefined
+      if (file.notice !== undefined) options.onNotice?.(file.notice)
+      return schemaIn(file.text, key)
     },
     async put(key, schema) {
-      noticed(await privateFolder(options.paths.data))
-      noticed(await privateFolder(folder))
+      makeOwnFolders(options.paths.data, folder)
       const kept = { base_url: key.baseUrl, user_email: user(key), package_id: key.packageId, schema }
       await writeWhole(pathOf(key), JSON.stringify(kept), { random: options.random })
     },

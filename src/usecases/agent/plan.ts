@@ -1,3 +1,4 @@
+import { personName } from '../../domain/wording/shown-name.ts'
 import { basename } from 'node:path'
 
 import type { OrderPlan } from '../../domain/approval/order-plan.ts'
@@ -26,8 +27,9 @@ export async function planOrder(
   // A person is asked about somebody similar; what was ordered to the letter is no plan.
   const isAskedAbout = fields(error)['match'] === 'similar'
   if (typeof checked['package_id'] !== 'number' || (ran.code !== 0 && !isAskedAbout)) return { refused: ran }
-  const { first_name, last_name } = fields(checked['recipient'])
-  const title = planTitle(1, checked['package_id'], `${String(first_name)} ${String(last_name)}`)
+  const { first_name: first, last_name: last } = fields(checked['recipient'])
+  const who = personName({ first_name: String(first), last_name: String(last) })
+  const title = planTitle(1, checked['package_id'], who)
   const plan = await kept({ planning, signal }, { kind: 'order', body: JSON.stringify(checked) }, title)
   const told = { packageId: checked['package_id'], orders: 1, review: ran.document }
   return { planned: plannedForAgent(plan, told) }

@@ -1,3 +1,4 @@
+import { personWithEmail } from '../../domain/wording/shown-name.ts'
 import { uuid } from '../../contract/identifiers.ts'
 import { threeAnswers } from '../../domain/batch/answers.ts'
 import type { BatchRow } from '../../domain/batch/batch.ts'
@@ -18,20 +19,24 @@ export async function askedAnswer(
     })
   }
   const who =
-    recipient === undefined
-      ? 'the person of this row (removed from this store)'
-      : `${recipient.first_name} ${recipient.last_name} (${recipient.email})`
+    recipient === undefined ? 'the person of this row (removed from this store)' : personWithEmail(recipient)
   const sentAt = row.attemptedAt === undefined ? '' : `, sent ${localTime(row.attemptedAt)}`
   const kind = await prompter.select<ProvidersAnswer['kind'] | 'later'>({
     message: `Does the provider have a request for ${who}, package ${packageId}${sentAt}?`,
     choices: [
       { value: 'later', label: 'I do not know yet', detail: 'Nothing is done.' },
       { value: 'has', label: 'They have it', detail: 'Its id is asked for, read once and recorded.' },
-      {
-        value: 'order',
-        label: 'They do not have it: order it',
-        detail: 'This is a new order, sent at once.',
-      },
+      recipient === undefined
+        ? {
+            value: 'order',
+            label: 'They do not have it: close the row',
+            detail: 'Nothing is sent; the person can then be ordered.',
+          }
+        : {
+            value: 'order',
+            label: 'They do not have it: order it',
+            detail: 'This is a new order, sent at once.',
+          },
       { value: 'leave', label: 'Nobody knows: never send it', detail: 'The same order stays refused.' },
     ],
   })

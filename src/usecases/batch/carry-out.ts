@@ -1,18 +1,16 @@
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import type { Reconciliation } from '../../domain/batch/proof.ts'
-import { leftByDecision } from '../../domain/submission/states.ts'
-import { serviceOf } from '../../domain/submission/identity.ts'
 import type { RunEnd, RunLimits } from '../../domain/batch/run.ts'
 import { heldElsewhere, matchInError } from '../../domain/batch/standing.ts'
 import { type FirstRows, verdict } from '../../domain/batch/verdict.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { InternalError, IoError, UsageError } from '../../errors/kinds.ts'
+import { InternalError, IoError } from '../../errors/kinds.ts'
 import { packageOfBatchGone } from './linked-packages.ts'
 import type { RunPorts } from './ports.ts'
-import { reconcile } from './reconcile.ts'
+import { reconcile, rowsInDoubt } from './reconcile.ts'
 import { runWithOthers } from './run-with-others.ts'
-import { requireSameOrganisation } from './same-organisation.ts'
-import type { Hold } from '../../store/ledger/ledger.ts'
+import { requireSameOrganisation, requireSameService } from './same-organisation.ts'
+import type { Hold } from '../../store/ledger/holds.ts'
 
 export interface CarryOut extends RunLimits {
   /** Whether to ask first if its package can still be ordered; one read. */
@@ -23,6 +21,8 @@ export interface CarryOut extends RunLimits {
   writeResults: (batch: Batch) => Promise<boolean>
   /** The results file could not be written. */
   onUnwritten?: ((error: RefcheckError, batch: Batch) => void) | undefined
+  /** The caller has checked that the key belongs to the batch's organisation. */
+  isOrganisationChecked?: boolean | undefined
   /** Asks whether the user who began it has left; undefined where nobody can be asked. */
   confirmStarterLeft?: ((batch: Batch) => Promise<boolean>) | undefined
   onReconciled?: ((found: Reconciliation) => void) | undefined
@@ -50,10 +50,13 @@ export async function carryOut(ports: RunPorts, batchId: string, options: CarryO
   const hold = options.held ?? (await holdClean(ports, batchId))
   try {
     const batch = await found(ports, batchId)
-    requireSameService(batch, ports)
+    requireSameService(batch, ports.api)
     const isTaken = batch.queuedAt !== undefined && options.isQueued !== true
     if (isTaken) await ports.batches.recordQueued(batchId, undefined)
-    const stranger = await requireSameOrganisation(ports, batch, options.confirmStarterLeft)
+    const mustCheck = batch.counts.pending > 0 && options.isOrganisationChecked !== true
+    const stranger = mustCheck
+      ? await requireSameOrganisation(ports, batch, options.confirmStarterLeft)
+      : undefined
     const checks = stranger === undefined && options.checksPackage === true && batch.counts.pending > 0
     const error = stranger ?? (checks ? await packageOfBatchGone(ports, batch) : undefined)
     if (error === undefined) {
@@ -142,17 +145,12 @@ async function found({ batches }: RunPorts, batchId: string): Promise<Batch> {
   return batch
 }
 
-function requireSameService(batch: Batch, { api }: RunPorts): void {
-  if (serviceOf(batch.baseUrl) === serviceOf(api.baseUrl)) return
-  throw new UsageError(`batch ${batch.id} is for ${batch.baseUrl}, and this profile is for ${api.baseUrl}`, {
-    hint: 'Nothing was sent. Run it again with the profile it was made with: --profile NAME',
-  })
-}
-
 /** "The runner reconciles by itself at the end and when it starts." A service that is away then is no reason to stop. */
 async function settleUnknown(ports: RunPorts, batch: Batch, options: CarryOut): Promise<void> {
-  if (batch.counts.unknown + batch.counts.dropped === 0 || ports.signal?.aborted === true) return
-  const unknown = await ports.ledger.list({ batchId: batch.id, states: leftByDecision })
+  const { unknown: doubtful, dropped, pending } = batch.counts
+  if (doubtful + dropped + pending === 0 || ports.signal?.aborted === true) return
+  const unknown = await rowsInDoubt(ports.ledger, batch.id)
+  if (unknown.length === 0) return
   const ids = await options.unclaimed()
   try {
     const reconciled = await reconcile(ports, unknown, ids)

@@ -5,13 +5,13 @@ import { successions } from '../../domain/batch/succession.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import type { Waiting } from '../../store/ledger/waiting.ts'
+import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import type { SchemaPorts } from '../form/load-schema.ts'
 import { packageGone } from './package-gone.ts'
 
 export interface LinkPorts {
   api: Pick<Api, 'baseUrl' | 'listPackages'>
-  waiting: Pick<Waiting, 'linkPackages'>
+  waiting: Pick<HeldRows, 'linkPackages'>
   clock: Clock
   signal?: AbortSignal | undefined
 }

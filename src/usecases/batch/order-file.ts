@@ -6,7 +6,7 @@ import { unsent } from '../../domain/batch/unsent.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
-import type { Waiting } from '../../store/ledger/waiting.ts'
+import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import { applyToKnown, knownBatch, readAsSaid } from './known.ts'
 import type { BatchFile } from './open-file.ts'
 import { notOrderable } from './linked-packages.ts'
@@ -21,7 +21,7 @@ export interface OrderFilePorts
   extends ReadingPorts, Omit<PlanPorts, 'api' | 'batches' | 'waiting'>, Pick<FilePlace, 'cwd'> {
   batches: Batches
   ledger: Ledger
-  waiting: Waiting
+  waiting: HeldRows
   packageSetting: number | undefined
   signal: AbortSignal
 }

@@ -10,7 +10,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Governor } from '../quota/governor.ts'
 import type { Random } from '../../host/random.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import type { Waiting } from '../../store/ledger/waiting.ts'
+import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import type { BatchFile } from './open-file.ts'
 import type { Allowances, FilePlace, NoticePort } from './ports.ts'
 import { openWitnesses, type WitnessPorts } from './witnesses.ts'
@@ -46,7 +46,7 @@ export interface PlanPorts extends NoticePort, Omit<WitnessPorts, 'api' | 'batch
   account: string
   batches: Pick<Batches, 'preview' | 'list' | 'rows'>
   place: FilePlace
-  waiting: Pick<Waiting, 'linkPackages'>
+  waiting: Pick<HeldRows, 'linkPackages'>
   /** Tells how long sending takes. */
   governor: Pick<Governor, 'take' | 'standing' | 'secondsFor'>
 }

@@ -4,7 +4,7 @@ import type { RunEvent } from '../../domain/batch/run.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import type { Waiting } from '../../store/ledger/waiting.ts'
+import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import type { SchemaCache } from '../form/load-schema.ts'
 import type { Governor } from '../quota/governor.ts'
 import type { OrderPorts } from '../request/ports.ts'
@@ -12,7 +12,7 @@ import type { OrderPorts } from '../request/ports.ts'
 /** What running a batch needs of the world. */
 export interface RunPorts extends Omit<OrderPorts, 'onEvent'> {
   batches: Batches
-  waiting: Waiting
+  waiting: HeldRows
   governor: Governor
   cache: SchemaCache
   onEvent?: ((event: RunEvent) => void) | undefined

@@ -3,9 +3,11 @@ import type { RequestResource } from '../../contract/request.ts'
 import { differences, type Whom } from '../../domain/batch/fit.ts'
 import { type NearMatch, type Reconciliation, fitsOthersToo } from '../../domain/batch/proof.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
+import { leftByDecision } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
+import { rowsOfRequest } from '../request/find-id.ts'
 import type { Governor } from '../quota/governor.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 
@@ -17,6 +19,11 @@ export interface ReconcilePorts {
   governor: Pick<Governor, 'take'>
   /** Called when the next read has to wait for a place in the quota. */
   onPaced?: ((seconds: number) => void) | undefined
+}
+
+/** Rows that evidence may settle: their outcome is unknown, or a person put them back and they were not sent since. */
+export async function rowsInDoubt(ledger: Ledger, batchId: string | undefined): Promise<Submission[]> {
+  return [...(await ledger.list({ states: leftByDecision, batchId })), ...(await ledger.putBack(batchId))]
 }
 
 /**
@@ -79,8 +86,9 @@ function shown(result: Reconciliation, seen: ReadonlyMap<Submission, readonly Se
   const open: Submission[] = []
   for (const submission of result.open) {
     const left = (seen.get(submission) ?? []).filter(({ requestId }) => !taken.has(requestId))
-    if (left.length === 0) open.push(submission)
-    else {
+    // A row that waits to be sent again leaves nothing open.
+    if (left.length === 0 && submission.state !== 'pending') open.push(submission)
+    else if (left.length > 0) {
       const found = left.map(({ requestId, createdAt, differs }) => ({ requestId, createdAt, differs }))
       result.ambiguous.push({ submission, requestIds: found.map(({ requestId }) => requestId), near: found })
     }
@@ -90,14 +98,15 @@ function shown(result: Reconciliation, seen: ReadonlyMap<Submission, readonly Se
 
 /** Every id that nobody holds, once; those that failed answers named as well. */
 async function read(
-  { api, ledger, signal, governor, onPaced }: ReconcilePorts,
+  parts: ReconcilePorts,
   unknown: readonly Submission[],
   requestIds: Iterable<string>,
 ): Promise<RequestResource[]> {
+  const { api, signal, governor, onPaced } = parts
   const requests: RequestResource[] = []
   const ids = [...unknown.flatMap(({ offeredId }) => offeredId ?? []), ...requestIds]
   for (const id of new Set(ids.map((each) => each.toLowerCase()))) {
-    if ((await ledger.list({ requestId: id })).length > 0) continue
+    if ((await rowsOfRequest(parts, id)).length > 0) continue
     // Part of an order, not a loop that could wait.
     await governor.take('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
     try {

@@ -4,6 +4,7 @@ import { confirmation, toConfirm } from '../../domain/batch/recorded.ts'
 import { changedElsewhere } from '../../domain/submission/attempt.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
+import { rowsOfRequest } from '../request/find-id.ts'
 import type { ReconcilePorts } from './reconcile.ts'
 
 /**
@@ -11,14 +12,15 @@ import type { ReconcilePorts } from './reconcile.ts'
  * shows it to be this row's. What differs is shown, and a person confirms it; without a terminal it is a UsageError.
  */
 export async function recordAnswer(
-  { api, ledger, clock, governor, signal, onPaced }: ReconcilePorts,
+  parts: ReconcilePorts,
   prompter: Prompter | undefined,
   row: BatchRow & { packageId: number },
   { requestId, why }: { requestId: string; why: string | undefined },
 ): Promise<void> {
+  const { api, ledger, clock, governor, signal, onPaced } = parts
   await governor.take('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
   const request = await api.getRequest(requestId, signal)
-  const holders = await ledger.list({ requestId: request.request_id })
+  const holders = await rowsOfRequest(parts, request.request_id)
   const byFingerprints = row.recipient === undefined ? await ledger.whom(row, request.recipient) : undefined
   const differs = toConfirm(row, request, holders, api.clockDifferenceMs(), byFingerprints)
   if (differs.length > 0) {

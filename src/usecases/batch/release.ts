@@ -5,7 +5,7 @@ import { releasable, type StopReason } from '../../domain/submission/match.ts'
 import type { Release } from '../../domain/submission/release.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import type { Released } from '../../store/ledger/waiting.ts'
+import type { Released } from '../../store/ledger/held-rows.ts'
 import type { BatchPorts } from './standing.ts'
 
 /** Held rows may be sent after all. Throws a UsageError where a row that is named cannot be. */

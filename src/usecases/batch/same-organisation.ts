@@ -1,8 +1,15 @@
 import type { Api } from '../../api/api.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
-import { type OrganisationProof, needsWord, notConfirmed } from '../../domain/batch/who-orders.ts'
+import {
+  type OrganisationProof,
+  needsWord,
+  notConfirmed,
+  starterLeft,
+} from '../../domain/batch/who-orders.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { NotFoundError } from '../../errors/kinds.ts'
+import { NotFoundError, UsageError } from '../../errors/kinds.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 
 export interface OrganisationPorts {
@@ -14,17 +21,37 @@ export interface OrganisationPorts {
 /** Requests that are tried: one may have been removed at the service. */
 const mostTried = 3
 
+/** Throws a UsageError where the batch was made with another service. Comes before anything is changed or sent. */
+export function requireSameService(batch: Pick<Batch, 'id' | 'baseUrl'>, api: Pick<Api, 'baseUrl'>): void {
+  if (serviceOf(batch.baseUrl) === serviceOf(api.baseUrl)) return
+  throw new UsageError(`batch ${batch.id} is for ${batch.baseUrl}, and this profile is for ${api.baseUrl}`, {
+    hint: 'Nothing was sent. Run it again with the profile it was made with: --profile NAME',
+  })
+}
+
+/** Asks on a terminal whether the user who started a batch has left the organisation; undefined without one. */
+export function confirmStarterLeft(
+  prompter: Prompter | undefined,
+  api: Pick<Api, 'userEmail'>,
+): ((batch: Batch) => Promise<boolean>) | undefined {
+  return (
+    prompter &&
+    (({ id, userEmail }) =>
+      prompter.confirm({ message: starterLeft(id, userEmail, api.userEmail), isGrave: true }))
+  )
+}
+
 /**
- * Throws a UsageError, before anything is sent, where a batch that was begun before would go on under another
- * organisation's key. A service that does not answer that well is answered, as what halts the batch. `confirm`: asks a
- * person about a starter who may have left; undefined where nobody can be asked.
+ * Throws a UsageError where the key in use does not belong to the organisation that a batch was started with. Comes before
+ * its rows are sent and before a person's decision about one of them changes it. Returns the error of a service that
+ * cannot answer, which halts a run. `confirm`: asks a person about a starter who may have left; undefined without a
+ * terminal.
  */
 export async function requireSameOrganisation(
   ports: OrganisationPorts,
   batch: Batch,
   confirm: ((batch: Batch) => Promise<boolean>) | undefined,
 ): Promise<RefcheckError | undefined> {
-  if (batch.counts.pending === 0) return undefined
   const known = await acquaintance(ports, batch).catch((error: unknown) => {
     if (error instanceof RefcheckError && ports.signal?.aborted !== true) return error
     throw error

@@ -3,15 +3,15 @@ import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import { type ProvidersAnswer, requireSendable, requireUnsettled } from '../../domain/batch/decision.ts'
 import type { Reconciliation } from '../../domain/batch/proof.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
-import { leftByDecision } from '../../domain/submission/states.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, OutcomeUnknownError, UsageError } from '../../errors/kinds.ts'
 import { askedAnswer } from './ask-answer.ts'
 import type { CarriedOut } from './carry-out.ts'
 import { decideToLeave, decideToOrder } from './decide.ts'
 import { recordAnswer } from './record-answer.ts'
-import { reconcile } from './reconcile.ts'
+import { reconcile, rowsInDoubt } from './reconcile.ts'
 import { fileOfBatch, writeResults } from './results-file.ts'
+import { confirmStarterLeft, requireSameOrganisation, requireSameService } from './same-organisation.ts'
 import { findBatch } from './standing.ts'
 import { secondOrders } from './second-orders.ts'
 import { hearAgain } from './witnesses.ts'
@@ -25,8 +25,8 @@ export async function reconcileFrom(
   const { ledger, batches, inbox, clock } = ports
   const batch = batchId === undefined ? undefined : await findBatch(ports, batchId)
   await ledger.recover(clock.now())
-  const unknown = await ledger.list({ states: leftByDecision, batchId: batch?.id })
-  const named = ids ?? (await inbox.unclaimed())
+  const unknown = await rowsInDoubt(ledger, batch?.id)
+  const named = ids ?? (await inbox.unclaimed(ports.api.baseUrl))
   const found = await reconcile(ports, unknown, named)
   for (const each of new Set(found.settled.map(({ submission }) => submission.batchId))) {
     const settled = await batches.find(each)
@@ -66,6 +66,7 @@ export async function settleManually(ports: StartPorts, hand: ManualSettlement):
     })
   }
   requireUnsettled(row)
+  requireSameService(batch, ports.api)
   const answer = hand.answer ?? (await askedAnswer(prompter, row))
   const by = ports.api.userEmail
   switch (answer?.kind) {
@@ -77,6 +78,7 @@ export async function settleManually(ports: StartPorts, hand: ManualSettlement):
       break
     }
     case 'leave':
+      await requireOrganisation(ports, batch)
       await decideToLeave(ports, row, { by, why: hand.reason ?? 'a person decided to drop it' })
       break
     case 'order':
@@ -94,6 +96,13 @@ export async function settleManually(ports: StartPorts, hand: ManualSettlement):
   return { batch: settled, failure: undefined }
 }
 
+/** A decision about a row changes nothing before it is clear that the key belongs to the batch's organisation. */
+async function requireOrganisation(ports: StartPorts, batch: Batch): Promise<void> {
+  const confirm = confirmStarterLeft(ports.prompter, ports.api)
+  const failure = await requireSameOrganisation(ports, batch, confirm)
+  if (failure !== undefined) throw failure
+}
+
 async function orderAgain(
   ports: StartPorts,
   batch: Batch,
@@ -101,7 +110,8 @@ async function orderAgain(
   typed: string | undefined,
   reason: string | undefined,
 ): Promise<CarriedOut> {
-  requireSendable(row, ports.clock.now())
+  requireSendable(row, await ports.ledger.notAhead(ports.clock.now()))
+  await requireOrganisation(ports, batch)
   const confirmedEmail = typed ?? (await typedEmail(ports, row))
   const hold = await ports.ledger.hold(batch)
   if (hold === undefined) throw heldElsewhere(batch)
@@ -109,18 +119,30 @@ async function orderAgain(
     const word = { by: ports.api.userEmail, why: reason ?? 'a person decided to send it again' }
     await decideToOrder(ports, row, confirmedEmail, word)
   } finally {
-    if (batch.kind === 'file') await hold.release()
+    if (batch.kind === 'file' || row.recipient === undefined) await hold.release()
+  }
+  if (row.recipient === undefined) {
+    const closed = await findBatch(ports, batch.id)
+    await renewResults(ports, closed)
+    return { batch: closed, failure: undefined }
   }
   // Somebody may have ordered it meanwhile, with a store of their own.
   if (batch.kind === 'file') await hearAgain(ports, ports.place, batch)
-  return startBatch(ports, batch.id, { only: row.row, held: batch.kind === 'single' ? hold : undefined })
+  return startBatch(ports, batch.id, {
+    only: row.row,
+    held: batch.kind === 'single' ? hold : undefined,
+    isOrganisationChecked: true,
+  })
 }
 
-async function typedEmail({ prompter, onNotice }: StartPorts, { row }: BatchRow): Promise<string> {
+async function typedEmail({ prompter, onNotice }: StartPorts, { row, recipient }: BatchRow): Promise<string> {
   if (prompter === undefined) {
     throw new UsageError('there is no terminal to confirm the recipient’s e-mail on', {
       hint: 'Nothing was done. Run it again with --confirm-email EMAIL.',
     })
+  }
+  if (recipient === undefined) {
+    return prompter.text({ message: `Type the e-mail of row ${row}’s recipient to close the row:` })
   }
   onNotice({ name: 'may-order-again', row })
   return prompter.text({ message: `Type the e-mail of row ${row}’s recipient to send it again:` })

@@ -15,14 +15,14 @@ import { localDay } from '../../domain/wording/local-time.ts'
 import { NotFoundError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import type { Waiting } from '../../store/ledger/waiting.ts'
+import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { FilePlace } from './ports.ts'
 import { linesOfRows } from './results-file.ts'
 
 export interface BatchPorts {
   batches: Batches
-  waiting: Waiting
+  waiting: HeldRows
   ledger: Ledger
   clock: Clock
 }

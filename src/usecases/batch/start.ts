@@ -1,14 +1,14 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import { starterLeft } from '../../domain/batch/who-orders.ts'
 import type { RunEvent } from '../../domain/batch/run.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import type { Hold } from '../../store/ledger/ledger.ts'
-import type { Orphans } from '../../store/ledger/orphans.ts'
+import type { Hold } from '../../store/ledger/holds.ts'
+import type { UnmatchedRequests } from '../../store/ledger/unmatched-requests.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { CarriedOut } from './carry-out.ts'
 import type { BatchFile } from './open-file.ts'
 import type { FilePlace, NoticePort, RunPorts } from './ports.ts'
+import { confirmStarterLeft } from './same-organisation.ts'
 import { fileOfBatch, loadForResults, writeResults } from './results-file.ts'
 import { secondOrders } from './second-orders.ts'
 
@@ -21,7 +21,7 @@ export interface Meter {
 
 export interface StartPorts extends RunPorts, NoticePort {
   inbox: Pick<Inbox, 'unclaimed'>
-  orphans: Orphans
+  orphans: UnmatchedRequests
   place: FilePlace
   /** Undefined where nobody can be asked. */
   prompter: Prompter | undefined
@@ -41,6 +41,8 @@ export interface StartOptions {
   only?: number | undefined
   /** Run by a worker: see CarryOut. */
   isQueued?: boolean | undefined
+  /** The caller has checked that the key belongs to the batch's organisation. */
+  isOrganisationChecked?: boolean | undefined
   /** The right to run it, where the caller has it already. */
   held?: Hold | undefined
 }
@@ -49,7 +51,7 @@ export interface StartOptions {
 export async function startBatch(
   ports: StartPorts,
   batchId: string,
-  { file: given, max, only, held, isPlanned, isQueued }: StartOptions,
+  { file: given, max, only, held, isPlanned, isQueued, isOrganisationChecked }: StartOptions,
 ): Promise<CarriedOut> {
   const { inbox, orphans: _, place, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
   const { carryOut } = await import('./carry-out.ts')
@@ -62,11 +64,9 @@ export async function startBatch(
     held,
     isQueued,
     waitBudgetMs,
-    unclaimed: () => inbox.unclaimed(),
-    confirmStarterLeft:
-      prompter &&
-      (({ id, userEmail }) =>
-        prompter.confirm({ message: starterLeft(id, userEmail, run.api.userEmail), isGrave: true })),
+    unclaimed: () => inbox.unclaimed(run.api.baseUrl),
+    isOrganisationChecked,
+    confirmStarterLeft: confirmStarterLeft(prompter, run.api),
     onStart(batch) {
       const { counts, userEmail: begunAs } = batch
       const now = run.api.userEmail
@@ -100,7 +100,7 @@ async function lookForSecondOrders(
   told: Set<string>,
 ): Promise<void> {
   if (ports.signal?.aborted === true) return
-  const ids = await inbox.unclaimed()
+  const ids = await inbox.unclaimed(ports.api.baseUrl)
   if (ids.length === 0) return
   try {
     const found = (await secondOrders(ports, ids)).filter(({ requestId }) => !told.has(requestId))

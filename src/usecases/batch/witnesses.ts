@@ -14,7 +14,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
-import type { Waiting } from '../../store/ledger/waiting.ts'
+import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import type { Governor } from '../quota/governor.ts'
 import { type BatchFile, openBatchFile } from './open-file.ts'
 import type { FilePlace, NoticePort } from './ports.ts'
@@ -62,7 +62,7 @@ export async function openWitnesses(
  * file, where it is at hand.
  */
 export async function hearAgain(
-  ports: WitnessPorts & { clock: Clock; waiting: Pick<Waiting, 'hear'> },
+  ports: WitnessPorts & { clock: Clock; waiting: Pick<HeldRows, 'hear'> },
   place: FilePlace,
   batch: Batch,
   given?: BatchFile,

@@ -5,6 +5,7 @@ import { replicationText } from '../../domain/store/replication.ts'
 import type { StoreServer } from '../../domain/store/told.ts'
 import { IoError } from '../../errors/kinds.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
+import type { Exposure } from '../../disk/private-modes.ts'
 import type { Check } from './check-machine.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Environment } from '../../host/env.ts'
@@ -20,10 +21,9 @@ export interface MachineParts {
   written: () => Promise<readonly WrittenPlace[]>
   /** Throws an IoError where a file cannot be written. */
   tryWrite: (folder: string) => Promise<void>
-  /** Files and folders that others must not read, as far as they are there. */
-  privatePlaces: readonly string[]
-  /** A mode such as "0644" where other accounts may do something with it. */
-  looseMode: (path: string) => Promise<string | undefined>
+  /** Throws an IoError where a folder is one that commands refuse. */
+  requireOwnFolders: () => void
+  exposure: () => Exposure
   /** Why a file cannot be read; undefined where it can. */
   unreadable: (path: string) => Promise<string | undefined>
   /** Throws where the environment's values make no sense. */
@@ -41,8 +41,8 @@ export interface WrittenPlace {
 
 export interface StoreLook {
   location: string
-  /** The folder of its file, and why other accounts could replace what is in it. */
-  exposed?: { folder: string; why: string } | undefined
+  /** Its file, or the folder of that, and why other accounts could replace it. */
+  exposed?: { path: string; why: string } | undefined
   /** Undefined where there is none yet. */
   open: (() => Promise<Pick<Store, 'problems'> & { maintenance: Pick<Maintenance, 'info'> }>) | undefined
 }
@@ -80,18 +80,37 @@ async function writing({ written, tryWrite }: MachineParts): Promise<Remark> {
   return { level: 'warn', message: `${problem}; commands start slower without their caches` }
 }
 
-async function privacy({ privatePlaces, looseMode }: MachineParts): Promise<Remark> {
-  const loose: string[] = []
-  for (const path of privatePlaces) {
-    const mode = await looseMode(path)
-    if (mode !== undefined) loose.push(`"${path}" (${mode})`)
+async function privacy({ requireOwnFolders, exposure }: MachineParts): Promise<Remark> {
+  requireOwnFolders()
+  const { foreign, loose, writable, listable } = exposure()
+  const problems: { message: string; hint: string }[] = []
+  if (loose.length > 0) {
+    problems.push({
+      message: `other users of this machine could read ${loose.join(', ')}`,
+      hint: 'The permissions are corrected now. If this appears again, run chmod go= on each.',
+    })
   }
-  if (loose.length === 0) return { message: 'no other user of this machine can read these files' }
-  return {
-    level: 'warn',
-    message: `other users of this machine could read ${loose.join(', ')}`,
-    hint: 'The permissions are corrected now. If this appears again, run chmod go= on each.',
+  if (foreign.length > 0) {
+    problems.push({
+      message: `another user of this machine owns ${foreign.join(', ')}`,
+      hint: 'Run refcheck as that user, or keep the files of refcheck elsewhere.',
+    })
   }
+  if (writable.length > 0) {
+    problems.push({
+      message: `other users of this machine may write to ${writable.join(', ')} and replace files of refcheck`,
+      hint: 'Run chmod go-w on each, or keep the files of refcheck elsewhere.',
+    })
+  }
+  if (problems.length > 0) {
+    return {
+      level: 'warn',
+      message: problems.map(({ message }) => message).join('; '),
+      hint: problems.map(({ hint }) => hint).join('\n'),
+    }
+  }
+  const listed = listable.length === 0 ? '' : `; they can list ${listable.join(', ')}`
+  return { message: `no other user of this machine can read these files${listed}` }
 }
 
 async function certificates({ env, unreadable }: MachineParts): Promise<Remark> {
@@ -138,7 +157,7 @@ function proxyRemark(proxy: { host: string; variable: string } | undefined): Rem
 
 async function storeRemark({ store }: MachineParts): Promise<Remark> {
   const { location, open, exposed } = await store()
-  if (exposed !== undefined) throw exposedFolder(location, exposed)
+  if (exposed !== undefined) throw exposedStore(location, exposed)
   if (location === ':memory:') {
     return {
       level: 'warn',
@@ -157,8 +176,8 @@ async function storeRemark({ store }: MachineParts): Promise<Remark> {
   })
 }
 
-function exposedFolder(location: string, { folder, why }: { folder: string; why: string }): IoError {
-  return new IoError(`the store "${location}" could be replaced by others: "${folder}": ${why}`, {
+function exposedStore(location: string, { path, why }: { path: string; why: string }): IoError {
+  return new IoError(`the store "${location}" could be replaced by others: "${path}": ${why}`, {
     hint: 'Move the store into a folder of your own: refcheck store move FROM TO',
   })
 }

@@ -25,7 +25,7 @@ export async function peopleOfBatch(
   states: readonly SubmissionState[] | undefined,
 ): Promise<People> {
   const people: PersonRow[] = []
-  for await (const row of ports.batches.rows(batch.id, { states })) people.push(personRow(row))
+  for await (const row of ports.batches.rows(batch.id, { states })) people.push(personRow(row, batch))
   const accepted = await ports.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await attentionIn(ports, [batch], accepted, ports.clock.now(), unsentOfBatch)
   return { people, total: people.length, attention, users: [batch] }
@@ -39,7 +39,12 @@ export async function peopleOfStore(
   const all = await ledger.list({ states: submissionStates.filter((state) => state !== 'invalid') })
   const newest = all.toSorted((one, other) => seenAt(other) - seenAt(one)).slice(0, mostPeople)
   const users = new Map(all.map((each) => [`${each.baseUrl} ${each.userEmail}`, each]))
-  return { people: newest.map(personRow), total: all.length, attention, users: [...users.values()] }
+  return {
+    people: newest.map((each) => personRow(each, each)),
+    total: all.length,
+    attention,
+    users: [...users.values()],
+  }
 }
 
 const seenAt = ({ attemptedAt, addedAt }: Submission): number => attemptedAt ?? addedAt

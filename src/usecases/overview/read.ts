@@ -26,7 +26,7 @@ export interface OverviewPorts {
   batches: Pick<Batches, 'list' | 'rows'>
   inbox: Pick<Inbox, 'list'>
   clock: Pick<Clock, 'now'>
-  /** Reports on disk by request; undefined where no folder is set for them. */
+  /** Reports on disk by requestKey; undefined where no folder is set for them. */
   files: () => Promise<ReadonlyMap<string, number> | undefined>
 }
 
@@ -68,7 +68,8 @@ export async function attentionIn(
     const batch = byId.get(order.batchId)
     const each = batch && attentionOf(order, batch, null, now)
     if (each === undefined) continue
-    const reason = each.kind === 'error' ? await errorReason(inbox, order.requestId ?? '') : undefined
+    const reason =
+      each.kind === 'error' ? await errorReason(inbox, order.baseUrl, order.requestId ?? '') : undefined
     found.push({ ...each, reason: reason ?? null })
   }
   return found

@@ -44,7 +44,11 @@ export async function fetchReports(source: ReportSource, options: FetchOptions):
     case 'requests':
       return named(source.requestIds, options)
     case 'batch':
-      return named(await batchRequests(await options.ledger(), source.batchId), options, true)
+      return named(
+        await batchRequests(await options.ledger(), source.batchId, options.api.baseUrl),
+        options,
+        true,
+      )
     case 'completed':
       return ofStore(options, { since: source.since, only: 'COMPLETED', quick: false })
     case 'all':
@@ -101,10 +105,11 @@ async function awaited(
 }
 
 async function recorder({
+  api,
   ledger,
   clock,
 }: FetchOptions): Promise<(request: RequestResource) => Promise<void>> {
   const journal = await ledger()
   return ({ request_id, status, checks }) =>
-    journal.recordStatus(request_id, status, clock.now(), checksText(checks))
+    journal.recordStatus(api.baseUrl, request_id, status, clock.now(), checksText(checks))
 }

@@ -1,5 +1,4 @@
 import type { Api } from '../../api/api.ts'
-import { reportKey } from '../../contract/report-key.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { FileNames } from '../../domain/report/file-names.ts'
 import {
@@ -20,10 +19,11 @@ import {
   subjectOf,
   withoutChecks,
 } from '../../domain/report/filed.ts'
-import type { ReportRecord } from '../../domain/report/record.ts'
-import { endedWithout, type ReportTarget, reportTargets } from '../../domain/report/targets.ts'
+import { type ReportRecord, reportKey } from '../../domain/report/record.ts'
+import { endedWithout, type ReportTarget, reportTargets, targetKey } from '../../domain/report/targets.ts'
 import { gravest } from '../../domain/request/result.ts'
 import type { NameTemplate } from '../../domain/report/template.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { interrupted, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
 import { fileTarget } from './file-target.ts'
@@ -82,6 +82,7 @@ export async function fileReports(
 
 class Filing {
   readonly #options: FilingOptions
+  readonly #service: string
   readonly #names: FileNames
   readonly #byRequest = new Map<string, ReportRecord[]>()
   readonly #stop = new AbortController()
@@ -98,14 +99,13 @@ class Filing {
 
   constructor(options: FilingOptions) {
     this.#options = options
+    this.#service = serviceOf(options.api.baseUrl)
     const { folder, signal } = options
     this.#signal = signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal])
     const records = folder.records()
-    this.#names = new FileNames(
-      records.map((each) => ({ key: reportKey(each.check_id, each.referee_id), file: each.file })),
-    )
+    this.#names = new FileNames(records.map((each) => ({ key: reportKey(each), file: each.file })))
     for (const record of records) {
-      if (record.request_id === null) continue
+      if (record.request_id === null || record.service !== this.#service) continue
       const others = this.#byRequest.get(record.request_id)
       if (others === undefined) this.#byRequest.set(record.request_id, [record])
       else others.push(record)
@@ -206,16 +206,16 @@ class Filing {
 
   /** Starts the downloads of a request, each as soon as there is room for it. */
   async #file(request: RequestResource): Promise<void> {
-    const { named, only, template, onEvent } = this.#options
-    const targets = reportTargets(request)
+    const { api, named, only, template, onEvent } = this.#options
+    const targets = reportTargets(request, this.#service)
     const isWaiting = targets.some((target) => target.url === undefined && !endedWithout(target))
     if (!named && (isWaiting || !isFinal(request))) this.#unfinished += 1
     if (only !== undefined && request.status !== only) return
     if (targets.length === 0 && named) this.#outcomes.push(withoutChecks(request))
-    const urls = new SignedUrls(this.#options.api, request.request_id, this.#signal)
+    const urls = new SignedUrls(api, request.request_id, this.#signal)
     const started: Promise<void>[] = []
     for (const target of targets) {
-      const file = this.#names.assign(reportKey(target.checkId, target.refereeId), template.name(target))
+      const file = this.#names.assign(targetKey(target), template.name(target))
       if (!named && target.url === undefined) continue
       onEvent?.({ name: 'planned', files: 1 })
       await this.#room()

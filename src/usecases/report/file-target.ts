@@ -1,5 +1,5 @@
-import { changed, fileInTheWay, reportMissing } from '../../domain/report/filed.ts'
-import type { ReportRecord, ReportSubject } from '../../domain/report/record.ts'
+import { changed, fileInTheWay, ofAnother, reportMissing } from '../../domain/report/filed.ts'
+import { isSameName, type ReportRecord, type ReportSubject } from '../../domain/report/record.ts'
 import type { HttpStream } from '../../http/types.ts'
 import type { ReportFolder } from '../../store/reports/folder.ts'
 import { transfer } from './transfer.ts'
@@ -33,7 +33,8 @@ export async function fileTarget(
   options: TargetOptions,
 ): Promise<{ record: ReportRecord; skipped: boolean }> {
   const { folder, overwrite, quick } = options
-  const record = folder.record(subject.check_id, subject.referee_id)
+  const record = folder.record(subject)
+  if (record !== undefined && !isSameName(record, subject)) throw ofAnother(record)
   const standing = record === undefined ? 'absent' : await folder.standing(record, !quick)
   if (!overwrite && record !== undefined) {
     if (standing === 'whole') return { record, skipped: true }

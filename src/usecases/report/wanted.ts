@@ -1,18 +1,22 @@
-import { IncompleteError, NotFoundError } from '../../errors/kinds.ts'
-import type { Ledger } from '../../store/ledger/ledger.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
+import { IncompleteError, NotFoundError } from '../../errors/kinds.ts'
+import { requireSameService } from '../batch/same-organisation.ts'
+import type { Ledger } from '../../store/ledger/ledger.ts'
 
 /** Statuses of requests that end without a report ("Request status"). */
 const fruitless = new Set<string | undefined>(['CANCELLED', 'ERROR'])
 
-/** The requests of a batch that the service took. Throws where there is no such batch, or none of it was taken. */
-export async function batchRequests(ledger: Ledger, batchId: string): Promise<string[]> {
+/** The requests of a batch that the service took. Throws where there is no such batch here, or none of it was taken. */
+export async function batchRequests(ledger: Ledger, batchId: string, baseUrl: string): Promise<string[]> {
   const rows = await ledger.list({ batchId })
-  if (rows.length === 0) {
+  const [first] = rows
+  if (first === undefined) {
     throw new NotFoundError(`no batch ${batchId} in this store`, {
       hint: 'List the batches with: refcheck batch list',
     })
   }
+  requireSameService({ id: batchId, baseUrl: first.baseUrl }, { baseUrl })
   const known = rows.filter(isKnown)
   const ids = requestIds(known)
   if (ids.length > 0) return ids
@@ -40,14 +44,14 @@ export async function requestsWithReports(
   ledger: Ledger,
   { baseUrl, since, isOurs }: WantedOfStore,
 ): Promise<string[]> {
-  const { origin } = new URL(baseUrl)
+  const service = serviceOf(baseUrl)
   const rows = await ledger.list({ states: ['accepted'], since })
   return requestIds(
     rows.filter(
       (row) =>
         isKnown(row) &&
         isOurs?.(row) !== false &&
-        new URL(row.baseUrl).origin === origin &&
+        serviceOf(row.baseUrl) === service &&
         !fruitless.has(row.requestStatus),
     ),
   )

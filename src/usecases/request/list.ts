@@ -9,6 +9,7 @@ import {
   statusOf,
 } from '../../domain/request/listing.ts'
 import { checksText } from '../../domain/request/check-counts.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InterruptedError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -73,12 +74,14 @@ export async function readAgain(
   const { budgetMs = Number.POSITIVE_INFINITY } = parts
   const deadline = clock.monotonic() + budgetMs
   const failures: Refreshed['failures'] = []
-  const origin = new URL(api.baseUrl).origin
-  const ids = requests.flatMap(({ request_id: id, status, base_url: baseUrl }) =>
-    id === null || terminalStatuses.includes(status ?? '') || new URL(baseUrl).origin !== origin ? [] : [id],
+  const service = serviceOf(api.baseUrl)
+  const wanted = requests.flatMap(({ request_id, status, base_url }) =>
+    request_id === null || terminalStatuses.includes(status ?? '') || serviceOf(base_url) !== service
+      ? []
+      : [{ request_id, base_url }],
   )
-  for (const [done, request_id] of ids.entries()) {
-    onProgress?.(done, ids.length)
+  for (const [done, { request_id, base_url }] of wanted.entries()) {
+    onProgress?.(done, wanted.length)
     try {
       await governor?.take('poll', {
         signal,
@@ -86,14 +89,14 @@ export async function readAgain(
         onWait: (ms) => onPaced?.(ms / 1000),
       })
       const read = await api.getRequest(request_id, signal)
-      await ledger.recordStatus(request_id, read.status, clock.now(), checksText(read.checks))
+      await ledger.recordStatus(base_url, request_id, read.status, clock.now(), checksText(read.checks))
     } catch (error) {
       if (signal?.aborted)
         throw new InterruptedError('interrupted; the statuses read so far are kept', {
           again: 'Continue with',
         })
       if (!(error instanceof RefcheckError)) throw error
-      failures.push({ request_id, error })
+      failures.push({ base_url, request_id, error })
       if (error.code !== 'not_found') break
     }
   }

@@ -60,7 +60,8 @@ async function followed(answer: PlacedOrder['answer'], options: PlaceOptions): P
   const [read] = requests
   if (read === undefined) return { answer, failure }
   const { status, checks } = read
-  await options.ledger.recordStatus(answer.request_id, status, options.clock.now(), checksText(checks))
+  const { ledger, clock, patientApi } = options
+  await ledger.recordStatus(patientApi.baseUrl, answer.request_id, status, clock.now(), checksText(checks))
   return { answer: { ...answer, status }, failure }
 }
 

@@ -1,6 +1,7 @@
 import type { RequestResource } from '../../contract/request.ts'
 import { differences } from '../../domain/batch/fit.ts'
 import type { RowVersion } from '../../domain/submission/submission.ts'
+import { rowsOfRequest } from './find-id.ts'
 import type { OrderPorts } from './ports.ts'
 
 /**
@@ -22,7 +23,7 @@ export async function prove(
   const sent = rows.find(({ row }) => row === unknown.row)
   if (sent === undefined || differences(sent, request, api.clockDifferenceMs())?.length !== 0)
     return undefined
-  if ((await ledger.list({ requestId: request.request_id })).length > 0) return undefined
+  if ((await rowsOfRequest(ports, request.request_id)).length > 0) return undefined
   const took = await ledger.move(unknown, {
     to: 'accepted',
     at: clock.now(),

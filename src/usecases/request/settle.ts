@@ -5,6 +5,7 @@ import { changeFor, notRecorded } from '../../domain/submission/settlement.ts'
 import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
 import { StoreBusyError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
+import { rowsOfRequest } from './find-id.ts'
 import type { OrderPorts } from './ports.ts'
 
 /** How long a busy store is waited for before an outcome is given up for unrecorded, beside SQLite's own 5 s a try. */
@@ -41,14 +42,12 @@ async function record(ports: OrderPorts, { attempt, outcome }: Tried): Promise<S
 
 /** Another order that has this request. */
 async function otherHolder(
-  { api, ledger }: OrderPorts,
+  ports: OrderPorts,
   { batchId, row }: Attempt,
   { requestId }: Extract<Outcome, { kind: 'accepted' }>,
 ): Promise<RowVersion | undefined> {
-  const holders = await ledger.list({ requestId })
-  return holders.find(
-    (each) => each.baseUrl === api.baseUrl && (each.batchId !== batchId || each.row !== row),
-  )
+  const holders = await rowsOfRequest(ports, requestId)
+  return holders.find((each) => each.batchId !== batchId || each.row !== row)
 }
 
 /**

@@ -30,6 +30,7 @@ const lookEveryMs = 1000
 export class WaitSchedule {
   readonly #clock: Clock
   readonly #inbox: Pick<Inbox, 'latestStatus' | 'list'> | undefined
+  readonly #baseUrl: string
   readonly #queue: Due[]
   /** The newest status that an event told of, by request. */
   readonly #told = new Map<string, string>()
@@ -42,9 +43,11 @@ export class WaitSchedule {
     requestIds: readonly string[],
     clock: Clock,
     inbox: Pick<Inbox, 'latestStatus' | 'list'> | undefined,
+    baseUrl: string,
   ) {
     const now = clock.monotonic()
     this.#clock = clock
+    this.#baseUrl = baseUrl
     this.#inbox = inbox
     this.#since = clock.now() - earlierMs
     const fresh = { at: now, status: undefined, changedAt: now, isNews: false, failures: 0 }
@@ -127,7 +130,11 @@ export class WaitSchedule {
     if (this.#lookedAt === undefined) await this.#lookBack(this.#inbox)
     this.#lookedAt = now
     const waited = new Map(this.#queue.map((due) => [due.id, due]))
-    for await (const event of this.#inbox.list({ after: this.#seenEvent, since: this.#since })) {
+    for await (const event of this.#inbox.list({
+      baseUrl: this.#baseUrl,
+      after: this.#seenEvent,
+      since: this.#since,
+    })) {
       this.#seenEvent = event.id
       const { requestId, status, oddity } = event
       const due = requestId === undefined ? undefined : waited.get(requestId)
@@ -141,7 +148,7 @@ export class WaitSchedule {
 
   async #lookBack(inbox: Pick<Inbox, 'latestStatus'>): Promise<void> {
     for (const { id } of this.#queue) {
-      const latest = await inbox.latestStatus(id)
+      const latest = await inbox.latestStatus(this.#baseUrl, id)
       if (latest !== undefined) this.#told.set(id, latest.status)
     }
   }

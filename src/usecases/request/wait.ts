@@ -43,7 +43,7 @@ const longestOutage = 40
  * read is answered whatever ends the wait; of one, what ends it is thrown.
  */
 export async function waitForRequests(
-  api: Pick<Api, 'getRequest'>,
+  api: Pick<Api, 'baseUrl' | 'getRequest'>,
   requestIds: readonly string[],
   options: WaitOptions,
 ): Promise<WaitResult> {
@@ -67,7 +67,7 @@ export async function waitForRequests(
 }
 
 interface Wait {
-  api: Pick<Api, 'getRequest'>
+  api: Pick<Api, 'baseUrl' | 'getRequest'>
   options: WaitOptions
   /** As last read. */
   seen: Map<string, RequestResource>
@@ -78,7 +78,7 @@ async function untilOver(wait: Wait, requestIds: readonly string[]): Promise<und
   const { options, seen, notFound } = wait
   const { clock, signal, goal } = options
   const deadline = clock.monotonic() + options.timeoutMs
-  const schedule = new WaitSchedule(requestIds, clock, options.inbox)
+  const schedule = new WaitSchedule(requestIds, clock, options.inbox, wait.api.baseUrl)
   const news = new News(clock)
   // Whoever cannot be told looks all the same.
   await news.listen(options.inbox, 'event').catch(() => undefined)

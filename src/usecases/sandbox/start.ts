@@ -64,6 +64,8 @@ export interface SandboxServer {
   close(): Promise<void>
 }
 
+const minTokenLength = 16
+
 /** The sandbox and the server are made for each other here. */
 export async function startSandbox(
   ports: SandboxPorts,
@@ -117,6 +119,11 @@ function addressOf(sandbox: Sandbox, base_url: string, reach: SandboxOptions['re
 function reachOf({ random }: SandboxPorts, options: SandboxServerOptions): SandboxOptions['reach'] {
   const { allowHttpFrom = [], publicUrl, controlToken } = options
   if (allowHttpFrom.length === 0 && publicUrl === undefined) return undefined
+  if (controlToken !== undefined && controlToken.length < minTokenLength) {
+    throw new UsageError(`REFCHECK_SANDBOX_TOKEN is shorter than ${minTokenLength} characters`, {
+      hint: 'Set a longer one, or unset it: a random control token is then printed.',
+    })
+  }
   return {
     networks: networksOf(allowHttpFrom, '--allow-http-from'),
     publicUrl: publicUrl === undefined ? undefined : publicBase(publicUrl),

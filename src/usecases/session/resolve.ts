@@ -1,7 +1,7 @@
 import { type ChosenProfile, chosenProfile, fromEnvironment, type ProfileSources } from './chosen-profile.ts'
 import { parseBaseUrl, sameOrigin } from '../../domain/session/base-url.ts'
 import { checkApiKey, type Credentials } from '../../domain/session/credentials.ts'
-import type { KeptSecret } from '../../domain/session/secret.ts'
+import type { KeptSecret, SecretStorage } from '../../domain/session/secret.ts'
 import type { Session } from '../../domain/session/session.ts'
 import { checkEmail } from '../../domain/session/user-email.ts'
 import { UnauthenticatedError, UsageError } from '../../errors/kinds.ts'
@@ -42,6 +42,20 @@ export async function resolveBaseUrl(sources: ProfileSources): Promise<string> {
   const profile = await chosenProfile(sources)
   if (profile === undefined) throw noBaseUrl()
   return baseUrlOf(profile)
+}
+
+/**
+ * The base URL of the service that signs with the secret: the profile's that has it, or the one that was named.
+ * Undefined for a secret of the environment beside nothing but the profile in use, which may be another service's.
+ */
+export async function signingService(
+  sources: SessionSources,
+  from: 'environment' | SecretStorage,
+): Promise<string | undefined> {
+  const { env, profile } = sources
+  const named =
+    profile ?? fromEnvironment(env, 'REFCHECK_BASE_URL') ?? fromEnvironment(env, 'REFCHECK_PROFILE')
+  return from === 'environment' && named === undefined ? undefined : resolveBaseUrl(sources)
 }
 
 type EnvironmentValues = { [name in keyof Credentials]: string | undefined }

@@ -93,6 +93,6 @@ async function requireReady(store: Store, clock: Pick<Clock, 'now'>): Promise<vo
 }
 
 async function requireOpen({ maintenance, location }: Store): Promise<void> {
-  const failure = unsound(location, [], await maintenance.closed())
+  const failure = unsound(location, [], await maintenance.examine())
   if (failure !== undefined) throw failure
 }

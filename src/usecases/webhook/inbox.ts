@@ -35,7 +35,7 @@ export async function findEvent(inbox: Inbox, id: number): Promise<InboxEvent> {
 export async function importEvents(
   inbox: Inbox,
   bytes: Uint8Array,
-  { key, now, name }: { key: SigningKey; now: number; name: string },
+  { key, baseUrl, now, name }: { key: SigningKey; baseUrl: string | undefined; now: number; name: string },
 ): Promise<Imported> {
   const events = []
   for (const { place, delivery, fault, receivedAt } of readLog(bytes)) {
@@ -47,7 +47,7 @@ export async function importEvents(
     }
     // One that was captured elsewhere came when it came there.
     const at = receivedAt === undefined || receivedAt > now ? now : receivedAt
-    events.push(read(delivery.body, delivery.signatures[0] ?? '', at))
+    events.push(read(delivery.body, delivery.signatures[0] ?? '', at, baseUrl))
   }
   const results = events.length === 0 ? [] : await inbox.add(events, false)
   const repeated = results.filter((each) => each.repeated).length

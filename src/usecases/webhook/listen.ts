@@ -21,6 +21,8 @@ export interface ListenPorts {
 
 export interface ListenPlan {
   secret: string
+  /** Of the service that delivers; undefined where only its secret is known. */
+  baseUrl: string | undefined
   host: string
   port: number
   path: string
@@ -46,7 +48,6 @@ export interface Listening {
 /** "The receiver must return a 2xx within 10 seconds"; a sender that takes longer to say it all is no use. */
 const requestTimeoutMs = 10_000
 const idleTimeoutMs = 5_000
-const maxConnections = 512
 const maxBytes = 1024 * 1024
 const lookAgainEveryMs = 5_000
 
@@ -69,6 +70,7 @@ export async function startListening(ports: ListenPorts, plan: ListenPlan): Prom
     receiver({
       inbox,
       key: signingKey(plan.secret),
+      baseUrl: plan.baseUrl,
       clock,
       path: plan.path,
       forward: relay !== undefined,
@@ -90,7 +92,6 @@ export async function startListening(ports: ListenPorts, plan: ListenPlan): Prom
       maxBytes,
       requestTimeoutMs,
       idleTimeoutMs,
-      maxConnections,
     },
   )
   const relayOptions = { signal, untilEmpty: () => state.finishing, onHeldUp: plan.onHeldUp }

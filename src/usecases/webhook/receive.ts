@@ -6,8 +6,10 @@ import type { SmallAnswer, SmallRequest } from '../../server/small-requests.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 
 export interface ReceiverOptions {
-  inbox: Inbox
+  inbox: Pick<Inbox, 'add'>
   key: SigningKey
+  /** Of the service that delivers; undefined where only its secret is known. */
+  baseUrl?: string | undefined
   clock: Clock
   /** Where deliveries are taken; anything else is 404. */
   path: string
@@ -42,7 +44,7 @@ export function receiver(options: ReceiverOptions): (request: SmallRequest) => P
     }
     let kept: KeptEvent
     try {
-      kept = await keep(read(body, signatures[0] ?? '', options.clock.now()))
+      kept = await keep(read(body, signatures[0] ?? '', options.clock.now(), options.baseUrl))
     } catch (error) {
       options.onLost(error)
       return { status: 500, text: 'it could not be recorded\n' }

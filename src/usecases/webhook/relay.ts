@@ -2,7 +2,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { InboxEvent } from '../../domain/webhook/inbox-event.ts'
 import { type Delivered, type NextTry, retryAfter } from '../../domain/webhook/retry.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
-import type { Hold } from '../../store/ledger/ledger.ts'
+import type { Hold } from '../../store/ledger/holds.ts'
 import { News } from './news.ts'
 
 export interface RelayOptions {

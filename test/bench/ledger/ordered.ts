@@ -15,8 +15,9 @@ export function orderedByItself(location: string, batchId: string, count: number
   database
     .prepare(
       `INSERT INTO attempts (id, batch_id, row_number, user_email, body_sha256, began_at, began_monotonic, ended_at,
-        became, answer_status)
-      SELECT attempt_id, batch_id, row_number, 'owner@example.com', body_sha256, changed_at, 1, changed_at, state, 201
+        became, answer_status, account, number)
+      SELECT attempt_id, batch_id, row_number, 'owner@example.com', body_sha256, changed_at, 1, changed_at, state, 201, '',
+        (SELECT coalesce(max(number), 0) FROM attempts) + row_number
       FROM submissions WHERE batch_id = ? AND state = 'accepted' AND attempt_id LIKE 'a%' AND attempt_id NOT IN (SELECT id FROM attempts)`,
     )
     .run(batchId)

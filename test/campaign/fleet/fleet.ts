@@ -129,6 +129,7 @@ export async function fleet(
     const orders = (): number => calls.creates.length
     const deeds = await wreck({ plan, rng, machines, pair, orders, onProgress })
     await Promise.all(working)
+    for (const machine of machines) await reopen(machine)
     for (const machine of machines) failures.push(...problem(await machine.run(['store', 'check'])))
     // What was left waiting for somebody else's outcome goes on, as when an operator runs a file again.
     const last: string[] = []
@@ -183,13 +184,19 @@ async function workThrough(machine: Machine, files: readonly number[], failures:
     let ended: Ended = { code: null, stdout: '', stderr: '' }
     for (let run = 0; run < tries && !ends.has(ended.code ?? -1); run += ended.code === null ? 0 : 1) {
       ended = await machine.run(batchRun(fileName(at)))
-      if (ended.code === 1) await machine.run(['store', 'check'])
+      if (ended.code === 1) await reopen(machine)
     }
     failures.push(...problem(ended))
   }
   machine.isDone = true
   // The database may have failed over after its last command: who is done says what it sent, or the others wait for it.
-  while ((await machine.run(['store', 'check'])).code === null);
+  while ((await reopen(machine)).code === null);
+}
+
+/** Reports what a machine sent; after a failover that may have lost commits a person opens the store once all have. */
+async function reopen(machine: Machine): Promise<Ended> {
+  const checked = await machine.run(['store', 'check'])
+  return checked.code === 1 ? machine.run(['store', 'check', '--accept-older', '--yes']) : checked
 }
 
 function problem({ code, stdout, stderr }: Ended): string[] {

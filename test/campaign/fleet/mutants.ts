@@ -11,7 +11,8 @@ import { receivers } from './receivers.ts'
 import { printTable } from '../../bench/measuring.ts'
 import { seeded } from '../../harness/seeded-random.ts'
 
-const postgres = 'src/store/ledger/postgres'
+const ledger = 'src/store/ledger'
+const postgres = `${ledger}/postgres`
 const calm: Plan = {
   rows: 120,
   files: 3,
@@ -73,34 +74,34 @@ const mutants: readonly {
   plan: keyof typeof plans | typeof receiving
 }[] = [
   {
-    what: 'a claim does not look which server it is on',
+    what: 'a claim does not compare the epoch of its server',
     edits: [
       {
-        path: `${postgres}/claim.ts`,
-        from: 'fence === undefined || !fence.is_same',
-        to: 'fence === undefined',
+        path: `${ledger}/claim.ts`,
+        from: "isSameEpoch: textOf(fence.epoch) === (fence.epoch_now ?? '')",
+        to: 'isSameEpoch: true',
       },
     ],
     plan: 'a standby that lacks the last commits takes over',
   },
   {
-    what: 'attempts are not listed on the machine',
+    what: 'attempts are not recorded on the machine',
     edits: [
       {
-        path: `${postgres}/listing.ts`,
-        from: 'this.#lists.append(own, listLine(attempt, digest))',
+        path: `${ledger}/rollback-detection.ts`,
+        from: "log.append({ kind: 'entry', generation: this.#begun?.generation ?? '', ...attempt })",
         to: 'void attempt',
       },
     ],
     plan: 'a standby that lacks the last commits takes over',
   },
   {
-    what: 'a new server is accepted before all machines have said what they sent',
+    what: 'a new server is accepted before all machines have reported',
     edits: [
       {
-        path: `${postgres}/age.ts`,
-        from: 'if (left.length === 0) {',
-        to: 'left.length = 0\n      {',
+        path: 'src/domain/store/closing.ts',
+        from: "if (unreportedLogs(closing, logs).length > 0) return 'reports'",
+        to: '',
       },
     ],
     plan: 'a standby that lacks the last commits takes over',
@@ -137,9 +138,9 @@ const mutants: readonly {
     what: 'a claim whose COMMIT has no answer is sent',
     edits: [
       {
-        path: `${postgres}/ledger.ts`,
-        from: 'await this.#takeBack(turn, unanswered)\n        return { waitMs: 0,',
-        to: 'if (turn !== undefined) return this.#listed(turn)\n        return { waitMs: 0,',
+        path: `${ledger}/ledger.ts`,
+        from: 'await this.#takeBack(claim, unanswered)\n        return { waitMs: 0,',
+        to: 'if (claim !== undefined) return this.#listed(claim)\n        return { waitMs: 0,',
       },
     ],
     plan: 'the network is lost at the COMMIT of a claim',
@@ -157,7 +158,7 @@ const mutants: readonly {
       unlocked,
       { path: 'src/domain/submission/match.ts', from: "  'pending',\n] as const", to: '] as const' },
       {
-        path: `${postgres}/migrations/0001-first.ts`,
+        path: `${ledger}/schema.ts`,
         from: 'CREATE UNIQUE INDEX submissions_sending',
         to: 'CREATE INDEX submissions_sending',
       },
@@ -166,7 +167,7 @@ const mutants: readonly {
   },
   {
     what: 'the quota goes by the clocks of the machines',
-    edits: [{ path: `${postgres}/quota.ts`, from: 'decide(parsed(kept), now)', to: 'decide(parsed(kept))' }],
+    edits: [{ path: `${ledger}/quota.ts`, from: ', stored?.now ?? undefined)', to: ')' }],
     plan: 'the quota is used up',
   },
   {
@@ -184,7 +185,7 @@ const mutants: readonly {
     what: 'an event is forwarded though an earlier one of its request waits',
     edits: [
       {
-        path: `${postgres}/inbox-statements.ts`,
+        path: `${ledger}/inbox-statements.ts`,
         from: 'p.request_id = e.request_id AND p.id < e.id',
         to: 'p.request_id = e.request_id AND p.id < 0',
       },
@@ -195,7 +196,7 @@ const mutants: readonly {
     what: 'every receiver forwards',
     edits: [
       {
-        path: `${postgres}/inbox.ts`,
+        path: `${ledger}/inbox.ts`,
         from: "return this.#holds.take({ id: 'forwarding', kind: 'file' }, shortWait)",
         to: 'void shortWait\n    return Promise.resolve({ release: () => Promise.resolve() })',
       },
@@ -204,7 +205,7 @@ const mutants: readonly {
   },
   {
     what: 'adds of events take no turns',
-    edits: [{ path: `${postgres}/inbox.ts`, from: 'await sql.run(takeTurn)', to: 'void takeTurn' }],
+    edits: [{ path: `${postgres}/engine.ts`, from: 'await sql.run(lockEvents)', to: 'void lockEvents' }],
     plan: receiving,
   },
 ]

@@ -71,7 +71,7 @@ test('a file is ordered, run again, and looked at', async () => {
     exit 0
 
     $ refcheck store check
-    sound  postgres://STORE
+    sound  postgres://STORE (by the attempt logs of this machine)
     exit 0
 
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes

@@ -42,16 +42,19 @@ test('a store goes to PostgreSQL and back: whoever was ordered is known there, a
     $ refcheck store move data/ledger.sqlite postgres://STORE --yes
     The store was moved from HOME/data/ledger.sqlite to postgres://STORE Both hold the same:
     TABLE            ROWS  SHA256
-    meta             1     DIGEST
+    meta             3     DIGEST
     batches          1     DIGEST
     submissions      2     DIGEST
     attempts         2     DIGEST
+    request_rows     2     DIGEST
     decisions        0     DIGEST
     releases         0     DIGEST
     joined_packages  0     DIGEST
     joined_services  0     DIGEST
     quota            1     DIGEST
     events           1     DIGEST
+    accounts         1     DIGEST
+    attempt_logs     1     DIGEST
     Use it there, on every machine, with REFCHECK_STORE, or with: refcheck config set store postgres://STORE
     exit 0
   `)
@@ -87,9 +90,9 @@ test('a store goes to PostgreSQL and back: whoever was ordered is known there, a
     exit 1
 
     $ refcheck store info
-    HOME/data/ledger.sqlite  188.4 kB
+    HOME/data/ledger.sqlite  233.5 kB
     closed: it was moved to "postgres://STORE"
-    format 10, SQLite 3.53.4
+    format 1, SQLite 3.53.4
     1 batch or single order: 2 accepted
     1 event in the inbox
     recorded from 2026-11-20 to 2026-11-20
@@ -130,15 +133,15 @@ test('a store goes to PostgreSQL and back: whoever was ordered is known there, a
     exit 0
 
     $ refcheck store check
-    sound  postgres://STORE
+    sound  postgres://STORE (by the attempt logs of this machine)
     exit 0
   `)
 
   const copied = { exported: { REFCHECK_STORE: join(folder, 'copy.sqlite') } }
   expect(await type(run, copied)).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --yes
-    2> Error: the store "HOME/copy.sqlite" is closed: it is an older copy of a store that was moved to another place
-    2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
+    2> Error: the store "HOME/copy.sqlite" is closed: it is an older copy of the store
+    2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
     exit 1
   `)
 
@@ -151,16 +154,19 @@ test('a store goes to PostgreSQL and back: whoever was ordered is known there, a
     ? Move 2 rows and 1 event from postgres://STORE to HOME/back.sqlite, and close the former permanently? yes
     The store was moved from postgres://STORE to HOME/back.sqlite. Both hold the same:
     TABLE            ROWS  SHA256
-    meta             1     DIGEST
+    meta             4     DIGEST
     batches          1     DIGEST
     submissions      2     DIGEST
     attempts         2     DIGEST
+    request_rows     2     DIGEST
     decisions        0     DIGEST
     releases         0     DIGEST
     joined_packages  0     DIGEST
     joined_services  0     DIGEST
     quota            1     DIGEST
     events           1     DIGEST
+    accounts         1     DIGEST
+    attempt_logs     1     DIGEST
     Use it there, on every machine, with REFCHECK_STORE, or with: refcheck config set store HOME/back.sqlite
     exit 0
   `)
@@ -209,7 +215,7 @@ test('what is no move', async () => {
     exit 2
 
     $ refcheck store check
-    sound  HOME/data/ledger.sqlite
+    sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
     exit 0
   `)
 })

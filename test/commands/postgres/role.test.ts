@@ -61,7 +61,7 @@ test('a user who may change no table works with a store that its owner made, by 
     ),
   ).toMatchInlineSnapshot(`
     $ refcheck store migrate
-    The store "postgres://STORE" already has the format of this version (2).
+    The store "postgres://STORE" already has the format of this version (1).
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes --quiet
@@ -81,7 +81,7 @@ test('a user who may change no table works with a store that its owner made, by 
     exit 10
 
     $ refcheck store check
-    sound  postgres://STORE
+    sound  postgres://STORE (by the attempt logs of this machine)
     exit 0
 
     $ refcheck store move postgres://STORE mine.sqlite --yes

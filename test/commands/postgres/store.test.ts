@@ -48,20 +48,20 @@ test('a database is made a store once, and says what it is', async () => {
     exit 1
 
     $ refcheck store migrate
-    The store "postgres://STORE" now has format 2; before, it was empty.
+    The store "postgres://STORE" now has format 1; before, it was empty.
     exit 0
 
     $ refcheck store migrate --json
     {
       "location": "postgres://STORE",
-      "from": 2,
-      "to": 2
+      "from": 1,
+      "to": 1
     }
     exit 0
 
     $ refcheck store info
     postgres://STORE  SIZE
-    format 2, PostgreSQL N.N
+    format 1, PostgreSQL N.N
     no standby; answers in N.N ms
     0 batches and single orders: no rows
     0 events in the inbox
@@ -71,7 +71,7 @@ test('a database is made a store once, and says what it is', async () => {
     {
       "location": "postgres://STORE",
       "bytes": N,
-      "format": 2,
+      "format": 1,
       "engine": "PostgreSQL N.N",
       "batches": 0,
       "rows": {
@@ -97,7 +97,7 @@ test('a database is made a store once, and says what it is', async () => {
     exit 0
 
     $ refcheck store check
-    sound  postgres://STORE
+    sound  postgres://STORE (by the attempt logs of this machine)
     exit 0
   `)
 })
@@ -168,12 +168,12 @@ test('a newer format is refused', async () => {
   await asked(url, `UPDATE refcheck.meta SET value = '99' WHERE name = 'format'`)
   expect(await all(['store info', 'store migrate'])).toMatchInlineSnapshot(`
     $ refcheck store info
-    2> Error: cannot use the store "postgres://STORE": it was made by a newer refcheck (format 99; this version supports up to 2)
+    2> Error: cannot use the store "postgres://STORE": it was made by a newer refcheck (format 99; this version supports up to 1)
     2> Update refcheck, or choose another store with REFCHECK_STORE.
     exit 1
 
     $ refcheck store migrate
-    2> Error: cannot use the store "postgres://STORE": it was made by a newer refcheck (format 99; this version supports up to 2)
+    2> Error: cannot use the store "postgres://STORE": it was made by a newer refcheck (format 99; this version supports up to 1)
     2> Update refcheck, or choose another store with REFCHECK_STORE.
     exit 1
   `)

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest'
 
 import { processorMs } from '../../harness/processor-time.ts'
-import { masked, maskEmail, maskName, maskPhone, maskText, namesIn } from '../../../src/domain/agent/mask.ts'
+import {
+  masked,
+  maskEmail,
+  maskFileFailure,
+  maskName,
+  maskPhone,
+  maskText,
+  namesIn,
+} from '../../../src/domain/agent/mask.ts'
 
 test.each([
   ['Priya', 'P.'],
@@ -20,6 +28,7 @@ test.each([
   [maskEmail, '"odd@name"@example.com', '"…@example.com'],
   [maskEmail, 'no address', '…'],
   [maskEmail, '@example.com', '…'],
+  [maskEmail, 'ana@12 High St', '…'],
   [maskPhone, '+61412345678', '…78'],
   [maskPhone, '+61 412 345 678', '…78'],
   [maskEmail, 'a@b', 'a…@b'],
@@ -96,6 +105,52 @@ test.each([
   ['4 rows of 1000 in 1 h, exit 10', '4 rows of 1000 in 1 h, exit 10'],
 ])('a sentence names nobody: %s', (text, shown) => {
   expect(maskText(text, new Set())).toBe(shown)
+})
+
+test.each([
+  // What is quoted may hold quotation marks, and what is cut may have lost one.
+  ['the column "say "Ana" Lee" is unknown', 'the column "…" is unknown'],
+  ['the columns "a", "Ana", “Lee” are unknown', 'the columns "…" are unknown'],
+  ['the columns "a", "Ana Le… (cut: 700 characters)', 'the columns "…"'],
+  ['holds "Ana', 'holds "…"'],
+  // Pieces of a cell that stand without quotation marks.
+  ['is the error #ANA!', 'is the error …'],
+  ['is of the type ana, which is not known', 'is of the type …'],
+  ['is the number 412345 shown as "0412"', 'is the number …'],
+  ['has more digits than are shown; round it to 52.5', 'has more digits than are shown; round it to …'],
+  ['may be 52 or 52000; write one of them', 'may be …'],
+  ['is TRUE shown as "No"', 'is …'],
+  ['is shown otherwise by its number format, "Ana"', 'is shown otherwise by its number format, …'],
+  ['it is a damaged workbook (row ana after row 1)', 'it is a damaged workbook …'],
+  ['its part x is not sound XML (unknown entity &ana;)', 'its part x is not sound XML …'],
+  ['has a 0 after the country calling code +61, which', 'has a 0 after the country calling code …'],
+])('what a sentence quotes of a file is withheld: %s', (text, shown) => {
+  expect(maskText(text, new Set())).toBe(shown)
+})
+
+test('the names of columns in a mapping are withheld', () => {
+  expect(
+    masked({ reading: { map: { Ana: 'first_name' }, ignore: ['Lee'], sheet: null } }, new Set()),
+  ).toEqual({
+    reading: { map: '…', ignore: '…', sheet: null },
+  })
+})
+
+test('why a file cannot be read is told without its columns and sheets; any other failure as it is', () => {
+  const error = { code: 'invalid_input', message: 'm', hint: 'add: --ignore Ana', field: 'Ana' }
+  const hint = expect.stringContaining('refcheck batch validate FILE') as string
+  expect(maskFileFailure({ error })).toEqual({ error: { code: 'invalid_input', message: 'm', hint } })
+  expect(maskFileFailure({ error: { ...error, code: 'usage', field: 'email' } })).toEqual({
+    error: { code: 'usage', message: 'm', hint, field: 'email' },
+  })
+  for (const document of [
+    { error: { ...error, code: 'throttled' } },
+    { rows: 1, error },
+    [{ error }],
+    null,
+    undefined,
+  ])
+    expect(maskFileFailure(document)).toEqual(document)
 })
 
 test('a path leads where it led, a name in it aside; what was made here stays', () => {

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { toldToAgent } from '../../../src/domain/agent/told.ts'
 
 const key = 'k'.repeat(32)
-const open = { showsPersonalData: true, secrets: [key] }
-const closed = { showsPersonalData: false, secrets: [key] }
+const redact = (text: string): string => text.replaceAll(key, '[API key]')
+const open = { showsPersonalData: true, redact }
+const closed = { showsPersonalData: false, redact }
 
 test('keys and signed addresses are told nowhere, whoever may see personal data', () => {
   const url = 'https://api.example.com/v1/reports/checks/1/pdf?t=abc.def'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { requireSendable, requireUnsettled } from '../../../src/domain/batch/decision.ts'
-import { DuplicateError, UsageError } from '../../../src/errors/kinds.ts'
+import { UsageError } from '../../../src/errors/kinds.ts'
 import { batchRow } from './rows.ts'
 
 const minute = 60_000
@@ -39,8 +39,10 @@ test.each(['pending', 'sending', 'accepted', 'rejected', 'invalid', 'duplicate',
   },
 )
 
-test('a person that was removed cannot be sent again', () => {
-  expect(() => requireSendable({ ...unknown, recipient: undefined }, 60 * minute)).toThrow(DuplicateError)
+test('a row without its person waits as long, and can be decided on then', () => {
+  const row = { ...unknown, recipient: undefined }
+  expect(() => requireSendable(row, 16 * minute - 1)).toThrow(UsageError)
+  expect(() => requireSendable(row, 16 * minute)).not.toThrow()
 })
 
 test('recording what the provider has, and leaving a row, wait for nothing', () => {

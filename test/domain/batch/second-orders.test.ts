@@ -12,7 +12,8 @@ import {
 const order = { requestId: 'x', batchId: 'b-1', row: 1 }
 const ids = (count: number): string[] => Array.from({ length: count }, (_, at) => `id-${at}`)
 const hour = 60 * 60_000
-const by = (now: number, reader = 'a') => ({ reader, now })
+const service = 'https://api.example.com'
+const by = (now: number, reader = 'a') => ({ service, reader, now })
 
 function readAll(book: OrphanBook, all: readonly string[], now: number): OrphanBook {
   return all.reduce((sofar, id) => withRead(sofar, id, by(now), { createdAt: 't', order: undefined }), book)
@@ -30,11 +31,11 @@ test('at most ten reads an hour, and no request twice', () => {
 test('reported until somebody acknowledges it; what is for nobody of ours is never told', () => {
   const stranger = withRead(emptyBook, 'id-1', by(0), undefined)
   const book = withRead(stranger, 'ID-2', by(0), { createdAt: 't', order })
-  expect(possibleSecondOrders(book)).toEqual([{ requestId: 'id-2', createdAt: 't', order }])
-  expect(withAcknowledged(book, 'id-1', { at: 1, by: 'a' })).toBeUndefined()
-  expect(withAcknowledged(book, 'constructor', { at: 1, by: 'a' })).toBeUndefined()
-  const after = withAcknowledged(book, 'Id-2', { at: 1, by: 'a' })
-  expect(after && possibleSecondOrders(after)).toEqual([])
+  expect(possibleSecondOrders(book, service)).toEqual([{ requestId: 'id-2', createdAt: 't', order }])
+  expect(withAcknowledged(book, service, 'id-1', { at: 1, by: 'a' })).toBeUndefined()
+  expect(withAcknowledged(book, service, 'constructor', { at: 1, by: 'a' })).toBeUndefined()
+  const after = withAcknowledged(book, service, 'Id-2', { at: 1, by: 'a' })
+  expect(after && possibleSecondOrders(after, service)).toEqual([])
 })
 
 test('one that this user cannot read may be another organisation’s: not read again by this one', () => {
@@ -57,4 +58,12 @@ test('an id and a user are one in any case of the letters', () => {
 test('a clock that was set back frees no place of the hour', () => {
   const full = readAll(emptyBook, ids(10), 5 * hour)
   expect(readable(full, ids(12), by(0))).toEqual([])
+})
+
+test('a request of another service that has the same id is another one', () => {
+  const other = 'https://other.example.com'
+  const book = withRead(emptyBook, 'id-1', by(0), { createdAt: 't', order })
+  expect(readable(book, ['id-1'], { ...by(1), service: other })).toEqual(['id-1'])
+  expect(possibleSecondOrders(book, other)).toEqual([])
+  expect(withAcknowledged(book, other, 'id-1', { at: 1, by: 'a' })).toBeUndefined()
 })

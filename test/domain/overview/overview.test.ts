@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { type Batch, noCounts } from '../../../src/domain/batch/batch.ts'
 import type { Attention } from '../../../src/domain/overview/attention.ts'
-import { countedStatuses, overviewOf } from '../../../src/domain/overview/overview.ts'
+import { countedStatuses, overviewOf, requestKey } from '../../../src/domain/overview/overview.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 
 const order = (requestId: string, requestStatus: string | undefined, at: number): Submission =>
@@ -12,6 +12,7 @@ const order = (requestId: string, requestStatus: string | undefined, at: number)
     requestStatusAt: requestStatus === undefined ? undefined : at,
     changedAt: at,
     packageId: 102,
+    baseUrl: 'https://api.example.com',
     recipient: undefined,
   }) as Submission
 
@@ -52,7 +53,10 @@ test('in flight is what has no terminal status, as old as the oldest read of it'
 
 test('the five newest completed, with the files that the folder has of each', () => {
   const accepted = Array.from({ length: 7 }, (_, at) => order(`r${at}`, 'COMPLETED', at))
-  const { reports } = overviewOf({ ...nothing, accepted, files: new Map([['r5', 2]]) }, 9)
+  const { reports } = overviewOf(
+    { ...nothing, accepted, files: new Map([[requestKey('https://api.example.com', 'r5'), 2]]) },
+    9,
+  )
   expect(reports.map(({ request_id: id, files }) => [id, files])).toEqual([
     ['r6', 0],
     ['r5', 2],

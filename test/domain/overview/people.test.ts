@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 
 import { personRow, statusCounts } from '../../../src/domain/overview/people.ts'
 
+const user = { baseUrl: 'https://api.example.com', userEmail: 'owner@example.com' }
+
 const row = {
   batchId: 'b1',
   row: 3,
@@ -17,10 +19,11 @@ const row = {
 } as const
 
 test('an accepted order has its request’s status, RECEIVED until one is read', () => {
-  expect(personRow(row)).toEqual({
+  expect(personRow(row, user)).toEqual({
     name: 'Ana Silva',
     email: 'ana@example.com',
     package_id: 102,
+    user,
     status: 'RECEIVED',
     ordered_at: '1970-01-01T00:00:01.000Z',
     heard_at: '1970-01-01T00:00:02.000Z',
@@ -28,7 +31,7 @@ test('an accepted order has its request’s status, RECEIVED until one is read',
     batch_id: 'b1',
     row: 3,
   })
-  expect(personRow({ ...row, requestStatus: 'PARTIAL', requestStatusAt: 3000 })).toMatchObject({
+  expect(personRow({ ...row, requestStatus: 'PARTIAL', requestStatusAt: 3000 }, user)).toMatchObject({
     status: 'PARTIAL',
     heard_at: '1970-01-01T00:00:03.000Z',
   })
@@ -42,7 +45,7 @@ test('a row that was not accepted has its state; one that never was a whole orde
     email: 'bad',
     packageId: undefined,
   } as const
-  const found = personRow({ ...invalid, requestId: undefined, attemptedAt: undefined })
+  const found = personRow({ ...invalid, requestId: undefined, attemptedAt: undefined }, user)
   expect(found).toMatchObject({ name: '', email: 'bad', package_id: null, status: 'invalid' })
   expect(found).toMatchObject({ ordered_at: null, heard_at: null, request_id: null })
 })

@@ -40,11 +40,12 @@ const request = (status: string): RequestResource => ({
   recipient: { first_name: 'Ann', last_name: 'Lee', email: 'a@example.com', phone: '+614' },
   checks: [{ id: 'c-1', type: 'background', status: 'COMPLETED', check_name: 'Police' }],
 })
-const [target] = reportTargets(request('COMPLETED'))
+const [target] = reportTargets(request('COMPLETED'), 'https://api.example.com')
 if (target === undefined) throw new Error('the request has a check')
 
 test('what a manifest says of a report; counts are null until its request is final', () => {
   expect(subjectOf(target)).toEqual({
+    service: 'https://api.example.com',
     request_id: 'r-1',
     check_id: 'c-1',
     referee_id: null,
@@ -164,13 +165,13 @@ test('a referee is told wherever the report is', () => {
 })
 
 test('who asked for a report of a known request is told that request', () => {
-  const hint = 'See whether the report is ready with "refcheck request get --json" and the id of its request.'
+  const hint = 'See whether the report is ready with "refcheck request get" and the id of its request.'
   const error = new NotFoundError('resource not found', { hint, status: 404 })
   expect(missingReport(target, error).error).toMatchObject({
     code: 'not_found',
     message: 'resource not found',
     status: 404,
-    hint: 'See whether the report is ready with: refcheck request get r-1 --json',
+    hint: 'See whether the report is ready with: refcheck request get r-1',
   })
   const other = new NotFoundError('gone', { hint: 'Ask them.' })
   expect(missingReport(target, other).error).toBe(other)

@@ -4,11 +4,13 @@ import {
   manifestTable,
   parseLine,
   parseManifest,
+  reportKey,
   type ReportRecord,
 } from '../../../src/domain/report/record.ts'
 import { IoError } from '../../../src/errors/kinds.ts'
 
 const record: ReportRecord = {
+  service: 'https://api.example.com',
   request_id: 'r-1',
   check_id: 'c-1',
   referee_id: null,
@@ -68,4 +70,18 @@ test('what is something else is refused by its path, and half a line is passed o
 test('the table has a column for each thing a record says', () => {
   expect(manifestTable([record])).toEqual([Object.keys(record), Object.values(record)])
   expect(manifestTable([])).toHaveLength(1)
+})
+
+test('every report has a key of its own, whatever characters its ids hold', () => {
+  const ids = { service: 'https://a.example', request_id: 'r', check_id: 'c', referee_id: null }
+  const keys = [
+    ids,
+    { ...ids, service: 'https://b.example' },
+    { ...ids, request_id: null },
+    { ...ids, request_id: 'r","c' },
+    { ...ids, check_id: 'r' },
+    { ...ids, check_id: 'c","d' },
+    { ...ids, referee_id: 'd' },
+  ].map(reportKey)
+  expect(new Set(keys).size).toBe(7)
 })

@@ -2,6 +2,7 @@ import type { ReportTarget } from '../../../src/domain/report/targets.ts'
 
 /** A finished background check of somebody who does not exist. */
 export const policeCheck: ReportTarget = {
+  service: 'https://api.example.com',
   requestId: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
   packageId: 101,
   createdAt: '2026-11-20T23:30:00-05:00',

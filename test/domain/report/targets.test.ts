@@ -34,20 +34,25 @@ const request: RequestResource = {
 
 test('a report for each background check and each referee; checks not created yet have none', () => {
   expect(
-    reportTargets(request).map(({ checkId, refereeId, title, url }) => [checkId, refereeId, title, url]),
+    reportTargets(request, 'https://api.example.com').map(({ checkId, refereeId, title, url }) => [
+      checkId,
+      refereeId,
+      title,
+      url,
+    ]),
   ).toEqual([
     ['c-1', undefined, 'Police', 'https://p'],
     ['c-2', undefined, 'background-check', undefined],
     ['c-3', '9', 'reference-Kim Q', 'https://k'],
     ['c-3', 'x', 'reference-referee', undefined],
   ])
-  expect(reportTargets(request).map(({ refereeName }) => refereeName)).toEqual([
+  expect(reportTargets(request, 'https://api.example.com').map(({ refereeName }) => refereeName)).toEqual([
     undefined,
     undefined,
     'Kim Q',
     undefined,
   ])
-  expect(reportTargets(request)[0]).toMatchObject({
+  expect(reportTargets(request, 'https://api.example.com')[0]).toMatchObject({
     requestId: 'r-1',
     packageId: 7,
     person: { firstName: 'Ann', lastName: 'Lee', email: 'a@example.com' },
@@ -61,6 +66,6 @@ test.each([
   ['IN_PROGRESS', undefined, false],
   ['CANCELLED', 'https://x', false],
 ])('%s with the URL %s: no report will come: %s', (status, url, never) => {
-  const [target] = reportTargets(request)
+  const [target] = reportTargets(request, 'https://api.example.com')
   expect(target && endedWithout({ ...target, status, url })).toBe(never)
 })

@@ -36,5 +36,5 @@ test.each([
 })
 
 test('100,000 characters are refused at once and not repeated whole', () => {
-  expect(() => checkProfileName('a'.repeat(100_000))).toThrow(/^"a{64}…" is not a valid name for a profile$/)
+  expect(() => checkProfileName('a'.repeat(100_000))).toThrow(/^"…" is not a valid name for a profile$/)
 })

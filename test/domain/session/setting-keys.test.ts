@@ -40,11 +40,19 @@ test.each([
   expect(settingDefinition(key).parse(value)).toBe(value)
 })
 
+test('an account is stored without spaces around it and in lower case', () => {
+  expect(settingDefinition('account').parse(' Acme.Pty_Ltd-1 ')).toBe('acme.pty_ltd-1')
+})
+
 test('a country code is kept in capitals', () => {
   expect(settingDefinition('default-country').parse('au')).toBe('AU')
 })
 
 test.each([
+  ['account', ''],
+  ['account', 'Acme Ltd'],
+  ['account', 'größe'],
+  ['account', 'a'.repeat(65)],
   ['package', '0'],
   ['package', '-1'],
   ['package', '1e3'],

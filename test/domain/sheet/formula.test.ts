@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { marked, unmarked } from '../../../src/domain/sheet/formula.ts'
@@ -19,4 +20,46 @@ test.each(['', 'Ann', '+61 400 000 000', '-5', '+1.5', "O'Brien", "'tis", 'a=b']
 
 test('what has no mark loses none', () => {
   expect([unmarked("'tis"), unmarked('=x'), unmarked('')]).toEqual([undefined, undefined, undefined])
+})
+
+const delimiters = [',', ';', '\t', '|']
+
+test.each(delimiters)(
+  'what is written in a file with %j between cells runs no formula where it is split at another',
+  (own) => {
+    for (const other of [...delimiters.filter((each) => each !== own), '\n', '\r'])
+      for (const start of ['=', '+', '-', '@', '\uFF1D', "'="])
+        expect(marked(`a${other}${start}x`, own)).toBe(`a${other}'${start}x`)
+    expect(marked(`a${own}=x`, own)).toBe(`a${own}=x`)
+  },
+)
+
+test('whatever is written reads back as itself', () => {
+  const piece = fc.constantFrom(
+    '=',
+    '+',
+    '-',
+    '@',
+    "'",
+    ',',
+    ';',
+    '|',
+    '\t',
+    '\n',
+    '\r',
+    '1',
+    ' ',
+    'a',
+    '"',
+    '\uFF1D',
+  )
+  fc.assert(
+    fc.property(fc.array(piece), fc.constantFrom(...delimiters), (pieces, own) => {
+      const text = pieces.join('')
+      const written = marked(text, own)
+      expect(unmarked(written, own) ?? written).toBe(text)
+      const cells = written.split(new RegExp(`[\\r\\n${delimiters.filter((each) => each !== own).join('')}]`))
+      for (const cell of cells.slice(1)) expect(cell).toMatch(/^(?![=+\-@\uFF1D])|^[+-]?[\d ]+$/)
+    }),
+  )
 })

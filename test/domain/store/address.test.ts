@@ -6,6 +6,9 @@ test.each([
   [':memory:', { kind: 'memory' }],
   ['orders.db', { kind: 'file', path: 'orders.db' }],
   ['C:\\orders.db', { kind: 'file', path: 'C:\\orders.db' }],
+  ['C:\\Users\\a@b\\orders.db', { kind: 'file' }],
+  ['/srv/hr@acme: 2026/orders.db', { kind: 'file' }],
+  ['postgres/orders of 2026.db', { kind: 'file' }],
   ['postgres://u@localhost/db', { kind: 'postgres', server: { database: 'db' } }],
   ['PostgreSQL://u@localhost/db', { kind: 'postgres' }],
 ])('%s', (text, address) => {
@@ -20,3 +23,20 @@ test.each(['mysql://u:hunter2@host', 'file:///x', 'postgres://[broken', 'postgre
     expect(JSON.stringify(address)).not.toContain('hunter2')
   },
 )
+
+test.each([
+  '"postgres://u:hunter2@h:5432/db"',
+  "'postgres://u:hunter2@h/db'",
+  ' postgres://u:hunter2@h/db',
+  'jdbc:postgresql://h/db?password=hunter2',
+  'postgres//u:hunter2@h/db',
+  'u:hunter2@h:5432/db',
+  'host=h user=u password=hunter2',
+  'psql "postgres://u:hunter2@h/db"',
+  '"orders.db"',
+  'orders.db ',
+])('%j, an address that is slightly off, is never taken for the name of a new file', (text) => {
+  const address = storeAddress(text)
+  expect(address.kind).toBe('none')
+  expect(JSON.stringify(address)).not.toContain('hunter2')
+})

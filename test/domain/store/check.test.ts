@@ -1,28 +1,52 @@
 import { expect, test } from 'vitest'
 
-import type { Closed } from '../../../src/domain/store/age.ts'
-import { findingsOf, unsound } from '../../../src/domain/store/check.ts'
+import { type ExaminedLogs, findingsOf, nextStepInWords, unsound } from '../../../src/domain/store/check.ts'
 
-const closed: Closed = { at: 0, by: ['backup'], attempts: [], untold: false }
+const open: ExaminedLogs = { closing: undefined, unreported: [], step: 'nothing', recovered: [], logs: [] }
+const log = {
+  id: 'l',
+  host: 'hr-2',
+  machine: 'm',
+  path: '/l.log',
+  lastAttemptAt: 0,
+  reportedFor: undefined,
+  isExcluded: false,
+}
+const closed: ExaminedLogs = {
+  ...open,
+  closing: { id: 'c', at: 0, reasons: ['backup'], recovered: [] },
+  step: 'acceptance',
+}
 
 test('a sound store has no findings, and fails nothing', () => {
-  expect(findingsOf([], undefined, [])).toEqual([])
-  expect(unsound('/l', [], undefined)).toBeUndefined()
+  expect(findingsOf([], open)).toEqual([])
+  expect(unsound('/l', [], open)).toBeUndefined()
 })
 
-test('why it is closed comes first, then what was put back, then the damage', () => {
-  const found = findingsOf(['a page is torn'], closed, ['row 2 was put back'])
-  expect(found).toHaveLength(3)
-  expect(found.slice(1)).toEqual(['row 2 was put back', 'a page is torn'])
+test('why it is closed comes first, then what was recovered, who has not reported, and the damage', () => {
+  const found = findingsOf(['a page is torn'], { ...closed, recovered: ['row 2'], unreported: [log] })
+  expect(found).toEqual([
+    'it is a backup of another store',
+    'row 2',
+    'hr-2 (no order) has not compared its attempt log with the store',
+    'a page is torn',
+  ])
 })
 
-test('damage is graver than being closed, since nothing is to be ordered with it', () => {
+test('damage comes before being closed, since nothing is to be ordered with it', () => {
   expect(unsound('/l', ['a page is torn'], closed)?.message).toMatch(/"\/l".*a page is torn/)
   const error = unsound('/l', [], closed)
   expect(error).toMatchObject({ code: 'io' })
   expect(error?.hint).toContain('refcheck store check --accept-older')
 })
 
-test('where nothing tells who was ordered since, that is said', () => {
-  expect(unsound('/l', [], { ...closed, untold: true })?.hint).not.toBe(unsound('/l', [], closed)?.hint)
+test('accepting is not offered while a machine has not reported: it is named', () => {
+  const hint = unsound('/l', [], { ...closed, step: 'reports', unreported: [log] })?.hint
+  expect(hint).toContain('not reported: hr-2 (no order)')
+  expect(hint).not.toContain('--accept-older')
+})
+
+test('where all have reported, the question is another one than where attempts may be lost', () => {
+  expect(nextStepInWords('confirmation', [])).toContain('If no other machine ordered with the store')
+  expect(nextStepInWords('acceptance', [])).toContain('All waiting rows are held')
 })

@@ -6,9 +6,9 @@ const ann = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', pho
 const at = { baseUrl: 'https://api.example.com', userEmail: 'ana@example.com' }
 const pack = { id: 101, name: 'Standard employment screen' }
 
-test('one person: what, for whom, where and as whom', () => {
+test('one person: what, for whom by name and e-mail, where and as whom', () => {
   expect(orderQuestion({ package: pack, count: 1, people: [ann] }, at)).toBe(
-    'Order 101 Standard employment screen for Ann Lee at api.example.com as ana@example.com?',
+    'Order 101 Standard employment screen for Ann Lee (ann@example.com) at api.example.com as ana@example.com?',
   )
 })
 

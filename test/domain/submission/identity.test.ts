@@ -19,6 +19,8 @@ test.each([
   ['phone punctuation', { phone: '+61 (400) 000-001' }],
   ['dots in the phone', { phone: '+61.400.000.001' }],
   ['full-width digits', { phone: '＋６１４０００００００１' }],
+  ['a trunk zero after the country code', { phone: '+610400000001' }],
+  ['a trunk zero in brackets', { phone: '+61 (0)400 000 001' }],
 ])('%s does not make a person new', (_what, changes) => {
   expect(same(changes)).toBe(true)
 })
@@ -89,6 +91,21 @@ test('a value that many share is compared as an e-mail where it has an @, and el
   expect(sharedKey(' Office@Agency.example')).toBe('office@agency.example')
   expect(sharedKey('+61 (400) 000-001')).toBe('61400000001')
   expect(sharedKey('desk 1')).toBe('1')
+})
+
+test.each([
+  ['one digit', '+1 0 212 555 0100', '12125550100'],
+  ['two digits', '+44 (0)20 7946 0000', '442079460000'],
+  ['three digits', '+353 01 234 5678', '35312345678'],
+  ['three digits, beginning like a code of two', '+420 0 601 234 567', '420601234567'],
+])('a trunk zero after a country code of %s is left out', (_what, typed, compared) => {
+  expect(sharedKey(typed)).toBe(compared)
+})
+
+test('a zero within a number, or in one without a country code, is not a trunk zero', () => {
+  expect(sharedKey('+2012 0034')).toBe('20120034')
+  expect(sharedKey('0412 345 678')).toBe('0412345678')
+  expect(sharedKey('6100400')).toBe('6100400')
 })
 
 test('two base URLs in turn are two services each time', () => {

@@ -70,8 +70,8 @@ const pairs: [verdict: 'same' | 'held' | 'mentioned' | 'goes', why: string, one:
     ['Ann', 'Low', 'ann@x.example', '+61400000002'],
   ],
   [
-    'held',
-    'a zero too many in the phone',
+    'same',
+    'a trunk zero in the phone',
     ['Ann', 'Low', 'ann@x.example', '+61400000001'],
     ['Ann', 'Low', 'ann@x.example', '+610400000001'],
   ],

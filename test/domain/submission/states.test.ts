@@ -40,8 +40,8 @@ test('the whole table of the ordering protocol', () => {
   expect(transitions).toEqual({
     pending: ['sending', 'duplicate', 'held', 'cancelled', 'accepted'],
     sending: ['pending', 'accepted', 'rejected', 'unknown'],
-    unknown: ['accepted', 'pending', 'dropped'],
-    dropped: ['accepted', 'pending'],
+    unknown: ['accepted', 'pending', 'dropped', 'cancelled'],
+    dropped: ['accepted', 'pending', 'cancelled'],
     rejected: ['pending', 'duplicate', 'held'],
     held: ['pending', 'duplicate', 'cancelled'],
     duplicate: ['pending', 'held', 'cancelled'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { visit } from '../visit.ts'
+import { jane, simpleOrder, visit } from '../visit.ts'
 
 const at = (path: string, init?: RequestInit): Request => new Request(`http://127.0.0.1:4010${path}`, init)
 
@@ -21,6 +21,15 @@ test('the page shows what is going on, and runs nothing but its own script', asy
     const asset = await sandbox.fetch(at(path))
     expect([asset.status, asset.headers.get('Content-Type')]).toEqual([200, `${type}; charset=utf-8`])
   }
+})
+
+test('what hides, turns or breaks a line in a name is a mark on the page', async () => {
+  const { sandbox, order } = visit()
+  const first = '0\u200B1\u{E0041}2\u202E3\u20284'
+  await order({ ...simpleOrder, recipient: { ...jane, first_name: first } })
+  const text = await (await sandbox.fetch(at('/'))).text()
+  expect(text).toContain('0\uFFFD1\uFFFD2\uFFFD3\uFFFD4 Example')
+  expect(text).not.toMatch(/[\u200B\u202E\u2028]|\u{E0041}/u)
 })
 
 test('it is for this machine only, under its own name', async () => {

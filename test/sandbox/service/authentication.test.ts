@@ -84,6 +84,19 @@ test('an API key is 32 characters, and another seed gives another', () => {
   expect(other.webhookSecret).not.toBe(webhookSecret)
 })
 
+test('without a seed every sandbox has a key, secret and ids of its own', async () => {
+  const [one, other] = [visit({ seed: undefined }), visit({ seed: undefined })]
+  const { apiKey, webhookSecret } = one.sandbox.credentials
+  expect(other.sandbox.credentials.apiKey).not.toBe(apiKey)
+  expect(other.sandbox.credentials.webhookSecret).not.toBe(webhookSecret)
+  await one.order()
+  await other.order()
+  const checks = ({ sandbox }: typeof one) => sandbox.snapshot().requests.flatMap((each) => each.checks)
+  const ids = new Set(checks(one).map(({ id }) => id))
+  expect(ids.size).toBeGreaterThan(0)
+  expect(checks(other).filter(({ id }) => ids.has(id))).toEqual([])
+})
+
 test('the key decides which requests are accessible', async () => {
   const { sandbox, get, order } = visit()
   const id = await order()

@@ -10,7 +10,7 @@ import { jane, simpleOrder } from '../visit.ts'
 
 /** A sandbox on a port, under the real clock. */
 async function running(options: Partial<SandboxOptions> = {}) {
-  const sandbox = createSandbox({ clock: systemClock, ...options })
+  const sandbox = createSandbox({ clock: systemClock, seed: 'refcheck', ...options })
   const listener = await listen((request, connection) => sandbox.fetch(request, connection), {
     onError: (error) => sandbox.refuse(error),
   })

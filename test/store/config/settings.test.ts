@@ -173,17 +173,16 @@ describe('the file', () => {
     expect(readdirSync(config).sort()).toEqual(['config.json', 'config.json.lock'])
   })
 
-  test('looser permissions are fixed with a word, once', async () => {
+  test('looser permissions are fixed with a word, once; those of a folder that others may read stay', async () => {
     await settings.setValue('package', '7')
     chmodSync(config, 0o755)
     chmodSync(settings.path, 0o644)
     await settings.currentProfile()
     await settings.currentProfile()
     expect(notices).toEqual([
-      `The folder "${config}" was readable by other users (0755); it is now private (0700).`,
       `The file "${settings.path}" was readable by other users (0644); it is now private (0600).`,
     ])
-    expect([modeOf(config), modeOf(settings.path)]).toEqual([0o700, 0o600])
+    expect([modeOf(config), modeOf(settings.path)]).toEqual([0o755, 0o600])
   })
 
   test.each([

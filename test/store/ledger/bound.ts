@@ -13,8 +13,12 @@ export function bound(real: Ledger): Ledger {
     beginInQuota: (from, attempt, place) => real.beginInQuota(from, attempt, place),
     moveAndBegin: (from, change, next, attempt, place) =>
       real.moveAndBegin(from, change, next, attempt, place),
-    recordStatus: (id, status, at, checks) => real.recordStatus(id, status, at, checks),
+    recordStatus: (...read) => real.recordStatus(...read),
     whom: (row, person) => real.whom(row, person),
+    isEmailOf: (row, email) => real.isEmailOf(row, email),
+    notAhead: (at) => real.notAhead(at),
+    personFingerprint: (person) => real.personFingerprint(person),
     list: (filter) => real.list(filter),
+    putBack: (batchId) => real.putBack(batchId),
   }
 }

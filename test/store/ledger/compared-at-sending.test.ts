@@ -1,10 +1,17 @@
+import { DatabaseSync } from 'node:sqlite'
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { batchOf, newAttempt, someTime } from './batches.ts'
-import { fileBatch, officeRows, orderRows, rowsOf } from './files.ts'
+import { fileBatch, officeRows, orderRows, rowsOf, statesOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { BatchRow, NewFileBatch } from '../../../src/domain/batch/batch.ts'
+import type { Recipient } from '../../../src/contract/request-body.ts'
+import type { OrderRow } from '../../../src/domain/batch/compare.ts'
+import type { RowVersion } from '../../../src/domain/submission/submission.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
+import { asked } from '../../harness/postgres.ts'
+import { suiteStore } from '../../harness/postgres-store.ts'
 
 const urls = ['https://old.example.com', 'https://new.example.com'] as const
 const by = { at: someTime, by: 'owner@example.com' }
@@ -72,6 +79,93 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
       state: 'sending',
     })
   })
+})
+
+describe.each(backends)('%s: conflict detection', (backend) => {
+  let place: Scratch
+  let store: Store
+
+  beforeEach(async () => {
+    place = scratch(50, backend)
+    store = await place.store()
+  })
+  afterEach(() => place.end())
+
+  const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+
+  test('a claim by a version of the row from before its last attempt records nothing, whatever the row conflicts with', async () => {
+    await store.waiting.sayService(urls, false, by)
+    const [other, batch] = [fileBatch({ baseUrl: urls[0] }), fileBatch({ baseUrl: urls[1] })]
+    await store.batches.add(other, orderRows(1))
+    await store.batches.add(batch, orderRows(1))
+    const seen: RowVersion = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
+    const attempt = await store.ledger.begin(seen, newAttempt())
+    if (attempt === undefined) throw new Error('it begins')
+    await store.ledger.move(attempt, { to: 'pending', at: someTime, reason: 'no byte left' })
+    await store.waiting.sayService(urls, true, by)
+    expect(await store.ledger.begin(seen, newAttempt())).toBeUndefined()
+    expect(await store.ledger.beginInQuota(seen, newAttempt(), room)).toMatchObject({ stop: undefined })
+    expect(await statesOf(store, batch.id)).toEqual(['pending'])
+    const now = { ...seen, attemptId: attempt.attemptId }
+    expect(await store.ledger.beginInQuota(now, newAttempt(), room)).toMatchObject({
+      stop: { becomes: 'duplicate' },
+    })
+  })
+
+  test('shows, of two conflicts that are alike, the order that was added first', async () => {
+    const [one, two, third] = [fileBatch(), fileBatch(), fileBatch()]
+    const [ann] = officeRows('office@example.com', ['Ann'])
+    const [bob] = officeRows('bob@example.com', ['Bob'])
+    if (ann?.state !== 'pending' || bob?.state !== 'pending') throw new Error('they are orders')
+    const shares = (from: OrderRow, changes: Partial<Recipient>): OrderRow => ({
+      ...from,
+      recipient: { ...from.recipient, ...changes },
+    })
+    // The first shares the phone alone with the third, which the index of phones finds after that of e-mails.
+    const phone = '+61411111111'
+    await store.batches.add(one, [shares(bob, { first_name: 'Cid', last_name: 'Other', phone })])
+    await store.batches.add(two, [shares(ann, { email: 'cid@example.com', last_name: 'Second' })])
+    await store.batches.add(third, [
+      shares(ann, { first_name: 'Cid', last_name: 'Third', email: 'cid@example.com', phone }),
+    ])
+    const [row] = await rowsOf(store, third.id)
+    expect(row).toMatchObject({ state: 'held', matches: { batchId: one.id } })
+  })
+
+  test('a claim by a process that read another key than the store has is refused, and nothing is sent', async () => {
+    const batch = fileBatch()
+    await store.batches.add(batch, orderRows(1))
+    const seen: RowVersion = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
+    const before = await replaceKey('1'.repeat(64))
+    const refused = {
+      code: 'io',
+      message: expect.stringMatching(/^the store ".*" was replaced while it was in use$/) as string,
+    }
+    await expect(store.ledger.begin(seen, newAttempt())).rejects.toMatchObject(refused)
+    await replaceKey(before)
+    expect(await store.ledger.begin(seen, newAttempt())).toMatchObject({ state: 'sending' })
+  })
+
+  /** Past the program; answers the key that was there. Both are hexadecimal. */
+  async function replaceKey(key: string): Promise<string> {
+    if (backend === 'PostgreSQL') {
+      const url = await suiteStore()
+      const [row] = await asked(
+        url,
+        `SELECT encode(value, 'hex') AS key FROM refcheck.meta WHERE name = 'fingerprint_key'`,
+      )
+      await asked(
+        url,
+        `UPDATE refcheck.meta SET value = decode('${key}', 'hex') WHERE name = 'fingerprint_key'`,
+      )
+      return String(row?.['key'])
+    }
+    const database = new DatabaseSync(place.path)
+    const row = database.prepare(`SELECT hex(value) AS key FROM meta WHERE name = 'fingerprint_key'`).get()
+    database.exec(`UPDATE meta SET value = x'${key}' WHERE name = 'fingerprint_key'`)
+    database.close()
+    return String(row?.['key']).toLowerCase()
+  }
 })
 
 /** What a file says of its own rows, which share one e-mail. */

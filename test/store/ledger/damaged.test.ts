@@ -83,4 +83,19 @@ describe.each(backends)('%s: a row that was damaged is sent no more', (backend) 
     ).rejects.toMatchObject(damaged)
     expect(await store.ledger.add(batchOf(['bob@example.com']), { allowDuplicate: false })).toBeUndefined()
   })
+
+  test('a store without the key of its fingerprints is refused: with a new key, everybody would be new', async () => {
+    await addOne(store.ledger, 'ann@example.com')
+    await inStore(`DELETE FROM meta WHERE name = 'fingerprint_key'`)
+    await expect(place.store()).rejects.toMatchObject({
+      code: 'io',
+      message: expect.stringMatching(
+        /^the store ".*" is damaged: the key of its fingerprints is missing$/,
+      ) as string,
+      hint: 'Nothing was sent. Restore a backup of the store.',
+    })
+    if (backend === 'PostgreSQL') {
+      await inStore(`INSERT INTO meta (name, value) VALUES ('fingerprint_key', '${'x'.repeat(32)}')`)
+    }
+  })
 })

@@ -74,7 +74,7 @@ describe.each(backends)('%s', (backend) => {
     const odd = received(one, 'SHINY', { oddity: 'unknown status' })
     await inbox.add([odd, received(one, 'PARTIAL')], false)
     expect(await inbox.add([odd], false)).toEqual([{ id: 1, repeated: true }])
-    expect(await inbox.latestStatus(one)).toMatchObject({ status: 'PARTIAL' })
+    expect(await inbox.latestStatus('http://127.0.0.1:4010', one)).toMatchObject({ status: 'PARTIAL' })
   })
 
   test('nothing is added, and an unknown event is none', async () => {
@@ -116,8 +116,11 @@ describe.each(backends)('%s', (backend) => {
       [received(one, 'COMPLETED'), received(one, 'PARTIAL'), received(one, 'IN_PROGRESS')],
       false,
     )
-    expect(await inbox.latestStatus(one)).toEqual({ status: 'COMPLETED', receivedAt: someTime })
-    expect(await inbox.latestStatus(two)).toBeUndefined()
+    expect(await inbox.latestStatus('http://127.0.0.1:4010', one)).toEqual({
+      status: 'COMPLETED',
+      receivedAt: someTime,
+    })
+    expect(await inbox.latestStatus('http://127.0.0.1:4010', two)).toBeUndefined()
   })
 
   test('requests that no order holds', async () => {
@@ -126,6 +129,54 @@ describe.each(backends)('%s', (backend) => {
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
     await inbox.add([received(one, 'PARTIAL'), received(two, 'PARTIAL'), received(three, 'PARTIAL')], false)
     expect(await inbox.unclaimed()).toEqual([three, two])
+  })
+
+  test('of two services with the same request id, an event is of its own alone', async () => {
+    const { ledger } = await place.store()
+    const [here, there] = ['http://127.0.0.1:4010', 'https://api.example.com']
+    for (const [email, baseUrl] of [
+      ['a@example.com', here],
+      ['b@example.com', there],
+    ] as const) {
+      const attempt = await beginOne(ledger, email, { baseUrl })
+      await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
+    }
+    const statuses = async () =>
+      (await ledger.list({ requestId: one })).map(({ requestStatus }) => requestStatus)
+    const of = (baseUrl: string | undefined, requestId: string, status: string) =>
+      received(requestId, status, { baseUrl })
+    expect(await inbox.add([of(here, one, 'PARTIAL'), of(there, one, 'PARTIAL')], true)).toEqual([
+      { id: 1, repeated: false },
+      { id: 2, repeated: false },
+    ])
+    expect((await inbox.due(someTime, 8)).map(({ id }) => id)).toEqual([1, 2])
+    await inbox.add(
+      [of(here, one, 'COMPLETED'), of(here, two, 'PARTIAL'), of(undefined, three, 'PARTIAL')],
+      false,
+    )
+    expect(await statuses()).toEqual(['COMPLETED', 'PARTIAL'])
+    await ledger.recordStatus(there, one, 'ERROR', someTime)
+    expect(await statuses()).toEqual(['COMPLETED', 'ERROR'])
+    expect(await inbox.latestStatus(there, one)).toMatchObject({ status: 'PARTIAL' })
+    expect(await ids({ baseUrl: there, requestId: one })).toEqual([2])
+    expect(await inbox.unclaimed(here)).toEqual([three, two])
+    expect(await inbox.unclaimed(there)).toEqual([three])
+  })
+
+  test('what is said of a request at one of two joined services is said of its order at the other', async () => {
+    const { ledger, waiting } = await place.store()
+    const [old, now] = ['https://old.example.com', 'https://api.example.com']
+    const attempt = await beginOne(ledger, 'a@example.com', { baseUrl: old })
+    await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
+    const event = received(one, 'PARTIAL', { baseUrl: now })
+    await inbox.add([event], false)
+    expect(await ledger.list({ requestId: one })).toMatchObject([{ requestStatus: 'RECEIVED' }])
+    await waiting.sayService([now, old], true, { at: someTime, by: 'ann' })
+    await inbox.add([{ ...event, status: 'IN_PROGRESS' }], false)
+    expect(await ledger.list({ requestId: one })).toMatchObject([{ requestStatus: 'IN_PROGRESS' }])
+    await ledger.recordStatus(now, one, 'COMPLETED', someTime)
+    expect(await ledger.list({ requestId: one })).toMatchObject([{ requestStatus: 'COMPLETED' }])
+    expect(await inbox.unclaimed(now)).toEqual([])
   })
 
   test('an order knows what events said about its request, and never goes back', async () => {
@@ -148,7 +199,7 @@ describe.each(backends)('%s', (backend) => {
     const attempt = await beginOne(ledger, 'a@example.com')
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
     const checks = '{"background":{"IN_PROGRESS":1}}'
-    await ledger.recordStatus(one, 'IN_PROGRESS', someTime, checks)
+    await ledger.recordStatus('http://127.0.0.1:4010', one, 'IN_PROGRESS', someTime, checks)
     await inbox.add([received(one, 'RECEIVED')], false)
     expect(await ledger.list({ requestId: one })).toMatchObject([{ checks }])
     await inbox.add([received(one, 'COMPLETED')], false)

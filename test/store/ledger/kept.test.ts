@@ -137,7 +137,7 @@ describe.each(backends)('%s', (backend) => {
       field: undefined,
       userEmail: 'member@example.com',
     })
-    await store.ledger.recordStatus(requestId.toUpperCase(), 'PARTIAL', at + 1)
+    await store.ledger.recordStatus('http://127.0.0.1:4010', requestId.toUpperCase(), 'PARTIAL', at + 1)
     expect(await rowOf(store.ledger, ordered)).toMatchObject({ requestStatus: 'PARTIAL' })
   })
 

@@ -8,7 +8,7 @@ import { asked, emptyDatabase } from '../../harness/postgres.ts'
 import { InternalError } from '../../../src/errors/kinds.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
-import type { Moving } from '../../../src/store/ledger/moving.ts'
+import type { Moving } from '../../../src/store/ledger/move.ts'
 import { Database } from '../../../src/store/ledger/sqlite/connection.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { tables } from '../../../src/store/ledger/tables.ts'
@@ -43,7 +43,13 @@ async function filled(store: Store): Promise<void> {
   const sent = await beginOne(ledger, 'sent@example.com')
   const requestId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
   await ledger.move(sent, { to: 'accepted', at: someTime, requestId, requestStatus: 'IN_PROGRESS' })
-  await ledger.recordStatus(requestId, 'IN_PROGRESS', someTime, '{"reference":{"IN_PROGRESS":1}}')
+  await ledger.recordStatus(
+    'http://127.0.0.1:4010',
+    requestId,
+    'IN_PROGRESS',
+    someTime,
+    '{"reference":{"IN_PROGRESS":1}}',
+  )
   const lost = await beginOne(ledger, 'lost@example.com')
   await ledger.move(lost, { to: 'unknown', at: someTime, reason: 'no\0 answer' })
   const file = fileBatch({ name: 'Zoë’s “people”.csv' })
@@ -170,7 +176,7 @@ test('nobody moves a store that somebody orders with, or to a place that is a st
       random: systemRandom,
     })
   await expect(move(() => Promise.resolve(other))).rejects.toThrow(
-    'is a store already (batches, submissions)',
+    'is a store already (batches, submissions, accounts)',
   )
   const batch = batchOf(['now@example.com'])
   const hold = await store.ledger.hold(batch)

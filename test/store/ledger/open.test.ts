@@ -138,7 +138,7 @@ describe('who may read it', () => {
       const paths = { config: cwd + '/config', data: cwd + '/a/b/data' }
       const { ledger } = await openStore({ chosen: undefined, paths, cwd, clock, random })
       await ledger.hold({ id: 'held', kind: 'single' })
-      await ledger.recordStatus('none', 'RECEIVED', 1)
+      await ledger.recordStatus('http://127.0.0.1:4010', 'none', 'RECEIVED', 1)
       process.kill(process.pid, 'SIGKILL')`
     const child = spawnSync(process.execPath, ['--input-type=module', '--eval', source], { encoding: 'utf8' })
     expect([child.signal, child.stderr]).toEqual(['SIGKILL', ''])
@@ -160,8 +160,7 @@ describe('who may read it', () => {
       'a/b/data/ledger.sqlite.locks/held.lock': '600',
       config: '700',
       'config/attempts': '700',
-      'config/attempts/ID.json': '600',
-      'config/attempts/ID.list': '600',
+      'config/attempts/ID.log': '600',
     })
   })
 
@@ -175,13 +174,14 @@ describe('who may read it', () => {
     ])
   })
 
-  test('the data folder is fixed too, a folder of the person’s own is not', async () => {
+  test('a folder that exists keeps its mode', async () => {
     mkdirSync(join(place.folder, 'data'), { mode: 0o755 })
     mkdirSync(join(place.folder, 'own'), { mode: 0o755 })
     await place.open()
     await place.open('own/orders.sqlite')
-    expect(mode(join(place.folder, 'data'))).toBe('700')
-    expect(place.notices).toHaveLength(1)
+    expect(mode(join(place.folder, 'data'))).toBe('755')
+    expect(mode(join(place.folder, 'data', 'ledger.sqlite'))).toBe('600')
+    expect(place.notices).toEqual([])
     expect(mode(join(place.folder, 'own'))).toBe('755')
     expect(mode(join(place.folder, 'own', 'orders.sqlite'))).toBe('600')
   })

@@ -3,15 +3,12 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 
 import { newAttempt, personOf, someTime } from './batches.ts'
-import type { ListedAttempt } from '../../../src/domain/store/attempt-list.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import { resultsBatch } from '../../../src/domain/submission/witness.ts'
 import { batchOf, batchRowOf } from '../../../src/store/ledger/batch-rows.ts'
-import { claimedOf } from '../../../src/store/ledger/claimed.ts'
-import { listedAttemptOf } from '../../../src/store/ledger/listed-rows.ts'
-import { changeColumns } from '../../../src/store/ledger/change-columns.ts'
+import { claimedOf } from '../../../src/store/ledger/claim.ts'
+import { changeColumns } from '../../../src/store/ledger/change.ts'
 import { stopGroupOf, storedRowOf } from '../../../src/store/ledger/match-rows.ts'
-import { putBackColumns } from '../../../src/store/ledger/put-back.ts'
 
 test('only what ends an attempt in flight says of the attempt what became of it', () => {
   const from = { batchId: 'b', row: 1, attemptId: 'a' }
@@ -60,26 +57,19 @@ test('a row of the store has the attempt that was made of it last', () => {
   expect(storedRowOf({ ...selected, attempt_id: null })?.attemptId).toBeUndefined()
 })
 
-test('an attempt of somebody whose fingerprints were removed is listed without them', () => {
-  const selected = {
-    id: 'a',
-    batch_id: 'b',
-    row_number: 1,
-    user_email: 'member@example.com',
-    began_at: someTime,
-    base_url: 'http://127.0.0.1:4010',
-    package_id: 12,
-    person: 'first form',
-    email: null,
-    phone: null,
+test('an attempt of a person whose fingerprints were erased is recorded without them', () => {
+  const row = {
+    batchId: 'b',
+    row: 1,
+    packageId: 12,
+    prints: undefined,
+    baseUrl: '',
+    body: Buffer.from('{}'),
+    joined: [],
   }
-  expect(listedAttemptOf(selected)).toMatchObject({ person: 'first form', email: '', phone: '' })
-  const row = { batchId: 'b', row: 1, packageId: 12, prints: undefined, baseUrl: '', body: Buffer.from('{}') }
-  expect(claimedOf(row as unknown as Parameters<typeof claimedOf>[0], newAttempt())).toMatchObject({
-    person: '',
-    email: '',
-    phone: '',
+  expect(claimedOf(row as unknown as Parameters<typeof claimedOf>[0], newAttempt(), 7)).toMatchObject({
     attempt: { state: 'sending' },
+    recorded: { number: 7, person: '', email: '', phone: '' },
   })
 })
 
@@ -149,29 +139,4 @@ test('a row that is held for nothing is in no group of what stands in the way', 
   expect(stopGroupOf(group)).toEqual([])
   expect(stopGroupOf({ ...group, held_for: 'similar' })).toMatchObject([{ heldFor: 'similar', count: 1 }])
   expect(stopGroupOf({ ...group, state: 'duplicate' })).toMatchObject([{ heldFor: undefined, count: 1 }])
-})
-
-test('an attempt that is put back has the fingerprints that its list has: 0.1.0’s, today’s, or none', () => {
-  const attempt: ListedAttempt = {
-    attemptId: 'a',
-    batchId: 'b',
-    row: 1,
-    packageId: 12,
-    person: 'p',
-    email: 'e',
-    phone: 'f',
-    at: someTime,
-    baseUrl: 'http://127.0.0.1:4010',
-    userEmail: 'owner@example.com',
-  }
-  const prints = (changes: Partial<ListedAttempt>) => {
-    const { fingerprint, person_print, email_print, phone_print } = putBackColumns(
-      { ...attempt, ...changes },
-      someTime,
-    ).row
-    return [fingerprint, person_print, email_print, phone_print]
-  }
-  expect(prints({})).toEqual(['p', 'p', 'e', 'f'])
-  expect(prints({ email: '', phone: '' })).toEqual(['p', null, null, null])
-  expect(prints({ person: '', email: '', phone: '' })).toEqual(['a', null, null, null])
 })

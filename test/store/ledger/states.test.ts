@@ -65,6 +65,8 @@ describe.each(backends)('%s', (backend) => {
     'unknown → accepted',
     'unknown → pending',
     'unknown → dropped',
+    'unknown → cancelled',
+    'dropped → cancelled',
     'dropped → accepted',
     'dropped → pending',
   ])
@@ -179,25 +181,25 @@ describe.each(backends)('%s', (backend) => {
 
   test('a terminal status is never replaced', async () => {
     const row = await arrive('accepted')
-    await ledger.recordStatus(requestId, 'PARTIAL', at + 1)
+    await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'PARTIAL', at + 1)
     expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'PARTIAL', requestStatusAt: at + 1 })
-    await ledger.recordStatus(requestId, 'COMPLETED', at + 2)
-    await ledger.recordStatus(requestId, 'IN_PROGRESS', at + 3)
+    await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'COMPLETED', at + 2)
+    await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'IN_PROGRESS', at + 3)
     expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'COMPLETED', requestStatusAt: at + 2 })
   })
 
   test('checks are kept with the status that they were read with, of a terminal one too', async () => {
     const row = await arrive('accepted')
     const [begun, done] = ['{"background":{"IN_PROGRESS":2}}', '{"background":{"COMPLETED":2}}']
-    await ledger.recordStatus(requestId, 'IN_PROGRESS', at + 1, begun)
+    await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'IN_PROGRESS', at + 1, begun)
     expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'IN_PROGRESS', checks: begun })
     // Of a status that came without them none are known.
-    await ledger.recordStatus(requestId, 'COMPLETED', at + 2)
+    await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'COMPLETED', at + 2)
     expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'COMPLETED', checks: undefined })
-    await ledger.recordStatus(requestId, 'IN_PROGRESS', at + 3, begun)
+    await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'IN_PROGRESS', at + 3, begun)
     expect(await rowOf(ledger, row)).toMatchObject({ checks: undefined })
-    await ledger.recordStatus(requestId, 'COMPLETED', at + 4, done)
-    await ledger.recordStatus(requestId, 'COMPLETED', at + 5)
+    await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'COMPLETED', at + 4, done)
+    await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'COMPLETED', at + 5)
     expect(await rowOf(ledger, row)).toMatchObject({
       requestStatus: 'COMPLETED',
       requestStatusAt: at + 2,

@@ -13,8 +13,7 @@ const hour = 3_600_000
 
 function setUp() {
   const data = join(temporaryFolder(), 'data')
-  const open = () =>
-    openOrderPlans({ paths: { config: data, data }, random: systemRandom, onNotice: () => undefined })
+  const open = () => openOrderPlans({ paths: { config: data, data }, random: systemRandom })
   return { folder: join(data, 'plans'), plans: open(), other: open() }
 }
 

@@ -70,7 +70,7 @@ test('a list of 64 MiB is read, a larger one is none', async () => {
   truncateSync(path, 67_108_865)
   await expect(readText(path)).rejects.toMatchObject({
     code: 'io',
-    message: `cannot read "${path}": it is not a list of reports`,
+    message: `cannot read "${path}": it is larger than 67108864 bytes`,
   })
 })
 

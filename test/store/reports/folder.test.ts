@@ -34,6 +34,7 @@ const csv = (rows: readonly (readonly unknown[])[]): string => rows.map((row) =>
 const open = (alone?: string) => ReportFolder.open(path, { clock, random, pid: 1, csv, alone })
 
 const subject = (checkId: string) => ({
+  service: 'https://api.example.com',
   request_id: null,
   check_id: checkId,
   referee_id: null,
@@ -222,12 +223,14 @@ test('the manifest is in the order that was asked for, and is written where some
   first.arrange([subject('b.pdf'), subject('a.pdf')])
   await first.close()
   expect(listed().map(({ file }) => file)).toEqual(['c.pdf', 'b.pdf', 'a.pdf'])
-  expect(readFileSync(join(path, 'manifest.json'), 'utf8')).toMatch(/^\[\n  \{\n    "request_id": null,\n/)
+  expect(readFileSync(join(path, 'manifest.json'), 'utf8')).toMatch(
+    /^\[\n  \{\n    "service": "https:\/\/api.example.com",\n/,
+  )
 
   const before = statSync(join(path, 'manifest.json')).ino
   const second = await open()
-  expect(second.record('a.pdf', undefined)).toMatchObject({ file: 'a.pdf' })
-  expect(second.record('unknown.pdf', undefined)).toBeUndefined()
+  expect(second.record(subject('a.pdf'))).toMatchObject({ file: 'a.pdf' })
+  expect(second.record(subject('unknown.pdf'))).toBeUndefined()
   second.arrange([subject('a.pdf'), subject('c.pdf')])
   await second.close()
   // Nothing new is known of them, so they stay where they were.

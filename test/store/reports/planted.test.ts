@@ -97,6 +97,7 @@ test.each<[string, (journal: string) => void]>([
     },
   }
   const subject = {
+    service: 'https://api.example.com',
     request_id: null,
     check_id: 'c1',
     referee_id: null,

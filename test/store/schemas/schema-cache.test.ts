@@ -83,16 +83,15 @@ test('another service, user or package does not see it; another spelling of the 
   expect(await cache.get({ ...key, userEmail: 'Ana@Example.com' })).toEqual(schema)
 })
 
-test('files and folders are private; looser ones are fixed with a word', async () => {
+test('files are private, looser ones are fixed with a word; folders are made private, and one that exists keeps its mode', async () => {
   mkdirSync(data)
   chmodSync(data, 0o755)
   await cache.put(key, schema)
   const modes = [data, join(data, 'schemas'), file()].map((path) => statSync(path).mode & 0o777)
-  expect(modes).toEqual([0o700, 0o700, 0o600])
+  expect(modes).toEqual([0o755, 0o700, 0o600])
   chmodSync(file(), 0o644)
   expect(await cache.get(key)).toEqual(schema)
   expect(notices).toEqual([
-    `The folder "${data}" was readable by other users (0755); it is now private (0700).`,
     `The file "${file()}" was readable by other users (0644); it is now private (0600).`,
   ])
 })

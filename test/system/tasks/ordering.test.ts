@@ -139,8 +139,8 @@ test('order checks on one person, step by step', async () => {
     2> Credit history check   Annual income        85000.5
 
     2> ✔ Is everything correct? Yes, go on
-    2> ? Order 101 Standard employment screen for Zoë O'Brien-Smith at 127.0.0.1:PORT
-    2> as olive.owner@example.com? (y/N)
+    2> ? Order 101 Standard employment screen for Zoë O'Brien-Smith (zoe@example.com)
+    2> at 127.0.0.1:PORT as olive.owner@example.com? (y/N)
   `)
   await at.press('y\r')
   expect(at.seen()).toMatchInlineSnapshot(`
@@ -152,8 +152,8 @@ test('order checks on one person, step by step', async () => {
     2> Credit history check   Annual income        85000.5
 
     2> ✔ Is everything correct? Yes, go on
-    2> ✔ Order 101 Standard employment screen for Zoë O'Brien-Smith at 127.0.0.1:PORT
-    2> as olive.owner@example.com? Yes
+    2> ✔ Order 101 Standard employment screen for Zoë O'Brien-Smith (zoe@example.com)
+    2> at 127.0.0.1:PORT as olive.owner@example.com? Yes
     created  REQUEST_1                             RECEIVED
     2> The same order as one command:
     2>   refcheck request create --package 101 --first-name Zoë \\
@@ -229,8 +229,8 @@ test('correct an answer before ordering', async () => {
     2> Recipient  Phone       +61412345678
 
     2> ✔ Is everything correct? Yes, go on
-    2> ✔ Order 102 Identity check only for Priya Rao at 127.0.0.1:PORT as
-    2> olive.owner@example.com? Yes
+    2> ✔ Order 102 Identity check only for Priya Rao (priya@example.com) at
+    2> 127.0.0.1:PORT as olive.owner@example.com? Yes
     created  REQUEST_1                             RECEIVED
     2> The same order as one command:
     2>   refcheck request create --package 102 --first-name Priya --last-name Rao \\
@@ -277,8 +277,8 @@ test('leave in the middle, and continue later', async () => {
     2> Recipient  Phone       +61412345678
 
     2> ✔ Is everything correct? Yes, go on
-    2> ✔ Order 102 Identity check only for Priya Shah at 127.0.0.1:PORT as
-    2> olive.owner@example.com? Yes
+    2> ✔ Order 102 Identity check only for Priya Shah (priya@example.com) at
+    2> 127.0.0.1:PORT as olive.owner@example.com? Yes
     created  REQUEST_1                             RECEIVED
     2> The same order as one command:
     2>   refcheck request create --package 102 --first-name Priya --last-name Shah \\
@@ -309,8 +309,8 @@ test('order nothing by a stray Enter', async () => {
     2> Recipient  Phone       +61412345678
 
     2> ✔ Is everything correct? Yes, go on
-    2> ✔ Order 102 Identity check only for Priya Shah at 127.0.0.1:PORT as
-    2> olive.owner@example.com? No
+    2> ✔ Order 102 Identity check only for Priya Shah (priya@example.com) at
+    2> 127.0.0.1:PORT as olive.owner@example.com? No
 
     2> Package 102: Identity check only
 

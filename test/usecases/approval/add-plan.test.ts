@@ -23,7 +23,6 @@ test('fifty plans wait at most, and free their places as they expire', async () 
   const plans = openOrderPlans({
     paths: { config: data, data },
     random: systemRandom,
-    onNotice: () => undefined,
   })
   const ports = { plans, clock, random: systemRandom, owner, agents: [] }
   for (let at = 0; at < 50; at += 1) await addPlan(ports, what, 'one')
@@ -38,7 +37,6 @@ test('a code that is in use is drawn again', async () => {
   const plans = openOrderPlans({
     paths: { config: data, data },
     random: systemRandom,
-    onNotice: () => undefined,
   })
   const drawn = [1, 1, 2].map((byte) => Buffer.alloc(8, byte))
   const random = { ...systemRandom, bytes: (count: number) => drawn.shift() ?? systemRandom.bytes(count) }

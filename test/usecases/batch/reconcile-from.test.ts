@@ -137,7 +137,7 @@ describe('the results file', () => {
     expect(results()).toContain(`accepted,${idOf(1)},RECEIVED`)
     expect(results()).toContain('unknown,')
     const [batch] = await store.batches.list()
-    await settleManually(runnerOf(store).ports, {
+    await settleManually(runnerOf(store, knows(1)).ports, {
       batchId: batch?.id ?? '',
       row: 2,
       answer: { kind: 'leave' },

@@ -5,7 +5,7 @@ import { rowsOf } from '../../store/ledger/files.ts'
 import { lost, requestId, taken } from '../request/answers.ts'
 import type { RunEvent } from '../../../src/domain/batch/run.ts'
 import { ForbiddenError, InvalidInputError, IoError } from '../../../src/errors/kinds.ts'
-import type { Begun } from '../../../src/store/ledger/ledger.ts'
+import type { Begun } from '../../../src/store/ledger/claim.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 let store: Store

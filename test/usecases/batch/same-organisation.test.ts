@@ -8,7 +8,6 @@ import { requireSameOrganisation } from '../../../src/usecases/batch/same-organi
 
 interface World {
   accepted?: (string | undefined)[]
-  pending?: number
   userEmail?: string
   users?: string[] | Error
   reads?: Record<string, Error>
@@ -19,7 +18,6 @@ interface World {
 /** Whether a batch may go on, and what was asked of whom. */
 async function goesOn({
   accepted = [],
-  pending = 1,
   userEmail = 'owner@example.com',
   users = [],
   reads = {},
@@ -30,7 +28,7 @@ async function goesOn({
   const batch = {
     id: 'the-batch',
     userEmail,
-    counts: { ...noCounts(), pending, accepted: accepted.length },
+    counts: { ...noCounts(), accepted: accepted.length },
   } as Batch
   const ports = {
     signal,
@@ -136,9 +134,4 @@ describe('a batch of which nothing was accepted', () => {
   test('a service that does not answer well is what halts it', async () => {
     expect((await goesOn({ userEmail: 'starter@example.com', users: down })).end).toBe(down)
   })
-})
-
-test('a batch that has nothing to send asks nobody', async () => {
-  const world = { pending: 0, accepted: [idOf(1)], userEmail: 'starter@example.com' }
-  expect(await goesOn(world)).toEqual({ end: undefined, asked: [] })
 })

@@ -88,7 +88,10 @@ test('an event that the store tells of is looked for at once; one that it does n
   let status = 'RECEIVED'
   let reads = 0
   const waited = waitForRequests(
-    { getRequest: async (request_id) => ((reads += 1), { request_id, status, checks: [] }) as never },
+    {
+      baseUrl: 'https://api.example.com',
+      getRequest: async (request_id) => ((reads += 1), { request_id, status, checks: [] }) as never,
+    },
     ['a'],
     {
       goal: 'terminal',

@@ -51,7 +51,8 @@ export async function waiting(options: Waiting): Promise<Waited> {
   const lives = Array.from({ length: requests }, (_, at) => life(at, spanMs, statuses, random))
   const result: Waited = { reads: [], lateness: [], wasted: 0, longMs: 0, failure: undefined }
   const seen = new Map<string, string>()
-  const api: Pick<Api, 'getRequest'> = {
+  const api: Pick<Api, 'baseUrl' | 'getRequest'> = {
+    baseUrl: 'https://api.example.com',
     async getRequest(id) {
       const now = clock.monotonic()
       const past = lives.find((each) => each.id === id)?.changes.filter(({ at }) => at <= now) ?? []
@@ -119,9 +120,9 @@ function fed(
     }
   }
   return {
-    latestStatus: async (id) => {
+    latestStatus: async (...request) => {
       await deliver()
-      return inbox.latestStatus(id)
+      return inbox.latestStatus(...request)
     },
     async *list(filter) {
       await deliver()

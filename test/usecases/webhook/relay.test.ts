@@ -7,7 +7,7 @@ import type { Delivered } from '../../../src/domain/webhook/retry.ts'
 import { IoError } from '../../../src/errors/kinds.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
-import type { Hold } from '../../../src/store/ledger/ledger.ts'
+import type { Hold } from '../../../src/store/ledger/holds.ts'
 import { Relay } from '../../../src/usecases/webhook/relay.ts'
 import { scratch } from '../../store/ledger/scratch.ts'
 

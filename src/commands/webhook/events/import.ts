@@ -21,11 +21,14 @@ export default class WebhookEventsImport extends BaseCommand<typeof WebhookEvent
   async run(): Promise<void> {
     const { file } = this.args
     const bytes = await readInput(this.context, file, 'the events', largestLog)
-    const { secret } = await webhookSecrets(this.scope, this.flags['secret-file'])
+    const { secret, service } = await webhookSecrets(this.scope, this.flags['secret-file'])
     const { inbox } = await store(this.scope)
-    const now = this.context.clock.now()
-    this.answer(
-      importedView(await importEvents(inbox, bytes, { key: signingKeyOf(secret), now, name: file })),
-    )
+    const imported = await importEvents(inbox, bytes, {
+      key: signingKeyOf(secret),
+      baseUrl: await service(),
+      now: this.context.clock.now(),
+      name: file,
+    })
+    this.answer(importedView(imported))
   }
 }

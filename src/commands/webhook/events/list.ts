@@ -6,7 +6,7 @@ import { outputPlace, writeOutput } from '../../../compose/output-file.ts'
 import { eventListView } from '../../../output/views/inbox.ts'
 import { exportLines, listEvents } from '../../../usecases/webhook/inbox.ts'
 import { requestIdOf } from '../../../compose/known-ids.ts'
-import { store } from '../../../compose/store.ts'
+import { inboxToShow } from '../../../compose/store.ts'
 
 export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsList> {
   static override summary = 'List the received events, oldest first'
@@ -26,7 +26,7 @@ export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsL
   }
 
   async run(): Promise<void> {
-    const { inbox } = await store(this.scope)
+    const inbox = await inboxToShow(this.scope)
     const { 'request-id': named } = this.flags
     const requestId = named === undefined ? undefined : await requestIdOf(this.scope, named)
     const filter = { ...eventFilter(this.flags), requestId }

@@ -3,7 +3,7 @@ import { eventIdArg } from '../../../cli/flags/events.ts'
 import { shownEvent } from '../../../domain/webhook/event-list.ts'
 import { eventView } from '../../../output/views/inbox.ts'
 import { findEvent } from '../../../usecases/webhook/inbox.ts'
-import { store } from '../../../compose/store.ts'
+import { inboxToShow } from '../../../compose/store.ts'
 
 export default class WebhookEventsShow extends BaseCommand<typeof WebhookEventsShow> {
   static override summary = 'Show one received event with its exact body'
@@ -11,7 +11,7 @@ export default class WebhookEventsShow extends BaseCommand<typeof WebhookEventsS
   static override args = { id: eventIdArg({ required: true, description: 'id of an event' }) }
 
   async run(): Promise<void> {
-    const { inbox } = await store(this.scope)
+    const inbox = await inboxToShow(this.scope)
     this.answer(eventView(shownEvent(await findEvent(inbox, this.args.id))))
   }
 }

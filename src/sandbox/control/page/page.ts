@@ -4,6 +4,7 @@ import { quotaBar, statusChart } from '../../../html/charts.ts'
 import type { Piece } from '../../../html/document.ts'
 import { pill } from '../../../html/pill.ts'
 import { requestStatuses } from '../../../contract/statuses.ts'
+import { sanitize } from '../../../host/text.ts'
 import type { RequestResource } from '../../../contract/request.ts'
 import type { LogEntry } from '../../service/log.ts'
 import type { DeliveryRecord } from '../../service/records.ts'
@@ -65,8 +66,11 @@ export function page(sandbox: Sandbox): Piece {
     </html>`
 }
 
+/** A text from a call or a fixture: what hides, turns or breaks a line is a mark. */
+const shown = (text: string): string => sanitize(text, { marksLines: true })
+
 function entryItem(entry: LogEntry): Piece {
-  return html`<p>${logLine(entry)}</p> `
+  return html`<p>${sanitize(logLine(entry), { layout: true, marksLines: true })}</p> `
 }
 
 /** How things stand; the script puts it in again, and the tables. */
@@ -77,7 +81,7 @@ function live(overview: Overview): Piece {
     ['Clock', `${moment(now)} (${clock})`],
     ['Speed', String(speed)],
     ['Credits', credits === null ? 'unlimited' : String(credits)],
-    ['Webhook', webhook ?? 'none'],
+    ['Webhook', shown(webhook ?? 'none')],
   ]
   return html`
     <dl class="facts">
@@ -215,13 +219,13 @@ function requestRow({
   status,
   checks,
 }: RequestResource): Piece {
-  const name = `${recipient.first_name} ${recipient.last_name}`
+  const name = shown(`${recipient.first_name} ${recipient.last_name}`)
   return html`<tr>
-    <th scope="row">${name}<br /><small>${recipient.email}</small></th>
+    <th scope="row">${name}<br /><small>${shown(recipient.email)}</small></th>
     <td>${String(packageId)}</td>
     <td>${pill(status)}</td>
     <td>
-      ${checks.map((check) => html`<div>${check.type === 'reference' ? 'References' : (check.check_name ?? check.type)} ${pill(check.status)}</div>`)}
+      ${checks.map((check) => html`<div>${check.type === 'reference' ? 'References' : shown(check.check_name ?? check.type)} ${pill(check.status)}</div>`)}
     </td>
     <td><code>${id}</code></td>
     <td>
@@ -266,7 +270,7 @@ function deliveryTable(all: readonly DeliveryRecord[]): Piece {
                 <th scope="row">${pill(status)}<br /><code>${request_id}</code></th>
                 <td>${pill(state, state.replaceAll('_', ' '))}</td>
                 <td>${String(attempts)}</td>
-                <td>${outcome ?? '-'}</td>
+                <td>${shown(outcome ?? '-')}</td>
                 <td>
                   <button
                     id="redeliver-${id}"

@@ -3,13 +3,13 @@ import type { Client, Notification, QueryResult } from 'pg'
 import type { PostgresServer } from '../../../domain/store/postgres-address.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../../errors/kinds.ts'
 import { type Clock, systemClock } from '../../../host/clock.ts'
+import type { Values } from '../engine.ts'
 import { requireDurable, type Settled, settle } from './durability.ts'
-import { isRefusal, noAnswer, sqlState, storeFailure } from './failure.ts'
+import { endsSession, isDeadlock, isRefusal, noAnswer, storeFailure } from './failure.ts'
 import { clientOptions, longestStatementMs } from './place.ts'
 import { numbered, type Statement, storable } from './statement.ts'
 
-/** By the names that statements use as `:name`. */
-export type Values = Readonly<Record<string, unknown>>
+export type { Values } from '../engine.ts'
 
 /** What statements are asked of: the database itself, or a transaction. */
 export interface Sql {
@@ -89,8 +89,17 @@ export class Database implements Sql {
    * Committed to the server's disk, and to a synchronous standby where there is one.
    */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#inTransaction('BEGIN', work)
+  }
+
+  /** Reads of one moment. */
+  snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#inTransaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work)
+  }
+
+  #inTransaction<T>(begin: string, work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#inTurn(async (client) => {
-      await this.#send(client, 'BEGIN', {})
+      await this.#send(client, begin, {})
       let result: T
       try {
         result = await work(this.#within(client))
@@ -203,11 +212,9 @@ export class Database implements Sql {
   }
 
   #within(client: Client): Sql {
-    const all = async (sql: string, values: Values = {}): Promise<unknown[]> =>
-      (await this.#send(client, sql, values)).rows
     return {
-      all,
-      get: async (sql, values = {}) => (await all(sql, values))[0],
+      all: async (sql, values = {}) => (await this.#send(client, sql, values)).rows,
+      get: async (sql, values = {}) => (await this.#send(client, sql, values)).rows[0] as unknown,
       run: async (sql, values = {}) => (await this.#send(client, sql, values)).rowCount ?? 0,
     }
   }
@@ -251,7 +258,7 @@ export class Database implements Sql {
     try {
       return await this.#ask(client, sql, values)
     } catch (error) {
-      if (sqlState(error) === undefined) this.#lose(client)
+      if (endsSession(error)) this.#lose(client)
       throw storeFailure(this.#server, error)
     }
   }
@@ -284,8 +291,6 @@ export class Database implements Sql {
     destroy(client)
   }
 }
-
-const isDeadlock = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')
 
 /** At once, whatever it waits for; a second time does nothing. */
 function destroy(client: Client): void {

@@ -90,6 +90,16 @@ export function sqlState(error: unknown): string | undefined {
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !(code in network) ? code : undefined
 }
 
+/** Whether the server undid the transaction because it and another one waited for each other. */
+export const isDeadlock = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')
+
+/** Whether the connection is of no use after an error: it broke, or the server ended its session (FATAL). */
+export function endsSession(error: unknown): boolean {
+  const state = sqlState(error)
+  if (state === undefined || /^(?:08|57P0|25P0[34])/.test(state)) return true
+  return error instanceof Error && 'severity' in error && /^(?:FATAL|PANIC)$/.test(String(error.severity))
+}
+
 /** Whether the server itself said that it undid what it was asked: nothing else is an answer to a COMMIT. */
 export function isRefusal(error: unknown): boolean {
   const state = sqlState(error)
@@ -98,7 +108,7 @@ export function isRefusal(error: unknown): boolean {
 
 /** Whatever went wrong with the database as one of our errors that names it, without a password; our own errors pass. */
 export function storeFailure({ shown }: PostgresServer, error: unknown): Error {
-  if (error instanceof RefcheckError) return error
+  if (error instanceof RefcheckError || isDefect(error)) return error
   const state = sqlState(error)
   if (state === movedState && error instanceof Error) {
     return storeMoved(shown, { to: error.message, isDone: true })
@@ -110,6 +120,10 @@ export function storeFailure({ shown }: PostgresServer, error: unknown): Error {
   const Failure = { fix: IoError, busy: StoreBusyError, down: StoreDownError }[kind]
   return new Failure(`cannot use the store "${shown}": ${why}`, { hint, cause: error })
 }
+
+/** Of the program itself: neither the driver nor Node tells a failure of the database or the network by these. */
+const isDefect = (error: unknown): error is Error =>
+  [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind)
 
 /** A commit without an answer. */
 export function noAnswer({ shown }: PostgresServer, cause: unknown): NoAnswerError {

@@ -1,20 +1,31 @@
 import type { Database, Sql } from './connection.ts'
 import type { Batch } from '../../../domain/batch/batch.ts'
-import type { BatchRef } from '../../../domain/submission/submission.ts'
+import type { BatchKind, BatchRef } from '../../../domain/submission/submission.ts'
 import { machineName } from '../../../host/machine-name.ts'
 import { processId } from '../../../host/process-id.ts'
 import type { Random } from '../../../host/random.ts'
-import type { HeldFor, Holds } from '../holds.ts'
-import type { Hold } from '../ledger.ts'
-import { batchKey, databaseNow, runnerIsThere } from './locking.ts'
+import { all, type Engine } from '../engine.ts'
+import type { Abandoned, HeldFor, Holds } from '../holds.ts'
+import type { Hold } from '../holds.ts'
+import { selectSubmissions, submissionOf } from '../submission-rows.ts'
+import { batchKey, databaseNow, nobodyHas, runnerIsThere } from './locking.ts'
 
-/** How long a row is its runner’s after its claim, whatever becomes of the connection: past the longest POST. In ms. */
-export const leaseMs = 75_000
+/** Rows whose runner is gone. What a file still has to send is no runner's own. */
+const selectAbandoned = `
+SELECT s.*, k.kind FROM (${selectSubmissions}) s JOIN batches k ON k.id = s.batch_id
+WHERE ((s.state = 'sending') OR (s.state = 'pending' AND s.runner IS NOT NULL)) AND ${nobodyHas}`
+
+/** Compared again once the row is locked: its runner may be there after all, or be done with it. */
+const lockAbandoned = `
+SELECT 1 FROM submissions s
+WHERE s.batch_id = :batch_id AND s.row_number = :row_number AND s.state = :state
+  AND s.attempt_id IS NOT DISTINCT FROM CAST(:attempt_id AS text) AND ${nobodyHas}
+FOR UPDATE OF s`
 
 const insertRunner = `
-INSERT INTO runners (id, lock, machine, pid, list, began_at, seen_at, leased_until)
-VALUES (:id, :lock, :machine, :pid, :list, ${databaseNow}, ${databaseNow}, 0)
-ON CONFLICT (id) DO UPDATE SET seen_at = ${databaseNow}, list = excluded.list`
+INSERT INTO runners (id, lock, machine, pid, began_at, seen_at, leased_until)
+VALUES (:id, :lock, :machine, :pid, ${databaseNow}, ${databaseNow}, 0)
+ON CONFLICT (id) DO UPDATE SET seen_at = ${databaseNow}`
 
 /** Who was not heard of for so long, and has no connection, is forgotten. */
 const forgetRunners = `
@@ -56,7 +67,6 @@ export class Runner implements Holds {
   readonly #lock: number
   readonly #held = new Map<string, Held>()
   readonly #asked = new Set<string>()
-  #list: string | undefined
   #known: Promise<void> | undefined
 
   constructor(database: Database, random: Random) {
@@ -69,13 +79,9 @@ export class Runner implements Holds {
     })
   }
 
-  /**
-   * Makes it known, once however many ask for it side by side: nothing of its own is kept before. `list`: the id of the
-   * list that it keeps its attempts in.
-   */
-  begin(list = this.#list): Promise<void> {
-    if (this.#known !== undefined && list === this.#list) return this.#known
-    this.#list = list
+  /** Makes it known, once however many ask for it side by side: nothing of its own is kept before. */
+  begin(): Promise<void> {
+    if (this.#known !== undefined) return this.#known
     const known = this.#makeKnown()
     this.#known = known
     known.catch(() => {
@@ -94,8 +100,13 @@ export class Runner implements Holds {
       lock: this.#lock,
       machine: machineName(),
       pid: processId(),
-      list: this.#list ?? null,
     })
+  }
+
+  async *abandoned(engine: Engine): AsyncGenerator<Abandoned> {
+    for (const found of await engine.run(all<{ kind: BatchKind }>(selectAbandoned))) {
+      yield { row: submissionOf(found), kind: found.kind, lock: lockAbandoned }
+    }
   }
 
   async take({ id }: BatchRef, { for: how = 'a change' }: { for?: HeldFor } = {}): Promise<Hold | undefined> {

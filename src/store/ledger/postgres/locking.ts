@@ -9,10 +9,6 @@ const keyOf = (kind: string, name: string): string =>
 
 export const batchKey = keyOf('batch', 'CAST(:batch_id AS text)')
 
-/** Until the end of the transaction, for all of the store. */
-export const lockOf = (name: 'age' | 'migrate'): string =>
-  `SELECT pg_advisory_xact_lock(${keyOf(name, `''`)})`
-
 const lockNobody = `SELECT pg_advisory_xact_lock_shared(${keyOf('account', `''`)})`
 const lockOne = `SELECT pg_advisory_xact_lock(${keyOf('account', 'CAST(:account AS text)')})`
 

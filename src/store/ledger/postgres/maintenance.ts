@@ -1,117 +1,66 @@
-import type { PostgresAge } from './age.ts'
+import type { StoreServer } from '../../../domain/store/told.ts'
+import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
+import { get } from '../engine.ts'
+import type { Upkeep } from '../maintenance.ts'
 import type { Database } from './connection.ts'
-import type { Closed } from '../../../domain/store/age.ts'
-import type { Forgotten, Purged, StoreInfo, StoreServer } from '../../../domain/store/told.ts'
-import { type SubmissionState, submissionStates } from '../../../domain/submission/states.ts'
-import { UsageError } from '../../../errors/kinds.ts'
-import { damageOf } from '../damage.ts'
-import type { Maintenance } from '../maintenance.ts'
-import type { Keyed } from './keyed.ts'
-import { danglingAttempts, selectPrints, selectReplication, selectTotals } from './maintenance-statements.ts'
-import { formatOf } from './migrate.ts'
-import { purge } from './purge.ts'
+import { metaText } from '../meta.ts'
+import { formatName } from './migrate.ts'
 
-const pageRows = 2_000
+const selectFigures = `
+SELECT current_setting('server_version') AS version,
+  (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c
+    WHERE c.relkind = 'r' AND c.relnamespace = to_regnamespace('refcheck')) AS bytes`
+
+/** Every user is shown the standbys, and not what each of them does. */
+const selectReplication = `
+SELECT CASE
+  WHEN current_setting('synchronous_standby_names') <> '' THEN 'synchronous'
+  WHEN (SELECT count(*) FROM pg_stat_replication) > 0 THEN 'asynchronous'
+  ELSE 'none' END AS replication`
+
+/** The owner of the tables, or a role of which the owner is a member, may clean them. */
+const selectMayClean = `
+SELECT bool_and(pg_has_role(relowner, 'USAGE')) AS may FROM pg_class
+WHERE relkind = 'r' AND relnamespace = to_regnamespace('refcheck')`
+
+const peopleTables = ['submissions', 'attempts', 'decisions', 'batches', 'events']
 
 /** Looking after a PostgreSQL database. */
-export class PostgresMaintenance implements Maintenance {
-  readonly #database: Database
-  readonly #keyed: Keyed
-  readonly #age: PostgresAge
-
-  constructor(database: Database, keyed: Keyed, age: PostgresAge) {
-    this.#database = database
-    this.#keyed = keyed
-    this.#age = age
-  }
-
-  async info(): Promise<StoreInfo> {
-    const latencyMs = await this.#database.latency()
-    const { replication } = (await this.#database.get(selectReplication)) as {
-      replication: StoreServer['replication']
-    }
-    const info = await this.#contents()
-    return { ...info, server: { replication, latencyMs } }
-  }
-
-  #contents(): Promise<StoreInfo> {
-    return this.#database.transaction(async (sql) => {
-      const rows = Object.fromEntries(submissionStates.map((state) => [state, 0])) as Record<
-        SubmissionState,
-        number
-      >
-      for (const row of await sql.all('SELECT state, count(*) AS count FROM submissions GROUP BY state')) {
-        const { state, count } = row as { state: SubmissionState; count: number }
-        rows[state] = count
-      }
-      const { batches, oldest, newest, events, version, bytes } = (await sql.get(selectTotals)) as {
-        batches: number
-        oldest: number | null
-        newest: number | null
-        events: number
-        version: string
-        bytes: number
-      }
+export function postgresUpkeep(database: Database): Upkeep {
+  return {
+    *figures() {
+      const found = yield* get<{ version: string; bytes: number }>(selectFigures)
       return {
-        location: this.#keyed.location,
-        bytes,
-        format: await formatOf(sql),
-        engine: `PostgreSQL ${version.replace(/ .*/s, '')}`,
-        batches,
-        rows,
-        events,
-        oldest: oldest ?? undefined,
-        newest: newest ?? undefined,
-        closed: await this.#age.closed(sql),
+        bytes: found?.bytes ?? 0,
+        format: Number((yield* metaText(formatName)) ?? 0),
+        engine: `PostgreSQL ${found?.version.replace(/ .*/s, '')}`,
       }
-    })
-  }
+    },
 
-  async check(): Promise<string[]> {
-    const found: string[] = []
-    let after = { batch_id: '', row_number: 0 }
-    for (;;) {
-      const page = (await this.#database.all(selectPrints, { ...after, limit: pageRows })) as {
-        batch_id: string
-        row_number: number
-      }[]
-      for (const row of page) found.push(...damageOf(row, this.#keyed.fingerprint))
-      const last = page.at(-1)
-      if (last === undefined || page.length < pageRows) break
-      after = { batch_id: last.batch_id, row_number: last.row_number }
-    }
-    for (const row of await this.#database.all(danglingAttempts)) {
-      const { batch_id, row_number } = row as { batch_id: string; row_number: number }
-      found.push(`row ${row_number} of batch ${batch_id} was accepted by an attempt that is not recorded`)
-    }
-    return found
-  }
+    async server() {
+      const latencyMs = await database.latency()
+      const { replication } = (await database.get(selectReplication)) as Pick<StoreServer, 'replication'>
+      return { replication, latencyMs }
+    },
 
-  async closed(): Promise<Closed | undefined> {
-    return this.#age.examine()
-  }
+    /** A server keeps older versions of rows until it vacuums. Its log, its standbys and its backups are not ours to clean. */
+    async scrub() {
+      const { may } = (await database.get(selectMayClean)) as { may: boolean }
+      if (!may) return 'the owner'
+      try {
+        for (const table of peopleTables) await database.run(`VACUUM ${table}`)
+        return undefined
+      } catch (error) {
+        if (error instanceof StoreBusyError) return 'another process'
+        throw error
+      }
+    },
 
-  async putBack(closed: Closed): Promise<string[]> {
-    return this.#age.putBack(closed)
-  }
-
-  async acceptOlder(): Promise<{ held: number }> {
-    return this.#age.accept()
-  }
-
-  async allowUnlisted(): Promise<void> {
-    await this.#age.allowUnlisted()
-  }
-
-  backup(): Promise<void> {
-    return Promise.reject(
-      new UsageError('a store on PostgreSQL is backed up by the server’s own means', {
-        hint: 'Use pg_dump, or pg_basebackup with WAL archiving.',
-      }),
-    )
-  }
-
-  async purge(who: Forgotten, options: { dryRun: boolean; completely: boolean }): Promise<Purged> {
-    return purge(this.#database, this.#age, who, options)
+    backup: () =>
+      Promise.reject(
+        new UsageError('a store on PostgreSQL is backed up by the server’s own means', {
+          hint: 'Use pg_dump, or pg_basebackup with WAL archiving.',
+        }),
+      ),
   }
 }

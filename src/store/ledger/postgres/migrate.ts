@@ -2,52 +2,53 @@ import type { Database, Sql } from './connection.ts'
 import { IoError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
 import { fingerprintKeyBytes, fingerprintKeyName } from '../fingerprints.ts'
-import { databaseNow } from './locking.ts'
+import { currentEpoch, runOn } from './engine.ts'
+import { beginStore } from '../store-state.ts'
 import { metaText, setMeta } from './meta.ts'
-import { first } from './migrations/0001-first.ts'
-import { checks } from './migrations/0002-checks.ts'
+import { schema } from './schema.ts'
 
-/** In order; `format` in a store's `meta` counts those it has been through. */
-const migrations: readonly string[] = [first, checks]
+/** In order, each as SQL; `format` in a store's `meta` counts those it has been through. */
+export const formats: readonly string[] = [schema]
 
-const formatName = 'format'
+export const formatName = 'format'
 
 /** In the schema itself there may be nothing yet. */
-const selectFormat = `SELECT to_regclass('refcheck.meta') IS NOT NULL AS made`
+const selectFormat = `
+SELECT to_regclass('refcheck.meta') IS NOT NULL AS made, to_regclass('refcheck.attempt_logs') IS NULL AS is_former`
 
 const lockSchema = `SELECT pg_advisory_xact_lock(hashtextextended('refcheck migrate', 0))`
 
-const insertEpoch = `
-INSERT INTO epoch (one, system, timeline, accepted_at)
-SELECT 1, (SELECT system_identifier::text FROM pg_control_system()),
-  left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), ${databaseNow}`
-
 /** Of the newest store that this program can use. */
-export const newestFormat = migrations.length
+export const newestFormat = formats.length
 
-/** How many changes of format a database has been through; 0 for one without a store. */
-export async function formatOf(sql: Sql): Promise<number> {
-  const { made } = (await sql.get(selectFormat)) as { made: boolean }
+/** How many changes of format a database has been through; 0 for one without a store. Throws for one from before 1.0.0. */
+export async function formatOf(sql: Sql, location: string): Promise<number> {
+  const { made, is_former } = (await sql.get(selectFormat)) as { made: boolean; is_former: boolean }
+  if (made && is_former) {
+    throw new IoError(`cannot use the store "${location}": it was made by a refcheck from before 1.0.0`, {
+      hint: 'Use the refcheck that made it, or choose another store with REFCHECK_STORE. Nothing was changed.',
+    })
+  }
   return made ? Number((await metaText(sql, formatName)) ?? 0) : 0
 }
 
 /** Refuses a database without a store, or with one of another format than this program's. Changes nothing. */
-export async function inspect(sql: Sql, location: string): Promise<void> {
-  const format = await formatOf(sql)
+export async function inspect(sql: Sql, location: string, known = formats): Promise<void> {
+  const format = await formatOf(sql, location)
   const refused = (why: string, hint: string): IoError =>
     new IoError(`cannot use the store "${location}": ${why}`, { hint })
   if (format === 0) {
     throw refused('the database has no tables of refcheck', 'Make them with: refcheck store migrate')
   }
-  if (format < newestFormat) {
+  if (format < known.length) {
     throw refused(
-      `it is of format ${format}, and this refcheck uses ${newestFormat}`,
+      `it is of format ${format}, and this refcheck uses ${known.length}`,
       'Bring it up to date, once all who use it have this refcheck, with: refcheck store migrate',
     )
   }
-  if (format > newestFormat) {
+  if (format > known.length) {
     throw refused(
-      `it was made by a newer refcheck (format ${format}; this version supports up to ${newestFormat})`,
+      `it was made by a newer refcheck (format ${format}; this version supports up to ${known.length})`,
       'Update refcheck, or choose another store with REFCHECK_STORE.',
     )
   }
@@ -60,20 +61,21 @@ export async function inspect(sql: Sql, location: string): Promise<void> {
 export async function migrate(
   database: Database,
   random: Random,
-  formerKey?: Uint8Array,
+  formerKey?: () => Uint8Array | undefined,
+  known = formats,
 ): Promise<{ from: number; to: number }> {
   return database.transaction(async (sql) => {
     await sql.run(lockSchema)
-    const from = await formatOf(sql)
-    if (from > newestFormat) await inspect(sql, database.location)
+    const from = await formatOf(sql, database.location)
+    if (from > known.length) await inspect(sql, database.location, known)
     if (from === 0) await sql.run('CREATE SCHEMA IF NOT EXISTS refcheck')
-    for (const migration of migrations.slice(from)) await sql.run(migration)
+    for (const format of known.slice(from)) await sql.run(format)
     if (from === 0) {
-      await setMeta(sql, fingerprintKeyName, formerKey ?? random.bytes(fingerprintKeyBytes))
-      await setMeta(sql, 'store_id', random.uuid())
-      await sql.run(insertEpoch)
+      await setMeta(sql, fingerprintKeyName, formerKey?.() ?? random.bytes(fingerprintKeyBytes))
+      const { epoch } = (await sql.get(`SELECT ${currentEpoch} AS epoch`)) as { epoch: string }
+      await runOn(sql, beginStore({ storeId: random.uuid(), generation: random.uuid() }, epoch))
     }
-    await setMeta(sql, formatName, String(newestFormat))
-    return { from, to: newestFormat }
+    await setMeta(sql, formatName, String(known.length))
+    return { from, to: known.length }
   })
 }

@@ -1,24 +1,25 @@
 import { join, resolve } from 'node:path'
 
-import { PostgresAge } from './age.ts'
-import { PostgresBatches } from './batches.ts'
 import { Database } from './connection.ts'
+import { PostgresEngine } from './engine.ts'
 import { Runner } from './holds.ts'
-import { PostgresInbox } from './inbox.ts'
-import { keyed } from './keyed.ts'
-import { PostgresLedger } from './ledger.ts'
-import { Listing } from './listing.ts'
-import { PostgresMaintenance } from './maintenance.ts'
+import { StoreKey } from '../fingerprints.ts'
+import { RollbackDetection } from '../rollback-detection.ts'
+import { StoreLogs } from '../store-logs.ts'
+import { EngineLedger } from '../ledger.ts'
+import { postgresUpkeep } from './maintenance.ts'
 import { formatOf, inspect, migrate } from './migrate.ts'
 import { withPassword } from './place.ts'
-import { PostgresOrphans } from './orphans.ts'
-import { PostgresQuota } from './quota.ts'
-import { PostgresWaiting } from './waiting.ts'
-import type { Random } from '../../../host/random.ts'
+import { HeldRows } from '../held-rows.ts'
 import type { PostgresServer } from '../../../domain/store/postgres-address.ts'
 import type { Migrated } from '../../../domain/store/told.ts'
-import { AttemptLists } from '../attempt-lists.ts'
+import { AttemptLogFiles } from '../attempt-log-files.ts'
+import { Batches } from '../batches.ts'
+import { Inbox } from '../inbox.ts'
+import { Maintenance } from '../maintenance.ts'
 import type { StoreOptions } from '../options.ts'
+import { Quota } from '../quota.ts'
+import { UnmatchedRequests } from '../unmatched-requests.ts'
 import type { Store } from '../store.ts'
 
 const usualBusyMs = 5_000
@@ -32,64 +33,68 @@ export async function migratePostgresStore(
   onlyNew: boolean,
 ): Promise<Migrated> {
   const { clock, random, busyMs = usualBusyMs, env = {}, onNotice } = options
-  const database = new Database(await withPassword(server, env, onNotice), { clock, busyMs })
+  const known = await withPassword(server, env, onNotice)
+  options.secrets?.add('store password', known.password)
+  const database = new Database(known, { clock, busyMs })
   try {
-    const format = onlyNew ? await formatOf(database) : 0
-    const lists = listsOf(options)
+    const format = onlyNew ? await formatOf(database, database.location) : 0
+    const files = logFilesOf(options)
+    files.requireNoFormer(database.location)
     const migrated =
       format === 0
-        ? await migrate(database, random, lists.keyOf(database.location))
+        ? await migrate(database, random, () => files.keyOf(database.location))
         : { from: format, to: format }
-    if (migrated.from === 0) await announce(database, lists, random)
+    if (migrated.from === 0) {
+      const engine = new PostgresEngine(database)
+      const key = new StoreKey(database.location)
+      await engine.run(key.loadKey())
+      const logs = new StoreLogs(files, { engine, key, random })
+      await new RollbackDetection({ engine, key, logs, clock, random }).makeLog()
+      logs.close()
+    }
     return { location: database.location, ...migrated }
   } finally {
     await database.close()
   }
 }
 
-/**
- * Keeps the key of a new store on this machine, in a list without attempts: a copy from before its first order knows the
- * people of the store that took its place.
- */
-async function announce(database: Database, lists: AttemptLists, random: Random): Promise<void> {
-  const { location, key } = await keyed(database, database.location)
-  if (lists.find(undefined, location, undefined, key).length === 0)
-    lists.create(random.uuid(), { store: location, key }, '')
-}
-
-const listsOf = ({ paths, cwd }: StoreOptions): AttemptLists =>
-  new AttemptLists([join(resolve(cwd, paths.config), 'attempts')])
+const logFilesOf = ({ paths, cwd }: StoreOptions): AttemptLogFiles =>
+  new AttemptLogFiles([join(resolve(cwd, paths.config), 'attempts')])
 
 /** A store that was made with `store migrate`; throws IoError where it was not. */
 export async function openPostgresStore(server: PostgresServer, options: StoreOptions): Promise<Store> {
   const { clock, random, busyMs = usualBusyMs, onNotice, env = {} } = options
   const { patienceMs = usualPatienceMs, answerMs, wholeMs } = options
   const known = await withPassword(server, env, onNotice)
+  options.secrets?.add('store password', known.password)
   const database = new Database(known, { clock, busyMs, patienceMs, answerMs, wholeMs, onNotice })
   try {
     await inspect(database, database.location)
-    const key = await keyed(database, database.location)
-    const lists = listsOf(options)
+    const engine = new PostgresEngine(database)
+    const key = new StoreKey(database.location)
+    await engine.run(key.loadKey())
     const runner = new Runner(database, random)
-    const listing = new Listing(database, key, lists)
-    const age = new PostgresAge(database, key, listing, runner, { clock, random, onNotice })
-    const maintenance = new PostgresMaintenance(database, key, age)
+    const logs = new StoreLogs(logFilesOf(options), { engine, key, random })
+    const rollbacks = new RollbackDetection({ engine, key, logs, runner, clock, random, onNotice })
+    const upkeep = postgresUpkeep(database)
+    const maintenance = new Maintenance(engine, { key, rollbacks, upkeep })
+    await maintenance.finishErasure()
     return {
       location: database.location,
-      ledger: new PostgresLedger(database, key, runner, age),
-      batches: new PostgresBatches(database, key, runner, age),
-      quota: new PostgresQuota(database, key.fingerprint),
-      inbox: new PostgresInbox(database, runner),
-      orphans: new PostgresOrphans(database),
+      ledger: new EngineLedger(engine, key, runner, rollbacks),
+      batches: new Batches(engine, { key, holds: runner, rollbacks }),
+      quota: new Quota(engine, key),
+      inbox: new Inbox(engine, runner),
+      orphans: new UnmatchedRequests(engine),
       maintenance,
-      waiting: new PostgresWaiting(database, key),
+      waiting: new HeldRows(engine, key),
       problems: async () => [],
       async moving() {
-        const { PostgresMoving } = await import('./moving.ts')
-        return new PostgresMoving(database, { listing, lists, clock })
+        const [{ Moving }, { postgresMove }] = await Promise.all([import('../move.ts'), import('./move.ts')])
+        return new Moving(engine, postgresMove(logs), { key, clock, random })
       },
       close() {
-        lists.close()
+        logs.close()
         return database.close()
       },
     }

@@ -1,5 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 
+import type { Query, Work } from '../engine.ts'
 import { resultCode, storeFailure } from './failure.ts'
 
 export type Values = Record<string, SQLInputValue>
@@ -48,6 +49,22 @@ export class Database {
     return this.#guard(() => Number(this.#statement(sql).run(values).changes))
   }
 
+  /** All statements of `work`, in the transaction that is open or each by itself. */
+  runSync<T>(work: Work<T>): T {
+    let step = work.next()
+    while (step.done !== true) {
+      let answer: unknown
+      try {
+        answer = this.#answer(step.value)
+      } catch (error) {
+        step = work.throw(error)
+        continue
+      }
+      step = work.next(answer)
+    }
+    return step.value
+  }
+
   /** All of `work` or none of it; from its first read on no other process writes. Committed with an fsync. */
   transaction<T>(work: () => T): T {
     return this.#within('BEGIN IMMEDIATE', work)
@@ -93,10 +110,15 @@ export class Database {
     }
   }
 
+  #answer({ kind, sql, values }: Query): unknown {
+    return this[kind](sql, values as Values)
+  }
+
   #statement(sql: string): StatementSync {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known
     const statement = this.#connection.prepare(sql)
+    statement.setAllowUnknownNamedParameters(true)
     this.#statements.set(sql, statement)
     return statement
   }

@@ -3,12 +3,49 @@ import { join } from 'node:path'
 
 import { claim, holderOf } from '../../../disk/claim.ts'
 import { acquire } from '../../../disk/lock.ts'
-import { privateFolder } from '../../../disk/private-modes.ts'
-import type { Holds } from '../holds.ts'
+import { makeLockFolder } from '../../../disk/private-modes.ts'
+import type { BatchRef } from '../../../domain/submission/submission.ts'
+import { all, type Engine } from '../engine.ts'
+import type { Abandoned, Holds } from '../holds.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { processId } from '../../../host/process-id.ts'
 import type { Random } from '../../../host/random.ts'
-import type { Hold } from '../ledger.ts'
+import type { Hold } from '../holds.ts'
+import { selectSubmissions, submissionOf } from '../submission-rows.ts'
+
+/**
+ * From the submissions to their batches (CROSS JOIN keeps that order): few are unfinished, batches are many. What is
+ * pending is gone through from batch to batch, since a file may have very many rows that wait.
+ */
+const selectUnfinishedBatches = `
+WITH RECURSIVE waiting (id) AS (
+  SELECT min(batch_id) FROM submissions WHERE state = 'pending'
+  UNION ALL
+  SELECT (SELECT min(batch_id) FROM submissions WHERE state = 'pending' AND batch_id > waiting.id)
+  FROM waiting WHERE waiting.id IS NOT NULL
+)
+SELECT b.id, b.kind FROM submissions s CROSS JOIN batches b ON b.id = s.batch_id
+WHERE s.state = 'sending'
+UNION
+SELECT b.id, b.kind FROM waiting CROSS JOIN batches b ON b.id = waiting.id
+WHERE b.kind = 'single'`
+
+const selectUnfinishedRows = `${selectSubmissions}
+WHERE s.batch_id = :id AND (s.state = 'sending' OR (s.state = 'pending' AND b.kind = 'single'))`
+
+/** Rows of batches that no process holds; each batch is held while its rows are ended. */
+async function* abandoned(engine: Engine, take: Holds['take']): AsyncGenerator<Abandoned> {
+  for (const batch of await engine.run(all<BatchRef>(selectUnfinishedBatches))) {
+    const hold = await take(batch)
+    if (hold === undefined) continue
+    try {
+      const rows = await engine.run(all(selectUnfinishedRows, { id: batch.id }))
+      for (const row of rows) yield { row: submissionOf(row), kind: batch.kind }
+    } finally {
+      await hold.release()
+    }
+  }
+}
 
 /**
  * A lock file for each batch, beside the store, made before the batch is added. The one of a batch of
@@ -18,13 +55,14 @@ import type { Hold } from '../ledger.ts'
 export function fileHolds(location: string, { clock, random }: { clock: Clock; random: Random }): Holds {
   const folder = `${location}.locks`
   const pathOf = (id: string): string => join(folder, `${id}.lock`)
+  const take: Holds['take'] = async ({ id, kind }, { waitMs = 0 } = {}) => {
+    makeLockFolder(folder)
+    return kind === 'single' ? takeSingle(pathOf(id), clock) : takeFile(pathOf(id), { clock, random, waitMs })
+  }
   return {
-    async take({ id, kind }, { waitMs = 0 } = {}) {
-      await privateFolder(folder)
-      return kind === 'single'
-        ? takeSingle(pathOf(id), clock)
-        : takeFile(pathOf(id), { clock, random, waitMs })
-    },
+    take,
+    beganAt: 0,
+    abandoned: (engine) => abandoned(engine, take),
     async holder(batchId) {
       const holder = await holderOf(pathOf(batchId), clock)
       return holder && { pid: holder.pid, since: Date.parse(holder.since) }
@@ -56,17 +94,19 @@ async function takeFile(
 /** For a store that no other process sees. */
 export function memoryHolds(clock: Clock): Holds {
   const held = new Set<string>()
+  const take = async ({ id }: BatchRef): Promise<Hold | undefined> => {
+    if (held.has(id)) return undefined
+    held.add(id)
+    return {
+      async release() {
+        held.delete(id)
+      },
+    }
+  }
   return {
-    take({ id }) {
-      if (held.has(id)) return Promise.resolve(undefined)
-      held.add(id)
-      return Promise.resolve({
-        release() {
-          held.delete(id)
-          return Promise.resolve()
-        },
-      })
-    },
+    take,
+    beganAt: 0,
+    abandoned: (engine) => abandoned(engine, take),
     holder: (batchId) =>
       Promise.resolve(held.has(batchId) ? { pid: processId(), since: clock.now() } : undefined),
   }

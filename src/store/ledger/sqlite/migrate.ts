@@ -2,34 +2,16 @@ import { IoError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
 import type { Database } from './connection.ts'
 import { fingerprintKeyBytes, fingerprintKeyName } from '../fingerprints.ts'
-import type { Listing } from './listing.ts'
-import { first } from './migrations/0001-first.ts'
-import { files } from './migrations/0002-files.ts'
-import { quota } from './migrations/0003-quota.ts'
-import { inbox } from './migrations/0004-inbox.ts'
-import { byEmail } from './migrations/0005-by-email.ts'
-import { byChange } from './migrations/0006-by-change.ts'
-import { matching } from './migrations/0007-matching.ts'
-import { witnesses } from './migrations/0008-witnesses.ts'
-import { queue } from './migrations/0009-queue.ts'
-import { checks } from './migrations/0010-checks.ts'
+import { beginStore } from '../store-state.ts'
+import { schema } from './schema.ts'
 
-/** In order; a store's `user_version` counts those it has been through. */
-const migrations: readonly (string | ((database: Database) => void))[] = [
-  first,
-  files,
-  quota,
-  inbox,
-  byEmail,
-  byChange,
-  matching,
-  witnesses,
-  queue,
-  checks,
-]
+/** In order, each as SQL; a store's `user_version` counts those it has been through. */
+export const formats: readonly string[] = [schema]
 
-/** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFCL"). */
-const applicationId = 0x52_46_43_4c
+/** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFL1"). */
+const applicationId = 0x52_46_4c_31
+/** Of ledgers from before 1.0.0 ("RFCL"), whose formats are counted otherwise. */
+const formerApplicationId = 0x52_46_43_4c
 
 /** The triggers of a store that was moved, which only refuse; no other runs by itself in a store of ours. */
 const ownTrigger =
@@ -51,49 +33,60 @@ function refuseAdded(database: Database): void {
 }
 
 /**
- * Refuses a file that is not ours, or that a newer refcheck made. Changes nothing. Within a transaction
+ * Refuses a file that is not ours, or that a newer refcheck made. Changes nothing. `known`: the formats of this version. Within a transaction
  * of its caller: another process may be making the store.
  */
-export function inspect(database: Database): void {
+export function inspect(database: Database, known = formats): void {
   const version = Number(database.pragma('user_version'))
   const application = database.pragma('application_id')
   const { count } = database.get('SELECT count(*) AS count FROM sqlite_schema') as { count: number }
+  if (application === formerApplicationId) {
+    throw new IoError(
+      `cannot use the store "${database.location}": it was made by a refcheck from before 1.0.0`,
+      {
+        hint: 'Use the refcheck that made it, or choose another file with REFCHECK_STORE. Nothing was changed.',
+      },
+    )
+  }
   if (count > 0 && application !== applicationId) {
     throw new IoError(`cannot use the store "${database.location}": it is another program’s database`, {
       hint: 'Choose another file with REFCHECK_STORE.',
     })
   }
   refuseAdded(database)
-  if (version > migrations.length) {
+  if (version > known.length) {
     throw new IoError(
       `cannot use the store "${database.location}": it was made by a newer refcheck ` +
-        `(format ${version}; this version supports up to ${migrations.length})`,
+        `(format ${version}; this version supports up to ${known.length})`,
       { hint: 'Update refcheck, or choose another file with REFCHECK_STORE.' },
     )
   }
 }
 
 /**
- * Brings the store to the newest format. Several processes may try at once; one does it. `listing`: keeps the
- * key of a new store outside it; undefined for a store that ends with its process.
+ * Brings the store to the newest format. Several processes may try at once; one does it. `formerKey`: of a store that
+ * was in the same place, so that a new one knows its people. Answers whether it was made just now.
  */
-export function migrate(database: Database, random: Random, listing: Listing | undefined): void {
-  if (database.pragma('user_version') === migrations.length) return
-  database.transaction(() => {
-    inspect(database)
+export function migrate(
+  database: Database,
+  random: Random,
+  formerKey?: () => Uint8Array | undefined,
+  known = formats,
+): boolean {
+  if (database.pragma('user_version') === known.length) return false
+  return database.transaction(() => {
+    inspect(database, known)
     const version = Number(database.pragma('user_version'))
-    for (const migration of migrations.slice(version)) {
-      if (typeof migration === 'string') database.exec(migration)
-      else migration(database)
-    }
+    for (const format of known.slice(version)) database.exec(format)
     if (version === 0) {
       database.exec(`PRAGMA application_id = ${applicationId}`)
       database.run('INSERT INTO meta (name, value) VALUES (:name, :value)', {
         name: fingerprintKeyName,
-        value: listing?.formerKey() ?? random.bytes(fingerprintKeyBytes),
+        value: formerKey?.() ?? random.bytes(fingerprintKeyBytes),
       })
-      listing?.announce()
+      database.runSync(beginStore({ storeId: random.uuid(), generation: random.uuid() }, undefined))
     }
-    database.exec(`PRAGMA user_version = ${migrations.length}`)
+    database.exec(`PRAGMA user_version = ${known.length}`)
+    return version === 0
   })
 }

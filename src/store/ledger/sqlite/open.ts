@@ -1,25 +1,28 @@
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 
-import { AttemptAge } from './age.ts'
-import { AttemptLists } from '../attempt-lists.ts'
-import { SqliteBatches } from './batches.ts'
+import { AttemptLogFiles } from '../attempt-log-files.ts'
 import { Database } from './connection.ts'
+import { SqliteEngine } from './engine.ts'
+import { StoreKey } from '../fingerprints.ts'
+import { RollbackDetection } from '../rollback-detection.ts'
+import { StoreLogs } from '../store-logs.ts'
 import { makeDurable } from './durability.ts'
 import { fileHolds, memoryHolds } from './holds.ts'
 import type { Clock } from '../../../host/clock.ts'
-import { SqliteInbox } from './inbox.ts'
-import { SqliteOrphans } from './orphans.ts'
-import { SqliteLedger } from './ledger.ts'
-import { Listing } from './listing.ts'
+import { EngineLedger } from '../ledger.ts'
 import { inspect, migrate } from './migrate.ts'
-import { openToOthers } from '../../../disk/private-modes.ts'
+import { storeWeakness } from '../../../disk/private-modes.ts'
 import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
+import { Batches } from '../batches.ts'
+import { Inbox } from '../inbox.ts'
+import { Maintenance } from '../maintenance.ts'
 import type { StoreOptions } from '../options.ts'
+import { Quota } from '../quota.ts'
+import { UnmatchedRequests } from '../unmatched-requests.ts'
+import { sqliteUpkeep } from './maintenance.ts'
 import { makePrivate, preparePlace } from './place.ts'
-import { SqliteQuota } from './quota.ts'
 import type { Store } from '../store.ts'
-import { SqliteMaintenance } from './maintenance.ts'
-import { SqliteWaiting } from './waiting.ts'
+import { HeldRows } from '../held-rows.ts'
 
 const usualBusyMs = 5_000
 const pauseMs = 20
@@ -28,41 +31,53 @@ const pauseMs = 20
 export async function openSqliteStore(location: string, options: StoreOptions): Promise<Store> {
   const { clock, random, busyMs = usualBusyMs, onNotice } = options
   const inMemory = location === ':memory:'
+  const files = inMemory ? undefined : new AttemptLogFiles(logFolders(location, options))
+  files?.requireNoFormer(location)
   const path = inMemory ? location : await preparePlace(location)
-  const lists = inMemory ? undefined : new AttemptLists(listFolders(path, options))
   const database = new Database(path, busyMs)
-  const listing = lists && new Listing(database, lists)
+  let isNew = false
   try {
     await retryWhileBusy(clock, busyMs, () => database.snapshot(() => inspect(database)))
     if (!inMemory) {
       await makePrivate(path, onNotice)
-      const why = await openToOthers(dirname(path))
-      if (why !== undefined) onNotice?.(`The store’s folder "${dirname(path)}" is not safe: ${why}.`)
+      const weakness = storeWeakness(path)
+      if (weakness !== undefined) {
+        const what = weakness.path === path ? 'file' : 'folder'
+        onNotice?.(`The store’s ${what} "${weakness.path}" is not safe: ${weakness.why}.`)
+      }
     }
     await retryWhileBusy(clock, busyMs, () => {
       database.snapshot(() => inspect(database))
       makeDurable(database)
-      migrate(database, random, listing)
+      isNew = migrate(database, random, () => files?.keyOf(path)) || isNew
     })
-    const age = new AttemptAge(database, listing, { clock, random })
+    const engine = new SqliteEngine(database)
+    const key = new StoreKey(database.location)
+    await engine.run(key.loadKey())
+    const logs = files && new StoreLogs(files, { engine, key, random })
+    const rollbacks = new RollbackDetection({ engine, key, logs, clock, random, onNotice })
     const holds = inMemory ? memoryHolds(clock) : fileHolds(path, { clock, random })
+    const upkeep = sqliteUpkeep(database)
+    const maintenance = new Maintenance(engine, { key, rollbacks, upkeep })
+    if (isNew) await rollbacks.makeLog()
+    await maintenance.finishErasure()
     return {
       location: database.location,
-      ledger: new SqliteLedger(database, holds, age),
-      batches: new SqliteBatches(database, holds, age),
-      quota: new SqliteQuota(database),
-      inbox: new SqliteInbox(database, holds),
-      orphans: new SqliteOrphans(database),
-      maintenance: new SqliteMaintenance(database, age),
-      waiting: new SqliteWaiting(database),
+      ledger: new EngineLedger(engine, key, holds, rollbacks),
+      batches: new Batches(engine, { key, holds, rollbacks }),
+      quota: new Quota(engine, key),
+      inbox: new Inbox(engine, holds),
+      orphans: new UnmatchedRequests(engine),
+      maintenance,
+      waiting: new HeldRows(engine, key),
       problems: async () => fileProblems(database),
       async moving() {
-        if (lists === undefined) throw notMoved()
-        const { SqliteMoving } = await import('./moving.ts')
-        return new SqliteMoving(database, lists, { clock, random })
+        if (logs === undefined) throw notMoved()
+        const [{ Moving }, { sqliteMove }] = await Promise.all([import('../move.ts'), import('./move.ts')])
+        return new Moving(engine, sqliteMove(logs), { key, clock, random })
       },
       close() {
-        lists?.close()
+        logs?.close()
         return Promise.resolve(database.close())
       },
     }
@@ -72,8 +87,8 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   }
 }
 
-/** Lists of attempts stand with the settings, which a folder of data that is put back leaves alone; else beside the store. */
-function listFolders(path: string, { paths, cwd }: StoreOptions): string[] {
+/** Attempt logs are with the settings, which a folder of data that is put back leaves alone; else next to the store. */
+function logFolders(path: string, { paths, cwd }: StoreOptions): string[] {
   return [join(resolve(cwd, paths.config), 'attempts'), `${path}.attempts`]
 }
 

@@ -94,6 +94,21 @@ test('a connection that the server ended is made again, with what belongs to it'
   expect(await database.get(held)).toEqual({ n: 1 })
 })
 
+test('a statement whose session the server ended is the last one of its connection', async () => {
+  const url = await emptyDatabase()
+  const database = connectTo(url)
+  for (let session = 1; session <= 20; session += 1) {
+    const { pid } = (await database.get('SELECT pg_backend_pid() AS pid')) as { pid: number }
+    const cut = database.get('SELECT pg_sleep(60)').catch((error: unknown) => error)
+    const isRunning = `SELECT 1 FROM pg_stat_activity WHERE pid = ${pid} AND query LIKE 'SELECT pg_sleep%'`
+    await expect.poll(() => asked(url, isRunning)).toHaveLength(1)
+    await asked(url, `SELECT pg_terminate_backend(${pid})`)
+    expect(await cut).toBeInstanceOf(StoreDownError)
+    expect(await database.get('SELECT 1 AS one')).toEqual({ one: 1 })
+    expect(database.session).toBe(session + 1)
+  }
+})
+
 const insert = 'INSERT INTO t VALUES (1)'
 
 test.each(['before', 'after'])('a connection cut %s the server saw the COMMIT: no answer', async (when) => {

@@ -1,12 +1,18 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { beginOne, someTime } from '../batches.ts'
+import { beginOne } from '../batches.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { connectTo } from './connect.ts'
 import { asked, emptyDatabase } from '../../../harness/postgres.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
 import { migrateStore } from '../../../../src/store/ledger/open.ts'
-import { formatOf, migrate, newestFormat } from '../../../../src/store/ledger/postgres/migrate.ts'
+import {
+  formatOf,
+  formats,
+  inspect,
+  migrate,
+  newestFormat,
+} from '../../../../src/store/ledger/postgres/migrate.ts'
 
 let place: Scratch
 
@@ -38,43 +44,76 @@ test('several make it at once: one does, and all answer', async () => {
     newestFormat,
     newestFormat,
   ])
-  expect(await Promise.all(databases.map((database) => formatOf(database)))).toEqual([2, 2, 2])
+  expect(await Promise.all(databases.map((database) => formatOf(database, url)))).toEqual([1, 1, 1])
   await beginOne((await place.store(url)).ledger, 'a@example.com')
 })
 
-test('a store made where another was takes its key, even where that had ordered nothing: it knows its people', async () => {
+test('a store made where another was takes its key: it knows its people', async () => {
   const url = await emptyDatabase()
   const made = async () => {
     await migrateStore({ ...place.options, chosen: url })
     return asked(url, `SELECT encode(value, 'hex') AS key FROM refcheck.meta WHERE name = 'fingerprint_key'`)
   }
   const former = await made()
+  await beginOne((await place.store(url)).ledger, 'a@example.com')
   await asked(url, 'DROP SCHEMA refcheck CASCADE')
   expect(await made()).toEqual(former)
 })
 
-test('a store of format 1 is brought up to date, with every row where it stood', async () => {
+/** Of a later version, which adds a column. */
+const later = [...formats, `ALTER TABLE submissions ADD COLUMN language text NOT NULL DEFAULT 'en'`]
+
+test('a store of format 1 is brought to a later format, with every row as it was', async () => {
   const url = await emptyDatabase()
-  await migrate(connectTo(url), systemRandom)
-  const requestId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
-  const { ledger } = await place.store(url)
-  const accepted = { to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' } as const
-  await ledger.move(await beginOne(ledger, 'a@example.com'), accepted)
-  await asked(url, 'ALTER TABLE refcheck.submissions DROP COLUMN checks')
-  await asked(url, `UPDATE refcheck.meta SET value = '1' WHERE name = 'format'`)
-  expect(await refusal(url)).toMatchObject({
-    message: expect.stringMatching(/: it is of format 1, and this refcheck uses 2$/) as string,
+  const database = connectTo(url)
+  await migrate(database, systemRandom)
+  await beginOne((await place.store(url)).ledger, 'a@example.com')
+  await expect(inspect(database, 'here', later)).rejects.toMatchObject({
+    message: 'cannot use the store "here": it is of format 1, and this refcheck uses 2',
     hint: expect.stringMatching(/with: refcheck store migrate$/) as string,
   })
-  expect(await migrateStore({ ...place.options, chosen: url })).toMatchObject({ from: 1, to: 2 })
-  const store = await place.store(url)
-  expect(await store.ledger.list({ requestId })).toMatchObject([{ state: 'accepted', checks: undefined }])
-  await store.ledger.recordStatus(requestId, 'PARTIAL', someTime, '{}')
-  expect(await store.ledger.list({ requestId })).toMatchObject([{ requestStatus: 'PARTIAL', checks: '{}' }])
+  expect(await migrate(database, systemRandom, undefined, later)).toEqual({ from: 1, to: 2 })
+  expect(await asked(url, 'SELECT email, state, language FROM refcheck.submissions')).toEqual([
+    { email: 'a@example.com', state: 'sending', language: 'en' },
+  ])
+  expect(await migrate(database, systemRandom, undefined, later)).toEqual({ from: 2, to: 2 })
+})
+
+test('a format that fails halfway leaves the store as it was', async () => {
+  const url = await emptyDatabase()
+  const database = connectTo(url)
+  await migrate(database, systemRandom)
+  const broken = [...formats, 'ALTER TABLE submissions ADD COLUMN language text; SELECT no_such_function()']
+  await expect(migrate(database, systemRandom, undefined, broken)).rejects.toMatchObject({ code: 'io' })
+  expect(await formatOf(database, url)).toBe(1)
+})
+
+test('a database with a store from before 1.0.0 is refused in one line and left as it is', async () => {
+  const url = await emptyDatabase()
+  await asked(
+    url,
+    `CREATE SCHEMA refcheck; CREATE TABLE refcheck.meta (name text PRIMARY KEY, value bytea NOT NULL);
+     INSERT INTO refcheck.meta VALUES ('format', '2')`,
+  )
+  const refused = {
+    code: 'io',
+    message: expect.stringMatching(
+      /^cannot use the store "postgres:.*": it was made by a refcheck from before 1.0.0$/,
+    ) as string,
+    hint: 'Use the refcheck that made it, or choose another store with REFCHECK_STORE. Nothing was changed.',
+  }
+  expect(await refusal(url)).toMatchObject(refused)
+  await expect(migrateStore({ ...place.options, chosen: url })).rejects.toMatchObject(refused)
+  expect(
+    await asked(
+      url,
+      `SELECT relname FROM pg_class WHERE relnamespace = 'refcheck'::regnamespace AND relkind = 'r'`,
+    ),
+  ).toEqual([{ relname: 'meta' }])
 })
 
 test.each([
-  [99, /made by a newer refcheck \(format 99; this version supports up to 2\)/, /^Update refcheck/],
+  [99, /made by a newer refcheck \(format 99; this version supports up to 1\)/, /^Update refcheck/],
   ['0', /has no tables of refcheck/, /store migrate$/],
 ])('format %s is refused', async (format, message, hint) => {
   const url = await emptyDatabase()

@@ -4,8 +4,9 @@ import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { asked } from '../../../harness/postgres.ts'
 import { suiteStore } from '../../../harness/postgres-store.ts'
-import { claimRow } from '../../../../src/store/ledger/postgres/ledger-statements.ts'
-import { lockNext } from '../../../../src/store/ledger/postgres/matching-statements.ts'
+import { claimStatements } from '../../../../src/store/ledger/claim.ts'
+import { matchingStatements } from '../../../../src/store/ledger/matching-statements.ts'
+import { postgresDialect } from '../../../../src/store/ledger/postgres/engine.ts'
 import { numbered } from '../../../../src/store/ledger/postgres/statement.ts'
 
 let place: Scratch
@@ -26,9 +27,11 @@ async function waysOf(statement: string): Promise<string[]> {
 }
 
 test('a claim goes to the place of its row, not through a file that was taken in just now', async () => {
-  expect(await waysOf(claimRow)).toEqual(['Tid Scan'])
+  expect(await waysOf(claimStatements(postgresDialect).claim[0] ?? '')).toEqual(['Tid Scan'])
 })
 
 test('the next row is looked for among those that are to be sent, in their order', async () => {
-  expect(await waysOf(lockNext)).toEqual(['Index Scan using submissions_pending'])
+  expect(await waysOf(matchingStatements(postgresDialect).lockNext)).toEqual([
+    'Index Scan using submissions_pending',
+  ])
 })

@@ -1,17 +1,14 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { someTime } from '../batches.ts'
+import { beginOne } from '../batches.ts'
 import { scratch, type Scratch } from '../scratch.ts'
-import { submissionStates } from '../../../../src/domain/submission/states.ts'
-import { first } from '../../../../src/store/ledger/sqlite/migrations/0001-first.ts'
-import { files } from '../../../../src/store/ledger/sqlite/migrations/0002-files.ts'
-import { quota } from '../../../../src/store/ledger/sqlite/migrations/0003-quota.ts'
-import { inbox } from '../../../../src/store/ledger/sqlite/migrations/0004-inbox.ts'
-import { byEmail } from '../../../../src/store/ledger/sqlite/migrations/0005-by-email.ts'
+import { systemRandom } from '../../../../src/host/random.ts'
+import { Database } from '../../../../src/store/ledger/sqlite/connection.ts'
+import { formats, inspect, migrate } from '../../../../src/store/ledger/sqlite/migrate.ts'
 
 let place: Scratch
 beforeEach(() => {
@@ -19,64 +16,61 @@ beforeEach(() => {
 })
 afterEach(() => place.end())
 
-/** The states there were. */
-const statesThen: readonly string[] = submissionStates.filter(
-  (state) => state !== 'held' && state !== 'dropped',
-)
+/** Of a later version, which adds a column. */
+const later = [...formats, `ALTER TABLE submissions ADD COLUMN language TEXT NOT NULL DEFAULT 'en'`]
 
-const batchId = '11111111-1111-4111-8111-111111111111'
-
-/** A store as the versions before left it: a batch with a row in every state, changed one after another. */
-function storeOfFormat5(): void {
-  mkdirSync(dirname(place.path), { mode: 0o700 })
-  const database = new DatabaseSync(place.path)
-  for (const migration of [first, files, quota, inbox, byEmail]) database.exec(migration)
-  database.exec(`
-    PRAGMA journal_mode = WAL; PRAGMA application_id = 0x5246434c; PRAGMA user_version = 5;
-    INSERT INTO meta VALUES ('fingerprint_key', x'${'00'.repeat(32)}');
-    INSERT INTO batches (id, kind, base_url, user_email, added_at, name)
-      VALUES ('${batchId}', 'file', 'http://127.0.0.1:4010', 'owner@example.com', ${someTime}, 'people.csv');`)
-  for (const [at, state] of statesThen.entries()) {
-    const isOrder = state !== 'invalid'
-    database
-      .prepare(
-        `INSERT INTO submissions (batch_id, row_number, state, attempt_id, changed_at, package_id, body, body_sha256,
-          fingerprint, request_id, matches_batch, matches_row) VALUES (?, ?, ?, ?, ?, 12, x'', '', ?, ?, ?, ?)`,
-      )
-      .run(
-        batchId,
-        at + 1,
-        state,
-        state === 'sending' ? 'a' : null,
-        someTime + at,
-        isOrder ? (state === 'duplicate' ? 'of pending' : `of ${state}`) : null,
-        state === 'accepted' ? 'r' : null,
-        ...(state === 'duplicate' ? [batchId, 1] : [null, null]),
-      )
-  }
+test('a store of format 1 is brought to a later format, with every row as it was', async () => {
+  const store = await place.store()
+  await beginOne(store.ledger, 'a@example.com')
+  const before = await store.ledger.list({})
+  await store.close()
+  const database = new Database(place.path, 0)
+  migrate(database, systemRandom, undefined, later)
+  expect(database.pragma('user_version')).toBe(2)
+  expect(database.all('SELECT email, state, language FROM submissions')).toEqual([
+    { email: before[0]?.recipient?.email, state: 'sending', language: 'en' },
+  ])
+  // A second process finds nothing left to do.
+  migrate(database, systemRandom, undefined, later)
+  expect(() => inspect(database)).toThrow(
+    `cannot use the store "${place.path}": it was made by a newer refcheck (format 2; this version supports up to 1)`,
+  )
   database.close()
-}
-
-test('a store of an earlier version is opened with every row where it stood', async () => {
-  storeOfFormat5()
-  const { batches } = await place.store()
-  const batch = await batches.find(batchId)
-  expect(batch?.counts).toEqual({
-    total: statesThen.length,
-    ...Object.fromEntries(submissionStates.map((state) => [state, statesThen.includes(state) ? 1 : 0])),
-  })
-  expect(batch?.changedAt).toBe(someTime + statesThen.length - 1)
 })
 
-test('and in it a person is still in flight once, whatever is compared', async () => {
-  storeOfFormat5()
-  await place.store()
+test('a format that fails halfway leaves the store as it was', async () => {
+  await (await place.store()).close()
+  const database = new Database(place.path, 0)
+  const broken = [...formats, 'ALTER TABLE submissions ADD COLUMN language TEXT; SELECT no_such_function()']
+  expect(() => migrate(database, systemRandom, undefined, broken)).toThrow('SQLite')
+  expect(database.pragma('user_version')).toBe(1)
+  expect(database.all(`SELECT 1 FROM pragma_table_info('submissions') WHERE name = 'language'`)).toEqual([])
+  database.close()
+})
+
+test('a file from before 1.0.0 is refused in one line and left as it is', async () => {
+  mkdirSync(dirname(place.path), { mode: 0o700 })
+  const former = new DatabaseSync(place.path)
+  former.exec(`CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
+    PRAGMA application_id = 0x5246434c; PRAGMA user_version = 10`)
+  former.close()
+  const bytes = readFileSync(place.path)
+  await expect(place.store()).rejects.toMatchObject({
+    code: 'io',
+    message: `cannot use the store "${place.path}": it was made by a refcheck from before 1.0.0`,
+    hint: 'Use the refcheck that made it, or choose another file with REFCHECK_STORE. Nothing was changed.',
+  })
+  expect(readFileSync(place.path)).toEqual(bytes)
+})
+
+test('a person is in flight once, whatever was compared', async () => {
+  const store = await place.store()
+  await beginOne(store.ledger, 'a@example.com')
+  await store.close()
   const database = new DatabaseSync(place.path)
-  const insert = (fingerprint: string): void =>
-    database.exec(`INSERT INTO submissions
-      (batch_id, row_number, state, attempt_id, changed_at, package_id, body_sha256, fingerprint)
-      VALUES ('${batchId}', 99, 'sending', 'b', 0, 12, '', '${fingerprint}')`)
-  expect(() => insert('of sending')).toThrow(/UNIQUE/)
-  insert('of somebody else')
+  const copy = `INSERT INTO submissions (batch_id, row_number, state, attempt_id, changed_at, package_id, body_sha256, fingerprint)
+    SELECT batch_id, 99, 'sending', 'b', 0, package_id, '', fingerprint`
+  expect(() => database.exec(`${copy} FROM submissions`)).toThrow(/UNIQUE/)
+  database.exec(`${copy} || 'of another person' FROM submissions`)
   database.close()
 })

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import type { NewRow } from '../../../../src/domain/batch/batch.ts'
 import { StoreBusyError } from '../../../../src/errors/kinds.ts'
-import { batchOf } from '../batches.ts'
+import { batchOf, personOf } from '../batches.ts'
 import { fileBatch, orderRow } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 
@@ -16,16 +15,17 @@ test('from the first row that is compared to the last that is added, no other pr
   const [one, other] = [await place.store(), await place.store()]
   const refused: unknown[] = []
   const tried: Promise<unknown>[] = []
-  function* rows(): Generator<NewRow> {
-    yield orderRow(1, 'ann@example.com')
-    tried.push(
-      other.ledger
-        .add(batchOf(['bob@example.com']), { allowDuplicate: false })
-        .catch((error: unknown) => refused.push(error)),
-    )
-    yield orderRow(2, 'bob@example.com')
+  const whenCompared = {
+    ...orderRow(2, 'bob@example.com'),
+    get recipient() {
+      if (tried.length === 0) {
+        const added = other.ledger.add(batchOf(['bob@example.com']), { allowDuplicate: false })
+        tried.push(added.catch((error: unknown) => refused.push(error)))
+      }
+      return personOf('bob@example.com')
+    },
   }
-  await one.batches.add(fileBatch(), rows())
+  await one.batches.add(fileBatch(), [orderRow(1, 'ann@example.com'), whenCompared])
   await Promise.all(tried)
   expect(refused).toEqual([expect.any(StoreBusyError)])
 })

@@ -1,0 +1,151 @@
+import type { RegisteredLog } from './attempt-log.ts'
+import { type Move, storeMoved } from './moving.ts'
+import { countInWords } from '../wording/count-in-words.ts'
+import { localTime } from '../wording/local-time.ts'
+import { IoError } from '../../errors/kinds.ts'
+
+export type CloseReason =
+  /** It was moved to another place, or is being moved. */
+  | 'moved'
+  /** It lacks attempts that a log has. */
+  | 'older'
+  /** A log knows a generation that this store does not: the store is a copy from before that generation. */
+  | 'generation'
+  | 'backup'
+  /** Its database is on another server, which may lack the newest attempts. */
+  | 'server'
+  /** A backup of the database was restored, as its object identifiers or a person tell. */
+  | 'restored'
+  /** A registered log of this machine, or of a store in a file every log, is gone. */
+  | 'log_missing'
+  | 'log_damaged'
+  /** Its fingerprints are keyed otherwise than those of its log. */
+  | 'key'
+  /** A log names another store that was in its place. */
+  | 'replaced'
+
+/** Why a store takes no orders, as it is stored in it. */
+export interface Closing {
+  /** A new one each time: logs report for one closing. */
+  id: string
+  /** Wall time. */
+  at: number
+  reasons: CloseReason[]
+  /** Ids of the attempts that were recovered. */
+  recovered: string[]
+  /** Where it is now, or is going. */
+  move?: Move | undefined
+}
+
+/** A registered log, with what it did for the closing of the store. */
+export interface LogReport extends RegisteredLog {
+  /** The closing for which it was compared with the store; undefined before the first. */
+  reportedFor: string | undefined
+  /** A person said that its machine does not come back. It ends when that machine sends again. */
+  isExcluded: boolean
+}
+
+/** Logs that have not been compared with the store since it was closed, unless they are excluded. */
+export function unreportedLogs(closing: Closing, logs: readonly LogReport[]): LogReport[] {
+  return logs.filter(({ reportedFor, isExcluded }) => !isExcluded && reportedFor !== closing.id)
+}
+
+/**
+ * What a closed store waits for. `reports`: of other machines. `confirmation`: all have reported, and a person has to say that
+ * no other machine has ordered. `acceptance`: a person has to accept what may be lost. `nothing`: it opens.
+ */
+export type NextStep = 'reports' | 'confirmation' | 'acceptance' | 'nothing'
+
+const reportedReasons: ReadonlySet<CloseReason> = new Set(['server', 'restored'])
+
+/** Whether the store waits for the reports of its machines, rather than for a person who accepts that it lost attempts. */
+export const isReporting = ({ reasons }: Closing): boolean =>
+  reasons.some((reason) => reportedReasons.has(reason))
+
+/** `isReplicated`: each commit waits for a second server, so that a failover loses none. A restore may lose some all the same. */
+export function nextStep(
+  closing: Closing,
+  logs: readonly LogReport[],
+  { isReplicated }: { isReplicated: boolean },
+): NextStep {
+  if (unreportedLogs(closing, logs).length > 0) return 'reports'
+  if (!closing.reasons.every((reason) => reportedReasons.has(reason))) return 'acceptance'
+  return isReplicated && !closing.reasons.includes('restored') ? 'nothing' : 'confirmation'
+}
+
+/** The register of a store with what copies of it in logs add: a store that lost attempts lost registrations too. */
+export function mergeRegisters(
+  known: readonly RegisteredLog[],
+  copies: readonly RegisteredLog[],
+): RegisteredLog[] {
+  const merged = new Map(known.map((log) => [log.id, log]))
+  for (const log of copies) {
+    const before = merged.get(log.id)
+    if (before === undefined || before.lastAttemptAt < log.lastAttemptAt)
+      merged.set(log.id, { ...(before ?? log), lastAttemptAt: log.lastAttemptAt })
+  }
+  return [...merged.values()]
+}
+
+/** Logs that a name given by a person means: those of a host or of a machine, or one log. */
+export function logsNamed<Log extends RegisteredLog>(logs: readonly Log[], name: string): Log[] {
+  return logs.filter(({ id, host, machine }) => id === name || host === name || machine === name)
+}
+
+const sentences: Readonly<Record<CloseReason, string>> = {
+  moved: 'it was moved to another place',
+  older: 'it lacks attempts that were made with it',
+  generation: 'it is an older copy of the store',
+  backup: 'it is a backup of another store',
+  server: 'its database is on another server than before',
+  restored: 'a backup of it was restored',
+  log_missing: 'the log of its attempts is missing',
+  log_damaged: 'the log of its attempts is damaged',
+  key: 'the key of its fingerprints is not the one of its log',
+  replaced: 'another store was in its place, with attempts that it lacks',
+}
+
+/** Each reason as a clause. */
+export function closingClauses({ reasons, recovered, move }: Closing): string[] {
+  if (move !== undefined) return [`it ${move.isDone ? 'was' : 'is being'} moved to "${move.to}"`]
+  return reasons.map((reason) =>
+    reason === 'older' && recovered.length > 0
+      ? `it lacked ${countInWords(recovered.length, 'attempt')} that ${recovered.length === 1 ? 'was' : 'were'} made with it`
+      : sentences[reason],
+  )
+}
+
+/** `hr-2 (last order 2026-11-20 22:00 +10:00)` */
+export function logInWords({ host, lastAttemptAt }: RegisteredLog): string {
+  return `${host} (${lastAttemptAt === 0 ? 'no order' : `last order ${localTime(lastAttemptAt)}`})`
+}
+
+/** What a command that orders is refused with. */
+export function storeClosed(location: string, closing: Closing, unreported: readonly LogReport[]): IoError {
+  if (closing.move !== undefined) return storeMoved(location, closing.move)
+  const missing = unreported.length === 0 ? '' : ` (not reported: ${unreported.map(logInWords).join(', ')})`
+  return new IoError(`the store "${location}" is closed: ${closingClauses(closing)[0]}`, {
+    hint: `Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check${missing}`,
+  })
+}
+
+/** A store whose attempts are in no log would not be found to be older after a restore. */
+export function noLogPossible(
+  location: string,
+  folders: readonly string[],
+  why: 'not writable' | 'volatile',
+): IoError {
+  const places = folders.map((folder) => `"${folder}"`).join(' nor ')
+  const message =
+    why === 'volatile'
+      ? `cannot keep the attempt log of the store "${location}": ${places} ends with its container or at a restart`
+      : `cannot keep the attempt log of the store "${location}": ${folders.length > 1 ? 'neither ' : ''}${places} ${folders.length > 1 ? 'can' : 'cannot'} be written`
+  return new IoError(message, {
+    hint: [
+      why === 'volatile'
+        ? 'Nothing was sent. Keep the settings folder on a volume, by REFCHECK_CONFIG_DIR.'
+        : 'Nothing was sent. Make one of these folders writable.',
+      'Or order without a log that lasts, at your own risk: refcheck store check --without-list',
+    ].join('\n'),
+  })
+}

@@ -1,0 +1,123 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+export interface IncompleteLimits {
+  /** Open connections that wait for the rest of a request, or for the next one. */
+  maxConnections: number
+  /** Bytes of incomplete bodies, of all connections together. */
+  maxBytes: number
+}
+
+/**
+ * Requests of one connection that wait for their answers. Providers send one request after the other; a client that sends
+ * thousands of whole requests at once occupies memory for each.
+ */
+const maxUnanswered = 8
+
+export const incompleteLimits: IncompleteLimits = { maxConnections: 512, maxBytes: 4 * 1024 * 1024 }
+
+interface Connection {
+  readonly socket: Socket
+  /** Of the incomplete body. */
+  bytes: number
+  /** Requests that arrived whole and have no answer yet. */
+  unansweredCount: number
+}
+
+/**
+ * Limits what clients can occupy that never send a whole request. Above a limit the connection that has been incomplete
+ * longest is closed, whatever its address: the provider, or a proxy before this server, may share its address with an
+ * attacker. A connection is never closed here while one of its requests is being answered.
+ */
+export class IncompleteRequests {
+  readonly #limits: IncompleteLimits
+  /** By remote address and port: over TLS a request has another socket than its connection. */
+  readonly #connections = new Map<string, Connection>()
+  /** In the order in which they became incomplete. */
+  readonly #incomplete = new Set<Connection>()
+  #bytes = 0
+
+  constructor(limits: IncompleteLimits = incompleteLimits) {
+    this.#limits = limits
+  }
+
+  /** Counts every connection of a server. */
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      const key = remoteKey(socket)
+      const connection: Connection = { socket, bytes: 0, unansweredCount: 0 }
+      this.#connections.set(key, connection)
+      socket.once('close', () => {
+        this.#connections.delete(key)
+        this.#remove(connection)
+      })
+      this.#add(connection)
+    })
+  }
+
+  /** Counts a request; to be called before its body is read. False where its connection was closed meanwhile. */
+  track(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+    const connection = this.#connections.get(remoteKey(incoming.socket))
+    if (connection === undefined) return true
+    if (connection.socket.destroyed) return false
+    let isWhole = false
+    let isAnswered = false
+    // Node's parser hands over each piece of a body, and its end, by `push`, whether or not the handler reads it yet.
+    const push = incoming.push.bind(incoming)
+    incoming.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
+      if (chunk !== null) this.#count(connection, chunk.byteLength)
+      else if (!isWhole) {
+        isWhole = true
+        this.#remove(connection)
+        if (isAnswered) this.#add(connection)
+        else {
+          connection.unansweredCount += 1
+          if (connection.unansweredCount > maxUnanswered) connection.socket.destroy()
+        }
+      }
+      return push(chunk, encoding)
+    }
+    outgoing.once('close', () => {
+      isAnswered = true
+      if (!isWhole) return
+      connection.unansweredCount -= 1
+      if (connection.unansweredCount === 0) this.#add(connection)
+    })
+    // An idle connection may be closed at the moment when the client sends its next request, which would then be lost.
+    if (this.#incomplete.size > this.#limits.maxConnections / 2) outgoing.setHeader('connection', 'close')
+    return true
+  }
+
+  #add(connection: Connection): void {
+    if (connection.socket.destroyed) return
+    this.#incomplete.add(connection)
+    if (this.#incomplete.size > this.#limits.maxConnections) this.#closeOldest(() => true)
+  }
+
+  #count(connection: Connection, bytes: number): void {
+    connection.bytes += bytes
+    this.#bytes += bytes
+    // Large bodies that never end do not cost a small one, such as an event, its place. Half of the limit is left to
+    // bodies of more than this share, however many smaller ones there are.
+    const share = this.#limits.maxBytes / this.#limits.maxConnections / 2
+    while (this.#bytes > this.#limits.maxBytes && this.#closeOldest((each) => each.bytes > share));
+  }
+
+  #closeOldest(is: (connection: Connection) => boolean): boolean {
+    for (const connection of this.#incomplete) {
+      if (!is(connection)) continue
+      this.#remove(connection)
+      connection.socket.destroy()
+      return true
+    }
+    return false
+  }
+
+  #remove(connection: Connection): void {
+    this.#incomplete.delete(connection)
+    this.#bytes -= connection.bytes
+    connection.bytes = 0
+  }
+}
+
+const remoteKey = ({ remoteAddress = '', remotePort = 0 }: Socket): string => `${remoteAddress} ${remotePort}`

@@ -1,0 +1,367 @@
+import type { QuotaPlace } from '../../domain/quota/place.ts'
+import type { Head, LogEntry, LogOutcome } from '../../domain/store/attempt-log.ts'
+import { type FenceFailure, fenceFailure } from '../../domain/store/rollback.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
+import { joinedTo } from '../../domain/submission/joined-packages.ts'
+import { firstToTell, type Stop } from '../../domain/submission/match.ts'
+import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
+import { InternalError, IoError } from '../../errors/kinds.ts'
+import { damagedStore } from './damage.ts'
+import { type Engine, get, perDialect, type Work } from './engine.ts'
+import { epochName, generationName, headCount, headValues } from './store-state.ts'
+import { fingerprintKeyName, type PersonPrints, type StoreKey } from './fingerprints.ts'
+import type { Runner } from './holds.ts'
+import type { StoredRow } from './match-rows.ts'
+import { type LockedRow, Matching } from './matching.ts'
+import { reservePlace } from './quota.ts'
+import { closedName } from './tables.ts'
+
+/** How long a row is its runner's after its claim, whatever becomes of the connection: longer than the longest POST. */
+const leaseMs = 75_000
+
+/** What came of a claim, before its caller is told of it. */
+export interface ClaimResult {
+  waitMs: number
+  claimed?: Claimed | undefined
+  stop: Stop | undefined
+  /** The row that it is about, where another runner had taken the one that was asked for. */
+  row?: number | undefined
+  /** Another runner has the row, or had it. */
+  taken?: boolean | undefined
+  /** The outcome of another runner's order is unknown: nothing goes out before the service is healthy. */
+  paused?: boolean | undefined
+  /** The store may not be used as it is. */
+  failure?: ClaimFailure | undefined
+}
+
+/** What came of a claim: an attempt, a wait for the quota, or a conflict, which is journaled. */
+export interface Begun {
+  waitMs: number
+  attempt: Attempt | undefined
+  stop: Stop | undefined
+  /** The row that it is about, where that is another than was asked for. */
+  row?: number | undefined
+  /** Another runner has the row. */
+  taken?: boolean | undefined
+  /** The outcome of another runner's order is unknown: ask the service whether it is well before anything else goes out. */
+  paused?: boolean | undefined
+}
+
+/** What came of a change, and of the claim of the row after it. */
+export interface MovedAndBegun extends Pick<Begun, 'attempt' | 'stop' | 'row'> {
+  moved: boolean
+}
+
+/** `session`: the store was last compared on another connection, or with other replication. */
+export type ClaimFailure = FenceFailure | 'session'
+
+/** What a claim requires of the store (ordering protocol, section 6, "Fence"). */
+export interface FenceRequirement {
+  generation: string
+  /** Attempts that have to be in the store, each under its number. */
+  heads: readonly Head[]
+  /** The connection, or the file, that the store was last compared on. */
+  session: string
+  /** Whether each commit waits for a second server, as the store has recorded it. */
+  isReplicated: boolean
+  /** The log that the attempt will be recorded in. */
+  logId: string | undefined
+}
+
+/** What sending asks of rollback detection. */
+export interface Rollbacks {
+  /** Before anything is ordered. Throws where the store is closed, or is to be from now on. */
+  begin(): Promise<void>
+  /** The same before the first attempt of a process that holds no batch. */
+  ready(): Promise<void>
+  /** Reads what the processes of this machine recorded, for the next claim. */
+  fence(): FenceRequirement
+  /** A claim failed. Throws, unless it may go on after all. */
+  failed(why: ClaimFailure): Promise<void>
+  /** Records an attempt that is committed, flushed. Throws where that cannot be done: it may not be sent then. */
+  record(attempt: RecordedAttempt): Promise<void>
+  recordOutcome(outcome: Omit<LogOutcome, 'kind'>): void
+  /** A read has seen the store. */
+  noteHeads(): Promise<void>
+}
+
+/** An attempt as its log has it. */
+export type RecordedAttempt = Omit<LogEntry, 'kind' | 'generation'>
+
+export interface ClaimOptions {
+  place: QuotaPlace
+  /** Any row of the batch will do: the first that no other runner is about to send. */
+  orNext: boolean
+}
+
+interface SelectedFence {
+  closed: Uint8Array | null
+  key: Uint8Array | null
+  generation: Uint8Array | null
+  epoch: Uint8Array | null
+  epoch_now: string | null
+  heads: number
+  is_replicated: boolean | 0
+  joined: string | null
+  paused_by: string | null
+  paused_at: number | null
+}
+
+const metaValue = (name: string): string => `(SELECT value FROM meta WHERE name = '${name}')`
+
+export const claimStatements = perDialect((dialect) => {
+  const { isShared, rowPlace, clock } = dialect
+  const updateRow = `
+UPDATE submissions
+SET state = 'sending', attempt_id = :id, changed_at = :began_at, reason = NULL, field = NULL${isShared ? ', runner = :runner' : ''}
+WHERE ${rowPlace.is} AND batch_id = :batch_id AND row_number = :row_number AND state = 'pending'
+  AND attempt_id IS NOT DISTINCT FROM CAST(:expected AS text)`
+  const takeNumber = `
+UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :id WHERE name = :account`
+  const columns = `INSERT INTO attempts (
+  id, batch_id, row_number, user_email, body_sha256, began_at, began_monotonic, account, log_id, number
+)`
+  const values = `:id, :batch_id, :row_number, :user_email, :body_sha256, :began_at,
+  CAST(:began_monotonic AS double precision), :account, CAST(:log_id AS text)`
+  return {
+    /** What decides whether a row may be sent, besides what it is compared with. */
+    selectFence: `
+SELECT ${metaValue(closedName)} AS closed, ${metaValue(fingerprintKeyName)} AS key,
+  ${metaValue(generationName)} AS generation, ${metaValue(epochName)} AS epoch, ${dialect.epoch} AS epoch_now,
+  ${headCount(dialect).sql} AS heads, ${dialect.isReplicated} AS is_replicated,
+  (SELECT string_agg(service || ' ' || package_id || ' ' || successor_id, ',') FROM joined_packages WHERE how = 'moved')
+    AS joined,
+  ${isShared ? 'p.attempt_id' : 'NULL'} AS paused_by, ${isShared ? 'p.at' : 'NULL'} AS paused_at
+${isShared ? 'FROM (SELECT 1) one LEFT JOIN batches b ON b.id = :batch_id LEFT JOIN pauses p ON p.service = b.base_url' : ''}`,
+    /**
+     * The row, the number of the attempt, the attempt and its runner's lease: in PostgreSQL all at once. By its place: by its
+     * key and state the server may go through all rows of a file, as long as it has no statistics of one that was just taken in.
+     */
+    claim: isShared
+      ? [
+          `
+WITH claimed AS (${updateRow} RETURNING batch_id
+), numbered AS (${takeNumber} AND EXISTS (SELECT 1 FROM claimed) RETURNING head_number
+), counted AS (
+  UPDATE runners SET seen_at = ${clock}, leased_until = ${clock} + :lease
+  WHERE id = :runner AND EXISTS (SELECT 1 FROM claimed)
+) ${columns} SELECT ${values}, head_number FROM numbered RETURNING number`,
+        ]
+      : [
+          `${updateRow} RETURNING 1`,
+          `${takeNumber} RETURNING 1`,
+          `${columns} VALUES (${values}, (SELECT head_number FROM accounts WHERE name = :account)) RETURNING number`,
+        ],
+  }
+})
+
+const nothing = { waitMs: 0, stop: undefined } as const
+
+/** Takes rows to `sending`: what binds is decided here, in one short transaction that no other process can share. */
+export class Claims {
+  readonly #key: StoreKey
+  readonly #engine: Engine
+  readonly #runner: Runner
+  /** Attempts of this process, and attempts by whose unknown outcome it was paused once. */
+  readonly #known = new Set<string>()
+
+  constructor(key: StoreKey, engine: Engine, runner: Runner) {
+    this.#key = key
+    this.#engine = engine
+    this.#runner = runner
+  }
+
+  /** Throws where the row is damaged. */
+  *claim(
+    from: RowVersion,
+    attempt: NewAttempt,
+    required: FenceRequirement,
+    options?: ClaimOptions,
+  ): Work<ClaimResult> {
+    return yield* this.#claim(from, attempt, required, { ...options, isFirm: true })
+  }
+
+  /** The same beside a change that is not to be undone: whatever is wrong is told when the row is begun by itself. */
+  *tryToClaim(
+    from: RowVersion,
+    attempt: NewAttempt,
+    required: FenceRequirement,
+    options: ClaimOptions,
+  ): Work<ClaimResult> {
+    return yield* this.#claim(from, attempt, required, { ...options, isFirm: false })
+  }
+
+  *#claim(
+    from: RowVersion,
+    attempt: NewAttempt,
+    required: FenceRequirement,
+    { place, orNext: mayBeNext = false, isFirm }: Partial<ClaimOptions> & { isFirm: boolean },
+  ): Work<ClaimResult> {
+    if (from.state !== 'pending') throw new InternalError(`an attempt cannot begin from "${from.state}"`)
+    const { dialect } = this.#engine
+    const orNext = dialect.isShared && mayBeNext
+    const fence = yield* get<SelectedFence>(claimStatements(dialect).selectFence, {
+      ...headValues(dialect, required.heads),
+      batch_id: from.batchId,
+    })
+    const failure = fence === undefined ? 'closed' : this.#failure(fence, required)
+    if (fence === undefined || failure !== undefined) return { ...nothing, failure }
+    if (orNext && this.#isPaused(fence, isFirm)) return { ...nothing, paused: true }
+    const matching = new Matching(this.#key, dialect)
+    const stored = orNext ? yield* matching.lockNextRow(from.batchId) : yield* matching.lockRow(from)
+    if (stored === undefined || !isUnchanged(stored, from, orNext)) return { ...nothing, taken: true }
+    const { damaged, stops } = yield* matching.findConflictsOrDamage(stored)
+    if (damaged !== undefined || stored.body === undefined) {
+      if (isFirm) throw damagedStore(this.#key.location, damaged ?? stored)
+      return nothing
+    }
+    const about = stored.row === from.row ? {} : { row: stored.row }
+    const stop = firstToTell(stops)
+    if (stop !== undefined) {
+      const took = yield* matching.recordConflict(stored, 'pending', stop, attempt.at)
+      return { waitMs: 0, stop: took ? stop : undefined, ...about, taken: !took }
+    }
+    const waitMs = place === undefined ? 0 : yield* reservePlace(dialect, place)
+    if (waitMs > 0) return { waitMs, stop: undefined }
+    const joined = joinedPackages(fence.joined, stored)
+    const claimed = yield* this.#recordAttempt({ ...stored, body: stored.body, joined }, attempt, required)
+    return { ...nothing, claimed, ...about, taken: claimed === undefined }
+  }
+
+  *#recordAttempt(
+    stored: LockedRow & { body: Uint8Array; joined: number[] },
+    attempt: NewAttempt,
+    { logId }: FenceRequirement,
+  ): Work<Claimed | undefined> {
+    const values = {
+      ...attemptColumns(stored, attempt),
+      log_id: logId ?? null,
+      place: stored.place,
+      expected: stored.attemptId ?? null,
+      runner: this.#runner.id ?? null,
+      lease: leaseMs,
+    }
+    this.#known.add(attempt.attemptId)
+    let number = 0
+    for (const statement of claimStatements(this.#engine.dialect).claim) {
+      const found = yield* get<{ number?: number }>(statement, values)
+      if (found === undefined) return undefined
+      number = found.number ?? 0
+    }
+    return claimedOf(stored, attempt, number)
+  }
+
+  #failure(fence: SelectedFence, required: FenceRequirement): ClaimFailure | undefined {
+    const isSame = Boolean(fence.is_replicated) === required.isReplicated
+    if (this.#engine.session() !== required.session || !isSame) return 'session'
+    const failure = fenceFailure(
+      {
+        isOpen: fence.closed === null,
+        isSameEpoch: textOf(fence.epoch) === (fence.epoch_now ?? ''),
+        generation: textOf(fence.generation),
+        hasHeads: fence.heads === required.heads.length,
+      },
+      required.generation,
+    )
+    if (failure === undefined) this.#requireKey(fence.key)
+    return failure
+  }
+
+  /** With another key than the store's, everybody is new. */
+  #requireKey(key: Uint8Array | null): void {
+    if (key !== null && Buffer.from(key).toString('hex') === this.#key.key) return
+    throw new IoError(`the store "${this.#key.location}" was replaced while it was in use`, {
+      hint: 'Nothing more was sent. See what is known: refcheck store check',
+    })
+  }
+
+  /** Told once of each order whose outcome became unknown while this runner was there; of its own it knows. */
+  #isPaused({ paused_by, paused_at }: SelectedFence, isTold: boolean): boolean {
+    if (paused_by === null || paused_at === null || paused_at < this.#runner.beganAt) return false
+    if (this.#known.has(paused_by)) return false
+    if (isTold) this.#known.add(paused_by)
+    return true
+  }
+}
+
+/** Whether a row may begin: as it was seen, or whichever of its batch is next. */
+function isUnchanged({ state, attemptId }: StoredRow, from: RowVersion, orNext: boolean): boolean {
+  return state === 'pending' && (orNext || attemptId === from.attemptId)
+}
+
+/** An attempt that is committed, with what its log says of it. */
+export interface Claimed {
+  attempt: Attempt
+  recorded: RecordedAttempt
+}
+
+const textOf = (bytes: Uint8Array | null): string => (bytes === null ? '' : Buffer.from(bytes).toString())
+
+/** Of the same service; `selected`: `service package successor`, separated by commas. */
+function joinedPackages(selected: string | null, { baseUrl, packageId }: StoredRow): number[] {
+  if (selected === null) return []
+  const pairs = selected.split(',').map((pair) => pair.split(' '))
+  const ofService = pairs.filter(([service]) => service === serviceOf(baseUrl))
+  const joined = joinedTo(
+    packageId,
+    ofService.map(([, one, other]) => [Number(one), Number(other)]),
+  )
+  joined.delete(packageId)
+  return [...joined]
+}
+
+/** The columns of an attempt that begins. */
+function attemptColumns({ batchId, row, bodySha256, account }: StoredRow, attempt: NewAttempt) {
+  return {
+    account,
+    batch_id: batchId,
+    row_number: row,
+    id: attempt.attemptId,
+    user_email: attempt.userEmail,
+    body_sha256: bodySha256,
+    began_at: attempt.at,
+    began_monotonic: attempt.monotonic,
+  }
+}
+
+/** Of a row whose person was erased. */
+const erased: PersonPrints = { person_print: '', email_print: '', phone_print: '' }
+
+export function claimedOf(
+  {
+    batchId,
+    row,
+    body,
+    joined,
+    packageId,
+    prints,
+    baseUrl,
+    account,
+  }: StoredRow & {
+    body: Uint8Array
+    joined: number[]
+  },
+  attempt: NewAttempt,
+  number: number,
+): Claimed {
+  const { person_print, email_print, phone_print } = prints ?? erased
+  const { attemptId, at, userEmail } = attempt
+  return {
+    attempt: { batchId, row, ...attempt, state: 'sending', body },
+    recorded: {
+      account,
+      number,
+      attemptId,
+      batchId,
+      row,
+      baseUrl,
+      userEmail,
+      packageId,
+      joined,
+      at,
+      person: person_print,
+      email: email_print,
+      phone: phone_print,
+    },
+  }
+}

@@ -1,0 +1,133 @@
+/** A statement's parameters, by the names that it uses as `:name`. Those that it does not name are ignored. */
+export type Values = Readonly<Record<string, unknown>>
+
+export interface Query {
+  kind: 'all' | 'get' | 'run'
+  sql: string
+  values: Values
+}
+
+/**
+ * Statements in order, each yielded with `yield*` through `all`, `get` or `run`, with the decisions between them. An engine
+ * runs it: SQLite to its end at once, PostgreSQL one answer at a time. A Work may run twice, so it changes nothing but
+ * the database, and reads no iterator that its first run used up.
+ */
+export type Work<T> = Generator<Query, T, unknown>
+
+/** All rows of the answer. */
+export function* all<Row = unknown>(sql: string, values: Values = {}): Work<Row[]> {
+  return (yield { kind: 'all', sql, values }) as Row[]
+}
+
+/** The first row of the answer. */
+export function* get<Row = unknown>(sql: string, values: Values = {}): Work<Row | undefined> {
+  return (yield { kind: 'get', sql, values }) as Row | undefined
+}
+
+/** How many rows the statement changed. */
+export function* run(sql: string, values: Values = {}): Work<number> {
+  return (yield { kind: 'run', sql, values }) as number
+}
+
+/** What no other process may do until the transaction ends. SQLite lets one process write at a time, whatever the lock. */
+export type Lock =
+  /** Compare people of this account, or of the account of this batch. */
+  | { account: string }
+  | { accountOf: string }
+  /** Add events: their ids are visible in their order. */
+  | 'events'
+  /** Add anything. */
+  | 'all tables'
+
+export type ColumnType = 'text' | 'number' | 'real' | 'bytes'
+export type Columns = Readonly<Record<string, ColumnType>>
+
+export type NewRow = Readonly<Record<string, unknown>>
+
+/** Rows that a statement reads from its parameters. */
+export interface ParameterRows {
+  /** A table `came` of these columns and `place`, their order. */
+  from: string
+  values: (rows: readonly NewRow[]) => Values
+}
+
+/** Rows of one table to add; `ending`: what stands behind them, such as RETURNING. */
+export interface Insert {
+  table: string
+  columns: Columns
+  ending?: string
+}
+
+/** A statement, and its parameters each time that it is to be run. */
+export interface BulkInsert {
+  sql: string
+  values: (rows: readonly NewRow[]) => Values[]
+}
+
+/** Where the SQL of the two engines differs. Values that are lists pass through `list`; booleans are 0 and 1. */
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgres'
+  /** Whether several runners send rows of one batch; then its rows have a runner, and unknown outcomes pause the others. */
+  readonly isShared: boolean
+  /** The column of `batches` and of `attempts` that increases with each row that is added. */
+  readonly serial: 'rowid' | 'serial'
+  /** Ends a SELECT whose rows, of the table with this alias, no other transaction may change, or passes over locked ones. */
+  readonly lockRows: (alias: string, others?: 'skip locked') => string
+  /** Where the database has a row: as an expression, and as a condition on the parameter `place`. */
+  readonly rowPlace: { of: (alias: string) => string; is: string }
+  /** The order of a batch's pending rows, as their index has it. */
+  readonly pendingOrder: (alias: string) => string
+  /** Text as JSON, for `->` and `->>`. */
+  readonly json: (expression: string) => string
+  /** Whether an expression is one of the values of a parameter made with `list`. */
+  readonly isIn: (expression: string, parameter: string) => string
+  readonly list: (values: readonly (string | number)[]) => unknown
+  /** Whether two expressions are the same e-mail address, in any case; there is an index for `email`. */
+  readonly sameEmail: (column: string, other: string) => string
+  /** Ends an expression that is compared by its bytes, whatever the locale of the server. */
+  readonly bytewise: string
+  /** Wall time in ms by the clock that all processes share; NULL where each machine's own is right. */
+  readonly clock: string
+  /** What tells the database from any other and from an older state of itself, as text; NULL for a file. */
+  readonly epoch: string
+  /** Whether each commit waits for a second server. */
+  readonly isReplicated: string
+  readonly rows: (columns: Columns) => ParameterRows
+  readonly insert: (insert: Insert) => BulkInsert
+  /** Wakes processes that listen to a channel once the transaction is committed; undefined where none can. */
+  readonly notify: ((channel: string, payload: string) => string) | undefined
+}
+
+/** A database that runs Work. */
+export interface Engine {
+  /** An absolute path, `:memory:`, or the address of a database without its password. */
+  readonly location: string
+  readonly dialect: Dialect
+  /** The connection, or the file that is open and is still at its path: with another one, the store may be another. */
+  session(): string
+  /** Each statement by itself. */
+  run<T>(work: Work<T>): Promise<T>
+  /** All of it or nothing; durable when answered. PostgreSQL may run it more than once. */
+  transaction<T>(work: () => Work<T>, lock?: Lock): Promise<T>
+  /** All reads see the database at one moment. */
+  snapshot<T>(work: () => Work<T>): Promise<T>
+  /** A transaction over work that waits for something else too; no other process writes, and no other flow of this one. */
+  exclusively<T>(work: (within: Within) => Promise<T>): Promise<T>
+  /** Calls back for each `notify` on a channel: a hint, for some are lost. */
+  readonly listen?: ((channel: string, onPayload: (payload: string) => void) => Promise<void>) | undefined
+}
+
+/** Runs statements in the transaction that is open. */
+export type Within = <T>(work: Work<T>) => Promise<T>
+
+/** Makes the statements of a module once for each dialect. */
+export function perDialect<T>(make: (dialect: Dialect) => T): (dialect: Dialect) => T {
+  const made = new Map<Dialect, T>()
+  return (dialect) => {
+    const known = made.get(dialect)
+    if (known !== undefined) return known
+    const statements = make(dialect)
+    made.set(dialect, statements)
+    return statements
+  }
+}

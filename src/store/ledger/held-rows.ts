@@ -1,0 +1,272 @@
+import { fileIdentity } from '../../domain/batch/new-row.ts'
+import { stopsIn, type Stops } from '../../domain/batch/stops.ts'
+import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
+import type { StopReason } from '../../domain/submission/match.ts'
+import { coveredBy, type Release } from '../../domain/submission/release.ts'
+import type { SubmissionState } from '../../domain/submission/states.ts'
+import { heardAgain, type Witness } from '../../domain/submission/witness.ts'
+import { all, type Engine, get, run, type Work } from './engine.ts'
+import { sha256, type StoreKey } from './fingerprints.ts'
+import { Matching } from './matching.ts'
+import {
+  cancelRow,
+  ignoredResults,
+  ignoreResults,
+  insertJoinedPackage,
+  matchingStatements,
+  moveBatch,
+  moveRow,
+  selectAllowed,
+  selectHeldRows,
+  selectJoinedPackages,
+  selectMovable,
+  selectResults,
+  updateAllowed,
+  updateResults,
+  upsertJoinedService,
+} from './matching-statements.ts'
+import {
+  joinedPackageOf,
+  type Movable,
+  movableOf,
+  stopGroupOf,
+  type WaitingRow,
+  witnessesOf,
+} from './match-rows.ts'
+
+/** What a release came to. */
+export interface Released {
+  /** Pending from now on. */
+  rows: number[]
+  /** Rows that it names and that wait on, with why. */
+  left: { row: number; reason: StopReason }[]
+}
+
+interface Key {
+  batchId: string
+  row: number
+}
+
+/** Rows that wait until something is reconciled or decided, and known relations of packages and services. */
+export class HeldRows {
+  readonly #engine: Engine
+  readonly #key: StoreKey
+
+  constructor(engine: Engine, key: StoreKey) {
+    this.#engine = engine
+    this.#key = key
+  }
+
+  /** Compares the held rows and the duplicates of a batch again: their conflicts may exist no more. How many changed. */
+  async lookAgain(batchId: string, at: number): Promise<number> {
+    const waiting = (await this.#engine.run(selectHeld(batchId))).filter(
+      ({ held_for }) => held_for !== 'store_forgot',
+    )
+    if (waiting.length === 0) return 0
+    return this.#comparing(batchId, function* (matching) {
+      let changed = 0
+      for (const { row_number: row, state } of waiting) {
+        if ((yield* matching.compareAgain({ batchId, row }, state, at)) !== state) changed += 1
+      }
+      return changed
+    })
+  }
+
+  /** What results files say of its rows that wait counts no more; `lookAgain` comes after. */
+  async ignoreResults(batchId: string): Promise<void> {
+    await this.#engine.run(run(ignoreResults, { batch_id: batchId }))
+  }
+
+  /**
+   * What results files say now of its rows that wait, by row; `files`: those that were read, by name. A row whose results a
+   * person said to ignore is left alone. Pending rows are compared at once, the others by `lookAgain`.
+   */
+  async hear(
+    batchId: string,
+    rows: ReadonlyMap<number, readonly Witness[]>,
+    files: ReadonlySet<string>,
+    at: number,
+  ): Promise<void> {
+    await this.#comparing(batchId, function* (matching) {
+      const waiting = yield* all<{ row_number: number; state: SubmissionState; witnesses: string | null }>(
+        selectResults,
+        { batch_id: batchId },
+      )
+      for (const { row_number: row, state, witnesses } of waiting) {
+        if (witnesses === ignoredResults) continue
+        const heard = heardAgain(witnessesOf(witnesses) ?? [], files, rows.get(row) ?? [])
+        if (heard === undefined) continue
+        const key = { batch_id: batchId, row_number: row }
+        yield* run(updateResults, { ...key, witnesses: JSON.stringify(heard) })
+        if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
+      }
+    })
+  }
+
+  /** The conflicts of a batch's rows now. */
+  async stops(batchId: string): Promise<Stops> {
+    const { selectConflicts } = matchingStatements(this.#engine.dialect)
+    const found = await this.#engine.run(all(selectConflicts, { batch_id: batchId }))
+    return stopsIn(found.flatMap(stopGroupOf), batchId)
+  }
+
+  /** Held rows may be sent after all. It covers what they match now; who said so and when is stored. */
+  async release(batchId: string, release: Release, by: { at: number; by: string }): Promise<Released> {
+    return this.#comparing(batchId, function* (matching) {
+      if (release.kind !== 'rows') yield* allowOwn(batchId, release)
+      const released: Released = { rows: [], left: [] }
+      for (const waiting of yield* selectHeld(batchId)) {
+        const { row_number: row, state, held_for, matches_batch, matches_row } = waiting
+        if (state !== 'held') continue
+        const compared = yield* matching.lockRow({ batchId, row })
+        if (compared === undefined) continue
+        const covered = coveredBy(release, compared, yield* matching.findConflicts(compared), {
+          heldFor: held_for,
+          batchId: matches_batch,
+          row: matches_row,
+        })
+        if (covered === undefined) continue
+        const others = covered.map(({ order }) => order)
+        yield* matching.recordReleases({ batchId, row }, others, by)
+        const became = yield* matching.compareAgain({ batchId, row }, 'held', by.at)
+        if (became === 'pending') released.rows.push(row)
+        else {
+          const conflict = yield* matching.findConflict(compared)
+          released.left.push({ row, reason: conflict?.reason ?? 'same' })
+        }
+      }
+      return released
+    })
+  }
+
+  /** A row that was not sent never is; whether there was one. */
+  async cancelRow(batchId: string, row: number, at: number, reason: string): Promise<boolean> {
+    const values = { batch_id: batchId, row_number: row, at, reason }
+    return (await this.#engine.run(run(cancelRow, values))) === 1
+  }
+
+  /** What is left of a batch: pending, held, duplicate and rejected rows. */
+  async movable(batchId: string): Promise<Movable[]> {
+    return (await this.#engine.run(all(selectMovable, { batch_id: batchId }))).map(movableOf)
+  }
+
+  /**
+   * What is left goes on under another package, which is one with the old from then on. Rows that changed meanwhile are
+   * left alone. All in one step; how many moved.
+   */
+  async move(batchId: string, packageId: number, rows: readonly Movable[], at: number): Promise<number> {
+    const { fingerprint } = this.#key
+    return this.#comparing(batchId, function* (matching) {
+      const batch = (yield* get<MovedBatch>(
+        'SELECT base_url, account, sha256, package_id FROM batches WHERE id = :id',
+        { id: batchId },
+      )) as MovedBatch
+      const { base_url: baseUrl, account } = batch
+      let moved = 0
+      for (const { row, state, recipient, body } of rows) {
+        if (recipient === undefined) continue
+        moved += yield* run(moveRow, {
+          batch_id: batchId,
+          row_number: row,
+          state,
+          package_id: packageId,
+          body,
+          body_sha256: sha256(body),
+          fingerprint: fingerprint(orderIdentity({ account, baseUrl, packageId, recipient })),
+        })
+      }
+      for (const old of new Set([...rows.map((row) => row.packageId), batch.package_id ?? packageId])) {
+        if (old !== packageId) yield* joinPackages(baseUrl, [old, packageId], 'moved', at)
+      }
+      yield* run(moveBatch, {
+        id: batchId,
+        package_id: packageId,
+        identity: fileIdentity({ account, baseUrl }, batch.sha256 ?? '', packageId),
+      })
+      for (const { row, state } of rows) {
+        if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
+        if (state === 'held' || state === 'duplicate') {
+          yield* matching.compareAgain({ batchId, row }, state, at)
+        }
+      }
+      return moved
+    })
+  }
+
+  /** Packages that are gone, each with its likely successor. */
+  async linkPackages(
+    baseUrl: string,
+    pairs: readonly (readonly [gone: number, successor: number])[],
+    at: number,
+  ): Promise<void> {
+    const service = serviceOf(baseUrl)
+    const known = new Set(
+      (await this.#engine.run(all(selectJoinedPackages)))
+        .map(joinedPackageOf)
+        .filter((each) => each.how === 'likely' && each.service === service)
+        .map(({ packageId, successorId }) => `${packageId} ${successorId}`),
+    )
+    const unknown = pairs.filter((pair) => !known.has(pair.join(' ')))
+    if (unknown.length === 0) return
+    await this.#engine.transaction(function* () {
+      for (const pair of unknown) yield* joinPackages(baseUrl, pair, 'likely', at)
+    })
+  }
+
+  /** Whether two base URLs are one service; a person's decision, which replaces an earlier one. */
+  async sayService(
+    [one, other]: readonly [string, string],
+    same: boolean,
+    by: { at: number; by: string },
+  ): Promise<void> {
+    const [first = '', second = ''] = [serviceOf(one), serviceOf(other)].sort()
+    const values = { one: first, other: second, same: same ? 1 : 0, ...by }
+    await this.#engine.run(run(upsertJoinedService, values))
+  }
+
+  /** No other process compares people of the batch's account meanwhile. */
+  #comparing<T>(batchId: string, work: (matching: Matching) => Work<T>): Promise<T> {
+    const { dialect } = this.#engine
+    return this.#engine.transaction(() => work(new Matching(this.#key, dialect)), { accountOf: batchId })
+  }
+}
+
+interface MovedBatch {
+  base_url: string
+  account: string
+  sha256: string | null
+  package_id: number | null
+}
+
+function* selectHeld(batchId: string): Work<WaitingRow[]> {
+  return yield* all<WaitingRow>(selectHeldRows, { batch_id: batchId })
+}
+
+/** What a file's own rows share is allowed for the file as a whole, as a flag does: there may be thousands of them. */
+function* allowOwn(batchId: string, release: Exclude<Release, { kind: 'rows' }>): Work<void> {
+  const batch = yield* get<{ allow_similar: number; shared: string }>(selectAllowed, { id: batchId })
+  if (batch === undefined) return
+  const shared = JSON.parse(batch.shared) as string[]
+  yield* run(updateAllowed, {
+    id: batchId,
+    allow_similar: release.kind === 'all' ? 1 : batch.allow_similar,
+    shared: release.kind === 'shared' ? JSON.stringify([...shared, release.value]) : batch.shared,
+  })
+}
+
+/** Compares a row that is to be sent, so that people are told; what binds is done again when it is. */
+function* comparePending(matching: Matching, key: Key, at: number): Work<void> {
+  const compared = yield* matching.lockRow(key)
+  const conflict = compared && (yield* matching.findConflict(compared))
+  if (conflict !== undefined) yield* matching.recordConflict(key, 'pending', conflict, at)
+}
+
+function* joinPackages(
+  baseUrl: string,
+  [gone, successor]: readonly [number, number],
+  how: 'moved' | 'likely',
+  at: number,
+): Work<void> {
+  const service = serviceOf(baseUrl)
+  yield* run(insertJoinedPackage, { service, package_id: gone, successor_id: successor, how, at })
+}

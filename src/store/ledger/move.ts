@@ -1,0 +1,208 @@
+import {
+  type Arrival,
+  type Move,
+  requireEmpty,
+  requireEqual,
+  requireQuiet,
+  requireStillLeaving,
+  type TableDigest,
+} from '../../domain/store/moving.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Random } from '../../host/random.ts'
+import { all, type Engine, get, run, type Values, type Work } from './engine.ts'
+import type { StoreKey } from './fingerprints.ts'
+import { metaText, setMeta } from './meta.ts'
+import { insertRows } from './rows.ts'
+import { beginMovedGeneration, readClosing, writeClosing } from './store-state.ts'
+import { peopleTables, placeAfter, type Row, rowOf, selectPage, type Table, tables } from './tables.ts'
+
+const arrivedName = 'arrived'
+
+/** All that a store knows at one moment. */
+export interface Rows {
+  /** Page by page, in the order that the table has. */
+  read(table: Table): AsyncIterable<readonly Row[]>
+  /** The highest number that an event ever had; 0 for none. */
+  newestEvent(): Promise<number>
+}
+
+/** What is done otherwise with a file than with a server. */
+export interface MoveParts {
+  /** Refuses every new row of a table, with the place where the store goes. */
+  fence(table: string, to: string): Work<unknown>
+  removeFence(table: string): Work<unknown>
+  newestEvent(): Work<number>
+  /** Later rows have higher numbers than those that were added. */
+  continueNumbers(newestEvent: number): Work<unknown>
+  /** Once it has left. */
+  left(to: string): Promise<void>
+}
+
+/** A store on its way from one place to another. */
+export class Moving {
+  readonly location: string
+  readonly #engine: Engine
+  readonly #parts: MoveParts
+  readonly #key: StoreKey
+  readonly #clock: Clock
+  readonly #random: Random
+
+  constructor(
+    engine: Engine,
+    parts: MoveParts,
+    { key, clock, random }: { key: StoreKey; clock: Clock; random: Random },
+  ) {
+    this.location = engine.location
+    this.#engine = engine
+    this.#parts = parts
+    this.#key = key
+    this.#clock = clock
+    this.#random = random
+  }
+
+  /** Undefined for a store that stays where it is. */
+  leaving(): Promise<Move | undefined> {
+    return this.#engine.run(readMove())
+  }
+
+  /** What it was filled from, if it was. */
+  async arrived(): Promise<Arrival | undefined> {
+    const text = await this.#engine.run(metaText(arrivedName))
+    return text === undefined ? undefined : (JSON.parse(text) as Arrival)
+  }
+
+  /**
+   * Closes it for all who use it: from then on nothing is added, and who tries is told where it goes. Throws IoError
+   * where an order is in flight.
+   */
+  beginToLeave(move: Move): Promise<void> {
+    return this.#engine.transaction(() => this.#beginToLeave(move), 'all tables')
+  }
+
+  *#beginToLeave(move: Move): Work<void> {
+    const inFlight = (yield* all(`SELECT 1 FROM submissions WHERE state = 'sending' LIMIT 1`)).length
+    requireQuiet(this.location, { inFlight, holder: undefined, isForwarding: false })
+    yield* this.#close(move)
+    for (const table of peopleTables) yield* this.#parts.fence(table, move.to)
+  }
+
+  /** Takes that back, unless it has left meanwhile. */
+  stay(move: Move): Promise<void> {
+    return this.#engine.transaction(() => this.#stay(move), 'all tables')
+  }
+
+  *#stay(move: Move): Work<void> {
+    const now = yield* readMove()
+    if (now?.id !== move.id || now.isDone) return
+    yield* writeClosing(undefined)
+    for (const table of peopleTables) yield* this.#parts.removeFence(table)
+  }
+
+  /** Reads it while no other process writes; it has left once `work` is done. Throws IoError where the move was taken back. */
+  async leave(move: Move, work: (rows: Rows) => Promise<void>): Promise<void> {
+    await this.#engine.exclusively(async (within) => {
+      requireStillLeaving(this.location, await within(readMove()), move)
+      await work(this.#rows(within))
+      await within(this.#close({ ...move, isDone: true }))
+    })
+    await this.#parts.left(move.to)
+  }
+
+  /**
+   * Fills it with all of another store, or with nothing: what both places then read is compared before it counts. Its list
+   * of attempts is begun too.
+   */
+  async fill(rows: Rows, arriving: Omit<Arrival, 'tables'>): Promise<TableDigest[]> {
+    const filled = await this.#engine.exclusively(async (within) => {
+      requireEmpty(this.location, await within(filledTables()))
+      // Of no key: the key of the fingerprints is another from now on.
+      await within(run('DELETE FROM quota'))
+      const { dialect } = this.#engine
+      const read = await digestTables(rows, (table, page) => within(addRows(dialect, table, page)))
+      await within(this.#parts.continueNumbers(await rows.newestEvent()))
+      requireEqual(read, await digestTables(this.#rows(within)))
+      await within(setMeta(arrivedName, JSON.stringify({ ...arriving, tables: read })))
+      await within(beginMovedGeneration(this.#random.uuid(), this.#engine.dialect))
+      return read
+    })
+    await this.#engine.run(this.#key.loadKey())
+    return filled
+  }
+
+  *#close(move: Move): Work<void> {
+    yield* writeClosing({ id: move.id, at: this.#clock.now(), reasons: ['moved'], recovered: [], move })
+  }
+
+  #rows(within: Within): Rows {
+    const { serial } = this.#engine.dialect
+    return {
+      async *read(table) {
+        let after: Values | undefined
+        for (;;) {
+          const page = await within(all<Found>(selectPage(table, serial, after === undefined), after))
+          const last = page.at(-1)
+          if (last === undefined) return
+          yield page.map((found) => rowOf(table, found))
+          after = placeAfter(table, last)
+        }
+      },
+      newestEvent: () => within(this.#parts.newestEvent()),
+    }
+  }
+}
+
+type Within = <T>(work: Work<T>) => Promise<T>
+type Found = Parameters<typeof rowOf>[1]
+
+function* readMove(): Work<Move | undefined> {
+  return (yield* readClosing())?.move
+}
+
+function* filledTables(): Work<string[]> {
+  const found: string[] = []
+  for (const name of peopleTables) {
+    if ((yield* get(`SELECT 1 FROM ${name} LIMIT 1`)) !== undefined) found.push(name)
+  }
+  return found
+}
+
+/** In their order, which the numbers of their adding follow. What a store says of itself is there already. */
+function* addRows(dialect: Engine['dialect'], { name, columns }: Table, rows: readonly Row[]): Work<void> {
+  const names = Object.keys(columns)
+  const ending = name === 'meta' ? 'ON CONFLICT (name) DO UPDATE SET value = excluded.value' : ''
+  yield* insertRows(
+    dialect,
+    { table: name, columns, ending },
+    rows.map((row) => Object.fromEntries(names.map((column, at) => [column, row[at] ?? null]))),
+  )
+}
+
+/** Of each table, whatever its engine: its rows in their order, each as a line of JSON. */
+async function digestTables(
+  rows: Rows,
+  each?: (table: Table, page: readonly Row[]) => Promise<void>,
+): Promise<TableDigest[]> {
+  const { createHash } = process.getBuiltinModule('node:crypto')
+  const found: TableDigest[] = []
+  for (const table of tables) {
+    const hash = createHash('sha256')
+    let count = 0
+    for await (const page of rows.read(table)) {
+      for (const row of page) hash.update(`${canonical(row)}\n`)
+      count += page.length
+      await each?.(table, page)
+    }
+    found.push({ table: table.name, rows: count, sha256: hash.digest('hex') })
+  }
+  return found
+}
+
+/** PostgreSQL stores no NUL in a text. */
+function canonical(row: Row): string {
+  return JSON.stringify(
+    row.map((value) => {
+      if (typeof value === 'string') return value.replaceAll('\0', '\uFFFD')
+      return value instanceof Uint8Array ? { hex: Buffer.from(value).toString('hex') } : value
+    }),
+  )
+}

@@ -1,0 +1,238 @@
+/** What the tables of the two engines differ in. */
+export interface SchemaDialect {
+  /** Compared byte by byte, so that no locale of a server orders or folds it. */
+  text: string
+  integer: string
+  real: string
+  bytes: string
+  /** A column that increases with each row that is added, with its comma; empty where the engine has one of its own. */
+  serial: string
+  /** A number that the database gives, and never a second time. */
+  newNumber: string
+  /** What a table ends with. */
+  end: string
+  /** Columns of `submissions` that one engine alone has, each with its comma. */
+  submissionColumns: string
+  /** Expressions of the indexes. */
+  pendingOrder: string
+  foldedEmail: string
+}
+
+/**
+ * Format 1: the tables of a store, the same in both engines but for the names of types. Times are milliseconds of wall
+ * time. `store migrate` and the first use of a file run it once; later formats add to it.
+ *
+ * accounts: whose people these are, each with the number and the id of its newest attempt. attempt_logs: the register of every
+ * log that an attempt was recorded in (ordering protocol, section 6).
+ */
+const template = `
+CREATE TABLE meta (
+  name {text} PRIMARY KEY,
+  value {bytes} NOT NULL
+){end};
+
+CREATE TABLE accounts (
+  name {text} PRIMARY KEY,
+  added_at {integer} NOT NULL,
+  head_number {integer} NOT NULL DEFAULT 0,
+  head_attempt_id {text}
+){end};
+
+CREATE TABLE attempt_logs (
+  id {text} PRIMARY KEY,
+  host {text} NOT NULL,
+  machine {text} NOT NULL,
+  path {text} NOT NULL,
+  last_attempt_at {integer} NOT NULL DEFAULT 0,
+  reported_for {text},
+  is_excluded {integer} NOT NULL DEFAULT 0
+){end};
+
+CREATE TABLE batches (
+  id {text} PRIMARY KEY,
+  {serial}kind {text} NOT NULL CHECK (kind IN ('single', 'file')),
+  base_url {text} NOT NULL,
+  user_email {text} NOT NULL,
+  added_at {integer} NOT NULL,
+  name {text},
+  identity {text},
+  sha256 {text},
+  package_id {integer},
+  path {text},
+  results_file {text},
+  reading {text},
+  allow_duplicate {integer} NOT NULL DEFAULT 0,
+  halted_at {integer},
+  halt_code {text},
+  halt_message {text},
+  halt_hint {text},
+  account {text} NOT NULL DEFAULT '',
+  allow_similar {integer} NOT NULL DEFAULT 0,
+  shared {text} NOT NULL DEFAULT '[]',
+  queued_at {integer}
+){end};
+
+CREATE UNIQUE INDEX batches_by_identity ON batches (identity) WHERE identity IS NOT NULL;
+CREATE INDEX batches_by_kind ON batches (kind, added_at);
+CREATE INDEX batches_queued ON batches (queued_at) WHERE queued_at IS NOT NULL;
+
+CREATE TABLE submissions (
+  batch_id {text} NOT NULL REFERENCES batches (id),
+  row_number {integer} NOT NULL CHECK (row_number >= 1),
+  state {text} NOT NULL CHECK (
+    state IN ('pending', 'sending', 'accepted', 'rejected', 'unknown', 'dropped', 'held', 'invalid', 'duplicate', 'cancelled')
+  ),
+  attempt_id {text},
+  changed_at {integer} NOT NULL,
+  package_id {integer},
+  first_name {text},
+  last_name {text},
+  email {text},
+  phone {text},
+  body {bytes},
+  body_sha256 {text},
+  fingerprint {text},
+  request_id {text},
+  request_status {text},
+  request_status_at {integer},
+  offered_id {text},
+  reason {text},
+  field {text},
+  matches_batch {text},
+  matches_row {integer},
+  person_print {text},
+  email_print {text},
+  phone_print {text},
+  held_for {text},
+  shares {text},
+  witnesses {text},
+  checks {text},
+  {submissionColumns}PRIMARY KEY (batch_id, row_number),
+  CHECK ((state = 'accepted') = (request_id IS NOT NULL)),
+  CHECK (state <> 'sending' OR attempt_id IS NOT NULL),
+  CHECK (
+    state IN ('invalid', 'duplicate', 'cancelled')
+    OR (package_id IS NOT NULL AND body_sha256 IS NOT NULL AND fingerprint IS NOT NULL)
+  ),
+  CHECK ((matches_batch IS NULL) = (matches_row IS NULL)),
+  CHECK (held_for IS NULL OR state IN ('held', 'cancelled'))
+){end};
+
+CREATE INDEX submissions_by_request ON submissions (request_id) WHERE request_id IS NOT NULL;
+CREATE INDEX submissions_by_state ON submissions (batch_id, state, changed_at);
+CREATE INDEX submissions_pending ON submissions (batch_id, {pendingOrder}) WHERE state = 'pending';
+CREATE INDEX submissions_by_email ON submissions ({foldedEmail}) WHERE email IS NOT NULL;
+CREATE INDEX submissions_by_person ON submissions (person_print) WHERE person_print IS NOT NULL;
+CREATE INDEX submissions_by_email_print ON submissions (email_print) WHERE email_print IS NOT NULL;
+CREATE INDEX submissions_by_phone_print ON submissions (phone_print) WHERE phone_print IS NOT NULL;
+-- One order a person in flight, whatever was compared.
+CREATE UNIQUE INDEX submissions_sending ON submissions (fingerprint) WHERE state = 'sending';
+
+CREATE TABLE attempts (
+  id {text} PRIMARY KEY,
+  {serial}batch_id {text} NOT NULL,
+  row_number {integer} NOT NULL,
+  user_email {text} NOT NULL,
+  body_sha256 {text} NOT NULL,
+  began_at {integer} NOT NULL,
+  began_monotonic {real} NOT NULL,
+  ended_at {integer},
+  became {text},
+  answer_status {integer},
+  reason {text},
+  account {text} NOT NULL,
+  number {integer} NOT NULL,
+  log_id {text},
+  FOREIGN KEY (batch_id, row_number) REFERENCES submissions (batch_id, row_number)
+){end};
+
+CREATE INDEX attempts_by_submission ON attempts (batch_id, row_number);
+CREATE INDEX attempts_doubtful ON attempts (batch_id, row_number) WHERE coalesce(became, 'unknown') = 'unknown';
+CREATE UNIQUE INDEX attempts_by_number ON attempts (account, number);
+CREATE INDEX attempts_by_log ON attempts (log_id, began_at);
+
+-- One request id belongs to one row of a service.
+CREATE TABLE request_rows (
+  service {text} NOT NULL,
+  request_id {text} NOT NULL,
+  batch_id {text} NOT NULL,
+  row_number {integer} NOT NULL,
+  PRIMARY KEY (service, request_id)
+){end};
+
+CREATE TABLE decisions (
+  id {newNumber},
+  batch_id {text} NOT NULL,
+  row_number {integer} NOT NULL,
+  attempt_id {text} NOT NULL REFERENCES attempts (id),
+  became {text} NOT NULL,
+  made_at {integer} NOT NULL,
+  made_by {text} NOT NULL,
+  why {text} NOT NULL,
+  FOREIGN KEY (batch_id, row_number) REFERENCES submissions (batch_id, row_number)
+){end};
+
+CREATE TABLE releases (
+  batch_id {text} NOT NULL,
+  row_number {integer} NOT NULL,
+  other_batch {text} NOT NULL,
+  other_row {integer} NOT NULL,
+  made_at {integer} NOT NULL,
+  made_by {text} NOT NULL,
+  PRIMARY KEY (batch_id, row_number, other_batch, other_row),
+  FOREIGN KEY (batch_id, row_number) REFERENCES submissions (batch_id, row_number)
+){end};
+
+CREATE INDEX releases_by_other ON releases (other_batch, other_row);
+
+CREATE TABLE joined_packages (
+  service {text} NOT NULL,
+  package_id {integer} NOT NULL,
+  successor_id {integer} NOT NULL,
+  how {text} NOT NULL CHECK (how IN ('moved', 'likely')),
+  since {integer} NOT NULL,
+  PRIMARY KEY (service, package_id, successor_id, how)
+){end};
+
+CREATE TABLE joined_services (
+  one {text} NOT NULL,
+  other {text} NOT NULL,
+  same {integer} NOT NULL,
+  said_at {integer} NOT NULL,
+  said_by {text} NOT NULL,
+  PRIMARY KEY (one, other)
+){end};
+
+CREATE TABLE quota (
+  account {text} PRIMARY KEY,
+  state {text} NOT NULL
+){end};
+
+CREATE TABLE events (
+  id {newNumber},
+  identity {text} NOT NULL UNIQUE,
+  received_at {integer} NOT NULL,
+  body {bytes} NOT NULL,
+  signature {text} NOT NULL,
+  request_id {text},
+  status {text},
+  event {text},
+  oddity {text},
+  base_url {text},
+  repeats {integer} NOT NULL DEFAULT 0,
+  forward {text} NOT NULL CHECK (forward IN ('none', 'waiting', 'done')),
+  due_at {integer} NOT NULL DEFAULT 0,
+  attempts {integer} NOT NULL DEFAULT 0,
+  last_answer {text},
+  forwarded_at {integer}
+){end};
+
+CREATE INDEX events_by_request ON events (request_id, id) WHERE request_id IS NOT NULL;
+CREATE INDEX events_by_time ON events (received_at);
+CREATE INDEX events_waiting ON events (request_id, id) WHERE forward = 'waiting';
+`
+
+/** The tables in the words of one engine. */
+export function commonSchema(dialect: SchemaDialect): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: keyof SchemaDialect) => dialect[name])
+}

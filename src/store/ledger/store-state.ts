@@ -1,0 +1,271 @@
+import type { Head, LogEntry, LogHeader, RegisteredLog } from '../../domain/store/attempt-log.ts'
+import { type Closing, type LogReport, mergeRegisters } from '../../domain/store/closing.ts'
+import { changeOfEpoch, type Epoch, type StoreFacts } from '../../domain/store/rollback.ts'
+import { all, type Dialect, get, perDialect, run, type Values, type Work } from './engine.ts'
+import { storeIdName } from './fingerprints.ts'
+import { metaText, setMeta } from './meta.ts'
+import { closedName } from './tables.ts'
+
+/** What a store says of itself in `meta`, besides `closed`. */
+export const generationName = 'generation'
+const formerName = 'former_generations'
+export const epochName = 'epoch'
+const backupName = 'backup'
+/** Logs that a person accepted as they are: damaged ones, and those of another store. */
+const ignoredName = 'ignored_logs'
+const withoutLogName = 'without_log'
+const replicatedName = 'replicated'
+
+/** What rollback detection reads of a store at one moment. */
+export interface StoreState extends Omit<StoreFacts, 'isReporting' | 'requiresLog' | 'missingLogs'> {
+  closing: Closing | undefined
+  epochNow: string | undefined
+  logs: LogReport[]
+  ignoredLogs: ReadonlySet<string>
+  mayBeWithoutLog: boolean
+  /** Whether each commit waits for a second server now, and whether each did when the store was last used. */
+  isReplicated: boolean
+  wasReplicated: boolean
+  /** Of the heads that were asked for, those that are in the store under their number. */
+  hasHeads: boolean
+}
+
+const headColumns = { account: 'text', number: 'number', attempt_id: 'text' } as const
+
+/** How many of the heads are in the store, each under its number. */
+export const headCount = perDialect(({ rows }) => {
+  const { from, values } = rows(headColumns)
+  return {
+    /** An expression over the parameters of `values`. */
+    sql: `(SELECT count(*) FROM ${from} JOIN attempts a ON a.account = came.account AND a.number = came.number
+  AND a.id = came.attempt_id)`,
+    values,
+  }
+})
+
+export function headValues(dialect: Dialect, heads: readonly Head[]): Values {
+  return headCount(dialect).values(
+    heads.map(({ account, number, attemptId }) => ({ account, number, attempt_id: attemptId })),
+  )
+}
+
+const selectLogs = `
+SELECT l.id, l.host, l.machine, l.path, l.reported_for, l.is_excluded, l.last_attempt_at,
+  (SELECT max(a.began_at) FROM attempts a WHERE a.log_id = l.id) AS newest_attempt_at
+FROM attempt_logs l ORDER BY l.id`
+
+interface SelectedLog extends Pick<RegisteredLog, 'id' | 'host' | 'machine' | 'path'> {
+  reported_for: string | null
+  is_excluded: number
+  last_attempt_at: number
+  newest_attempt_at: number | null
+}
+
+/** `heads`: those that have to be in the store. */
+export function* readState(dialect: Dialect, heads: readonly Head[]): Work<StoreState> {
+  const { sql } = headCount(dialect)
+  const facts = yield* get<{
+    epoch_now: string | null
+    is_replicated: boolean | 0
+    has_attempts: boolean | 0 | 1
+    heads: number
+  }>(
+    `SELECT ${dialect.epoch} AS epoch_now, ${dialect.isReplicated} AS is_replicated,
+      EXISTS (SELECT 1 FROM attempts) AS has_attempts, ${sql} AS heads`,
+    headValues(dialect, heads),
+  )
+  const epochNow = facts?.epoch_now ?? undefined
+  const epoch = yield* metaText(epochName)
+  return {
+    generations: {
+      current: (yield* metaText(generationName)) ?? '',
+      former: yield* readList(formerName),
+    },
+    closing: yield* readClosing(),
+    isBackup: (yield* metaText(backupName)) !== undefined,
+    change: epochNow === undefined ? undefined : changeOfEpoch(epochOf(epoch ?? ''), epochOf(epochNow)),
+    epochNow,
+    hasAttempts: Boolean(facts?.has_attempts),
+    hasHeads: facts?.heads === heads.length,
+    isReplicated: Boolean(facts?.is_replicated),
+    wasReplicated: (yield* metaText(replicatedName)) !== undefined,
+    logs: yield* readLogs(),
+    ignoredLogs: new Set(yield* readList(ignoredName)),
+    mayBeWithoutLog: (yield* metaText(withoutLogName)) !== undefined,
+  }
+}
+
+export function* readClosing(): Work<Closing | undefined> {
+  const text = yield* metaText(closedName)
+  return text === undefined ? undefined : (JSON.parse(text) as Closing)
+}
+
+export function* writeClosing(closing: Closing | undefined): Work<void> {
+  yield* setMeta(closedName, closing && JSON.stringify(closing))
+}
+
+export function* readLogs(): Work<LogReport[]> {
+  const found = yield* all<SelectedLog>(selectLogs)
+  return found.map(({ id, host, machine, path, ...log }) => ({
+    id,
+    host,
+    machine,
+    path,
+    lastAttemptAt: Math.max(log.last_attempt_at, log.newest_attempt_at ?? 0),
+    reportedFor: log.reported_for ?? undefined,
+    isExcluded: log.is_excluded === 1,
+  }))
+}
+
+/** A log that this machine sends with: it is registered, and its exclusion ends. */
+export function* registerLog({ id, origin }: Pick<LogHeader, 'id' | 'origin'>): Work<void> {
+  const { host, machine, path } = origin
+  yield* run(
+    `INSERT INTO attempt_logs (id, host, machine, path) VALUES (:id, :host, :machine, :path)
+      ON CONFLICT (id) DO UPDATE SET is_excluded = 0`,
+    { id, host, machine, path },
+  )
+}
+
+/** Adds what copies of the register in logs know: a store that lost attempts lost registrations too. */
+export function* mergeRegister(copies: readonly RegisteredLog[]): Work<void> {
+  for (const log of mergeRegisters(yield* readLogs(), copies)) {
+    const { id, host, machine, path, lastAttemptAt } = log
+    yield* run(
+      `INSERT INTO attempt_logs (id, host, machine, path, last_attempt_at)
+        VALUES (:id, :host, :machine, :path, CAST(:at AS bigint))
+        ON CONFLICT (id) DO UPDATE SET last_attempt_at = excluded.last_attempt_at`,
+      { id, host, machine, path, at: lastAttemptAt },
+    )
+  }
+}
+
+/** These logs were compared with the store for its closing. */
+export function* recordReports(closing: Closing, logIds: readonly string[]): Work<void> {
+  for (const id of logIds)
+    yield* run('UPDATE attempt_logs SET reported_for = :closing WHERE id = :id', { id, closing: closing.id })
+}
+
+export function* excludeLogs(logIds: readonly string[]): Work<void> {
+  for (const id of logIds) yield* run('UPDATE attempt_logs SET is_excluded = 1 WHERE id = :id', { id })
+}
+
+/** A person accepted these logs as they are: nothing of them is compared or missed any more. */
+export function* ignoreLogs(logIds: readonly string[]): Work<void> {
+  if (logIds.length === 0) return
+  const before = yield* readList(ignoredName)
+  yield* setMeta(ignoredName, JSON.stringify([...new Set([...before, ...logIds])]))
+  yield* unregisterLogs(logIds)
+}
+
+export function* unregisterLogs(logIds: readonly string[]): Work<void> {
+  for (const id of logIds) yield* run('DELETE FROM attempt_logs WHERE id = :id', { id })
+}
+
+export function* allowWithoutLog(): Work<void> {
+  yield* setMeta(withoutLogName, '1')
+}
+
+/** A claim requires that this is still so, so that it holds for every attempt until a failover. */
+export function* recordReplication(isReplicated: boolean): Work<void> {
+  yield* setMeta(replicatedName, isReplicated ? '1' : undefined)
+}
+
+export function* markAsBackup(of: string): Work<void> {
+  yield* setMeta(backupName, of)
+}
+
+/** For a new store. `epoch`: of its database; undefined for a file. */
+export function* beginStore(
+  { storeId, generation }: { storeId: string; generation: string },
+  epoch: string | undefined,
+): Work<void> {
+  yield* setMeta(storeIdName, storeId)
+  yield* setMeta(generationName, generation)
+  yield* setMeta(epochName, epoch)
+}
+
+/** A backup that is accepted is another store than the one that it was made of. */
+export function* becomeAnotherStore(storeId: string): Work<void> {
+  yield* setMeta(storeIdName, storeId)
+  yield* run('DELETE FROM attempt_logs')
+}
+
+/**
+ * Opens a closed store: with a new generation, the epoch that its database has now, and numbers above those of all logs.
+ * `known`: generations that logs name.
+ */
+export function* openAgain(
+  state: StoreState,
+  { id, known, heads }: { id: string; known: readonly string[]; heads: readonly Omit<Head, 'attemptId'>[] },
+): Work<void> {
+  const { current, former } = state.generations
+  yield* setMeta(formerName, JSON.stringify([...new Set([...former, current, ...known])]))
+  yield* setMeta(generationName, id)
+  yield* setMeta(epochName, state.epochNow)
+  yield* setMeta(backupName, undefined)
+  yield* writeClosing(undefined)
+  for (const { account, number } of heads) {
+    yield* ensureAccount(account, 0)
+    yield* run(
+      'UPDATE accounts SET head_number = :number WHERE name = :account AND head_number < CAST(:number AS bigint)',
+      { account, number },
+    )
+  }
+}
+
+/** For a store that was filled with all of another: a copy of that one knows nothing of the new generation. */
+export function* beginMovedGeneration(id: string, { epoch }: Dialect): Work<void> {
+  const former = (yield* metaText(generationName)) ?? ''
+  yield* setMeta(formerName, JSON.stringify([...(yield* readList(formerName)), former]))
+  const now = yield* get<{ epoch: string | null }>(`SELECT ${epoch} AS epoch`)
+  yield* setMeta(generationName, id)
+  yield* setMeta(epochName, now?.epoch ?? undefined)
+}
+
+export function* ensureAccount(name: string, at: number): Work<void> {
+  yield* run('INSERT INTO accounts (name, added_at) VALUES (:name, :at) ON CONFLICT (name) DO NOTHING', {
+    name,
+    at,
+  })
+}
+
+/** The newest attempt of each account. */
+export function* readHeads(): Work<Head[]> {
+  return yield* all<Head>(
+    `SELECT c.name AS account, a.number, a.id AS "attemptId"
+      FROM accounts c JOIN attempts a ON a.id = c.head_attempt_id AND a.account = c.name`,
+  )
+}
+
+const selectOnlyInStore = perDialect(
+  ({ rows }) => `
+SELECT a.account, a.number, a.id AS "attemptId", a.batch_id AS "batchId", a.row_number AS row, b.base_url AS "baseUrl",
+  a.user_email AS "userEmail", s.package_id AS "packageId", a.began_at AS at, coalesce(s.person_print, '') AS person,
+  coalesce(s.email_print, '') AS email, coalesce(s.phone_print, '') AS phone
+FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
+  JOIN batches b ON b.id = a.batch_id LEFT JOIN ${rows(headColumns).from} ON came.account = a.account
+WHERE a.log_id = :log_id AND a.number > coalesce(came.number, 0) ORDER BY a.account, a.number`,
+)
+
+/** Attempts of a log that are above its heads: a process was killed before it recorded them, so they were never sent. */
+export function* entriesOnlyInStore(
+  dialect: Dialect,
+  { logId, heads }: { logId: string; heads: readonly Head[] },
+): Work<Omit<LogEntry, 'kind' | 'generation'>[]> {
+  const found = yield* all<Omit<LogEntry, 'kind' | 'generation' | 'joined'>>(selectOnlyInStore(dialect), {
+    ...headValues(dialect, heads),
+    log_id: logId,
+  })
+  return found.map((entry) => Object.assign(entry, { joined: [] }))
+}
+
+function* readList(name: string): Work<string[]> {
+  return JSON.parse((yield* metaText(name)) ?? '[]') as string[]
+}
+
+/** As `dialect.epoch` gives it. */
+function epochOf(text: string): Epoch {
+  const [system = '', timeline = '', database = '', table = ''] = text.split(' ')
+  return { system, timeline, database, table }
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+
+import { task } from '../harness/task.ts'
+
+test('a name of 2,100 characters draws no plan of its own on a screen of 80x24: who is ordered stays in sight', async () => {
+  const at = await task()
+  const blank = '\u00A0'
+  const rows = [
+    'Recipient  First name  Ana',
+    'Recipient  Last name   Lee',
+    'Recipient  Email       ana@example.com',
+  ]
+  const drawn = rows.map((row) => row.padEnd(57, blank)).join('')
+  at.write('name.txt', `Ana${blank.repeat(54)}${drawn}`.padEnd(2099, blank) + 'x')
+  const person = '--last-name Example --email mallory@example.com --phone +61412345678'
+  await at.type(`refcheck request create --package 102 --first-name "$(cat name.txt)" ${person}`, 'correct?')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name "$(cat name.txt)" --last-na
+    me Example --email mallory@example.com --phone +61412345678
+
+    2> Package 102: Identity check only
+
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Ana Recipient First name Ana Recipient Last name Lee
+    2>                        Recipient Email ana@example.com x
+    2> Recipient  Last name   Example
+    2> Recipient  Email       mallory@example.com
+    2> Recipient  Phone       +61412345678
+
+    2> ? Is everything correct?
+    2> ❯ Yes, go on
+    2>   Change an answer
+    2>   Leave for now, and keep the answers
+    2>   Cancel, and drop the answers
+
+    2> ↑↓ navigate • ⏎ select
+  `)
+  await at.press('\r', '(y/N)')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name "$(cat name.txt)" --last-na
+    me Example --email mallory@example.com --phone +61412345678
+
+    2> Package 102: Identity check only
+
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Ana Recipient First name Ana Recipient Last name Lee
+    2>                        Recipient Email ana@example.com x
+    2> Recipient  Last name   Example
+    2> Recipient  Email       mallory@example.com
+    2> Recipient  Phone       +61412345678
+
+    2> ✔ Is everything correct? Yes, go on
+    2> ? Order 102 Identity check only for Ana Recipient First name Ana Recipient Last
+    2> name Lee Recipient Email ana@example.com x Example (mallory@example.com) at
+    2> 127.0.0.1:PORT as olive.owner@example.com? (y/N)
+  `)
+  await at.press('n\r', 'correct?')
+  expect(at.sandbox.requests()).toEqual([])
+})

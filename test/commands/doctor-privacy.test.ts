@@ -1,0 +1,64 @@
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { doctorSession } from '../harness/doctor-session.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+import { orderOf } from '../harness/people.ts'
+import type { Session } from '../harness/session.ts'
+
+faultRow('shared-folder', 'said to be sound')
+
+const privacyOf = async ({ type }: Session, env: Record<string, string>) => {
+  const { code, stdout } = await type('doctor', { env })
+  const lines = stdout.split('\n')
+  const at = lines.findIndex((line) => /^\w+ +privacy /.test(line))
+  return { code, lines: lines.slice(at, at + 2).filter((line) => !line.startsWith('ok    cert')) }
+}
+
+test('a folder that others could replace files in is no sound privacy', async () => {
+  const here = await doctorSession()
+  const folder = join(here.folder, 'shared')
+  mkdirSync(folder)
+  const env = { REFCHECK_STORE: join(folder, 'orders.sqlite') }
+  await here.type(orderOf('Priya'), { env })
+  const all = 'may write to "HOME/shared" (0775) and replace files of refcheck'
+  for (const names of [env, { REFCHECK_DATA_DIR: join(folder, 'data') }]) {
+    chmodSync(folder, 0o775)
+    const { code, lines } = await privacyOf(here, names)
+    expect({ code, lines: lines.map((line) => line.replaceAll(here.folder, 'HOME')) }).toEqual({
+      code: 0,
+      lines: [
+        `warn  privacy       other users of this machine ${all}`,
+        '                    Run chmod go-w on each, or keep the files of refcheck elsewhere.',
+      ],
+    })
+  }
+})
+
+// To give a file away needs root.
+test.each(process.getuid?.() === 0 ? ['ledger.sqlite', 'ledger.sqlite-wal'] : [])(
+  'a store of another account (%s) is no sound privacy',
+  async (name) => {
+    const here = await doctorSession()
+    await here.type(orderOf('Priya'))
+    const file = join(here.folder, 'data', name)
+    writeFileSync(file, '', { flag: 'a', mode: 0o600 })
+    chownSync(file, 54_321, 54_321)
+    const { lines } = await privacyOf(here, {})
+    expect(lines).toEqual([
+      `warn  privacy       another user of this machine owns "${file}"`,
+      '                    Run refcheck as that user, or keep the files of refcheck elsewhere.',
+    ])
+    if (name !== 'ledger.sqlite') return
+    const { code, stdout } = await here.type('doctor')
+    expect(code).toBe(1)
+    expect(stdout).toContain(
+      `fail  store         the store "${file}" could be replaced by others: "${file}": it belongs to another user of this machine\n`,
+    )
+    expect((await here.type('batch list')).stderr).toContain(
+      `The store’s file "${file}" is not safe: it belongs to another user of this machine.`,
+    )
+  },
+)

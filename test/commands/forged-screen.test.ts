@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+
+import { faultRow } from '../harness/faults/fault-row.ts'
+import { orderBody, planned } from '../harness/planned.ts'
+import { csv as csvText } from '../../src/output/csv.ts'
+import { orderOf } from '../harness/people.ts'
+import { session } from '../harness/session.ts'
+
+faultRow('screens', 'forged screens')
+
+/** Fills the lines of a terminal of 80 columns, so that what follows looks like a line of its own. */
+const padding = '\u00A0'.repeat(70)
+const forged = `Ana${padding} Recipient  Last name   Lee${padding.repeat(26)} Order 102 for Ana Lee (ana@example.com)?`
+const blanks = ['\u00A0', '\u3000', '\u2003 \u2003', ' ', '\u2800', ' \uFE0F', ' \u034F']
+const terminal = { tty: true, exported: { NO_COLOR: '1' } }
+const seen = (text: string): string => text.replaceAll(/^2> (?=FOR|Recipient)/gm, '')
+
+test('a name cannot draw a plan of its own: the review collapses blanks and cuts it, the question repeats the person', async () => {
+  const here = await session()
+  const body = JSON.parse(orderBody('Mallory')) as { recipient: Record<string, string> }
+  const recipient = { ...body.recipient, first_name: forged }
+  const code = await planned(here, { kind: 'order', body: JSON.stringify({ ...body, recipient }) })
+  const answers = [
+    {
+      ask: /^Order 102 Identity check only for Ana Recipient Last name Lee Order 102 for Ana Lee \(ana@example\.com\)\? Example \(mallory@example\.com\) at 127/,
+      confirm: false,
+    },
+  ]
+  const { stderr } = await here.type(`approve ${code}`, { ...terminal, answers })
+  expect(stderr).toContain(
+    [
+      'FOR        FIELD       ANSWER',
+      'Recipient  First name  Ana Recipient Last name Lee Order 102 for Ana Lee',
+      '                       (ana@example.com)?',
+      'Recipient  Last name   Example',
+      'Recipient  Email       mallory@example.com',
+    ].join('\n'),
+  )
+  expect(stderr).not.toMatch(/\p{Zs}{24,}\S.*Recipient|\u00A0/u)
+})
+
+test.each(blanks)('a run of the blank %j is one space in a review', async (blank) => {
+  const here = await session()
+  const first = `Ana${blank.repeat(500)}x`
+  const body = orderBody('Mallory').replace('"Mallory"', JSON.stringify(first))
+  const code = await planned(here, { kind: 'order', body })
+  const answers = [{ ask: /^Order 102/, confirm: false }]
+  const { stderr } = await here.type(`approve ${code}`, { ...terminal, answers })
+  expect(seen(stderr)).toMatch(/^Recipient {2}First name {2}Ana (?:x|.?…)$/m)
+})
+
+test('a long name is cut with a mark in every table, plan, review and question, and sent whole', async () => {
+  const here = await session()
+  const long = `Ana${'x'.repeat(197)}`
+  const shown = `Ana${'x'.repeat(97)}…`
+  const reviewed = `${shown} Example (ana@example.com)`
+  const argv = orderOf(long, []).map((word) => (word.includes('@') ? 'ana@example.com' : word))
+  const wide = { ...terminal, columns: 2000 }
+  const asked = await here.type(argv, {
+    ...wide,
+    answers: [
+      { ask: /Is everything correct/, choose: /^Yes/ },
+      {
+        ask: new RegExp(`^Order 102 Identity check only for ${reviewed.replaceAll(/[()]/g, '\\$&')} at `),
+        confirm: true,
+      },
+    ],
+  })
+  expect(asked.code).toBe(0)
+  // The command that can be pasted holds the name whole; it comes once all is ordered.
+  const [before = ''] = asked.stderr.split('The same order as one command')
+  expect(before).toContain(shown)
+  const [request] = here.sandbox.requests()
+  expect(request?.recipient.first_name).toBe(long)
+  here.write(
+    'people.csv',
+    csvText([
+      ['first_name', 'last_name', 'email', 'phone'],
+      [long, 'Example', 'ana@example.com', '+61412345678'],
+      [`Bo${long} `, 'Other', 'ana@example.com', '+61412345679'],
+      [`Cy${long} `, 'Third', 'cy@example.com', '+61412345677'],
+    ]),
+  )
+  const texts = [before]
+  for (const line of [
+    'batch validate people.csv --package 102',
+    'batch run people.csv --package 102 --yes',
+    'request list',
+    `request get ${request?.request_id ?? ''}`,
+    'status',
+  ]) {
+    const { stdout, stderr } = await here.type(line, wide)
+    texts.push(stdout + stderr)
+  }
+  const [batch] = (await here.type('batch list --json')).json() as { batch_id: string }[]
+  const { stdout, stderr } = await here.type(`batch rows ${batch?.batch_id ?? ''}`, wide)
+  texts.push(stdout + stderr)
+  for (const text of texts) expect(text.replaceAll('\n', '')).not.toMatch(/x{101}/)
+  // Documents for programs are exact.
+  expect((await here.type('request list --json')).stdout).toContain(long)
+})

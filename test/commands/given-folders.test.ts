@@ -1,0 +1,112 @@
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { doctorSession } from '../harness/doctor-session.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+import { orderOf } from '../harness/people.ts'
+import type { Session } from '../harness/session.ts'
+
+faultRow('given-folder', 'with another mode, or used though others may write to it')
+
+const variables = ['REFCHECK_CONFIG_DIR', 'REFCHECK_DATA_DIR'] as const
+/** To give a folder away needs root. */
+const isRoot = process.getuid?.() === 0
+
+function given({ folder }: Session, mode: number): string {
+  const path = join(folder, 'given')
+  mkdirSync(path)
+  chmodSync(path, mode)
+  return path
+}
+
+const modeOf = (path: string): number => statSync(path).mode & 0o7777
+
+test('a folder that others may read keeps its mode, and what is written in it is private', async () => {
+  const here = await doctorSession()
+  const folder = given(here, 0o755)
+  const env = { REFCHECK_CONFIG_DIR: folder, REFCHECK_DATA_DIR: folder }
+  for (const line of ['config set package 102', 'packages list', 'batch list --quiet', orderOf('Priya')])
+    expect(await here.type(line, { env })).toMatchObject({
+      code: 0,
+      stderr: expect.not.stringMatching(/mode|private/) as string,
+    })
+  expect(modeOf(folder)).toBe(0o755)
+  const inside = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
+  expect(inside).toContain(join(folder, 'config.json'))
+  expect(inside).toContain(join(folder, 'ledger.sqlite'))
+  const loose = inside.filter((path) => (statSync(path).mode & 0o077) !== 0)
+  expect(loose).toEqual([])
+  const { code, stdout } = await here.type('doctor', { env })
+  expect(code).toBe(0)
+  expect(stdout).toMatch(
+    /^ok {4}privacy {7}no other user of this machine can read these files; they can list ".*\/given" \(0755\)$/m,
+  )
+})
+
+const lines: Record<(typeof variables)[number], readonly string[]> = {
+  REFCHECK_CONFIG_DIR: [
+    'config list',
+    'config set package 102',
+    'packages list',
+    'batch list',
+    'schema show 102',
+  ],
+  REFCHECK_DATA_DIR: ['packages list', 'batch list', 'status', 'schema show 102', 'webhook events list'],
+}
+
+test.each(variables.flatMap((name) => ['0775', '0777', '1777'].map((mode) => [name, mode] as const)))(
+  '%s that others may write to (%s): refused by what reads too, and left as it is',
+  async (name, shown) => {
+    const mode = Number.parseInt(shown, 8)
+    const here = await doctorSession()
+    const folder = given(here, mode)
+    const env = { [name]: folder }
+    for (const line of [...lines[name], orderOf('Priya')]) {
+      const { code, stdout, stderr } = await here.type(line, { env })
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toBe(
+        `Error: cannot use the folder "${folder}": other users of this machine may write to it (${shown})\n` +
+          (mode === 0o1777
+            ? 'Use a folder of your own: set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR.\n'
+            : `Use another folder, or take that permission away with: chmod go-w "${folder}"\n`),
+      )
+    }
+    const doctor = await here.type('doctor', { env })
+    expect(doctor.code).toBe(1)
+    expect(doctor.stdout).toMatch(/^fail {2}privacy {7}cannot use the folder ".*\/given": other users /m)
+    expect([modeOf(folder), readdirSync(folder)]).toEqual([mode, []])
+    expect(here.ordered()).toEqual([])
+  },
+)
+
+test.each(isRoot ? variables : [])('%s of another account is refused, and left as it is', async (name) => {
+  const here = await doctorSession()
+  const folder = given(here, 0o755)
+  chownSync(folder, 54_321, 54_321)
+  const env = { [name]: folder }
+  for (const line of [...lines[name], orderOf('Priya')]) {
+    const { code, stdout, stderr } = await here.type(line, { env })
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        `Error: cannot use the folder "${folder}": it belongs to another user of this machine\n` +
+        'Run refcheck as that user, or use a folder of your own: set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR.\n',
+    })
+  }
+  const doctor = await here.type('doctor', { env })
+  expect(doctor.code).toBe(1)
+  expect(doctor.stdout).toMatch(/^fail {2}writing {7}.*belongs to another user/m)
+  expect(doctor.stdout).toMatch(/^fail {2}privacy {7}.*belongs to another user/m)
+  expect([modeOf(folder), readdirSync(folder)]).toEqual([0o755, []])
+  expect(here.ordered()).toEqual([])
+})
+
+test('new folders are made for this account alone, with what is above them', async () => {
+  const here = await doctorSession()
+  const folder = join(here.folder, 'new', 'below')
+  expect(await here.type(orderOf('Priya'), { env: { REFCHECK_DATA_DIR: folder } })).toMatchObject({ code: 0 })
+  expect([join(here.folder, 'new'), folder].map(modeOf)).toEqual([0o700, 0o700])
+})

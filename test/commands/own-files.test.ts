@@ -1,0 +1,110 @@
+import { chmodSync, chownSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { faultRow } from '../harness/faults/fault-row.ts'
+import { orderOf } from '../harness/people.ts'
+import { type Session, session } from '../harness/session.ts'
+
+faultRow('planted', 'believed')
+
+/** What else than the owner's own a file may be, and what is said of it. */
+const weaknesses: Record<string, { spoil: (file: string) => void; why: RegExp }> = {
+  'others may write to': {
+    spoil: (file) => chmodSync(file, 0o666),
+    why: /^Error: cannot use the file ".*": other users of this machine may write to it \(0666\)\nCheck what is in it, then make it private with: chmod go= ".*"\n$/,
+  },
+  // To give a file away needs root.
+  ...(process.getuid?.() === 0 && {
+    'another account owns': {
+      spoil: (file: string) => chownSync(file, 54_321, 54_321),
+      why: /^Error: cannot use the file ".*": it belongs to another user of this machine\nRun refcheck as that user, or move the file away\.\n$/,
+    },
+  }),
+}
+
+/** What makes each file, its path by what it begins and ends with, and a command line that reads it. */
+const files: Record<
+  string,
+  { make: (here: Session) => Promise<unknown>; path: RegExp; line: string | string[] }
+> = {
+  settings: {
+    make: ({ type }) => type('config set package 102'),
+    path: /^config\/config\.json$/,
+    line: 'packages list',
+  },
+  mapping: {
+    make: ({ type, write }) =>
+      type([
+        'batch',
+        'validate',
+        write('people.csv', 'First,last_name,email,phone\nPriya,Example,priya@example.com,+61412345678\n'),
+        '--package',
+        '102',
+        '--map',
+        'First=first_name',
+        '--save-mapping',
+        'own',
+      ]),
+    path: /^config\/mappings\/own\.json$/,
+    line: 'batch validate people.csv --package 102 --mapping own',
+  },
+  'attempt log': {
+    make: ({ type }) => type(orderOf('Priya')),
+    path: /^config\/attempts\/.*\.log$/,
+    line: orderOf('Marcus'),
+  },
+  manifest: {
+    make: async ({ type, clock }) => {
+      await type(orderOf('Priya'))
+      await clock.sleep(7_200_000)
+      return type('report sync --output reports')
+    },
+    path: /^reports\/manifest\.json$/,
+    line: 'report sync --output reports',
+  },
+}
+
+const cases = Object.keys(files).flatMap((name) =>
+  Object.keys(weaknesses).map((what) => [name, what] as const),
+)
+
+test.each(cases)('a %s that %s is not believed, and nothing is sent', async (name, what) => {
+  const here = await session()
+  const { make, path, line } = files[name]!
+  const { spoil, why } = weaknesses[what]!
+  await make(here)
+  const file = readdirSync(here.folder, { recursive: true, encoding: 'utf8' }).find((each) => path.test(each))
+  if (file === undefined) throw new Error(`no ${name}`)
+  const before = here.calls().length
+  spoil(join(here.folder, file))
+  const { uid, mode } = statSync(join(here.folder, file))
+  const { code, stdout, stderr } = await here.type(line)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  const isMissing = name === 'attempt log' && what === 'another account owns'
+  expect(stderr).toMatch(
+    isMissing ? /^Error: the store ".*" is closed: the log of its attempts is missing\n/ : why,
+  )
+  expect(
+    here
+      .calls()
+      .slice(before)
+      .filter((call) => call.startsWith('POST')),
+  ).toEqual([])
+  expect(statSync(join(here.folder, file))).toMatchObject({ uid, mode })
+})
+
+test.each(Object.keys(weaknesses))(
+  'a copy of a schema that %s is not believed, and made anew',
+  async (what) => {
+    const here = await session()
+    const first = await here.type('schema show 102')
+    const folder = join(here.folder, 'data', 'schemas')
+    for (const name of readdirSync(folder)) weaknesses[what]?.spoil(join(folder, name))
+    expect((await here.type('schema show 102')).stdout).toBe(first.stdout)
+    expect(here.calls().filter((call) => call.includes('schema'))).toHaveLength(2)
+    await here.type('schema show 102')
+    expect(here.calls().filter((call) => call.includes('schema'))).toHaveLength(2)
+  },
+)

@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+import { describe, expect, test } from 'vitest'
+
+import { peopleFile } from '../harness/batch-file.ts'
+import { asked } from '../harness/postgres.ts'
+import { type Session, session } from '../harness/session.ts'
+
+const minute = 60_000
+
+/** Events of every request there is, as a receiver would have captured them. */
+function captured({ sandbox, write }: Session): string {
+  const lines = sandbox
+    .requests()
+    .map(({ request_id }) => JSON.stringify({ event: 'request.updated', request_id, status: 'IN_PROGRESS' }))
+  return write('events.ndjson', `${lines.join('\n')}\n`)
+}
+
+/** A batch of two whose second row may have been ordered; its id. */
+async function withUnknown({ type, folder }: Session, tag = '+cut-after'): Promise<string> {
+  peopleFile(folder, ['a1@example.com', `a2${tag}@example.com`])
+  const outcome = await type('batch run people.csv --package 102 --yes --json')
+  expect(outcome.code).toBe(8)
+  return (outcome.json() as { batch_id: string }).batch_id
+}
+
+/** Events of every request there is, as a receiver has stored them. */
+async function receive({ sandbox, folder, env }: Session, store: 'SQLite' | 'PostgreSQL'): Promise<void> {
+  const values = sandbox
+    .requests()
+    .map(({ request_id: id }) => `('${id}', 0, '{}', '', '${id}', 'IN_PROGRESS', 'request.updated', 'none')`)
+  const insert = `INSERT INTO events (identity, received_at, body, signature, request_id, status, event, forward) VALUES `
+  if (store === 'PostgreSQL') {
+    await asked(env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${insert}${values.join()}`)
+    return
+  }
+  const database = new DatabaseSync(join(folder, 'data', 'ledger.sqlite'))
+  database.exec(insert + values.join().replaceAll("'{}'", "x'7b7d'"))
+  database.close()
+}
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, on %s', (store) => {
+  /** An unknown row that a person put back, and whose second attempt the service refused to take. */
+  async function putBack(): Promise<{ here: Session; id: string }> {
+    const here = await session({ store })
+    const id = await withUnknown(here)
+    await here.clock.advance(16 * minute)
+    here.sandbox.inject({ on: 'POST *', fault: { kind: 'status', status: 401, when: 'before' }, times: 1 })
+    const again = `batch reconcile ${id} --row 2 --confirm-email a2+cut-after@example.com`
+    expect((await here.type(again)).code).not.toBe(0)
+    expect((await here.type(`batch status ${id} --json`)).json()).toMatchObject({ counts: { pending: 1 } })
+    return { here, id }
+  }
+
+  test('is accepted when an event names the request of its first attempt', async () => {
+    const { here, id } = await putBack()
+    captured(here)
+    expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
+      $ refcheck batch reconcile BATCH_1 --events events.ndjson
+      row 2 was accepted: request REQUEST_2
+      exit 0
+    `)
+    await here.type(`batch resume ${id} --yes`)
+    expect(here.ordered()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
+  })
+
+  test('is accepted by the runner before it sends', async () => {
+    const { here, id } = await putBack()
+    await receive(here, store)
+    expect(await here.type(`batch resume ${id} --yes`)).toMatchInlineSnapshot(`
+      $ refcheck batch resume BATCH_1 --yes
+      2> row 2 was accepted: request REQUEST_2
+      batch  BATCH_1
+      people.csv, package 102
+
+      2  accepted
+      2  rows
+
+      results  HOME/people.results.csv
+      exit 0
+    `)
+    expect(here.ordered()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
+  })
+
+  test('stays pending where no request is its own, and is not reported as open', async () => {
+    const { here, id } = await putBack()
+    here.write('events.ndjson', '')
+    expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
+      $ refcheck batch reconcile BATCH_1 --events events.ndjson
+      Nothing to settle.
+      exit 0
+    `)
+    expect((await here.type(`batch status ${id} --json`)).json()).toMatchObject({ counts: { pending: 1 } })
+  })
+})

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest'
+
+import { peopleFile } from '../../harness/batch-file.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { type Session, session } from '../../harness/session.ts'
+
+const minute = 60_000
+const day = 24 * 60 * minute
+
+/** A machine whose clock is right, and a clock of another that is ahead of it. */
+async function machines(aheadMs: number): Promise<{ here: Session; ahead: ManualClock }> {
+  const now = Date.now()
+  const here = await session({ store: 'PostgreSQL', clock: new ManualClock({ auto: true, now }) })
+  return { here, ahead: new ManualClock({ auto: true, now: now + aheadMs }) }
+}
+
+describe('on PostgreSQL a machine whose clock is ahead', () => {
+  test('by 16 minutes does not pass the wait of 15 minutes after an unknown outcome', async () => {
+    const { here, ahead } = await machines(16 * minute)
+    peopleFile(here.folder, ['a1@example.com'])
+    here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'after' }, times: 1 })
+    const ran = await here.type('batch run people.csv --package 102 --yes --json')
+    const { batch_id: id } = ran.json() as { batch_id: string }
+    const again = `batch reconcile ${id} --row 1 --confirm-email a1@example.com`
+    expect(await here.type(again, { clock: ahead })).toMatchInlineSnapshot(`
+      $ refcheck batch reconcile BATCH_1 --row 1 --confirm-email a1@example.com
+      2> Error: row 1 was sent less than 15 minutes ago: its event may still arrive
+      2> Nothing was sent. Run this again in 15 min.
+      exit 2
+    `)
+    expect(here.ordered()).toEqual(['a1@example.com'])
+  })
+
+  test('by 8 days does not order again in a file what was ordered today', async () => {
+    const { here, ahead } = await machines(8 * day)
+    peopleFile(here.folder, ['a1@example.com'])
+    expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)
+    peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+    await here.type('batch run people.csv --package 102 --yes --allow-duplicate --ignore-results', {
+      clock: ahead,
+    })
+    expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
+  })
+})

@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { eventBody, post, requestIds } from '../harness/deliveries.ts'
+import { canariesIn, canariesInFiles, spyScript } from '../harness/faults/canary.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+import { ordered } from '../harness/ordered.ts'
+import { startListening } from '../harness/listening-session.ts'
+import { start } from '../harness/process.ts'
+import { session } from '../harness/session.ts'
+
+faultRow('canary', 'places with a key, secret or token', { of: /shown|repeated|printed|logs/ })
+faultRow('children', 'children with a secret', { of: /handler/ })
+
+/** A key of 32 characters that nobody else's is. */
+const newKey = (): string => `k1${randomBytes(15).toString('hex').toUpperCase()}`
+
+test('a key that is pasted as an id or a name is not repeated', async () => {
+  const here = await session()
+  const found: string[] = []
+  const odd = String.raw`a/b"c\d+e&f%g<KEY0123456789012345`
+  for (const key of [newKey(), newKey().toLowerCase(), randomBytes(16).toString('hex'), odd]) {
+    const lines = [
+      ['request', 'get', key],
+      ['request', 'wait', key],
+      ['request', 'list', '--batch', key],
+      ['batch', 'status', key],
+      ['batch', 'rows', key, '--json'],
+      ['batch', 'export', key],
+      ['batch', 'retry', key],
+      ['auth', 'switch', key],
+      ['auth', 'status', '--profile', key],
+      ['auth', 'status', `--profile=${key}`, '--json'],
+      ['auth', 'logout', key],
+      ['webhook', 'events', 'show', key],
+      ['webhook', 'events', 'replay', key],
+      ['webhook', 'events', 'list', '--request-id', key],
+      ['report', 'download', key],
+      ['report', 'download', '--batch', key],
+      ['report', 'download', key, '--referee', key],
+      ['schema', 'show', key],
+      ['packages', 'list', '--id', key],
+      ['approve', key],
+      ['config', 'get', key],
+      ['config', 'set', 'timeout', key],
+      ['api', 'GET', key],
+      ['api', 'GET', `/v1/requests/${key}`],
+      ['sandbox', 'redeliver', key],
+      ['reference', key],
+      [key],
+      ['request', key],
+    ]
+    for (const argv of lines) {
+      const { stdout, stderr, code } = await here.type(argv)
+      const told = (stdout + stderr).toLowerCase()
+      if (told.includes(key.toLowerCase())) found.push(`${argv.slice(0, 3).join(' ')}: ${stderr}`)
+      expect({ argv, code }).not.toEqual({ argv, code: 0 })
+    }
+  }
+  expect(found).toEqual([])
+})
+
+test('a report URL is printed without its token', async () => {
+  const here = await ordered(['Ana'])
+  const [id = ''] = here.ids
+  for (const line of [
+    `request get ${id} --json`,
+    `request wait ${id} --json`,
+    `api GET /v1/requests/${id}`,
+  ]) {
+    const { stdout } = await here.type(line)
+    expect(stdout).toMatch(/"report_pdf_url": "http:\/\/127\.0\.0\.1:\d+\/v1\/reports\/[\w-]+\?t=\*\*\*"/)
+    expect(stdout.replaceAll('?t=***', '')).not.toContain('?t=')
+  }
+  const { stdout } = await here.type(`request get ${id} --jq .checks[0].report_pdf_url|split("t=")|.[1]`)
+  expect(stdout).toBe('***\n')
+})
+
+test('what an event holds in confidence is kept as it was signed, and shown without it', async () => {
+  const here = await session()
+  const { apiKey, webhookSecret } = here.sandbox.credentials
+  await here.type(
+    `auth login --base-url ${here.url} --email ${here.env['REFCHECK_USER_EMAIL'] ?? ''} --with-key --insecure-storage`,
+    { stdin: apiKey },
+  )
+  await here.type('config set webhook-secret', { stdin: webhookSecret })
+  const receiver = await startListening(here)
+  const reason = `key ${apiKey.slice(0, 3)}\\u00${apiKey.charCodeAt(3).toString(16)}${apiKey.slice(4)}, secret ${webhookSecret}`
+  const body = eventBody(requestIds[0], 'ERROR').replace('}', `,"error_reason":"${reason}"}`)
+  expect(await post(receiver.url, webhookSecret, { body })).toBe(204)
+  const canaries = { key: apiKey, secret: webhookSecret }
+  const found = canariesIn('listen', (await receiver.stop()).stdout, canaries)
+  // Nothing in the environment: the profile alone says which they are.
+  const exported = { REFCHECK_API_KEY: '', REFCHECK_WEBHOOK_SECRET: '', REFCHECK_BASE_URL: '' }
+  for (const line of [
+    'webhook events show 1',
+    'webhook events show 1 --json',
+    'webhook events list --json',
+    'webhook events list --csv',
+    `request get ${requestIds[0] ?? ''}`,
+    'request list --csv',
+    'status',
+    'status --html status.html',
+  ]) {
+    const { stdout, stderr } = await here.type(line, { exported })
+    found.push(...canariesIn(line, stdout + stderr, canaries))
+  }
+  expect(found).toEqual([])
+  expect((await here.type('webhook events show 1', { exported })).stdout).toContain('[webhook secret]')
+  expect(canariesInFiles(here.folder, canaries, /^credentials\.json$|^ledger\.sqlite/)).toEqual([])
+  const exportLine = 'webhook events list --export events.ndjson'
+  expect((await here.type(exportLine, { exported })).code).toBe(0)
+  expect((JSON.parse(here.read('events.ndjson')) as { body: string }).body).toBe(body)
+})
+
+test('a sandbox logs no key, secret or token that a caller put into a path', async () => {
+  const here = await session()
+  const { apiKey, webhookSecret } = here.sandbox.credentials
+  for (const path of [`requests/${apiKey}`, encodeURIComponent(webhookSecret), 'reports/1%3Ft=CANARYTOKEN']) {
+    await (await fetch(`${here.url}/v1/${path}`)).arrayBuffer()
+  }
+  const { stdout } = await here.type('sandbox logs --json')
+  expect(stdout).toContain('/v1/requests/[API key]')
+  expect(canariesIn('log', stdout, { apiKey, webhookSecret, token: 'CANARYTOKEN' })).toEqual([])
+})
+
+test('an error that nothing caught is printed without the key that it names, and without a stack trace', async () => {
+  const here = await session()
+  const crash = join(here.folder, 'crash.cjs')
+  writeFileSync(crash, `setTimeout(() => { throw new Error('sent ' + process.env.REFCHECK_API_KEY) }, 500)`)
+  const env = { ...here.env, NODE_OPTIONS: `--require ${crash}` }
+  const run = start(['webhook', 'listen', '--port', '0', '--quiet'], env)
+  expect(await run.ended).toBe(1)
+  expect(run.stderr()).toBe(
+    'Error: internal error: sent [API key]\n' +
+      'This is a bug in refcheck. Run the same command with --verbose and report what it prints.\n',
+  )
+})
+
+test('a handler gets no secret of any profile, and calls refcheck with the same store and profile', async () => {
+  const here = await session()
+  const { apiKey, webhookSecret } = here.sandbox.credentials
+  const [file, spy, read] = ['seen.json', 'spy.cjs', 'read.json'].map((name) => join(here.folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const own = `require('child_process').execFileSync(process.execPath, [${JSON.stringify(join(process.cwd(), 'bin/run.js'))}, 'webhook', 'events', 'list', '--json'])`
+  writeFileSync(
+    spy,
+    `${spyScript(file)}\nfs.writeFileSync(${JSON.stringify(read)}, ${own})\nprocess.stdin.resume()`,
+  )
+  const email = here.env['REFCHECK_USER_EMAIL'] ?? ''
+  const other = 'other+secret/0123'
+  for (const profile of ['work', 'home']) {
+    const login = `auth login --profile ${profile} --base-url ${here.url} --email ${email}`
+    await here.type(`${login} --with-key --insecure-storage`, { stdin: apiKey })
+    const secret = profile === 'work' ? webhookSecret : other
+    await here.type(`config set webhook-secret --profile ${profile}`, { stdin: secret })
+  }
+  for (const name of ['REFCHECK_API_KEY', 'REFCHECK_WEBHOOK_SECRET']) delete here.env[name]
+  const env = {
+    REFCHECK_PROFILE: 'work',
+    REFCHECK_HOME_API_KEY: 'canary-home-key',
+    REFCHECK_SANDBOX_TOKEN: 'canary-control-token',
+    HOME_WEBHOOK_SECRET: 'canary-home-secret',
+    PGPASSWORD: 'canary-store-password',
+    HTTPS_PROXY: 'http://gate:canary-proxy@proxy.example.com:3128',
+    http_proxy: 'gate:canary-proxy@proxy.example.com:3128',
+    NO_PROXY: '127.0.0.1',
+    COPY_OF_KEY: `Bearer ${apiKey}`,
+    COPY_OF_OTHER: encodeURIComponent(other),
+    HANDLER_SETTING: 'stays',
+  }
+  const exec = `"${process.execPath}" ${spy}`
+  const receiver = await startListening(here, ['--exec', exec, '--max-events', '1'], env)
+  expect(await post(receiver.url, webhookSecret, { body: eventBody() })).toBe(204)
+  await receiver.ended
+  const { env: seen } = JSON.parse(readFileSync(file, 'utf8')) as { env: Record<string, string> }
+  expect(
+    canariesIn('environment', JSON.stringify(seen), { apiKey, webhookSecret, canary: 'canary-' }),
+  ).toEqual([])
+  expect(seen).toMatchObject({
+    REFCHECK_PROFILE: 'work',
+    HTTPS_PROXY: 'http://proxy.example.com:3128',
+    http_proxy: 'proxy.example.com:3128',
+    HANDLER_SETTING: 'stays',
+  })
+  expect(Object.keys(seen)).not.toContain('COPY_OF_OTHER')
+  expect(existsSync(read) && JSON.parse(readFileSync(read, 'utf8'))).toMatchObject([{ id: 1 }])
+})

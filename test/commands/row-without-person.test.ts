@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+import { describe, expect, test } from 'vitest'
+
+import { peopleFile } from '../harness/batch-file.ts'
+import { asked } from '../harness/postgres.ts'
+import { type Session, session } from '../harness/session.ts'
+
+const minute = 60_000
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its person, on %s', (store) => {
+  /** A batch whose second row was recovered with its fingerprints alone, 16 minutes after it was sent. */
+  async function recovered(): Promise<{ here: Session; id: string }> {
+    const here = await session({ store })
+    peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+    const ran = await here.type('batch run people.csv --package 102 --yes --json --max 1')
+    here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'before' }, times: 1 })
+    expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(8)
+    const forget =
+      'UPDATE submissions SET first_name = NULL, last_name = NULL, email = NULL, phone = NULL, body = NULL WHERE row_number = 2'
+    if (store === 'PostgreSQL') {
+      await asked(here.env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${forget}`)
+    } else {
+      const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
+      database.exec(forget)
+      database.close()
+    }
+    await here.clock.advance(16 * minute)
+    return { here, id: (ran.json() as { batch_id: string }).batch_id }
+  }
+
+  const order =
+    'request create --package 102 --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes'
+
+  test('is closed by their e-mail where the provider has no such request, and they can be ordered', async () => {
+    const { here, id } = await recovered()
+    expect((await here.type(order)).code).toBe(2)
+    const close = `batch reconcile ${id} --row 2 --confirm-email`
+    expect(await here.all([`${close} a1@example.com`, `${close} A2@example.com`, `batch rows ${id}`]))
+      .toMatchInlineSnapshot(`
+      $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email a1@example.com
+      2> Error: row 2: this is not the recipient’s e-mail
+      2> Nothing was done. See whom the row is for with: refcheck batch rows BATCH_1 --state unknown
+      exit 2
+
+      $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2@example.com
+      batch  BATCH_1
+      people.csv, package 102
+
+      1  accepted
+      1  cancelled
+      2  rows
+
+      results  HOME/people.results.csv
+      exit 0
+
+      $ refcheck batch rows BATCH_1
+      ROW  LINE  STATE      EMAIL           OUTCOME
+      1    2     accepted   a1@example.com  REQUEST_1
+      2    3     cancelled  -               the provider has no such request
+      exit 0
+    `)
+    expect(here.ordered()).toEqual(['a1@example.com'])
+    expect((await here.type(order)).code).toBe(0)
+    expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
+  })
+
+  test('is closed on a terminal, which says that nothing is sent', async () => {
+    const { here, id } = await recovered()
+    const answers = [
+      { ask: /have a request for/, choose: /close the row/ },
+      { ask: /e-mail of row 2/, type: 'a2@example.com' },
+    ]
+    expect(await here.type(`batch reconcile ${id} --row 2`, { answers })).toMatchInlineSnapshot(`
+      $ refcheck batch reconcile BATCH_1 --row 2
+      ? Does the provider have a request for the person of this row (removed from this store), package 102, sent 2026-11-20 12:00 +00:00?: They do not have it: close the row
+      ? Type the e-mail of row 2’s recipient to close the row: a2@example.com
+      batch  BATCH_1
+      people.csv, package 102
+
+      1  accepted
+      1  cancelled
+      2  rows
+
+      results  HOME/people.results.csv
+      exit 0
+    `)
+    expect(here.ordered()).toEqual(['a1@example.com'])
+  })
+})

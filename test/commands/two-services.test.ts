@@ -1,0 +1,303 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { signatureHeader } from '../../src/contract/headers.ts'
+import { sign, signingKey } from '../../src/contract/signature.ts'
+import { parseFixture } from '../../src/sandbox/control/fixture-file.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+import { filedSession } from '../harness/filed-session.ts'
+import { startListening } from '../harness/listening-session.ts'
+import { pdfsIn } from '../harness/ordered.ts'
+import { orderOf } from '../harness/people.ts'
+import type { Session } from '../harness/session.ts'
+import { twoServices } from '../harness/two-services.ts'
+
+faultRow('services', 'mixed')
+
+const hourMs = 3_600_000
+
+/** An event as a receiver of either service gets it: they have one secret. */
+function delivery({ sandbox }: Session, request_id: string, status: string, error_reason?: string) {
+  const body = JSON.stringify({ event: 'request.updated', request_id, status, error_reason })
+  return { body, signature: sign(Buffer.from(body), signingKey(sandbox.credentials.webhookSecret)) }
+}
+
+const eventLine = (...event: Parameters<typeof delivery>): string => JSON.stringify(delivery(...event))
+
+const otherPackages = `
+organisations:
+  - name: Other
+    users: [{ email: olive.owner@example.com, role: owner, first_name: Olive, last_name: Owner }]
+    packages:
+      - id: 102
+        name: Other screen
+        details: { background_checks: [{ check_name: Other check, partner_name: null }] }
+`
+
+/** What the manifest says of each file, with the file's own bytes: whose it is, and that it is there. */
+function filedFor({ folder }: Session): string[] {
+  const path = join(folder, 'reports')
+  const records = JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8')) as {
+    first_name: string | null
+    file: string
+    sha256: string
+  }[]
+  expect(records.map(({ file }) => file).sort()).toEqual(pdfsIn(path))
+  const known = records.filter(({ first_name }) => first_name !== null)
+  expect(new Set(known.map(({ sha256 }) => sha256)).size).toBe(known.length)
+  return records.map(({ first_name }) => first_name ?? 'unknown')
+}
+
+test('a sandbox that was started again repeats ids of checks: each report stays under its own person', async () => {
+  const here = await filedSession(['Ann'])
+  const [annsCheck] = here.sandbox.requests().flatMap(({ checks }) => checks ?? [])
+  await here.type('report sync --output reports')
+  here.sandbox.reset()
+  await here.type(orderOf('Bob'))
+  await here.clock.advance(hourMs)
+  expect(here.sandbox.requests()[0]?.checks?.[0]?.id).toBe(annsCheck?.id)
+  expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
+    $ refcheck report sync --output reports
+    2> 1 stored, 1 already there, 0 requests not finished
+    stored  reports/Example-Bob_Identity-check_HASH.pdf  # kB
+    exit 0
+  `)
+  expect(filedFor(here)).toEqual(['Ann', 'Bob'])
+  expect((await here.type(`report download ${annsCheck?.id} --output reports`)).code).toBe(0)
+  expect(filedFor(here)).toEqual(['Ann', 'Bob', 'unknown'])
+})
+
+test('reports of two services that give out the same ids go to one folder, each under its own person', async () => {
+  const here = await twoServices()
+  await here.type(orderOf('Ann'))
+  await here.typeAtOther(orderOf('Bob'))
+  await here.clock.advance(hourMs)
+  expect(here.other.sandbox.requests()[0]?.request_id).toBe(here.sandbox.requests()[0]?.request_id)
+  await here.type('report sync --output reports')
+  expect(await here.typeAtOther('report sync --output reports')).toMatchInlineSnapshot(`
+    $ refcheck report sync --output reports
+    2> 1 stored, 0 already there, 0 requests not finished
+    stored  reports/Example-Bob_Identity-check_HASH.pdf  # kB
+    exit 0
+  `)
+  expect(filedFor(here)).toEqual(['Ann', 'Bob'])
+  expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
+    $ refcheck report sync --output reports
+    2> 0 stored, 1 already there, 0 requests not finished
+    exit 0
+  `)
+})
+
+test('a report that the manifest has as another person’s is not filed over it', async () => {
+  const here = await filedSession(['Ann'])
+  await here.type('report sync --output reports')
+  const manifest = here.read('reports/manifest.json').replace('"Ann"', '"Bob"')
+  here.write('reports/manifest.json', manifest)
+  expect(await here.type(`report download --request ${here.ids[0]} --output reports --overwrite`))
+    .toMatchInlineSnapshot(`
+      $ refcheck report download --request REQUEST_1 --output reports --overwrite
+      unavailable  Ann Example: "Example-Ann_Identity-check_HASH.pdf" is listed as a report of Bob Example
+      2> Error: "Example-Ann_Identity-check_HASH.pdf" is listed as a report of Bob Example
+      2> It was left as it is. Ask the provider whose report it is, or use another folder with --output.
+      exit 10
+    `)
+  expect(here.read('reports/manifest.json')).toBe(manifest)
+})
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store', (store) => {
+  /** Ann at the one and Bob at the other, whose requests have the same id. */
+  async function both() {
+    const here = await twoServices({ store })
+    await here.type(orderOf('Ann'))
+    await here.typeAtOther(orderOf('Bob'))
+    const [request] = here.sandbox.requests()
+    expect(here.other.sandbox.requests()[0]?.request_id).toBe(request?.request_id)
+    const statuses = async () =>
+      ((await here.type('request list --json')).json() as Record<string, unknown>[]).map(
+        ({ recipient, status }) => [(recipient as { first_name: string }).first_name, status],
+      )
+    return { ...here, id: request?.request_id ?? '', statuses }
+  }
+
+  test('a read at one says nothing of a request of the other', async () => {
+    const here = await both()
+    here.other.sandbox.advanceRequest(here.id)
+    await here.typeAtOther(`request get ${here.id}`)
+    expect(await here.statuses()).toEqual([
+      ['Ann', 'RECEIVED'],
+      ['Bob', 'IN_PROGRESS'],
+    ])
+    await here.clock.advance(hourMs)
+    await here.type(`request wait ${here.id}`)
+    expect(await here.statuses()).toEqual([
+      ['Ann', 'COMPLETED'],
+      ['Bob', 'IN_PROGRESS'],
+    ])
+    await here.typeAtOther('request list --refresh')
+    expect(await here.statuses()).toEqual([
+      ['Ann', 'COMPLETED'],
+      ['Bob', 'COMPLETED'],
+    ])
+  })
+
+  test('a batch of the other is not read here', async () => {
+    const here = await both()
+    const [, bob] = (await here.type('request list --json')).json() as { batch_id: string }[]
+    expect(
+      await here.all([
+        `request wait --batch ${bob?.batch_id}`,
+        `report download --batch ${bob?.batch_id} --output reports`,
+      ]),
+    ).toMatchInlineSnapshot(`
+      $ refcheck request wait --batch BATCH_2
+      2> Error: batch BATCH_2 is for http://127.0.0.1:PORT_1, and this profile is for http://127.0.0.1:PORT
+      2> Nothing was sent. Run it again with the profile it was made with: --profile NAME
+      exit 2
+
+      $ refcheck report download --batch BATCH_2 --output reports
+      2> Error: batch BATCH_2 is for http://127.0.0.1:PORT_1, and this profile is for http://127.0.0.1:PORT
+      2> Nothing was sent. Run it again with the profile it was made with: --profile NAME
+      exit 2
+    `)
+  })
+
+  test('an event of one says nothing of a request of the other, and is no repeat of its event', async () => {
+    const here = await both()
+    here.write('events.ndjson', eventLine(here, here.id, 'ERROR', 'the referee did not answer'))
+    const imported = await here.typeAtOther('webhook events import events.ndjson --json')
+    expect(imported.json()).toMatchObject({ added: 1 })
+    expect(await here.type('request list --columns first_name,status,error_reason')).toMatchInlineSnapshot(`
+      $ refcheck request list --columns first_name,status,error_reason
+      FIRST NAME  STATUS    ERROR REASON
+      Ann         RECEIVED  -
+      Bob         ERROR     the referee did not answer
+      exit 0
+    `)
+    here.write('events.ndjson', eventLine(here, here.id, 'ERROR', 'cancelled by the provider'))
+    expect((await here.type('webhook events import events.ndjson --json')).json()).toMatchObject({ added: 1 })
+    expect((await here.type('request list --csv --columns first_name,status,error_reason')).stdout).toBe(
+      'first_name,status,error_reason\nAnn,ERROR,cancelled by the provider\nBob,ERROR,the referee did not answer\n',
+    )
+  })
+
+  test('a receiver records for which service it runs', async () => {
+    const here = await both()
+    const receiver = await startListening({ type: here.typeAtOther }, ['--max-events', '1'])
+    const { body, signature } = delivery(here, here.id, 'COMPLETED')
+    await fetch(receiver.url, { method: 'POST', headers: { [signatureHeader]: signature }, body })
+    expect((await receiver.ended).code).toBe(0)
+    expect(await here.statuses()).toEqual([
+      ['Ann', 'RECEIVED'],
+      ['Bob', 'COMPLETED'],
+    ])
+  })
+
+  test('an event whose service is not known may be of either', async () => {
+    const here = await both()
+    here.write('events.ndjson', eventLine(here, here.id, 'PARTIAL'))
+    await here.type('webhook events import events.ndjson', { exported: { REFCHECK_BASE_URL: '' } })
+    expect((await here.statuses()).map(([, status]) => status)).toEqual(['PARTIAL', 'PARTIAL'])
+  })
+
+  test('a request that an event of one names is not looked for at the other', async () => {
+    const here = await both()
+    const stranger = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+    here.write('events.ndjson', eventLine(here, stranger, 'PARTIAL'))
+    await here.typeAtOther('webhook events import events.ndjson')
+    const calls = here.calls().length
+    await here.type('batch reconcile')
+    expect(here.calls()).toHaveLength(calls)
+    expect((await here.type('request get 3f2b8c1e')).code).toBe(5)
+    expect(here.calls()).toHaveLength(calls)
+  })
+
+  test('an order whose outcome is unknown is settled by its own event, though the other has the same id', async () => {
+    const here = await twoServices({ store })
+    here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'after' } })
+    expect((await here.type(orderOf('Ann'))).code).toBe(8)
+    await here.typeAtOther(orderOf('Bob'))
+    const id = here.sandbox.requests()[0]?.request_id ?? ''
+    here.write('events.ndjson', eventLine(here, id, 'IN_PROGRESS'))
+    await here.type('webhook events import events.ndjson')
+    expect((await here.type('batch reconcile --json')).json()).toMatchObject({
+      settled: [{ request_id: id }],
+    })
+  })
+})
+
+test('a list of two services has the names that each gives to its packages', async () => {
+  const here = await twoServices({}, { fixture: parseFixture(otherPackages) })
+  await here.type(orderOf('Ann'))
+  await here.typeAtOther(orderOf('Bob'))
+  expect(await here.type('request list --columns first_name,package')).toMatchInlineSnapshot(`
+    $ refcheck request list --columns first_name,package
+    FIRST NAME  PACKAGE
+    Ann         102 Identity check only
+    Bob         102 Other screen
+    exit 0
+  `)
+  await here.type('status --html status.html')
+  const page = here.read('status.html')
+  for (const cell of ['102 Identity check only', '102 Other screen'])
+    expect(page).toContain(`<td>${cell}</td>`)
+})
+
+test('two services behind one gateway, told apart by the path, are not read for each other', async () => {
+  const here = await twoServices()
+  here.intercept((request, ask) => {
+    const url = new URL(request.url)
+    if (!url.pathname.startsWith('/other/')) return ask(request)
+    url.pathname = url.pathname.replace('/other', '')
+    return here.other.sandbox.fetch(new Request(url, request))
+  })
+  const atOther = { exported: { REFCHECK_BASE_URL: `${here.url}/other` } }
+  await here.type(orderOf('Ann'))
+  await here.type(orderOf('Bob'), atOther)
+  await here.type(orderOf('Cleo'), atOther)
+  expect(here.other.sandbox.requests()).toHaveLength(2)
+  const calls = here.calls().length
+  expect(await here.type('request list --refresh --columns name,status')).toMatchInlineSnapshot(`
+    $ refcheck request list --refresh --columns name,status
+    NAME          STATUS
+    Ann Example   RECEIVED
+    Bob Example   RECEIVED
+    Cleo Example  RECEIVED
+    exit 0
+  `)
+  expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
+    $ refcheck report sync --output reports
+    2> 0 stored, 0 already there, 1 request not finished
+    exit 0
+  `)
+  expect(here.calls()).toHaveLength(calls + 2)
+})
+
+test('the start of an id is looked for at the service in use', async () => {
+  const here = await twoServices()
+  await here.typeAtOther(orderOf('Bob'))
+  const id = here.other.sandbox.requests()[0]?.request_id ?? ''
+  expect(await here.type(`request get ${id.slice(0, 8)}`)).toMatchInlineSnapshot(`
+    $ refcheck request get ID_1…
+    2> Error: request ID_1… is for http://127.0.0.1:PORT_1, and this profile is for http://127.0.0.1:PORT
+    2> Choose the profile that it was ordered with: --profile NAME
+    exit 2
+  `)
+  expect((await here.typeAtOther(`request get ${id.slice(0, 8)}`)).code).toBe(0)
+})
+
+test('status counts the reports of each request at its own service', async () => {
+  const here = await twoServices()
+  await here.type(orderOf('Ann'))
+  await here.typeAtOther(orderOf('Bob'))
+  await here.clock.advance(hourMs)
+  await here.type('config set output-dir reports')
+  await here.type('report sync')
+  await here.typeAtOther('request list --refresh')
+  const { reports } = (await here.type('status --json')).json() as {
+    reports: { first_name: string; files: number }[]
+  }
+  const files = Object.fromEntries(reports.map(({ first_name, files: count }) => [first_name, count]))
+  expect(files).toEqual({ Ann: 1, Bob: 0 })
+})

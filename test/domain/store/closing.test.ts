@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+
+import {
+  type Closing,
+  closingClauses,
+  logsNamed,
+  type LogReport,
+  mergeRegisters,
+  nextStep,
+  storeClosed,
+  unreportedLogs,
+} from '../../../src/domain/store/closing.ts'
+
+const closing: Closing = { id: 'c2', at: 0, reasons: ['server'], recovered: [] }
+
+const log = (id: string, facts: Partial<LogReport> = {}): LogReport => ({
+  id,
+  host: `hr-${id}`,
+  machine: `m-${id}`,
+  path: `/${id}.log`,
+  lastAttemptAt: 1_700_000_000_000,
+  reportedFor: undefined,
+  isExcluded: false,
+  ...facts,
+})
+
+test('every registered log has to report for this closing, however long ago it was used, unless it is excluded', () => {
+  const logs = [
+    log('1', { reportedFor: 'c2' }),
+    log('2', { reportedFor: 'c1' }),
+    log('3', { lastAttemptAt: 0 }),
+    log('4', { isExcluded: true }),
+  ]
+  expect(unreportedLogs(closing, logs).map(({ id }) => id)).toEqual(['2', '3'])
+})
+
+test.each([
+  ['a log has not reported', [log('1')], {}, true, 'reports'],
+  ['all have, and each commit waits for a second server', [], {}, true, 'nothing'],
+  ['all have, and commits do not wait', [], {}, false, 'confirmation'],
+  ['a backup was restored', [], { reasons: ['restored'] }, true, 'confirmation'],
+  ['attempts were lost otherwise', [], { reasons: ['server', 'log_missing'] }, true, 'acceptance'],
+] as const)('a closed store of which %s', (_, logs, facts, isReplicated, step) => {
+  const found = { ...closing, ...facts, reasons: [...('reasons' in facts ? facts.reasons : closing.reasons)] }
+  expect(nextStep(found, logs, { isReplicated })).toBe(step)
+})
+
+test('a register that lost logs gets them back from the copies that other logs hold', () => {
+  const [one, two] = [log('1'), log('2')]
+  const later = { ...one, lastAttemptAt: one.lastAttemptAt + 1 }
+  expect(mergeRegisters([one], [two, later, two])).toEqual([later, two])
+  expect(mergeRegisters([later], [one])).toEqual([later])
+})
+
+test('a machine is named by its host, its identifier or its log', () => {
+  const logs = [log('1'), log('2', { host: 'hr-1' }), log('3')]
+  expect(logsNamed(logs, 'hr-1').map(({ id }) => id)).toEqual(['1', '2'])
+  expect(logsNamed(logs, 'm-2').map(({ id }) => id)).toEqual(['2'])
+  expect(logsNamed(logs, '3').map(({ id }) => id)).toEqual(['3'])
+  expect(logsNamed(logs, 'hr')).toEqual([])
+})
+
+test('each reason is a clause', () => {
+  expect(closingClauses({ ...closing, reasons: ['server', 'log_damaged'] })).toEqual([
+    'its database is on another server than before',
+    'the log of its attempts is damaged',
+  ])
+  expect(closingClauses({ ...closing, reasons: ['older'], recovered: ['a'] })).toEqual([
+    'it lacked 1 attempt that was made with it',
+  ])
+  expect(closingClauses({ ...closing, reasons: ['older'], recovered: ['a', 'b'] })).toEqual([
+    'it lacked 2 attempts that were made with it',
+  ])
+  expect(closingClauses({ ...closing, move: { id: 'm', to: '/new', isDone: true } })).toEqual([
+    'it was moved to "/new"',
+  ])
+})
+
+test('what a command that orders is refused with says which machines have not reported', () => {
+  expect(storeClosed('/ledger.sqlite', closing, [])).toMatchObject({
+    message: 'the store "/ledger.sqlite" is closed: its database is on another server than before',
+    hint: expect.stringContaining('refcheck store check') as string,
+  })
+  const missing = [log('1'), log('2', { lastAttemptAt: 0 })]
+  expect(storeClosed('postgres://db/hr', closing, missing).hint).toMatch(
+    /with: refcheck store check \(not reported: hr-1 \(last order 2023-11-1\d \d\d:13 [+-]\d\d:\d\d\), hr-2 \(no order\)\)$/,
+  )
+  const move = { id: 'm', to: '/new', isDone: true }
+  expect(storeClosed('/old', { ...closing, move }, missing).message).toBe(
+    'the store "/old" was moved to "/new"',
+  )
+})

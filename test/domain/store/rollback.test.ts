@@ -1,0 +1,259 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import type { Head, LogEntry } from '../../../src/domain/store/attempt-log.ts'
+import {
+  ageOfGeneration,
+  changeOfEpoch,
+  type ComparedLog,
+  detectRollback,
+  type Fence,
+  fenceFailure,
+  type KnownHeads,
+  learnHead,
+  recoverEntry,
+  type StoreFacts,
+} from '../../../src/domain/store/rollback.ts'
+import { type SubmissionState, submissionStates } from '../../../src/domain/submission/states.ts'
+
+const head = (account: string, number: number, attemptId: string): Head => ({
+  account,
+  number,
+  attemptId,
+})
+
+const entry = (number: number, { generation = 'g2', at = number }: Partial<LogEntry> = {}): LogEntry => ({
+  kind: 'entry',
+  ...head('acme', number, `a${number}`),
+  generation,
+  at,
+  batchId: 'b',
+  row: 1,
+  baseUrl: 'http://127.0.0.1',
+  userEmail: 'o@example.com',
+  packageId: 102,
+  joined: [],
+  person: 'p',
+  email: 'e',
+  phone: 'f',
+})
+
+const store: StoreFacts = {
+  generations: { current: 'g2', former: ['g1'] },
+  isBackup: false,
+  change: undefined,
+  isReporting: false,
+  requiresLog: true,
+  hasAttempts: true,
+  missingLogs: 0,
+}
+
+const log: ComparedLog = {
+  isRegistered: true,
+  hasSameKey: true,
+  isDamaged: false,
+  isMoved: false,
+  generations: ['g2'],
+  missing: [],
+  lacksHead: false,
+}
+
+describe('known heads', () => {
+  const learned = (...heads: Head[]): Head[] => {
+    const known: KnownHeads = new Map()
+    for (const each of heads) learnHead(known, each)
+    return [...known.values()].flat()
+  }
+
+  test('the highest number of each account is known, in whatever order heads are read', () => {
+    const heads = [head('a', 3, 'x'), head('b', 1, 'y'), head('a', 5, 'z'), head('a', 4, 'w')]
+    fc.assert(
+      fc.property(fc.shuffledSubarray(heads, { minLength: heads.length }), (some) => {
+        expect(new Set(learned(...some, ...some))).toEqual(new Set([heads[1], heads[2]]))
+      }),
+    )
+  })
+
+  test('two attempts under one number both count, because no store has both', () => {
+    expect(learned(head('a', 3, 'x'), head('a', 3, 'y'), head('a', 3, 'x'))).toEqual([
+      head('a', 3, 'x'),
+      head('a', 3, 'y'),
+    ])
+  })
+})
+
+test.each<[Partial<Fence>, ReturnType<typeof fenceFailure>]>([
+  [{}, undefined],
+  [{ hasHeads: false }, 'head'],
+  [{ generation: 'g3', hasHeads: false }, 'generation'],
+  [{ isSameEpoch: false, generation: 'g3' }, 'epoch'],
+  [{ isOpen: false, isSameEpoch: false }, 'closed'],
+])('a claim that finds %j fails by %s', (found, failure) => {
+  const sound: Fence = { isOpen: true, isSameEpoch: true, generation: 'g2', hasHeads: true }
+  expect(fenceFailure({ ...sound, ...found }, 'g2')).toBe(failure)
+})
+
+test.each([
+  [{}, undefined],
+  [{ timeline: '2' }, 'server'],
+  [{ system: 't' }, 'server'],
+  [{ table: '9' }, 'restored'],
+  [{ database: '9', system: 't' }, 'restored'],
+] as const)('a database whose epoch differs by %j is %s', (difference, change) => {
+  const before = { system: 's', timeline: '1', database: '5', table: '7' }
+  expect(changeOfEpoch(before, { ...before, ...difference })).toBe(change)
+})
+
+test('a generation is the current one, a former one or unknown', () => {
+  expect(['g2', 'g1', 'g3'].map((each) => ageOfGeneration(each, store.generations))).toEqual([
+    'same',
+    'former',
+    'unknown',
+  ])
+})
+
+describe('detecting a rollback', () => {
+  test.each<[string, Partial<StoreFacts>, Partial<ComparedLog>[], string[]]>([
+    ['a store as it was left', {}, [{}], []],
+    ['a store without attempts and without a log', { hasAttempts: false }, [], []],
+    ['an entry that the store lacks', {}, [{ missing: [entry(1)] }], ['older']],
+    ['a noted head that the store lacks', {}, [{ lacksHead: true }], ['older']],
+    ['a generation that the store does not know', {}, [{ generations: ['g2', 'g3'] }], ['generation']],
+    [
+      'a store without attempts in the place of another one',
+      { hasAttempts: false },
+      [{ generations: ['g3'], isRegistered: false, missing: [entry(1, { generation: 'g3' })] }],
+      ['replaced', 'older'],
+    ],
+    [
+      'the log of a store with another key that was in its place',
+      {},
+      [{}, { hasSameKey: false, isRegistered: false, missing: [entry(1)] }],
+      ['replaced'],
+    ],
+    [
+      'another key than the one of its own log',
+      { requiresLog: false },
+      [{ hasSameKey: false, missing: [entry(1)] }],
+      ['key'],
+    ],
+    ['a log of another store in which nothing was ordered', {}, [{}, { hasSameKey: false }], []],
+    ['a log whose store was moved', {}, [{ isMoved: true }], ['generation']],
+    ['a damaged log', {}, [{ isDamaged: true }], ['log_damaged']],
+    ['a backup opened as a store', { isBackup: true }, [{}], ['backup']],
+    ['a file with attempts and no log', {}, [], ['log_missing']],
+    ['a database with attempts and no log of this machine', { requiresLog: false }, [], []],
+    ['a registered log of this machine that is gone', { missingLogs: 1 }, [{}], ['log_missing']],
+    ['another server', { change: 'server' }, [{ missing: [entry(1)], lacksHead: true }], ['server']],
+    ['a restored database', { change: 'restored' }, [{}], ['restored']],
+    ['a store that waits for reports', { isReporting: true }, [{ missing: [entry(1)] }], []],
+    ['entries of a former generation', {}, [{ missing: [entry(1, { generation: 'g1' })] }], []],
+  ])('%s', (_, facts, logs, reasons) => {
+    const found = detectRollback(
+      { ...store, ...facts },
+      logs.map((each) => ({ ...log, ...each })),
+    )
+    expect(found.reasons).toEqual(reasons)
+  })
+
+  test('what several logs miss is recovered once each, in the order of the attempts', () => {
+    const [one, two, three] = [
+      entry(2, { at: 9 }),
+      entry(3, { at: 5 }),
+      entry(4, { generation: 'g1', at: 5 }),
+    ]
+    const logs = [
+      { ...log, missing: [one, two] },
+      { ...log, missing: [three, { ...one }] },
+    ]
+    expect(detectRollback(store, logs).missing).toEqual([two, three, one])
+  })
+
+  /** A store that commits attempts, a log that gets each one later or never, and a copy of the store that is put back. */
+  const histories = fc.record({
+    attempts: fc.integer({ min: 0, max: 12 }),
+    unlogged: fc.uniqueArray(fc.nat({ max: 12 })),
+    copiedAt: fc.nat({ max: 12 }),
+    isPutBack: fc.boolean(),
+  })
+
+  test('a kill before the log is written closes nothing, and a store is closed exactly where it lost a logged attempt', () => {
+    fc.assert(
+      fc.property(histories, ({ attempts, unlogged, copiedAt, isPutBack }) => {
+        const numbers = Array.from({ length: attempts }, (_, at) => at + 1)
+        const logged = numbers.filter((number) => !unlogged.includes(number))
+        const known = new Set(isPutBack ? numbers.slice(0, copiedAt) : numbers)
+        const missing = logged.filter((number) => !known.has(number)).map((number) => entry(number))
+        const { reasons } = detectRollback({ ...store, hasAttempts: known.size > 0 }, [{ ...log, missing }])
+        expect(reasons).toEqual(missing.length > 0 ? ['older'] : [])
+        // The head alone tells it, without comparing every entry.
+        const heads: KnownHeads = new Map()
+        for (const number of logged) learnHead(heads, entry(number))
+        const hasHeads = [...heads.values()].flat().every(({ number }) => known.has(number))
+        expect(hasHeads).toBe(missing.length === 0)
+      }),
+    )
+  })
+})
+
+describe('an entry that the store lacks', () => {
+  const recovered = (
+    outcome: { state: SubmissionState; requestId?: string } | undefined,
+    row?: SubmissionState,
+    isTaken = false,
+  ) =>
+    recoverEntry(
+      outcome && { requestId: undefined, ...outcome },
+      row && { state: row, attemptId: 'other' },
+      isTaken,
+    )
+
+  test.each<[string, ReturnType<typeof recovered>, [string, string]]>([
+    ['is unknown where its log does not tell more', recovered(undefined), ['named row', 'unknown']],
+    [
+      'is accepted where its log has the request',
+      recovered({ state: 'accepted', requestId: 'r' }, 'pending'),
+      ['named row', 'accepted'],
+    ],
+    [
+      'is unknown where another row has that request',
+      recovered({ state: 'accepted', requestId: 'r' }, 'pending', true),
+      ['named row', 'unknown'],
+    ],
+    ['is rejected', recovered({ state: 'rejected' }, 'pending'), ['named row', 'rejected']],
+    ['is a row of its own beside an accepted one', recovered(undefined, 'accepted'), ['own row', 'unknown']],
+    ['is a row of its own beside one in flight', recovered(undefined, 'sending'), ['own row', 'unknown']],
+    ['was never sent, and its row is gone', recovered({ state: 'pending' }), ['named row', 'cancelled']],
+  ])('%s', (_, found, [target, state]) => {
+    expect(found).toMatchObject({ target, state })
+  })
+
+  test('changes no row where it was never sent', () => {
+    expect(recovered({ state: 'pending' }, 'pending')).toBe('attempt alone')
+  })
+
+  test('may be a second order where its row was ordered by another attempt, unless it was rejected', () => {
+    expect(recovered({ state: 'accepted', requestId: 'r' }, 'accepted')).toMatchObject({
+      isPossibleDuplicate: true,
+      requestId: 'r',
+    })
+    expect(recovered({ state: 'rejected' }, 'sending')).toMatchObject({ isPossibleDuplicate: false })
+    expect(recovered(undefined, 'held')).toMatchObject({ isPossibleDuplicate: false })
+  })
+
+  test('never leaves a person who may have been ordered free to be ordered again', () => {
+    const mayBeSent = [undefined, ...submissionStates.filter((state) => state !== 'pending')]
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...mayBeSent),
+        fc.constantFrom(undefined, ...submissionStates),
+        fc.boolean(),
+        (state, row, isTaken) => {
+          const found = recovered(state && { state, requestId: 'r' }, row, isTaken)
+          const expected = state === 'rejected' ? ['rejected'] : ['accepted', 'unknown']
+          expect(expected).toContain(found === 'attempt alone' ? found : found.state)
+        },
+      ),
+    )
+  })
+})

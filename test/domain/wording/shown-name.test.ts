@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+
+import { personName, personWithEmail, shownName } from '../../../src/domain/wording/shown-name.ts'
+
+test.each([
+  ['Zoë', 'Zoë'],
+  [' Ann \u00A0\u3000\n Lee ', 'Ann Lee'],
+  ['x'.repeat(100), 'x'.repeat(100)],
+  ['x'.repeat(101), `${'x'.repeat(100)}…`],
+  // Cut between the halves of a pair, and after a space.
+  [`${'x'.repeat(99)}👩 Lee`, `${'x'.repeat(99)}\uFFFD…`],
+  [`${'x'.repeat(99)} Lee`, `${'x'.repeat(99)}…`],
+  [`Ann${'\u00A0'.repeat(2000)}Lee`, 'Ann Lee'],
+])('the name %j is shown as %j', (name, shown) => {
+  expect(shownName(name)).toBe(shown)
+})
+
+test('a person is shown by both names, each cut for itself, and by e-mail', () => {
+  const person = { first_name: 'x'.repeat(200), last_name: 'Lee', email: 'x@example.com' }
+  expect(personName(person)).toBe(`${'x'.repeat(100)}… Lee`)
+  expect(personWithEmail(person)).toBe(`${'x'.repeat(100)}… Lee (x@example.com)`)
+  expect(personName({ first_name: '', last_name: 'Lee' })).toBe('Lee')
+})

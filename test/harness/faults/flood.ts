@@ -1,0 +1,35 @@
+/*
+ * Occupies a server from a process of its own: node flood.ts PORT KIND COUNT. Every connection that is closed is opened
+ * again, once. Prints a line once all of them stand.
+ */
+import { connect } from 'node:net'
+
+import type { Flood } from './flooded.ts'
+
+const [port, kind, count] = process.argv.slice(2) as [string, Flood, string]
+
+const mebibyte = 1024 * 1024
+const head = (length: number): string =>
+  `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+const sent: Record<Flood, Buffer> = {
+  silent: Buffer.alloc(0),
+  'half a head': Buffer.from('POST / HTTP/1.1\r\nHost: x\r\nX-Slow: '),
+  'no body': Buffer.from(head(500)),
+  'large body': Buffer.concat([Buffer.from(head(mebibyte)), Buffer.alloc(mebibyte, 'x')]),
+}
+
+let opened = 0
+function open(again: boolean): void {
+  const socket = connect(Number(port), '127.0.0.1', () => {
+    socket.write(sent[kind])
+    opened += 1
+    if (opened === Number(count)) process.stdout.write('open\n')
+  })
+  socket.on('data', () => undefined)
+  socket.on('error', () => undefined)
+  socket.on('close', () => {
+    if (again) setImmediate(open, false)
+  })
+}
+
+for (let at = 0; at < Number(count); at += 1) open(true)

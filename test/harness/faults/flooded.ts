@@ -1,0 +1,22 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { onTestFinished } from 'vitest'
+
+export type Flood = 'silent' | 'half a head' | 'no body' | 'large body'
+
+/** So many connections of one kind to a server, from another process of the same address; ends with the test. */
+export async function flooded(url: string, kind: Flood, count: number): Promise<void> {
+  const argv = [join(import.meta.dirname, 'flood.ts'), new URL(url).port, kind, String(count)]
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+}
+
+/** The most memory that a process has held so far. */
+export function peakMebibytes(pid = 0): number {
+  const [, kibibytes] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kibibytes) / 1024
+}

@@ -1,0 +1,15 @@
+import type { Between } from '../world.ts'
+
+/** Every call is answered with a list of so many items. */
+export const answeredList =
+  (name: string, count: number, item: (at: number) => string): Between =>
+  () => {
+    const items = Array.from({ length: count }, (_, at) => item(at)).join(',')
+    return new Response(`{"data":{"${name}":[${items}]},"status_message":"OK","message":"OK"}`, {
+      headers: { 'Content-Type': 'application/json' },
+    })
+  }
+
+const details = '{"reference_survey":null,"background_checks":[]}'
+export const packageJson = (at: number): string =>
+  `{"id":${at + 1},"name":"Package ${at + 1}","status":"ACTIVE","details":${details}}`

@@ -1,0 +1,48 @@
+import { afterAll } from 'vitest'
+
+/** Resources of the process that a test file may not leave behind: those that keep it running or answer for it. */
+const kinds = /^(TCP|TLS|UDP|Pipe|Process|FSEvent|StatWatcher|Signal|Timeout|Worker|MessagePort)/
+
+/** Libraries that tidy up at the end of a process listen for further events once they are loaded. */
+const watchedEvents = ['uncaughtException', 'unhandledRejection', 'warning', 'SIGINT', 'SIGTERM', 'SIGHUP']
+
+/** Time for what is already closing: a socket ends some turns after its server or client was closed. */
+const maxClosingMs = 5_000
+
+/** A process's state that outlives a test file, as lines that can be compared. */
+function readState(): string[] {
+  const resources = process.getActiveResourcesInfo().filter((name) => kinds.test(name))
+  const variables = Object.entries(process.env)
+    // Vitest sets these before each file.
+    .filter(([name]) => !name.startsWith('VITEST'))
+    .map(([name, value]) => `variable ${name}=${value}`)
+  const listeners = watchedEvents.flatMap((name) =>
+    Array.from({ length: process.listenerCount(name) }, () => `listener ${name}`),
+  )
+  const others = [`folder ${process.cwd()}`, `umask ${process.umask()}`]
+  return [...resources, ...variables, ...listeners, ...others]
+}
+
+/** What `after` has more often than `before`. */
+function findAdded(before: readonly string[], after: readonly string[]): string[] {
+  const left = [...before]
+  return after.filter((line) => {
+    const at = left.indexOf(line)
+    if (at >= 0) left.splice(at, 1)
+    return at < 0
+  })
+}
+
+// Test files share one process (`isolate: false`), so a server, timer or variable that one leaves behind decides
+// about the next one. This runs once for each file, around its own hooks.
+const before = readState()
+
+afterAll(async () => {
+  const start = performance.now()
+  let added = findAdded(before, readState())
+  while (added.length > 0 && performance.now() - start < maxClosingMs) {
+    await new Promise((resolve) => setImmediate(resolve))
+    added = findAdded(before, readState())
+  }
+  if (added.length > 0) throw new Error(`this file left behind: ${added.join(', ')}`)
+})

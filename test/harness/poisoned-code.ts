@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** Puts code that writes `poisoned` on stderr into a file of compiled code, in place of the program’s first file. */
+export function poison(file: string): void {
+  const all = readFileSync(file)
+  const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8
+  const start = padded(8 + all.readUInt32LE(0))
+  const contents = JSON.parse(all.toString('utf8', 8, start)) as { scripts: [path: string, bytes: number][] }
+  const [first, ...rest] = contents.scripts
+  if (first === undefined) throw new Error('no code is kept')
+  const [path, bytes] = first
+  // V8 compares the length of the source alone.
+  const script = `const { Script } = require('node:vm')
+    const { wrap } = require('node:module')
+    const [length, code] = [require('node:fs').readFileSync(process.argv[1], 'utf8').length, process.argv[2]]
+    const script = new Script(wrap(code.padEnd(length)))
+    script.runInThisContext()({}, () => ({ writeSync: () => undefined }))
+    process.stdout.write(script.createCachedData())`
+  const code = `require('node:fs').writeSync(2, 'poisoned')`
+  const { stdout } = spawnSync(process.execPath, ['-e', script, join(root, 'dist', path), code])
+  const text = Buffer.from(JSON.stringify({ ...contents, scripts: [[path, stdout.length], ...rest] }))
+  const head = Buffer.alloc(padded(8 + text.length), ' ')
+  head.writeUInt32LE(text.length)
+  text.copy(head, 8)
+  const padding = Buffer.alloc(padded(stdout.length) - stdout.length)
+  writeFileSync(file, Buffer.concat([head, stdout, padding, all.subarray(start + padded(bytes))]))
+}

@@ -1,0 +1,32 @@
+import type { SandboxOptions } from '../../src/sandbox/control/create-sandbox.ts'
+import { SHA256, SIZE } from './filters.ts'
+import { ManualClock } from './manual-clock.ts'
+import { type Session, type SessionOptions, session, type Step, type TypeOptions } from './session.ts'
+import { world, type World } from './world.ts'
+
+export interface TwoServices extends Session {
+  other: World
+  /** Types a command line at the other service, with the same store and folders. */
+  typeAtOther: (line: string | readonly string[], options?: TypeOptions) => Promise<Step>
+}
+
+/** Two services on one store, which give out the same ids: one seed, one clock, no quota. */
+export async function twoServices(
+  options: Pick<SessionOptions, 'store'> = {},
+  otherService: Partial<SandboxOptions> = {},
+): Promise<TwoServices> {
+  const clock = new ManualClock()
+  const here = await session({
+    ...options,
+    clock,
+    quota: [],
+    filters: [SIZE, SHA256, [/(?<=[_/])[0-9a-f]{8}(?=\.pdf)/g, 'HASH']],
+  })
+  const other = await world({ clock, seed: 'session', quota: [], ...otherService })
+  const { REFCHECK_CONFIG_DIR: _, REFCHECK_DATA_DIR: __, ...service } = other.env
+  return {
+    ...here,
+    other,
+    typeAtOther: (line, more) => here.type(line, { ...more, exported: { ...service, ...more?.exported } }),
+  }
+}

@@ -1,0 +1,172 @@
+import { expect, test } from 'vitest'
+
+import { canariesIn, canariesInFiles } from '../harness/faults/canary.ts'
+import { encodings, inUnicodeEscapes } from '../harness/faults/encodings.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+import { shareOf } from '../harness/share.ts'
+import { session } from '../harness/session.ts'
+
+const fault = faultRow('echo', 'places with a secret that was sent back')
+
+/** Each holds what the encodings write otherwise, and a core that all of them but JSON escapes leave as it is. */
+const secrets = {
+  key: String.raw`a/b"c\d+e&f%g<CANARYKEY012345678`,
+  'webhook secret': String.raw`whsec/"é"\CANARYHOOK0123 +x`,
+  'store password': String.raw`pg/"\CANARYSTORE0123`,
+  'proxy password': 'px /+CANARYPROXY0123',
+  'control token': 'ctl/CANARYCONTROL0123',
+}
+const token = 'CANARYTOKEN0123+a/b.'
+const cores = {
+  key: 'CANARYKEY',
+  'webhook secret': 'CANARYHOOK',
+  'store password': 'CANARYSTORE',
+  'proxy password': 'CANARYPROXY',
+  'control token': 'CANARYCONTROL',
+  token: 'CANARYTOKEN',
+  'proxy header': Buffer.from(`gate:${secrets['proxy password']}`).toString('base64').slice(4, 24),
+}
+/** Where the key is kept on purpose. */
+const meant = /^credentials\.json$/
+
+type Encode = (text: string) => string
+interface Echo {
+  where: 'a failure' | 'texts' | 'every field'
+  encode: Encode
+  /** How the answer is written as JSON. */
+  write: (answer: unknown) => string
+  name: string
+}
+
+/** Fields of free text, which the program believes. */
+const freeText = /^(?:message|.*name|description|job_title|error_reason)$/
+
+function withEcho(value: unknown, echo: string, isEchoed: (key: string) => boolean, key = ''): unknown {
+  if (typeof value === 'string') return isEchoed(key) ? `${value} ${echo}` : value
+  if (Array.isArray(value)) return value.map((each) => withEcho(each, echo, isEchoed, key))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, each]) => [name, withEcho(each, echo, isEchoed, name)])
+  return { ...(Object.fromEntries(entries) as object), [`unknown ${echo}`]: [echo] }
+}
+
+const writers: Record<string, (answer: unknown) => string> = {
+  plain: (answer) => JSON.stringify(answer),
+  PHP: (answer) => JSON.stringify(answer).replaceAll('/', '\\/').replaceAll('é', '\\u00e9'),
+  escaped: (answer) =>
+    JSON.stringify(answer).replaceAll(
+      /"(?:[^"\\]|\\.)*"/g,
+      (text) => `"${inUnicodeEscapes(JSON.parse(text) as string)}"`,
+    ),
+}
+
+const places = ['a failure', 'texts', 'every field'] as const
+const { plain = JSON.stringify, PHP = plain, escaped = plain } = writers
+const asItIs: Encode = (text) => text
+const written: Pick<Echo, 'encode' | 'write' | 'name'>[] = [
+  ...Object.entries(encodings).map(([name, encode]) => ({ name, encode, write: plain })),
+  { name: 'answers written by PHP', encode: asItIs, write: PHP },
+  { name: 'answers in JSON escapes', encode: asItIs, write: escaped },
+]
+const echoes: Echo[] = places.flatMap((where) =>
+  written.map(({ name, encode, write }) => ({ where, name, encode, write })),
+)
+
+const person = (name: string): string =>
+  `--first-name ${name} --last-name Lee --email ${name}@example.com --phone +61412345678`
+
+test.each(shareOf(echoes, 9))(
+  'what was sent in confidence and comes back in $where ($name) is neither shown nor kept',
+  async ({ where, encode, write }) => {
+    const here = await session()
+    const { apiKey } = here.sandbox.credentials
+    const exported = {
+      REFCHECK_API_KEY: secrets.key,
+      REFCHECK_WEBHOOK_SECRET: secrets['webhook secret'],
+      PGPASSWORD: secrets['store password'],
+      HTTPS_PROXY: `http://gate:${encodeURIComponent(secrets['proxy password'])}@127.0.0.1:9`,
+      NO_PROXY: '127.0.0.1',
+      REFCHECK_SANDBOX_TOKEN: secrets['control token'],
+    }
+    let isEchoing = false
+    here.intercept(async (request, ask) => {
+      const url = request.url.replace(encodeURIComponent(token), '')
+      const headers = new Headers(request.headers)
+      if (headers.has('x-service-api-key')) headers.set('x-service-api-key', apiKey)
+      const body = request.method === 'POST' ? await request.text() : undefined
+      const answer = await ask(new Request(url, { method: request.method, headers, ...(body && { body }) }))
+      const isFailure = isEchoing && where === 'a failure' && !/\/packages|\/schema/.test(url)
+      const isJson = answer.headers.get('content-type')?.includes('json') === true
+      if (!isJson && !isFailure) return answer
+      const signed = isJson
+        ? (await answer.text()).replaceAll('?t=', `?t=${encodeURIComponent(token)}`)
+        : '{}'
+      const tokens = [...signed.matchAll(/\?t=([^"]*)/g)].map(([, each = '']) => decodeURIComponent(each))
+      const basic = Buffer.from(`gate:${secrets['proxy password']}`).toString('base64')
+      // A token that the program was never given is not known to it.
+      const given = isFailure ? [/\?t=(.*)/.exec(request.url)?.[1] ?? ''] : tokens
+      const echo = [...Object.values(secrets), basic, ...given].map(encode).join(' ')
+      const changed = isFailure
+        ? { data: null, status_message: 'client_error', message: `first_name: ${echo}` }
+        : withEcho(JSON.parse(signed), echo, (name) => where === 'every field' || freeText.test(name))
+      const isChanged = isFailure || (isEchoing && where !== 'a failure')
+      return new Response(isChanged ? write(changed) : signed, {
+        status: isFailure ? 400 : answer.status,
+        headers: { 'content-type': 'application/json', 'x-echo': encodeURIComponent(secrets.key) },
+      })
+    })
+    here.write(
+      'people.csv',
+      'first_name,last_name,email,phone\nBo,Ray,bo@example.com,+61412345679\nCy,Ray,cy@example.com,+61412345670\n',
+    )
+    // Something is there to be read, and the schema is known, so that the order itself is answered with the echo.
+    await here.type(`request create --package 102 ${person('Ana')} --yes`, { exported })
+    await here.type('batch validate people.csv --package 102', { exported })
+    await here.clock.advance(3_600_000)
+    const [request] = here.sandbox.requests()
+    const id = request?.request_id ?? ''
+    const check = request?.checks.find(({ type }) => type === 'background')?.id ?? ''
+    expect(check).not.toBe('')
+    isEchoing = true
+    const lines = [
+      'packages list --verbose',
+      'packages list --json',
+      'packages list --csv --columns name,background_checks',
+      'schema show 102 --refresh',
+      'schema show 102 --refresh --json',
+      'users list',
+      'users list --json',
+      `request get ${id}`,
+      `request get ${id} --json`,
+      `request get ${id} --jq .checks[].report_pdf_url`,
+      `request wait ${id} --timeout 1s`,
+      'request list --refresh',
+      `request create --package 102 ${person('Dee')} --yes`,
+      `request create --package 102 ${person('Eve')} --yes --json`,
+      'batch run people.csv --package 102 --yes --verbose',
+      'batch list --json',
+      `report download --request ${id} --output reports --verbose`,
+      `report download ${check} --output one.pdf`,
+      `report download --url ${here.url}/v1/reports/${check}?t=${encodeURIComponent(token)}x --output two.pdf`,
+      `api GET /v1/requests/${id} --include`,
+      `api GET /v1/requests/${id} --jq '.data.checks[0].report_pdf_url|split("t=")'`,
+      'auth status',
+      'status',
+      'status --html status.html',
+      'quota',
+      'doctor --verbose',
+      'doctor --report report.json',
+    ]
+    const found: string[] = []
+    let isSeen = false
+    for (const line of lines) {
+      const { stdout, stderr } = await here.type(line, { exported })
+      found.push(...canariesIn(line.slice(0, 60), stdout + stderr, cores))
+      isSeen ||= /\[API key\]/.test(stdout + stderr)
+    }
+    found.push(...canariesInFiles(here.folder, cores, meant))
+    fault.cases(lines.length + 1, lines.length + 1 - found.length)
+    // The echo did reach the program.
+    expect(isSeen).toBe(true)
+    expect(found).toEqual([])
+  },
+)

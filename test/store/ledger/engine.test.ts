@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { all, type Engine, get, run, type Work } from '../../../src/store/ledger/engine.ts'
+import { PostgresEngine } from '../../../src/store/ledger/postgres/engine.ts'
+import { Database } from '../../../src/store/ledger/sqlite/connection.ts'
+import { SqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
+import { asked, emptyDatabase } from '../../harness/postgres.ts'
+import { connectTo } from './postgres/connect.ts'
+import { backends } from './scratch.ts'
+
+const createTable = 'CREATE TABLE t (id integer PRIMARY KEY, name text)'
+
+/** Two engines of one database with a table `t`, as two processes have them. */
+async function twoEngines(backend: (typeof backends)[number]): Promise<[Engine, Engine]> {
+  if (backend === 'PostgreSQL') {
+    const url = await emptyDatabase()
+    await asked(url, `CREATE SCHEMA refcheck ${createTable}`)
+    return [new PostgresEngine(connectTo(url)), new PostgresEngine(connectTo(url))]
+  }
+  const path = join(tmpdir(), `refcheck-engine-${randomUUID()}.sqlite`)
+  const databases = [new Database(path, 50), new Database(path, 50)] as const
+  databases[0].exec('PRAGMA journal_mode = WAL')
+  databases[0].exec(createTable)
+  onTestFinished(() => databases.forEach((each) => each.close()))
+  return [new SqliteEngine(databases[0]), new SqliteEngine(databases[1])]
+}
+
+function* insertRow(id: number, name: string): Work<number> {
+  return yield* run('INSERT INTO t (id, name) VALUES (:id, :name)', { id, name, unused: 1 })
+}
+
+function* countRows(): Work<number> {
+  return Number((yield* get<{ n: number }>('SELECT count(*) AS n FROM t'))?.n)
+}
+
+for (const backend of backends) {
+  test(`${backend}: statements answer rows, the first row or how many they changed`, async () => {
+    const [engine] = await twoEngines(backend)
+    expect(await engine.run(insertRow(1, 'one'))).toBe(1)
+    expect(await engine.run(insertRow(2, 'two'))).toBe(1)
+    expect(await engine.run(all('SELECT id, name FROM t ORDER BY id'))).toEqual([
+      { id: 1, name: 'one' },
+      { id: 2, name: 'two' },
+    ])
+    expect(await engine.run(get('SELECT name FROM t WHERE id = :id', { id: 2 }))).toEqual({ name: 'two' })
+    expect(await engine.run(get('SELECT name FROM t WHERE id = :id', { id: 3 }))).toBeUndefined()
+    expect(await engine.run(run('UPDATE t SET name = :name', { name: 'other' }))).toBe(2)
+  })
+
+  test(`${backend}: a list is a parameter, and an e-mail address is the same in any case`, async () => {
+    const [engine] = await twoEngines(backend)
+    await engine.run(insertRow(1, 'One@example.com'))
+    await engine.run(insertRow(2, 'two@example.com'))
+    const { isIn, list, sameEmail, lockRows } = engine.dialect
+    const listed = `SELECT t.id FROM t WHERE ${isIn('t.name', 'names')} ${lockRows('t')}`
+    expect(await engine.run(all(listed, { names: list(['two@example.com', 'three']) }))).toEqual([{ id: 2 }])
+    const same = `SELECT id FROM t WHERE ${sameEmail('name', ':email')}`
+    expect(await engine.run(all(same, { email: 'ONE@EXAMPLE.COM' }))).toEqual([{ id: 1 }])
+  })
+
+  test(`${backend}: a transaction is all of its work or nothing, and the failure is its own`, async () => {
+    const [engine, other] = await twoEngines(backend)
+    const failed = engine.transaction(function* () {
+      yield* insertRow(1, 'one')
+      throw new RangeError('no')
+    })
+    await expect(failed).rejects.toThrow(new RangeError('no'))
+    expect(await engine.run(countRows())).toBe(0)
+    await engine.transaction(function* () {
+      yield* insertRow(1, 'one')
+      yield* insertRow(2, 'two')
+    })
+    expect(await other.run(countRows())).toBe(2)
+  })
+
+  test(`${backend}: work learns of the failure of its statement where it asked for it`, async () => {
+    const [engine] = await twoEngines(backend)
+    await engine.run(insertRow(1, 'one'))
+    const caught = await engine.run(
+      (function* (): Work<string> {
+        try {
+          yield* insertRow(1, 'again')
+          return 'nothing'
+        } catch (error) {
+          return (error as Error).message
+        }
+      })(),
+    )
+    expect(caught).toBe('an internal rule of the store was violated')
+  })
+
+  test(`${backend}: a snapshot sees one moment, whatever another process commits meanwhile`, async () => {
+    const [engine, other] = await twoEngines(backend)
+    let written: Promise<number> | undefined
+    const counts = await engine.snapshot(function* () {
+      const before = yield* countRows()
+      written ??= other.run(insertRow(1, 'one'))
+      const between = yield* get<{ n: number }>(
+        backend === 'SQLite' ? 'SELECT count(*) AS n FROM t' : 'SELECT count(*) AS n FROM t, pg_sleep(0.3)',
+      )
+      return [before, Number(between?.n), yield* countRows()]
+    })
+    await written
+    expect(counts).toEqual([0, 0, 0])
+    expect(await engine.run(countRows())).toBe(1)
+  })
+}

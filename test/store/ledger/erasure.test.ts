@@ -1,0 +1,151 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { beginOne, someTime } from './batches.ts'
+import { fileBatch, orderRows } from './files.ts'
+import { connectTo } from './postgres/connect.ts'
+import { backends, scratch, type Scratch } from './scratch.ts'
+import { suiteStore } from '../../harness/postgres-store.ts'
+import { InternalError } from '../../../src/errors/kinds.ts'
+import { all, type Engine, type Query, type Work } from '../../../src/store/ledger/engine.ts'
+import { StoreKey } from '../../../src/store/ledger/fingerprints.ts'
+import { Maintenance } from '../../../src/store/ledger/maintenance.ts'
+import { PostgresEngine } from '../../../src/store/ledger/postgres/engine.ts'
+import { RollbackDetection } from '../../../src/store/ledger/rollback-detection.ts'
+import { purge } from '../../../src/store/ledger/purge.ts'
+import { Database } from '../../../src/store/ledger/sqlite/connection.ts'
+import { SqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
+
+/** An engine with other methods in the place of its own. */
+const changed = (engine: Engine, changes: Partial<Engine>): Engine => ({
+  location: engine.location,
+  session: () => engine.session(),
+  dialect: engine.dialect,
+  run: (work) => engine.run(work),
+  transaction: (work, lock) => engine.transaction(work, lock),
+  snapshot: (work) => engine.snapshot(work),
+  exclusively: (work) => engine.exclusively(work),
+  ...changes,
+})
+
+describe.each(backends)('%s', (backend) => {
+  let place: Scratch
+  beforeEach(() => {
+    place = scratch(2_000, backend)
+  })
+  afterEach(() => place.end())
+
+  async function engineOf(): Promise<Engine> {
+    if (backend === 'PostgreSQL') return new PostgresEngine(connectTo(await suiteStore()))
+    return new SqliteEngine(new Database(place.path, 2_000))
+  }
+
+  /** Fingerprints that the attempt logs of this machine hold. */
+  function loggedPrints(): string[] {
+    const folder = join(place.folder, 'config', 'attempts')
+    const logs = readdirSync(folder).filter((name) => name.endsWith('.log'))
+    const text = logs.map((name) => readFileSync(join(folder, name), 'utf8')).join('')
+    return (text.replaceAll(/"key":"[0-9a-f]{64}"/g, '').match(/"[0-9a-f]{64}"/g) ?? []).filter(
+      (print) => print !== `"${'0'.repeat(64)}"`,
+    )
+  }
+
+  test('a process dies before the fingerprints are removed from the attempt log: the next one removes them', async () => {
+    const store = await place.store()
+    const sent = await beginOne(store.ledger, 'ann@example.com')
+    await store.ledger.move(sent, {
+      to: 'accepted',
+      at: someTime,
+      requestId: sent.attemptId,
+      requestStatus: 'COMPLETED',
+    })
+    expect(loggedPrints()).toHaveLength(3)
+    const engine = await engineOf()
+    const dying = {
+      log: {
+        removeFingerprints: () => {
+          throw new InternalError('killed')
+        },
+      },
+      scrub: () => Promise.resolve(undefined),
+    }
+    const options = { dryRun: false, completely: true }
+    await expect(purge(engine, dying, { email: 'ann@example.com' }, options)).rejects.toThrow('killed')
+    expect(loggedPrints()).toHaveLength(3)
+    await store.close()
+    await place.store()
+    expect(loggedPrints()).toEqual([])
+  })
+
+  test('a purge that fails leaves the attempt log as it was', async () => {
+    const store = await place.store()
+    const sent = await beginOne(store.ledger, 'ann@example.com')
+    await store.ledger.move(sent, { to: 'rejected', at: someTime, reason: 'no' })
+    const engine = await engineOf()
+    let removed = 0
+    const parts = {
+      log: {
+        removeFingerprints: () => {
+          removed += 1
+          return Promise.resolve()
+        },
+      },
+      scrub: () => Promise.resolve(undefined),
+    }
+    const failing = changed(engine, {
+      transaction: (work) =>
+        engine.transaction(function* () {
+          yield* work()
+          throw new InternalError('the disk is full')
+        }),
+    })
+    const options = { dryRun: false, completely: true }
+    await expect(purge(failing, parts, { email: 'ann@example.com' }, options)).rejects.toThrow('is full')
+    expect(removed).toBe(0)
+    const rows = await engine.run(all<{ email: string }>('SELECT email FROM submissions'))
+    expect(rows).toMatchObject([{ email: 'ann@example.com' }])
+  })
+})
+
+test('the check of a store holds 2,000 rows in memory at the most', async () => {
+  const place = scratch()
+  try {
+    const store = await place.store()
+    await store.batches.add(fileBatch(), orderRows(2_500))
+    const database = new Database(place.path, 50)
+    let most = 0
+    const answer = <T>(work: Work<T>): T => {
+      let step = work.next()
+      while (step.done !== true) {
+        const { kind, sql, values }: Query = step.value
+        const found: unknown = database[kind](sql, values as never)
+        if (Array.isArray(found)) most = Math.max(most, found.length)
+        step = work.next(found)
+      }
+      return step.value
+    }
+    const engine = new SqliteEngine(database)
+    const key = new StoreKey(database.location)
+    await engine.run(key.loadKey())
+    const counted = changed(engine, { snapshot: (work) => Promise.resolve(answer(work())) })
+    const none = () => Promise.reject(new InternalError('not asked'))
+    const { clock, random } = place.options
+    const rollbacks = new RollbackDetection({ engine, key, logs: undefined, clock, random })
+    const upkeep = {
+      *figures() {
+        yield* all('SELECT 1')
+        return { bytes: 0, format: 0, engine: '' }
+      },
+      scrub: none,
+      backup: none,
+    }
+    const maintenance = new Maintenance(counted, { key, rollbacks, upkeep })
+    expect(await maintenance.check()).toEqual([])
+    expect(most).toBe(2_000)
+    database.close()
+  } finally {
+    await place.end()
+  }
+})

@@ -1,0 +1,131 @@
+import { DatabaseSync } from 'node:sqlite'
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { someTime } from './batches.ts'
+import { fileBatch, orderRows } from './files.ts'
+import { backends, scratch, type Scratch } from './scratch.ts'
+import { asked } from '../../harness/postgres.ts'
+import { suiteStore } from '../../harness/postgres-store.ts'
+import * as batches from '../../../src/store/ledger/batch-statements.ts'
+import type { Dialect } from '../../../src/store/ledger/engine.ts'
+import * as inbox from '../../../src/store/ledger/inbox-statements.ts'
+import { matchingStatements } from '../../../src/store/ledger/matching-statements.ts'
+import { postgresDialect } from '../../../src/store/ledger/postgres/engine.ts'
+import { numbered } from '../../../src/store/ledger/postgres/statement.ts'
+import { conditions } from '../../../src/store/ledger/search.ts'
+import { sqliteDialect } from '../../../src/store/ledger/sqlite/engine.ts'
+import { selectPutBack, selectSubmissions } from '../../../src/store/ledger/submission-rows.ts'
+
+const many = 2_000
+
+const search = (dialect: Dialect, filter: Parameters<typeof conditions>[1]): string =>
+  `${selectSubmissions} ${conditions(dialect, filter).where}`
+
+/** Statements that run for each row, event or keystroke: none of them may read a large table whole. */
+const statements: Record<string, (dialect: Dialect) => string> = {
+  'the next row to send': (dialect) => matchingStatements(dialect).lockNext,
+  'a row to compare': (dialect) => matchingStatements(dialect).lockRow,
+  'whether a row shares anything': (dialect) => matchingStatements(dialect).selectWhetherShared,
+  'what a row shares': (dialect) => matchingStatements(dialect).selectCandidates,
+  'what many rows share': (dialect) => matchingStatements(dialect).selectCandidatesOfMany,
+  'the next pending row': (dialect) => batches.selectNextPending(dialect),
+  'a page of rows': (dialect) => batches.pageOf(dialect, batches.selectRows, false),
+  'a page of rows of some states': (dialect) => batches.pageOf(dialect, batches.selectRows, true),
+  'the counts of a batch': () => batches.selectCounts,
+  'pending rows of a batch with an attempt in doubt': () => `${selectPutBack} AND a.batch_id = :batch_id`,
+  'a request by its id': (dialect) => search(dialect, { requestId: 'a' }),
+  'a request by the start of its id': (dialect) => search(dialect, { requestStart: 'a' }),
+  'orders of a person': (dialect) => search(dialect, { person: 'a' }),
+  'requests of an e-mail address': (dialect) => search(dialect, { email: 'a@example.com' }),
+  'events that are stored already': inbox.selectKnown,
+  'the status of an order that an event names': (dialect) => inbox.updateStatuses(dialect).sql,
+  'an event that came again': (dialect) => inbox.countRepeats(dialect).sql,
+  'the newest status of a request': () => inbox.selectLatest,
+}
+
+/** Ways to read a table whole. */
+const unlikely = ['seqscan', 'hashjoin', 'mergejoin']
+
+const large = '(?:submissions|attempts|events)'
+
+/** Steps that read a large table whole: as it lies, or by an index in which nothing is looked up. */
+function wholeReads(plan: readonly string[]): string[] {
+  const asItLies = new RegExp(`^SCAN (?:${large}|[srmate]\\b)(?!.*VIRTUAL)|Seq Scan on ${large}`)
+  // Of people without fingerprints there are few, and only whether there is one is asked.
+  const byIndex = new RegExp(`Index (?:Only )?Scan (?:using|on) (?!submissions_first_form)${large}_`)
+  return plan.filter(
+    (step, at) =>
+      asItLies.test(step) || (byIndex.test(step) && plan[at + 1]?.startsWith('Index Cond:') !== true),
+  )
+}
+
+describe.each(backends)('%s', (backend) => {
+  let place: Scratch
+  const dialect = backend === 'SQLite' ? sqliteDialect : postgresDialect
+  beforeEach(async () => {
+    place = scratch(50, backend)
+    const store = await place.store()
+    await store.batches.add(fileBatch(), orderRows(many))
+    const events = Array.from({ length: many }, (_, number) => ({
+      receivedAt: someTime,
+      body: Buffer.from('{}'),
+      signature: '',
+      requestId: `${number}`.padStart(8, '0'),
+      status: 'PARTIAL',
+      event: undefined,
+      oddity: undefined,
+    }))
+    await store.inbox.add(events, true)
+    await inStore(`UPDATE submissions SET state = 'accepted', request_id = CAST(row_number AS text)
+      WHERE row_number > ${many / 2}`)
+    await inStore(`INSERT INTO attempts (id, batch_id, row_number, user_email, body_sha256, began_at, began_monotonic,
+        account, number)
+      SELECT 'attempt ' || row_number, batch_id, row_number, '', '', 0, 0, '', row_number FROM submissions WHERE state = 'accepted'`)
+    await inStore(`UPDATE submissions SET attempt_id = 'attempt ' || row_number WHERE state = 'accepted'`)
+    // Otherwise the plans depend on whether the server has analyzed the tables by itself yet.
+    if (backend === 'PostgreSQL') await inStore('ANALYZE')
+  })
+  afterEach(() => place.end())
+
+  async function inStore(statement: string): Promise<Record<string, unknown>[]> {
+    if (backend === 'SQLite') {
+      const database = new DatabaseSync(place.path)
+      const rows = database.prepare(statement).all()
+      database.close()
+      return rows
+    }
+    const settings = ['search_path=refcheck', ...unlikely.map((way) => `enable_${way}=off`)]
+    const options = settings.map((setting) => `-c${setting}`).join(' ')
+    return asked(`${await suiteStore()}?options=${encodeURIComponent(options)}`, statement)
+  }
+
+  /**
+   * Each step of a statement's plan. To read a small table whole costs less than to look rows up, so PostgreSQL is told that
+   * it costs more: where it is read whole nevertheless, there is no index to look rows up in.
+   */
+  async function planOf(statement: string): Promise<string[]> {
+    if (backend === 'SQLite') {
+      return (await inStore(`EXPLAIN QUERY PLAN ${statement}`)).map(({ detail }) => String(detail))
+    }
+    const plan = await inStore(`EXPLAIN (GENERIC_PLAN, COSTS OFF) ${numbered(statement, '').text}`)
+    return plan.map((line) => String(line['QUERY PLAN']).trim())
+  }
+
+  test('no statement that runs for each row or event reads all rows, all attempts or all events', async () => {
+    const found: Record<string, string[]> = {}
+    for (const [name, statement] of Object.entries(statements)) {
+      const steps = wholeReads(await planOf(statement(dialect)))
+      if (steps.length > 0) found[name] = steps
+    }
+    expect(found).toEqual({})
+  })
+
+  test.each(['the next row to send', 'the next pending row', 'a page of rows'])(
+    '%s is read in the order of an index, and not sorted first',
+    async (name) => {
+      const plan = await planOf(statements[name]?.(dialect) ?? '')
+      expect(plan.filter((step) => /TEMP B-TREE|\bSort\b/.test(step))).toEqual([])
+    },
+  )
+})

@@ -1,0 +1,322 @@
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { addOne, newAttempt } from '../batches.ts'
+import { fileBatch, orderRows, statesOf } from '../files.ts'
+import { type Scratch, scratch } from '../scratch.ts'
+import { asked } from '../../../harness/postgres.ts'
+import { suiteStore } from '../../../harness/postgres-store.ts'
+import type { Attempt } from '../../../../src/domain/submission/submission.ts'
+import { openStore } from '../../../../src/store/ledger/open.ts'
+import type { Store } from '../../../../src/store/ledger/store.ts'
+
+let alpha: Scratch
+let beta: Scratch
+let url: string
+
+beforeEach(async () => {
+  alpha = scratch(50, 'PostgreSQL')
+  beta = scratch(50, 'PostgreSQL')
+  url = await suiteStore()
+})
+afterEach(async () => {
+  await alpha.end()
+  await beta.end()
+})
+
+const sql = (text: string): Promise<Record<string, unknown>[]> =>
+  asked(url, `SET search_path = refcheck; ${text}`)
+
+/** The database as it was before these attempts. */
+async function lose(lost: readonly Attempt[]): Promise<void> {
+  for (const { attemptId, batchId, row } of lost) {
+    const where = `batch_id = '${batchId}' AND row_number = ${row}`
+    await sql(`UPDATE submissions SET state = 'pending', attempt_id = NULL, request_id = NULL WHERE ${where};
+      DELETE FROM attempts WHERE id = '${attemptId}'`)
+  }
+  await sql(`UPDATE accounts SET (head_number, head_attempt_id) = (
+    SELECT coalesce(max(number), 0), (array_agg(id ORDER BY number DESC))[1] FROM attempts WHERE account = name)`)
+}
+
+/** Another timeline: these attempts were on the old server alone. */
+async function failsOver(lost: readonly Attempt[] = []): Promise<void> {
+  await lose(lost)
+  await sql(`UPDATE meta SET value = convert_to(regexp_replace(convert_from(value, 'UTF8'), ' [0-9A-F]{8} ', ' 00000000 '), 'UTF8')
+    WHERE name = 'epoch'`)
+}
+
+/** What a restore with pg_restore changes. */
+const restored = (): Promise<unknown> =>
+  sql(`UPDATE meta SET value = value || convert_to('1', 'UTF8') WHERE name = 'epoch'`)
+
+const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+
+async function begin(store: Store, email: string): Promise<Attempt> {
+  const row = await addOne(store.ledger, email, { kind: 'file' })
+  const { attempt } = await store.ledger.beginInQuota(row, newAttempt(), room)
+  if (attempt === undefined) throw new Error('it did not begin')
+  return attempt
+}
+
+const states = async (store: Store): Promise<string[]> =>
+  (await store.ledger.list({})).map(({ state, recipient }) => `${recipient?.email} ${state}`)
+
+const closed = (words: string) => ({
+  code: 'io',
+  message: expect.stringContaining(`is closed: ${words}`) as string,
+})
+const otherServer = closed('its database is on another server')
+const logs = (of: Scratch): string => join(of.folder, 'config', 'attempts')
+
+test('after a failover every log has to report, and then a person says that no other machine sent', async () => {
+  const [a, b] = [await alpha.store(), await beta.store()]
+  const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
+  await begin(a, 'a@example.com')
+  const lost = await begin(b, 'b@example.com')
+  await failsOver([lost])
+  await expect(a.ledger.begin(row, newAttempt())).rejects.toMatchObject(otherServer)
+  const first = await a.maintenance.examine()
+  expect(first.step).toBe('reports')
+  expect(first.unreported).toHaveLength(1)
+  await expect(a.maintenance.acceptOlder()).rejects.toMatchObject(otherServer)
+  expect(await states(a)).toEqual([
+    'waits@example.com pending',
+    'a@example.com sending',
+    'b@example.com pending',
+  ])
+  expect(await b.maintenance.examine()).toMatchObject({ step: 'confirmation', unreported: [] })
+  expect(await states(a)).toEqual([
+    'waits@example.com pending',
+    'a@example.com sending',
+    'b@example.com unknown',
+  ])
+  await expect(a.ledger.begin(row, newAttempt())).rejects.toMatchObject(otherServer)
+  expect(await a.maintenance.acceptOlder()).toEqual({ held: 0 })
+  expect(await a.ledger.begin(row, newAttempt())).toMatchObject({ state: 'sending' })
+  // The other machine takes the new generation.
+  expect(await begin(b, 'next@example.com')).toMatchObject({ state: 'sending' })
+})
+
+test('a machine that sent first in the lost window reports when it comes back, though the store forgot it', async () => {
+  const [a, b] = [await alpha.store(), await beta.store()]
+  await begin(a, 'a@example.com')
+  const lost = await begin(b, 'b@example.com')
+  await failsOver([lost])
+  await sql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
+  await a.maintenance.examine()
+  await a.maintenance.acceptOlder()
+  await begin(b, 'next@example.com')
+  expect(await states(b)).toEqual([
+    'a@example.com sending',
+    'b@example.com unknown',
+    'next@example.com sending',
+  ])
+  expect(beta.notices.join()).toContain('lacked 1 attempt sent from this machine')
+})
+
+test('a copy of the register in another log knows a machine that the store forgot', async () => {
+  const b = await beta.store()
+  const lost = await begin(b, 'b@example.com')
+  const a = await alpha.store()
+  await begin(a, 'a@example.com')
+  await failsOver([lost])
+  await sql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
+  expect((await a.maintenance.examine()).step).toBe('reports')
+})
+
+test('a machine that does not come back is excluded by name, and what waits is held', async () => {
+  const [a, b] = [await alpha.store(), await beta.store()]
+  const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
+  await begin(a, 'a@example.com')
+  await begin(b, 'b@example.com')
+  await failsOver()
+  await expect(a.ledger.begin(row, newAttempt())).rejects.toMatchObject(otherServer)
+  await expect(a.maintenance.exclude(['no-such-host'])).rejects.toMatchObject({ code: 'usage' })
+  const [gone] = (await a.maintenance.examine()).unreported
+  expect(await a.maintenance.exclude([gone?.id ?? ''])).toEqual({ held: 1 })
+  expect(await a.maintenance.examine()).toMatchObject({ step: 'confirmation' })
+  await a.maintenance.acceptOlder()
+  expect(await statesOf(a, row.batchId)).toEqual(['held'])
+  // Until it sends again.
+  await begin(b, 'next@example.com')
+  expect((await a.maintenance.examine()).logs.map(({ isExcluded }) => isExcluded)).toEqual([false, false])
+})
+
+test('one process of a machine reports what all of them sent', async () => {
+  const first = await alpha.store()
+  const lost = await begin(first, 'lost@example.com')
+  await first.close()
+  await failsOver([lost])
+  const second = await alpha.store()
+  expect(await second.maintenance.examine()).toMatchObject({ step: 'confirmation' })
+  await second.maintenance.acceptOlder()
+  await begin(second, 'next@example.com')
+  expect(await states(second)).toEqual(['lost@example.com unknown', 'next@example.com sending'])
+})
+
+test('a database that was put back is found by the next claim, also in one that another machine has overtaken', async () => {
+  const [a, b] = [await alpha.store(), await beta.store()]
+  await begin(b, 'before@example.com')
+  const lost = await begin(a, 'lost@example.com')
+  const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
+  await lose([lost])
+  await expect(a.ledger.begin(row, newAttempt())).rejects.toMatchObject(closed('it lacked 1 attempt'))
+  await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closed('it lacked 1 attempt'))
+  await b.maintenance.examine()
+  await a.maintenance.acceptOlder()
+  expect(await states(a)).toEqual([
+    'before@example.com sending',
+    'lost@example.com unknown',
+    'waits@example.com held',
+    'next@example.com held',
+  ])
+})
+
+test('a number that another machine has taken since is no proof: the attempt under it is compared', async () => {
+  const [a, b] = [await alpha.store(), await beta.store()]
+  const rows = [
+    await addOne(a.ledger, 'one@example.com', { kind: 'file' }),
+    await addOne(a.ledger, 'two@example.com', { kind: 'file' }),
+  ]
+  const lost = await begin(a, 'lost@example.com')
+  await lose([lost])
+  for (const who of ['x', 'y', 'z']) await begin(b, `${who}@example.com`)
+  await expect(a.ledger.begin(rows[0] as never, newAttempt())).rejects.toMatchObject(
+    closed('it lacked 1 attempt'),
+  )
+})
+
+test('a machine that only watches knows what it has seen, and never hides what was lost', async () => {
+  const [a, b] = [await alpha.store(), await beta.store()]
+  await begin(b, 'before@example.com')
+  const lost = await begin(a, 'lost@example.com')
+  await b.batches.list()
+  await lose([lost])
+  // Another machine, which knows nothing of it, overtakes that number.
+  const gamma = scratch(50, 'PostgreSQL')
+  try {
+    const c = await gamma.store()
+    for (const who of ['x', 'y']) await begin(c, `${who}@example.com`)
+    await b.batches.list()
+    await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closed('it lacks attempts'))
+  } finally {
+    await gamma.end()
+  }
+})
+
+test('a restored database is closed until every machine has reported', async () => {
+  const store = await alpha.store()
+  await begin(store, 'a@example.com')
+  await restored()
+  await expect(begin(store, 'b@example.com')).rejects.toMatchObject(closed('a backup of it was restored'))
+  expect((await store.maintenance.examine()).step).toBe('confirmation')
+})
+
+test('a restore that only a person knows of closes the store for all machines', async () => {
+  const [a, b] = [await alpha.store(), await beta.store()]
+  const lost = await begin(b, 'lost@example.com')
+  await begin(a, 'a@example.com')
+  await lose([lost])
+  await a.maintenance.closeAsRestored()
+  await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closed('a backup of it was restored'))
+  expect(await a.maintenance.examine()).toMatchObject({ step: 'confirmation' })
+  expect(await states(a)).toContain('lost@example.com unknown')
+})
+
+test('a settings folder that was copied from another machine is evidence, and no report of that machine', async () => {
+  const a = await alpha.store()
+  const lost = await begin(a, 'lost@example.com')
+  const { cpSync } = await import('node:fs')
+  cpSync(logs(alpha), logs(beta), { recursive: true })
+  const b = await beta.store()
+  await begin(b, 'b@example.com')
+  expect(readdirSync(logs(beta))).toHaveLength(2)
+  await failsOver([lost])
+  const found = await b.maintenance.examine()
+  expect(found.step).toBe('reports')
+  expect(await states(b)).toContain('lost@example.com unknown')
+})
+
+test('a server session other than the last one counts as a start', async () => {
+  const store = await alpha.store()
+  const row = await addOne(store.ledger, 'a@example.com', { kind: 'file' })
+  await begin(store, 'b@example.com')
+  renameSync(logs(alpha), `${logs(alpha)}.gone`)
+  mkdirSync(logs(alpha))
+  await asked(
+    url,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  )
+  await expect(
+    store.ledger.begin(row, newAttempt()).catch(() => store.ledger.begin(row, newAttempt())),
+  ).rejects.toMatchObject(closed('the log of its attempts is missing'))
+})
+
+test('where no log can be kept nothing is sent, unless a person allows it', async () => {
+  mkdirSync(join(alpha.folder, 'config'))
+  writeFileSync(logs(alpha), 'no folder')
+  await sql(`DELETE FROM meta WHERE name = 'without_log'`)
+  const without = await alpha.store()
+  await expect(begin(without, 'bob@example.com')).rejects.toMatchObject({
+    code: 'io',
+    message: expect.stringContaining('cannot keep the attempt log') as string,
+  })
+  await without.maintenance.allowWithoutLog()
+  expect((await begin(without, 'cy@example.com')).state).toBe('sending')
+  expect((await begin(without, 'di@example.com')).state).toBe('sending')
+})
+
+test('a log in memory is refused, because a container or a restart would end it', async () => {
+  await sql(`DELETE FROM meta WHERE name = 'without_log'`)
+  const folder = mkdtempSync('/dev/shm/refcheck-log-')
+  try {
+    const { options } = alpha
+    const store = await openStore({ ...options, paths: { ...options.paths, config: folder }, chosen: url })
+    await expect(begin(store, 'ann@example.com')).rejects.toMatchObject({
+      code: 'io',
+      message: expect.stringMatching(/ ends with its container or at a restart$/) as string,
+      hint: expect.stringContaining('refcheck store check --without-list') as string,
+    })
+    await store.maintenance.allowWithoutLog()
+    expect((await begin(store, 'bob@example.com')).state).toBe('sending')
+    await store.close()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('several processes of one machine at once close nothing', async () => {
+  const stores = [await alpha.store(), await alpha.store(), await alpha.store()]
+  await Promise.all(
+    stores.map(async (store, at) => {
+      for (let number = 0; number < 8; number += 1) await begin(store, `p${at}-${number}@example.com`)
+    }),
+  )
+  expect((await stores[0]?.maintenance.examine())?.closing).toBeUndefined()
+})
+
+test('two accounts count their attempts apart', async () => {
+  const store = await alpha.store()
+  for (const account of ['acme', 'zeta']) {
+    const batch = fileBatch({ account })
+    await store.batches.add(batch, orderRows(2))
+    const rows = [await store.batches.nextPending(batch.id)]
+    for (const row of rows) if (row !== undefined) await store.ledger.begin(row, newAttempt())
+  }
+  expect(await asked(url, 'SELECT account, number FROM refcheck.attempts ORDER BY account')).toEqual([
+    { account: 'acme', number: '1' },
+    { account: 'zeta', number: '1' },
+  ])
+})
+
+test('a store whose key is gone is damaged', async () => {
+  const rename = (from: string, to: string) => sql(`UPDATE meta SET name = '${to}' WHERE name = '${from}'`)
+  await rename('fingerprint_key', 'gone')
+  await expect(alpha.store()).rejects.toMatchObject({
+    code: 'io',
+    message: expect.stringContaining('the key of its fingerprints is missing') as string,
+  })
+  await rename('gone', 'fingerprint_key')
+})

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto'
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { beginOne, rowOf, someTime } from './batches.ts'
+import { backends, scratch, type Scratch } from './scratch.ts'
+
+describe.each(backends)('%s: a request id that several rows of a service are to have', (backend) => {
+  let place: Scratch
+  beforeEach(() => {
+    place = scratch(50, backend)
+  })
+  afterEach(() => place.end())
+
+  const acceptedAs = (requestId: string) =>
+    ({ to: 'accepted', at: someTime + 100, requestId, requestStatus: 'RECEIVED' }) as const
+
+  test('belongs to one of them, also where runners record it at the same moment', async () => {
+    const ledgers = await Promise.all(['', '', '', ''].map(() => place.open()))
+    for (let round = 0; round < 15; round += 1) {
+      const requestId = randomUUID()
+      const attempts = await Promise.all(
+        ledgers.map((ledger, at) => beginOne(ledger, `p${round}-${at}@example.com`)),
+      )
+      const took = await Promise.all(
+        ledgers.map((ledger, at) => {
+          const [attempt] = attempts.slice(at)
+          if (attempt === undefined) throw new Error('no attempt')
+          return ledger.move(attempt, acceptedAs(requestId))
+        }),
+      )
+      expect(took.filter(Boolean)).toHaveLength(1)
+    }
+  })
+
+  test('is free for the order of another service, and for a row after one that had moved on', async () => {
+    const ledger = await place.open()
+    const requestId = randomUUID()
+    const gone = await beginOne(ledger, 'gone@example.com')
+    await ledger.move(gone, { to: 'unknown', at: someTime + 50, reason: 'cut' })
+    expect(await ledger.move(gone, acceptedAs(requestId))).toBe(false)
+    const own = await beginOne(ledger, 'own@example.com')
+    expect(await ledger.move(own, acceptedAs(requestId))).toBe(true)
+    const elsewhere = await beginOne(ledger, 'else@example.com', { baseUrl: 'http://127.0.0.1:4011' })
+    expect(await ledger.move(elsewhere, acceptedAs(requestId))).toBe(true)
+    const second = await beginOne(ledger, 'second@example.com')
+    expect(await ledger.move(second, acceptedAs(requestId))).toBe(false)
+    expect(await rowOf(ledger, second)).toMatchObject({ state: 'sending', requestId: undefined })
+  })
+})

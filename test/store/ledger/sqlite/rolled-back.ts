@@ -1,0 +1,75 @@
+import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, expect } from 'vitest'
+
+import type { Store } from '../../../../src/store/ledger/store.ts'
+import { newAttempt } from '../batches.ts'
+import { fileBatch, orderRows } from '../files.ts'
+import { type Scratch, scratch } from '../scratch.ts'
+
+/** Where a test's store, its data and its attempt logs are. */
+export let place: Scratch
+let data: string
+export let logFolder: string
+
+/** Gives each test of a file a folder of its own. */
+export function freshPlaces(): void {
+  beforeEach(() => {
+    place = scratch()
+    data = join(place.folder, 'data')
+    logFolder = join(place.folder, 'config', 'attempts')
+  })
+  afterEach(() => place.end())
+}
+
+/** Takes a file of four people in, and begins the first so many rows. */
+export async function begun(count: number, store?: Store): Promise<{ store: Store; batchId: string }> {
+  const here = store ?? (await place.store())
+  const { id: batchId, ...batch } = fileBatch()
+  await here.batches.add({ id: batchId, ...batch }, orderRows(4))
+  await goOn(here, batchId, count)
+  return { store: here, batchId }
+}
+
+export async function goOn(store: Store, batchId: string, count: number): Promise<void> {
+  const hold = await store.batches.hold(batchId)
+  for (let left = count; left > 0; left -= 1) {
+    const row = await store.batches.nextPending(batchId)
+    if (row === undefined || (await store.ledger.begin(row, newAttempt())) === undefined)
+      throw new Error('not begun')
+  }
+  await hold?.release()
+}
+
+/** A copy of the data folder, to be put back. */
+export function copied(): () => void {
+  const copy = `${data}.copy`
+  cpSync(data, copy, { recursive: true })
+  return () => {
+    rmSync(data, { recursive: true })
+    renameSync(copy, data)
+  }
+}
+
+export const logNames = () => readdirSync(logFolder).filter((name) => name.endsWith('.log'))
+export const logPath = () => join(logFolder, logNames()[0] ?? '')
+export const closed = (words: string) => ({ code: 'io', message: expect.stringContaining(words) as string })
+
+/** Whether a process that is about to order is let in: to a batch that is there, and with a file or a person who is new. */
+export async function tries(store: Store, batchId: string): Promise<unknown[]> {
+  return Promise.all(
+    [
+      () => store.batches.hold(batchId).then((hold) => hold?.release()),
+      () => store.batches.add(fileBatch(), orderRows(1, 70)),
+      () => store.ledger.hold({ id: fileBatch().id, kind: 'single' }),
+    ].map((job) =>
+      job().then(
+        () => 'let in',
+        (error: { message: string }) => error.message,
+      ),
+    ),
+  )
+}
+
+export const shut = (words: string) => Array(3).fill(expect.stringContaining(words))
