@@ -1,10 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 
+import type { RequestResource } from '../../../src/contract/request.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { makeStore } from '../../harness/made-store.ts'
+import { Cluster } from '../../harness/postgres-cluster.ts'
 import { program } from '../../harness/program.ts'
 import { emptyEnv, roomyQuota, serviceEnv } from '../../harness/service-env.ts'
 
@@ -17,6 +21,8 @@ export interface Tally {
   lost: number
   /** Ids of orders in the store that the service does not know. */
   invented: number
+  /** How often a command found the store closed. */
+  closed: number
   accepted: number
   unknown: number
 }
@@ -32,11 +38,28 @@ interface Row {
   email: string
 }
 
+interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+const rowsPerFile = 120
+/** After an order has reached the service: at most so many milliseconds later. */
+const afterOrderMs = 60
+
 /**
- * Ends `refcheck batch run` by SIGKILL at random moments, runs the same command again, and so on, until it was
- * killed so often; a file that is through is followed by the next.
+ * Ends `refcheck batch run` by SIGKILL at random moments, runs the same command again, and so on, until it was killed so
+ * often. Half of the moments lie between the start of the process and its first order, the others after an order. Each
+ * file of people has a store and settings of its own, so that kills also meet a store that is being made.
  */
-export async function killBatches(folder: string, kills: number, rng: () => number): Promise<Tally> {
+export async function killBatches(
+  folder: string,
+  kills: number,
+  rng: () => number,
+  store: 'SQLite' | 'PostgreSQL' = 'SQLite',
+): Promise<Tally> {
+  const cluster = store === 'SQLite' ? undefined : await Cluster.start()
   const sandbox = createSandbox({ clock: systemClock, quota: roomyQuota.quota })
   let onAnswer = (): void => undefined
   const listener = await listen(async (request, connection) => {
@@ -44,71 +67,105 @@ export async function killBatches(folder: string, kills: number, rng: () => numb
     onAnswer()
     return answer
   })
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    ...emptyEnv(folder),
-    ...serviceEnv(listener.url, sandbox.credentials),
-    ...roomyQuota.env,
+  const tally: Tally = {
+    kills: 0,
+    rows: 0,
+    twice: 0,
+    lost: 0,
+    invented: 0,
+    closed: 0,
+    accepted: 0,
+    unknown: 0,
   }
-  /** A command once; killed `afterMs` after its first order reached the service, unless it ends before. */
-  const run = async (
-    argv: readonly string[],
-    afterMs?: number,
-  ): Promise<{ killed: boolean; stdout: string }> => {
-    const child = spawn(process.execPath, [program, ...argv, '--json'], {
-      cwd: folder,
-      env,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    let stdout = ''
-    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
-    const ended = once(child, 'close')
-    if (afterMs !== undefined) {
-      const before = sandbox.requests().length
-      const ordered = new Promise<void>((resolve) => {
-        onAnswer = () => {
-          if (sandbox.requests().length > before) resolve()
-        }
-      })
-      await Promise.race([ordered, ended])
-      await systemClock.sleep(afterMs)
-      child.kill('SIGKILL')
-    }
-    const [, signal] = (await ended) as [number | null, string | null]
-    return { killed: signal === 'SIGKILL', stdout }
-  }
-  const tally: Tally = { kills: 0, rows: 0, twice: 0, lost: 0, invented: 0, accepted: 0, unknown: 0 }
-  const rowsPerFile = 120
   const rows: Row[] = []
-  for (let batch = 1; tally.kills < kills; batch += 1) {
-    const people = emails(rowsPerFile).map((email) => `b${batch}.${email}`)
-    const file = peopleFile(folder, people, `people-${batch}.csv`)
-    let standing: Standing | undefined
-    while (standing === undefined) {
-      const killing = tally.kills < kills
-      const order = ['batch', 'run', file, '--package', '102', '--yes']
-      const { killed, stdout } = await run(order, killing ? rng() * 60 : undefined)
-      if (killed) tally.kills += 1
-      else standing = JSON.parse(stdout) as Standing
+  try {
+    /** What a process took to its first order the last time that one came so far. */
+    let startMs = 500
+    for (let batch = 1; tally.kills < kills; batch += 1) {
+      const database = await cluster?.create()
+      const url = database === undefined ? undefined : cluster?.url(database)
+      if (url !== undefined) await makeStore(url)
+      const env = {
+        PATH: process.env['PATH'] ?? '',
+        ...emptyEnv(join(folder, `home${batch}`)),
+        ...serviceEnv(listener.url, sandbox.credentials),
+        ...roomyQuota.env,
+        ...(url === undefined ? {} : { REFCHECK_STORE: url }),
+      }
+      const run = async (argv: readonly string[], isKilled = false): Promise<Ended> => {
+        const begun = performance.now()
+        const child = spawn(process.execPath, [program, ...argv, '--json'], { cwd: folder, env })
+        const taken = { stdout: '', stderr: '' }
+        child.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
+        child.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))
+        const ended = once(child, 'close')
+        if (isKilled) {
+          const before = sandbox.requests().length
+          const ordered = new Promise<void>((resolve) => {
+            onAnswer = () => {
+              if (sandbox.requests().length > before) resolve()
+            }
+          })
+          const isBefore = rng() < 0.5
+          const waitMs = rng() * (isBefore ? startMs : afterOrderMs)
+          if (!isBefore) {
+            await Promise.race([ordered, ended])
+            startMs = performance.now() - begun
+          }
+          await Promise.race([systemClock.sleep(waitMs), ended])
+          child.kill('SIGKILL')
+        }
+        const [code] = (await ended) as [number | null]
+        // Nobody here waits as long as a lease outlasts a process.
+        if (code === null && database !== undefined)
+          await cluster?.ask(
+            `UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${child.pid}`,
+            database,
+          )
+        return { code, ...taken }
+      }
+      const people = emails(rowsPerFile).map((email) => `b${batch}.${email}`)
+      const file = peopleFile(folder, people, `people-${batch}.csv`)
+      let standing: Standing | undefined
+      while (standing === undefined) {
+        const order = ['batch', 'run', file, '--package', '102', '--yes']
+        const { code, stdout, stderr } = await run(order, tally.kills < kills)
+        if (code === null) tally.kills += 1
+        else if (code === 0 || code === 8) standing = JSON.parse(stdout) as Standing
+        else if (`${stdout}${stderr}`.includes(' is closed: ')) break
+        else
+          throw new Error(
+            `exit ${code} after ${tally.kills} kills: ${stdout.slice(-400)} ${stderr.slice(-400)}`,
+          )
+      }
+      tally.closed += standing === undefined ? 1 : 0
+      if (standing === undefined) continue
+      tally.rows += rowsPerFile
+      tally.accepted += standing.counts['accepted'] ?? 0
+      tally.unknown += standing.counts['unknown'] ?? 0
+      rows.push(...(JSON.parse((await run(['batch', 'rows', standing.batch_id])).stdout) as Row[]))
+      if ((await run(['store', 'check'])).code !== 0) tally.closed += 1
     }
-    tally.rows += rowsPerFile
-    tally.accepted += standing.counts['accepted'] ?? 0
-    tally.unknown += standing.counts['unknown'] ?? 0
-    rows.push(...(JSON.parse((await run(['batch', 'rows', standing.batch_id])).stdout) as Row[]))
+    count(tally, rows, sandbox.requests())
+    return tally
+  } finally {
+    await listener.close()
+    sandbox.close()
+    await cluster?.stop()
   }
+}
+
+/** By person and by id. */
+function count(tally: Tally, rows: readonly Row[], requests: readonly RequestResource[]): void {
   const perPerson = new Map<string, number>()
-  for (const { recipient } of sandbox.requests()) {
+  for (const { recipient } of requests)
     perPerson.set(recipient.email, (perPerson.get(recipient.email) ?? 0) + 1)
-  }
   tally.twice = [...perPerson.values()].filter((orders) => orders > 1).length
   const known = new Set(rows.flatMap(({ request_id }) => request_id ?? []))
   const open = new Set(rows.flatMap(({ state, email }) => (state === 'unknown' ? [email] : [])))
-  tally.lost = sandbox
-    .requests()
-    .filter(({ request_id, recipient }) => !known.has(request_id) && !open.has(recipient.email)).length
-  const there = new Set(sandbox.requests().map(({ request_id }) => request_id))
+  tally.lost = requests.filter(
+    ({ request_id, recipient }) => !known.has(request_id) && !open.has(recipient.email),
+  ).length
+  const there = new Set(requests.map(({ request_id }) => request_id))
   tally.invented = [...known].filter((id) => !there.has(id)).length
-  await listener.close()
-  sandbox.close()
-  return tally
 }
