@@ -8,8 +8,7 @@ import type { Batch } from '../domain/batch/batch.ts'
 import { statusOf } from '../domain/batch/standing.ts'
 import type { View } from '../output/view.ts'
 import type { Inbox } from '../store/ledger/inbox.ts'
-import type { StoreOptions } from '../store/ledger/options.ts'
-import type { Store } from '../store/ledger/store.ts'
+import type { Store, StoreOptions } from '../store/ledger/store.ts'
 import { findBatch, stoppedRows } from '../usecases/batch/standing.ts'
 import { learnSecrets, setting } from './session.ts'
 
@@ -34,7 +33,7 @@ function usual(scope: Scope): Promise<Store> {
  * store yet, or nobody tells where it is.
  */
 export async function hastyStore(scope: Scope): Promise<Store | undefined> {
-  const { storePlace } = await import('../store/ledger/options.ts')
+  const { storePlace } = await import('../store/ledger/store.ts')
   const { paths, context } = scope
   const place = storePlace({ chosen: await chosenStore(scope), paths, cwd: context.cwd })
   if (place.kind === 'file' && !existsSync(place.path)) return undefined
@@ -80,7 +79,7 @@ export async function migratedStore(scope: Scope): Promise<Migrated> {
 /** Two places, and what moving a store from one to the other needs; nothing is made yet. */
 export async function storeToMove(scope: Scope, from: string, to: string) {
   const { openFormerStore, openNewStore } = await import('../store/ledger/open.ts')
-  const { storeLocation, storePlace } = await import('../store/ledger/options.ts')
+  const { storeLocation, storePlace } = await import('../store/ledger/store.ts')
   const { clock, random, cwd, env } = scope.context
   const { paths, note: onNotice, secrets } = scope
   const optionsOf = (name: string, chosen: string) => {

@@ -18,15 +18,15 @@ const patterns = [
   'src/store/reports/*.ts',
   'src/usecases/request/{attempt,create,prove,settle}.ts',
   'src/usecases/batch/{cancel,carry-out,decide,move,reconcile,record-answer,release,retry,run,same-organisation,schema-watch,second-orders,settle,standing,until-well}.ts',
-  'src/store/ledger/{ambiguous-commit,batch-statements,batches,change,claim,held-rows,ledger,ledger-statements,examine-store,match-rows,matching,matching-statements,new-rows,quota,recover-attempts,stop-of-new}.ts',
-  'src/store/ledger/{attempt-log,attempt-log-files,rollback-detection,store-logs,store-state}.ts',
+  'src/store/ledger/{batches,claim,examine-store,held-rows,ledger,matching,new-rows,quota}.ts',
+  'src/store/ledger/{attempt-log,rollback-detection,store-logs,store-state}.ts',
   'src/store/ledger/sqlite/holds.ts',
 ]
 
 /** What keeps the ledger: the mutants are of one, and tests of the other have nothing to say of them. */
 export type Backend = 'SQLite' | 'PostgreSQL'
 
-const ofPostgres = ['src/store/ledger/postgres/{engine,holds,locking}.ts']
+const ofPostgres = ['src/store/ledger/postgres/{engine,holds}.ts']
 
 /** Modules whose constants are made of a target's, and are made anew with them. */
 const derived = ['src/store/ledger/{purge,maintenance}.ts']

@@ -1,20 +1,299 @@
-import { closeSync, constants, fdatasync, fstatSync, readSync, statSync, writeSync } from 'node:fs'
-
-import { digest, type LogFile } from './attempt-log-files.ts'
-import { diskFailure } from '../../disk/failure.ts'
-import { openPrivate } from '../../disk/private-modes.ts'
 import {
+  closeSync,
+  constants,
+  fdatasync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { makeFolders } from '../../disk/make-folders.ts'
+import { openPrivate, readOwn } from '../../disk/private-modes.ts'
+import {
+  eraseFingerprints,
   formatRecord,
   type Head,
+  isOriginal,
   type LogEntry,
   type LogHeader,
   type LogNote,
+  type LogOrigin,
   type LogOutcome,
   type LogRecord,
+  type ParsedLog,
   parseLog,
 } from '../../domain/store/attempt-log.ts'
-import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
 import { IoError } from '../../errors/kinds.ts'
+import { machineId, machineName } from '../../host/machine-name.ts'
+import { ownUserId } from '../../host/process-id.ts'
+import { sha256 } from './fingerprints.ts'
+import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
+
+/** For the lines of a log. */
+export const digest = (text: string): string => sha256(Buffer.from(text))
+
+/** A log that was found, with the last header in it. */
+export interface LogFile {
+  path: string
+  header: LogHeader
+  /** Whether this machine may append to it; else it is a copy. */
+  isOriginal: boolean
+  /** Whether it holds neither an attempt nor a note of one. */
+  isEmpty: boolean
+}
+
+/** What a new log says of its store. */
+type NewLog = Pick<LogHeader, 'id' | 'storeId' | 'store' | 'key' | 'generation' | 'register'>
+
+/** An argument, so that a test can be two machines. */
+interface Machine {
+  host: string
+  id: string
+}
+
+const suffix = '.log'
+/** Of logs from before 1.0.0. */
+const formerSuffix = '.list'
+const maxPlaceBytes = 1024 * 1024
+/** The last header is looked for from the end, in so many bytes at a time. */
+const blockBytes = 65_536
+
+/**
+ * The attempt logs of stores (ordering protocol, section 6), outside the stores, so that a store that is put back leaves
+ * them as they are. New ones are made in the first folder that can be written.
+ */
+export class AttemptLogFiles {
+  readonly folders: readonly string[]
+  readonly machine: Machine
+
+  constructor(folders: readonly string[], machine: Machine = { host: machineName(), id: machineId() }) {
+    this.folders = folders
+    this.machine = machine
+  }
+
+  /** Logs of a store, by its id or by its place; `also`: paths where the store registered logs. */
+  find(
+    { store, storeId }: { store: string; storeId: string | undefined },
+    also: readonly string[] = [],
+  ): LogFile[] {
+    const folders = new Set([...this.folders, ...also.map((path) => dirname(path))])
+    return [...folders]
+      .flatMap((folder) => namesIn(folder, suffix).map((name) => this.#found(join(folder, name))))
+      .filter((file) => file !== undefined)
+      .filter(({ header }) => header.storeId === storeId || isInPlace(header, store))
+  }
+
+  /** The key of the store that was last in a place: a new one that takes it knows its people. */
+  keyOf(store: string): Uint8Array | undefined {
+    const found = this.find({ store, storeId: undefined }).map((file) => ({
+      file,
+      at: statSync(file.path).mtimeMs,
+    }))
+    const newest = found.sort((one, other) => other.at - one.at)[0]
+    return newest && Buffer.from(newest.file.header.key, 'hex')
+  }
+
+  /** Whether a path is in one of the folders. */
+  holds(path: string): boolean {
+    return this.folders.some((folder) => {
+      try {
+        return realpathSync(folder) === dirname(path)
+      } catch {
+        return folder === dirname(path)
+      }
+    })
+  }
+
+  /** Makes a log, flushed; undefined where no folder can be written. */
+  create(header: NewLog): LogFile | undefined {
+    for (const folder of this.folders) {
+      try {
+        makeFolders(folder, 0o700)
+        if (ownStatus(folder, 'isDirectory') === undefined) continue
+        return this.#createIn(folder, header)
+      } catch (error) {
+        if (errorNumber(error) === undefined) throw error
+      }
+    }
+    return undefined
+  }
+
+  /** All of a log. */
+  read({ path }: LogFile): ParsedLog {
+    try {
+      const { descriptor } = openPrivate(path)
+      try {
+        return parseLog(readFileSync(descriptor, 'utf8'), digest)
+      } finally {
+        closeSync(descriptor)
+      }
+    } catch (error) {
+      throw error instanceof IoError ? error : diskFailure('read', path, error)
+    }
+  }
+
+  /** Removes the fingerprints of these attempts, flushed, while other processes may append. */
+  erase({ path }: LogFile, attemptIds: ReadonlySet<string>): void {
+    try {
+      const { descriptor } = openPrivate(path, constants.O_RDWR)
+      try {
+        const content = readFileSync(descriptor)
+        const lines = eraseFingerprints(content.toString(), attemptIds, digest)
+        if (lines.length === 0) return
+        for (const line of lines)
+          writeSync(descriptor, Buffer.from(line.new), 0, undefined, content.indexOf(line.old))
+        fsyncSync(descriptor)
+      } finally {
+        closeSync(descriptor)
+      }
+    } catch (error) {
+      throw error instanceof IoError ? error : diskFailure('write', path, error)
+    }
+  }
+
+  /** Throws where a store in this place has a log from before 1.0.0: its attempts cannot be told. */
+  requireNoFormer(store: string): void {
+    for (const folder of this.folders) {
+      for (const name of namesIn(folder, formerSuffix)) {
+        const path = join(folder, name)
+        if (formerStoreOf(`${path.slice(0, -formerSuffix.length)}.json`) !== store) continue
+        throw new IoError(
+          `cannot use the store "${store}": its attempt log "${path}" is from before refcheck 1.0.0`,
+          {
+            hint: 'Use the refcheck that made it, or name another store with REFCHECK_STORE. Nothing was changed.',
+          },
+        )
+      }
+    }
+  }
+
+  #createIn(folder: string, header: NewLog): LogFile {
+    const path = join(realpathSync(folder), `${header.id}${suffix}`)
+    const temporary = `${path}.tmp`
+    rmSync(temporary, { force: true })
+    const descriptor = openSync(temporary, 'wx', 0o600)
+    let made: LogHeader
+    try {
+      const origin = this.#originOf(path, fstatSync(descriptor))
+      made = { kind: 'header', ...header, origin, bytes: 0, heads: [] }
+      writeSync(descriptor, formatRecord(made, digest))
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    renameSync(temporary, path)
+    flushFolderSync(folder)
+    return { path, header: made, isOriginal: true, isEmpty: true }
+  }
+
+  #found(path: string): LogFile | undefined {
+    const status = ownStatus(path, 'isFile')
+    if (status === undefined) return undefined
+    const last = lastHeader(path, status.size)
+    if (last === undefined) return undefined
+    const { header, isEmpty } = last
+    const found = this.#originOf(join(realpathSync(dirname(path)), `${header.id}${suffix}`), status)
+    const isNamed = path.endsWith(`${header.id}${suffix}`)
+    return { path, header, isEmpty, isOriginal: isNamed && isOriginal(header, found) }
+  }
+
+  #originOf(path: string, { ino }: Pick<Stats, 'ino'>): LogOrigin {
+    return { host: this.machine.host, machine: this.machine.id, path, file: String(ino) }
+  }
+}
+
+/** Linux's numbers of overlay and tmpfs: what is written there ends with its container or at a restart. */
+const volatileTypes: ReadonlySet<number> = new Set([0x79_4c_76_30, 0x01_02_19_94])
+
+/** Whether a folder ends with its container or with the machine's next start. */
+export function isVolatile(folder: string): boolean {
+  try {
+    return process.platform === 'linux' && volatileTypes.has(statfsSync(folder).type)
+  } catch {
+    return false
+  }
+}
+
+/** The newest header of a log, and whether nothing else is in it; undefined where it has none that is sound. */
+function lastHeader(path: string, size: number): { header: LogHeader; isEmpty: boolean } | undefined {
+  const { descriptor } = openPrivate(path)
+  try {
+    let text = Buffer.alloc(0)
+    for (let from = size; from > 0;) {
+      const length = Math.min(blockBytes, from)
+      from -= length
+      const block = Buffer.alloc(length)
+      readSync(descriptor, block, 0, length, from)
+      text = Buffer.concat([block, text])
+      const { records } = parseLog(text.toString(), digest)
+      const header = records.findLast((record) => record.kind === 'header')
+      if (header === undefined) continue
+      return { header, isEmpty: header.heads.length === 0 && records.every(({ kind }) => kind === 'header') }
+    }
+    return undefined
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The log of a store that left a place says nothing about the next one there. */
+const isInPlace = (header: LogHeader, store: string): boolean =>
+  header.store === store && header.movedTo === undefined
+
+/** What another account put in our place is neither read nor written. */
+function ownStatus(path: string, kind: 'isDirectory' | 'isFile'): Stats | undefined {
+  const status = lstatSync(path, { throwIfNoEntry: false })
+  if (status === undefined) return undefined
+  const isOwn = ownUserId() === undefined || status.uid === ownUserId()
+  // A folder may be a link of the user's own; a log never is one.
+  const isKind = status[kind]() || (kind === 'isDirectory' && status.isSymbolicLink())
+  return isOwn && isKind ? status : undefined
+}
+
+const noFolder = new Set<string | undefined>(['ENOENT', 'ENOTDIR', 'EACCES'])
+
+function namesIn(folder: string, ending: string): string[] {
+  try {
+    if (ownStatus(folder, 'isDirectory') === undefined) return []
+    return readdirSync(folder).filter((name) => name.endsWith(ending))
+  } catch (error) {
+    if (noFolder.has(errorNumber(error))) return []
+    throw diskFailure('read the folder', folder, error)
+  }
+}
+
+function formerStoreOf(path: string): unknown {
+  try {
+    return (JSON.parse(readOwn(path, maxPlaceBytes) ?? '') as { store?: unknown }).store
+  } catch {
+    return undefined
+  }
+}
+
+function flushFolderSync(folder: string): void {
+  try {
+    const descriptor = openSync(folder, 'r')
+    try {
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    // Windows and some network disks cannot flush a folder.
+  }
+}
 
 type FlushFile = (descriptor: number, done: (error: Error | null) => void) => void
 

@@ -1,13 +1,32 @@
-import type {
-  Batch,
-  BatchCounts,
-  BatchPreview,
-  BatchRow,
-  Halt,
-  NewFileBatch,
-  NewRow,
-  RowFilter,
+import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
+import {
+  all,
+  type Dialect,
+  type Engine,
+  get,
+  insertRows,
+  maxRows,
+  resolveAmbiguousCommit,
+  run,
+  type Work,
+} from './engine.ts'
+import { selectSubmissions, sqlList, submissionOf } from './submission-rows.ts'
+import {
+  type Batch,
+  type BatchCounts,
+  type BatchPreview,
+  type BatchRow,
+  type Halt,
+  type Match,
+  type NewFileBatch,
+  type NewRow,
+  noCounts,
+  type RowFilter,
 } from '../../domain/batch/batch.ts'
+import type { BatchKind } from '../../domain/submission/submission.ts'
+import type { Candidate, Compared, KnownRelations, StopReason } from '../../domain/submission/match.ts'
+import { resultsBatch, witnessedOrder } from '../../domain/submission/witness.ts'
+import { Matching, sharesOf, witnessesOf } from './matching.ts'
 import {
   addToPreview,
   type ComparedRow,
@@ -18,47 +37,276 @@ import {
 import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { relationsOf } from '../../domain/submission/joined-packages.ts'
-import type { Candidate, Compared, KnownRelations } from '../../domain/submission/match.ts'
-import {
-  batchOf,
-  batchRowOf,
-  bodyOf,
-  countsOf,
-  haltColumns,
-  type RowBody,
-  type SelectedBatch,
-} from './batch-rows.ts'
-import {
-  cancelWaitingRows,
-  insertFile,
-  pageOf,
-  rowColumns,
-  selectBodies,
-  selectByIdentity,
-  selectByStart,
-  selectCounts,
-  selectNewest,
-  selectNextPending,
-  selectQueued,
-  selectRejected,
-  selectRows,
-  updateHalt,
-  updateQueued,
-  updateResultsFile,
-} from './batch-statements.ts'
-import { resolveAmbiguousCommit } from './ambiguous-commit.ts'
-import { all, type Engine, get, run, type Work } from './engine.ts'
 import { type PersonPrints, personPrints, type StoreKey } from './fingerprints.ts'
 import { type HeldFor, type Hold, holdForOrdering, type Holds, shortWait } from './holds.ts'
-import { newsChannel } from './inbox-statements.ts'
-import { Matching } from './matching.ts'
+import { newsChannel } from './inbox.ts'
 import { fileColumns, fileRowColumns } from './new-rows.ts'
 import type { Rollbacks } from './claim.ts'
 import { ensureAccount } from './store-state.ts'
-import { insertRows, maxRows } from './rows.ts'
+
+const insertFile = `
+INSERT INTO batches (
+  id, kind, base_url, user_email, added_at, name, identity, sha256, package_id, path, results_file, reading,
+  allow_duplicate, account, allow_similar, shared
+) VALUES (
+  :id, 'file', :base_url, :user_email, :added_at, :name, :identity, :sha256, :package_id, :path, :results_file,
+  :reading, :allow_duplicate, :account, :allow_similar, :shared
+)`
+
+const rowColumns = {
+  batch_id: 'text',
+  row_number: 'number',
+  state: 'text',
+  changed_at: 'number',
+  package_id: 'number',
+  first_name: 'text',
+  last_name: 'text',
+  email: 'text',
+  phone: 'text',
+  body: 'bytes',
+  body_sha256: 'text',
+  fingerprint: 'text',
+  reason: 'text',
+  field: 'text',
+  matches_batch: 'text',
+  matches_row: 'number',
+  person_print: 'text',
+  email_print: 'text',
+  phone_print: 'text',
+  held_for: 'text',
+  shares: 'text',
+  witnesses: 'text',
+} as const
+
+const counted = submissionStates
+  .map((state) => {
+    const rows = `FROM submissions WHERE batch_id = b.id AND state = '${state}'`
+    return `(SELECT count(*) ${rows}) AS n_${state}, (SELECT max(changed_at) ${rows}) AS changed_${state}`
+  })
+  .join(', ')
+
+/** A batch with its counts, and when a row came into each state last. One of a single order has the package of its row. */
+const selectBatches = `
+SELECT b.*, ${counted},
+  (SELECT package_id FROM submissions WHERE batch_id = b.id AND row_number = 1) AS first_package
+FROM batches b`
+
+const selectByIdentity = `${selectBatches} WHERE b.identity = :identity`
+
+const selectByStart = `${selectBatches}
+WHERE b.id >= CAST(:start AS text) AND b.id < CAST(:beyond AS text) LIMIT 2`
+
+const selectQueued = ({ serial }: Dialect): string => `${selectBatches}
+WHERE b.queued_at IS NOT NULL ORDER BY b.queued_at, b.${serial}`
+
+/** Newest first. */
+const selectNewest = ({ serial }: Dialect, where = ''): string => `${selectBatches}
+${where} ORDER BY b.added_at DESC, b.${serial} DESC`
+
+export const selectCounts = `
+SELECT state, count(*) AS count FROM submissions WHERE batch_id = :batch_id GROUP BY state`
+
+/** Rows with what they match. */
+export const selectRows = `
+SELECT r.*, m.request_id AS matches_request, m.state AS matches_state, m.package_id AS matches_package,
+  coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at) AS matches_at
+FROM (${selectSubmissions}) r
+LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
+
+const selectBodies = `
+SELECT row_number, package_id, body FROM submissions r`
+
+/** After a row, in the order of the file; `some`: of the states in `states`. */
+export const pageOf = ({ isIn }: Dialect, select: string, some: boolean): string => `${select}
+WHERE r.batch_id = :batch_id AND r.row_number > :after ${some ? `AND ${isIn('r.state', 'states')}` : ''}
+ORDER BY r.row_number LIMIT :limit`
+
+export const selectNextPending = ({ pendingOrder }: Dialect): string => `${selectRows}
+WHERE r.batch_id = :batch_id AND r.state = 'pending' AND r.row_number > :after
+ORDER BY ${pendingOrder('r')} LIMIT 1`
+
+const selectRejected = `
+SELECT row_number FROM submissions
+WHERE batch_id = :batch_id AND state = 'rejected' AND body IS NOT NULL ORDER BY row_number`
+
+const updateHalt = `
+UPDATE batches SET halted_at = :at, halt_code = :code, halt_message = :message, halt_hint = :hint WHERE id = :id`
+
+const updateQueued = 'UPDATE batches SET queued_at = CAST(:at AS bigint) WHERE id = :id'
+
+const updateResultsFile = 'UPDATE batches SET results_file = :path WHERE id = :id'
+
+/** What was not sent never is. */
+const cancelWaitingRows = `
+UPDATE submissions SET state = 'cancelled', changed_at = :at, reason = :reason
+WHERE batch_id = :batch_id AND state IN ${sqlList(waitingStates)}`
+
+/** What was or will be sent for a row, to the byte. */
+interface RowBody {
+  row: number
+  packageId: number
+  body: Uint8Array
+}
+
+/** A row of `batches`, with its counts, as `selectBatches` gives it. */
+type SelectedBatch = {
+  id: string
+  kind: BatchKind
+  base_url: string
+  user_email: string
+  added_at: number
+  name: string | null
+  sha256: string | null
+  package_id: number | null
+  first_package: number | null
+  path: string | null
+  results_file: string | null
+  reading: string | null
+  allow_duplicate: number
+  account: string
+  allow_similar: number
+  shared: string
+  halted_at: number | null
+  halt_code: string | null
+  halt_message: string | null
+  halt_hint: string | null
+  queued_at: number | null
+} & Record<`n_${SubmissionState}`, number> &
+  Record<`changed_${SubmissionState}`, number | null>
+
+/** STRICT tables hold the types that the columns promise. */
+export function batchOf(row: SelectedBatch, holder: Batch['holder']): Batch {
+  const counts = noCounts()
+  for (const state of submissionStates) {
+    counts[state] = row[`n_${state}`]
+    counts.total += counts[state]
+  }
+  const isFile = row.kind === 'file'
+  return {
+    id: row.id,
+    kind: row.kind,
+    addedAt: row.added_at,
+    baseUrl: row.base_url,
+    userEmail: row.user_email,
+    name: row.name ?? (isFile ? 'a file' : 'request create'),
+    sha256: row.sha256 ?? '',
+    packageId: (isFile ? row.package_id : row.first_package) ?? undefined,
+    path: row.path ?? undefined,
+    resultsFile: row.results_file ?? undefined,
+    reading: row.reading ?? '{}',
+    account: row.account,
+    allowDuplicate: row.allow_duplicate === 1,
+    allowSimilar: row.allow_similar === 1,
+    shared: JSON.parse(row.shared) as string[],
+    counts,
+    halt:
+      row.halted_at === null
+        ? undefined
+        : {
+            at: row.halted_at,
+            code: row.halt_code ?? '',
+            message: row.halt_message ?? '',
+            hint: row.halt_hint ?? undefined,
+          },
+    queuedAt: row.queued_at ?? undefined,
+    changedAt: Math.max(row.added_at, ...submissionStates.map((state) => row[`changed_${state}`] ?? 0)),
+    holder,
+  }
+}
+
+/** A row as `selectRows` gives it. */
+export function batchRowOf(selected: unknown): BatchRow {
+  const row = selected as {
+    package_id: number | null
+    email: string | null
+    matches_batch: string | null
+    matches_row: number | null
+    matches_request: string | null
+    matches_state: SubmissionState | null
+    matches_package: number | null
+    matches_at: number | null
+    held_for: StopReason | null
+    shares: string | null
+    witnesses: string | null
+  }
+  const { matches_batch, matches_row, matches_request } = row
+  const submission = submissionOf(selected)
+  return {
+    ...submission,
+    packageId: row.package_id ?? undefined,
+    email: row.email ?? undefined,
+    matches:
+      matches_batch === null || matches_row === null
+        ? undefined
+        : matches_batch === resultsBatch
+          ? toldMatch(row.witnesses, matches_row, submission)
+          : {
+              batchId: matches_batch,
+              row: matches_row,
+              requestId: matches_request ?? undefined,
+              state: row.matches_state ?? undefined,
+              packageId: row.matches_package ?? undefined,
+              orderedAt: row.matches_at ?? undefined,
+            },
+    heldFor: row.held_for ?? undefined,
+    shares: sharesOf(row.shares),
+  }
+}
+
+/** An order that a results file alone tells of. */
+function toldMatch(
+  witnesses: string | null,
+  number: number,
+  row: Pick<BatchRow, 'baseUrl' | 'addedAt'> & { packageId: number },
+): Match | undefined {
+  const witness = witnessesOf(witnesses)?.[number - 1]
+  if (witness === undefined) return undefined
+  const { requestId, state, packageId, attemptedAt } = witnessedOrder(witness, number, row)
+  const { file, line } = witness
+  return {
+    batchId: resultsBatch,
+    row: number,
+    requestId,
+    state,
+    packageId,
+    orderedAt: attemptedAt,
+    told: { file, line },
+  }
+}
+
+/** What was or will be sent for a row, as `selectBodies` gives it; undefined where nothing is. */
+function bodyOf(selected: unknown): RowBody | undefined {
+  const { row_number, package_id, body } = selected as {
+    row_number: number
+    package_id: number | null
+    body: Uint8Array | null
+  }
+  return body === null || package_id === null ? undefined : { row: row_number, packageId: package_id, body }
+}
+
+/** Rows by state, as `selectCounts` gives them. */
+function countsOf(selected: readonly unknown[]): BatchCounts {
+  const counts = noCounts()
+  for (const each of selected) {
+    const { state, count } = each as { state: SubmissionState; count: number }
+    counts[state] = count
+    counts.total += count
+  }
+  return counts
+}
+
+/** Why a batch stands still, as its columns have it. */
+function haltColumns(halt: Halt | undefined) {
+  return {
+    at: halt?.at ?? null,
+    code: halt?.code ?? null,
+    message: halt?.message ?? null,
+    hint: halt?.hint ?? null,
+  }
+}
 
 /** What batches are kept with. */
-export interface BatchParts {
+interface BatchParts {
   key: StoreKey
   holds: Holds
   /** Refuses a store that takes no orders. */

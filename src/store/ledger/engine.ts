@@ -1,3 +1,5 @@
+import { NoAnswerError } from '../../errors/kinds.ts'
+
 /** A statement's parameters, by the names that it uses as `:name`. Those that it does not name are ignored. */
 export type Values = Readonly<Record<string, unknown>>
 
@@ -42,7 +44,7 @@ export type Lock =
 export type ColumnType = 'text' | 'number' | 'real' | 'bytes'
 export type Columns = Readonly<Record<string, ColumnType>>
 
-export type NewRow = Readonly<Record<string, unknown>>
+type NewRow = Readonly<Record<string, unknown>>
 
 /** Rows that a statement reads from its parameters. */
 export interface ParameterRows {
@@ -129,5 +131,64 @@ export function perDialect<T>(make: (dialect: Dialect) => T): (dialect: Dialect)
     const statements = make(dialect)
     made.set(dialect, statements)
     return statements
+  }
+}
+
+/** More rows would make one statement too large. */
+export const maxRows = 500
+
+/** Adds rows in their order; what `ending` returns of them. */
+export function* insertRows<Row>(dialect: Dialect, insert: Insert, rows: readonly NewRow[]): Work<Row[]> {
+  const { sql, values } = dialect.insert(insert)
+  const found: Row[] = []
+  for (let at = 0; at < rows.length; at += maxRows) {
+    for (const each of values(rows.slice(at, at + maxRows))) {
+      for (const row of yield* all<Row>(sql, each)) found.push(row)
+    }
+  }
+  return found
+}
+
+/** A value that the store keeps of itself, as text; undefined where it has none. */
+export function* metaText(name: string): Work<string | undefined> {
+  const bytes = yield* metaBytes(name)
+  return bytes && Buffer.from(bytes).toString()
+}
+
+export function* metaBytes(name: string): Work<Uint8Array | undefined> {
+  return (yield* get<{ value: Uint8Array }>('SELECT value FROM meta WHERE name = :name', { name }))?.value
+}
+
+/** Undefined removes it. */
+export function* setMeta(name: string, value: string | Uint8Array | undefined): Work<void> {
+  if (value === undefined) {
+    yield* run('DELETE FROM meta WHERE name = :name', { name })
+    return
+  }
+  yield* run(
+    `INSERT INTO meta (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    { name, value: typeof value === 'string' ? Buffer.from(value) : value },
+  )
+}
+
+const maxTries = 5
+
+/**
+ * Makes a change whose commit may go without an answer. `lookUp` waits for whatever the lost transaction has locked, and
+ * says what came of the change; undefined where it was not made. What it reads is committed anew, so that a
+ * standby that is waited for has it too.
+ */
+export async function resolveAmbiguousCommit<T>(
+  change: () => Promise<T>,
+  lookUp: () => Promise<T | undefined>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await change()
+    } catch (error) {
+      if (!(error instanceof NoAnswerError) || tries === maxTries) throw error
+      const made = await lookUp()
+      if (made !== undefined) return made
+    }
   }
 }

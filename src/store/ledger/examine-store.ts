@@ -1,7 +1,18 @@
-import type { AttemptLogFiles, LogFile } from './attempt-log-files.ts'
-import type { Dialect, Work } from './engine.ts'
-import { missingAttempts, recoverAttempt } from './recover-attempts.ts'
+import { isErased, type LogEntry, type LogNote, type LogOutcome } from '../../domain/store/attempt-log.ts'
 import {
+  ageOfGeneration,
+  type ComparedLog,
+  detectRollback,
+  type ExistingRow,
+  type RecoveredRow,
+  recoverEntry,
+} from '../../domain/store/rollback.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
+import type { SubmissionState } from '../../domain/submission/states.ts'
+import { localTime } from '../../domain/wording/local-time.ts'
+import { all, type Dialect, get, perDialect, run, type Work } from './engine.ts'
+import {
+  ensureAccount,
   mergeRegister,
   openAgain,
   readLogs,
@@ -10,7 +21,7 @@ import {
   type StoreState,
   writeClosing,
 } from './store-state.ts'
-import type { LogEntry, LogNote, LogOutcome } from '../../domain/store/attempt-log.ts'
+import type { AttemptLogFiles, LogFile } from './attempt-log.ts'
 import {
   type Closing,
   isReporting,
@@ -19,7 +30,189 @@ import {
   nextStep,
   unreportedLogs,
 } from '../../domain/store/closing.ts'
-import { ageOfGeneration, type ComparedLog, detectRollback } from '../../domain/store/rollback.ts'
+
+/** An entry that the store lacks, with the log that has it and what the log says became of it. */
+interface MissingEntry {
+  entry: LogEntry
+  logId: string
+  outcome: LogOutcome | undefined
+}
+
+const reason = 'the store had lost this attempt, and its log does not say whether it was accepted'
+
+const insertBatch = `
+INSERT INTO batches (id, kind, base_url, user_email, added_at, account)
+VALUES (:batch_id, 'file', :base_url, :user_email, :began_at, :account) ON CONFLICT (id) DO NOTHING`
+
+const insertRow = `
+INSERT INTO submissions (
+  batch_id, row_number, state, attempt_id, changed_at, package_id, body_sha256, fingerprint, reason, request_id,
+  person_print, email_print, phone_print, matches_batch, matches_row
+) VALUES (
+  :batch_id, :row_number, :state, :attempt_id, :changed_at, :package_id, '', :fingerprint, CAST(:reason AS text), :request_id,
+  :person_print, :email_print, :phone_print, :matches_batch, :matches_row
+)`
+
+const updateRow = `
+UPDATE submissions
+SET state = :state, attempt_id = :attempt_id, changed_at = :changed_at, reason = :reason, field = NULL,
+  request_id = :request_id, matches_batch = NULL, matches_row = NULL, held_for = NULL, shares = NULL,
+  package_id = coalesce(package_id, :package_id), body_sha256 = coalesce(body_sha256, ''),
+  fingerprint = coalesce(fingerprint, :fingerprint), person_print = coalesce(person_print, :person_print),
+  email_print = coalesce(email_print, :email_print), phone_print = coalesce(phone_print, :phone_print)
+WHERE batch_id = :batch_id AND row_number = :row_number`
+
+const insertAttempt = `
+INSERT INTO attempts (
+  id, batch_id, row_number, user_email, body_sha256, began_at, began_monotonic, ended_at, became, account, number, log_id
+) SELECT :attempt_id, batch_id, row_number, :user_email, coalesce(body_sha256, ''), CAST(:began_at AS bigint), 0,
+  CAST(:ended_at AS bigint), CAST(:became AS text), :account, CAST(:number AS bigint), :log_id
+FROM submissions WHERE batch_id = :batch_id AND row_number = :row_number`
+
+const takeNumber = `
+UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :attempt_id WHERE name = :account
+RETURNING head_number AS number`
+
+const selectTaken = `
+SELECT 1 FROM submissions s JOIN batches b ON b.id = s.batch_id
+WHERE s.request_id = :request_id AND b.base_url = :base_url`
+
+const insertJoined = `
+INSERT INTO joined_packages (service, package_id, successor_id, how, since)
+VALUES (:service, :joined, :package_id, 'moved', :at) ON CONFLICT DO NOTHING`
+
+/**
+ * Adds an attempt that the store lost, under a new number, with its row, its batch and the packages that counted as one where
+ * the store lost these too. Within a transaction in which no other process can claim a row.
+ */
+function* recoverAttempt({ entry, logId, outcome }: MissingEntry, at: number): Work<void> {
+  const { attemptId, account, baseUrl, packageId } = entry
+  const named = { batch_id: entry.batchId, row_number: entry.row }
+  const row = yield* readRow(named)
+  const requestId = outcome?.requestId
+  const isTaken =
+    requestId !== undefined &&
+    (yield* get(selectTaken, { request_id: requestId, base_url: baseUrl })) !== undefined
+  yield* ensureAccount(account, at)
+  const head = yield* get<{ number: number }>(takeNumber, { account, attempt_id: attemptId })
+  const recovered = recoverEntry(outcome, row, isTaken)
+  const key =
+    recovered === 'attempt alone' || recovered.target === 'named row'
+      ? named
+      : { batch_id: attemptId, row_number: 1 }
+  const values = { ...columnsOf(entry, at), ...key, number: head?.number, log_id: logId }
+  if (recovered !== 'attempt alone')
+    yield* recoverRow(values, recovered, row === undefined ? undefined : named)
+  const became = outcome?.state ?? null
+  yield* run(insertAttempt, { ...values, became, ended_at: became === null ? null : at })
+  for (const joined of entry.joined)
+    yield* run(insertJoined, { service: serviceOf(baseUrl), joined, package_id: packageId, at: entry.at })
+}
+
+/** `existing`: the row that the entry names, where the store has it. */
+function* recoverRow(
+  values: ReturnType<typeof columnsOf>,
+  { target, state, requestId, isPossibleDuplicate }: RecoveredRow,
+  existing: { batch_id: string; row_number: number } | undefined,
+): Work<void> {
+  const outcome = { state, request_id: requestId ?? null, reason: state === 'unknown' ? reason : null }
+  if (existing !== undefined && target === 'named row') {
+    yield* run(updateRow, { ...values, ...outcome })
+    return
+  }
+  const matches = isPossibleDuplicate ? existing : undefined
+  yield* run(insertBatch, values)
+  yield* run(insertRow, {
+    ...values,
+    ...outcome,
+    matches_batch: matches?.batch_id ?? null,
+    matches_row: matches?.row_number ?? null,
+  })
+}
+
+function columnsOf(entry: LogEntry, at: number) {
+  const { attemptId, account, person, email, phone } = entry
+  const print = (fingerprint: string): string | null => (isErased(fingerprint) ? null : fingerprint)
+  return {
+    attempt_id: attemptId,
+    changed_at: at,
+    began_at: entry.at,
+    account,
+    base_url: entry.baseUrl,
+    user_email: entry.userEmail,
+    package_id: entry.packageId,
+    // Every row that was a whole order has one: the attempt's id stands in where the person was erased.
+    fingerprint: print(person) ?? attemptId,
+    person_print: print(person),
+    email_print: print(email),
+    phone_print: print(phone),
+  }
+}
+
+function* readRow(key: { batch_id: string; row_number: number }): Work<ExistingRow | undefined> {
+  const found = yield* get<{ state: SubmissionState; attempt_id: string | null }>(
+    'SELECT state, attempt_id FROM submissions WHERE batch_id = :batch_id AND row_number = :row_number',
+    key,
+  )
+  return found && { state: found.state, attemptId: found.attempt_id ?? undefined }
+}
+
+/** More ids would make one statement too large. */
+const maxIds = 5_000
+
+const selectMissing = perDialect(({ rows }) => {
+  const { from, values } = rows({ id: 'text' })
+  return {
+    sql: `SELECT came.id FROM ${from} WHERE NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = came.id)`,
+    values,
+  }
+})
+
+/** Those of these attempts that the store lacks. */
+function* missingAttempts(dialect: Dialect, ids: readonly string[]): Work<Set<string>> {
+  const { sql, values } = selectMissing(dialect)
+  const missing = new Set<string>()
+  for (let from = 0; from < ids.length; from += maxIds) {
+    const some = ids.slice(from, from + maxIds).map((id) => ({ id }))
+    for (const { id } of yield* all<{ id: string }>(sql, values(some))) missing.add(id)
+  }
+  return missing
+}
+
+const selectRecovered = perDialect(
+  ({ isIn }) => `
+SELECT a.id, a.began_at, s.batch_id, s.row_number, s.package_id, s.first_name, s.last_name, s.email, s.state, s.matches_batch,
+  s.matches_row
+FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
+WHERE ${isIn('a.id', 'ids')} ORDER BY a.began_at, s.batch_id, s.row_number`,
+)
+
+interface SelectedRecovered {
+  began_at: number
+  batch_id: string
+  row_number: number
+  package_id: number
+  first_name: string | null
+  last_name: string | null
+  email: string | null
+  state: SubmissionState
+  matches_batch: string | null
+  matches_row: number | null
+}
+
+/** Attempts that were recovered, in words: with the person's name where the store still has it. */
+export function* recoveredInWords(dialect: Dialect, attemptIds: readonly string[]): Work<string[]> {
+  const found = yield* all<SelectedRecovered>(selectRecovered(dialect), { ids: dialect.list(attemptIds) })
+  return found.map((row) => {
+    const name =
+      row.email === null ? 'a person whose name is lost' : `${row.first_name} ${row.last_name} (${row.email})`
+    const duplicate =
+      row.matches_batch === null
+        ? ''
+        : `, a possible duplicate of row ${row.matches_row} of batch ${row.matches_batch}`
+    return `${name}: package ${row.package_id}, sent at ${localTime(row.began_at)}, row ${row.row_number} of batch ${row.batch_id}, ${row.state}${duplicate}`
+  })
+}
 
 /** All that a log says. */
 export interface ReadLog {
@@ -70,7 +263,7 @@ export interface Examination {
   recovered: string[]
 }
 
-export interface ExaminedStore {
+interface ExaminedStore {
   /** Of its fingerprints. */
   key: string
   requiresLog: boolean

@@ -1,38 +1,125 @@
 import { fileIdentity } from '../../domain/batch/new-row.ts'
-import { stopsIn, type Stops } from '../../domain/batch/stops.ts'
+import { type StopGroup, type Stops, stopsIn } from '../../domain/batch/stops.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
 import type { StopReason } from '../../domain/submission/match.ts'
 import { coveredBy, type Release } from '../../domain/submission/release.ts'
-import type { SubmissionState } from '../../domain/submission/states.ts'
+import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
 import { heardAgain, type Witness } from '../../domain/submission/witness.ts'
 import { all, type Engine, get, run, type Work } from './engine.ts'
 import { sha256, type StoreKey } from './fingerprints.ts'
-import { Matching } from './matching.ts'
-import {
-  cancelRow,
-  ignoredResults,
-  ignoreResults,
-  insertJoinedPackage,
-  matchingStatements,
-  moveBatch,
-  moveRow,
-  selectAllowed,
-  selectHeldRows,
-  selectJoinedPackages,
-  selectMovable,
-  selectResults,
-  updateAllowed,
-  updateResults,
-  upsertJoinedService,
-} from './matching-statements.ts'
 import {
   joinedPackageOf,
-  type Movable,
-  movableOf,
-  stopGroupOf,
-  type WaitingRow,
+  Matching,
+  matchingStatements,
+  selectJoinedPackages,
   witnessesOf,
-} from './match-rows.ts'
+} from './matching.ts'
+import type { Recipient } from '../../contract/request-body.ts'
+import { recipientOf, sqlList, type SubmissionRow } from './submission-rows.ts'
+
+/** A row that waits, as `selectWaitingRows` gives it. */
+interface WaitingRow {
+  row_number: number
+  state: 'held' | 'duplicate'
+  held_for: StopReason | null
+  matches_batch: string | null
+  matches_row: number | null
+}
+
+/** What stands in the way of a batch's rows, as `selectStops` groups it. */
+export function stopGroupOf(selected: unknown): StopGroup[] {
+  const each = selected as {
+    state: SubmissionState
+    held_for: StopReason | null
+    other_state: SubmissionState | null
+    other_batch: string | null
+    count: number
+    first_at: number | null
+    last_at: number | null
+  }
+  if (each.state === 'held' && each.held_for === null) return []
+  return [
+    {
+      heldFor: (each.state === 'held' && each.held_for) || undefined,
+      state: each.other_state ?? undefined,
+      batchId: each.other_batch ?? undefined,
+      count: each.count,
+      first: each.first_at ?? undefined,
+      last: each.last_at ?? undefined,
+    },
+  ]
+}
+
+/** A row that a move may take along. */
+export interface Movable {
+  row: number
+  state: SubmissionState
+  packageId: number
+  recipient: Recipient | undefined
+  body: Uint8Array
+}
+
+/** What is left of a batch, as `selectMovable` gives it. */
+function movableOf(selected: unknown): Movable {
+  const row = selected as SubmissionRow & { body: Uint8Array }
+  return {
+    row: row.row_number,
+    state: row.state,
+    packageId: row.package_id,
+    recipient: recipientOf(row),
+    body: row.body,
+  }
+}
+
+const insertJoinedPackage = `
+INSERT INTO joined_packages (service, package_id, successor_id, how, since)
+VALUES (:service, :package_id, :successor_id, :how, :at) ON CONFLICT DO NOTHING`
+
+const upsertJoinedService = `
+INSERT INTO joined_services (one, other, same, said_at, said_by) VALUES (:one, :other, :same, :at, :by)
+ON CONFLICT (one, other) DO UPDATE SET same = excluded.same, said_at = excluded.said_at, said_by = excluded.said_by`
+
+/** In place of what results files say of a row, once a person said that they are to be ignored. */
+const ignoredResults = '[]'
+
+const ignoreResults = `
+UPDATE submissions SET witnesses = '${ignoredResults}'
+WHERE batch_id = :batch_id AND witnesses IS DISTINCT FROM '${ignoredResults}' AND state IN ${sqlList(waitingStates)}`
+
+const selectResults = `
+SELECT row_number, state, witnesses FROM submissions
+WHERE batch_id = :batch_id AND state IN ${sqlList(waitingStates)} AND body IS NOT NULL ORDER BY row_number`
+
+const updateResults = `
+UPDATE submissions SET witnesses = :witnesses WHERE batch_id = :batch_id AND row_number = :row_number`
+
+const selectHeldRows = `
+SELECT row_number, state, held_for, matches_batch, matches_row FROM submissions
+WHERE batch_id = :batch_id AND state IN ('held', 'duplicate') AND body IS NOT NULL ORDER BY row_number`
+
+const selectAllowed = 'SELECT allow_similar, shared FROM batches WHERE id = :id'
+
+const updateAllowed = 'UPDATE batches SET allow_similar = :allow_similar, shared = :shared WHERE id = :id'
+
+const cancelRow = `
+UPDATE submissions SET state = 'cancelled', changed_at = :at, reason = :reason
+WHERE batch_id = :batch_id AND row_number = :row_number AND state IN ('pending', 'held', 'duplicate')`
+
+/** What is left of a batch when its package is replaced. */
+const selectMovable = `
+SELECT row_number, state, package_id, first_name, last_name, email, phone, body FROM submissions
+WHERE batch_id = :batch_id AND state IN ('pending', 'held', 'duplicate', 'rejected') AND body IS NOT NULL
+ORDER BY row_number`
+
+const moveRow = `
+UPDATE submissions SET package_id = :package_id, body = :body, body_sha256 = :body_sha256, fingerprint = :fingerprint
+WHERE batch_id = :batch_id AND row_number = :row_number AND state = :state`
+
+const moveBatch = `
+UPDATE batches SET package_id = :package_id, identity = CASE
+  WHEN EXISTS (SELECT 1 FROM batches o WHERE o.identity = CAST(:identity AS text) AND o.id <> :id) THEN identity
+  ELSE CAST(:identity AS text) END
+WHERE id = :id`
 
 /** What a release came to. */
 export interface Released {

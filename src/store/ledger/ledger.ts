@@ -1,12 +1,23 @@
-import type { Recipient } from '../../contract/request-body.ts'
-import type { Whom } from '../../domain/batch/fit.ts'
-import type { QuotaPlace } from '../../domain/quota/place.ts'
-import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
-import { emailIdentity } from '../../domain/submission/identity.ts'
-import type { Change } from '../../domain/submission/change.ts'
-import type { Stop } from '../../domain/submission/match.ts'
-import { orphaned } from '../../domain/submission/recovery.ts'
-import { leftByDecision, type SubmissionState } from '../../domain/submission/states.ts'
+import { terminalStatuses } from '../../contract/statuses.ts'
+import {
+  all,
+  type Dialect,
+  type Engine,
+  get,
+  perDialect,
+  resolveAmbiguousCommit,
+  run,
+  type Work,
+} from './engine.ts'
+import {
+  conditions,
+  selectPutBack,
+  selectSubmissions,
+  sqlIsOfService,
+  sqlList,
+  submissionOf,
+  type SubmissionRow,
+} from './submission-rows.ts'
 import type {
   Attempt,
   BatchRef,
@@ -16,9 +27,17 @@ import type {
   Submission,
   SubmissionFilter,
 } from '../../domain/submission/submission.ts'
+import { type Allowed, firstToTell, releasable, type Stop } from '../../domain/submission/match.ts'
+import { Matching, type ToCompare } from './matching.ts'
+import { type Change, refuseImpossible } from '../../domain/submission/change.ts'
+import type { Recipient } from '../../contract/request-body.ts'
+import type { Whom } from '../../domain/batch/fit.ts'
+import type { QuotaPlace } from '../../domain/quota/place.ts'
+import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
+import { emailIdentity } from '../../domain/submission/identity.ts'
+import { orphaned } from '../../domain/submission/recovery.ts'
+import { leftByDecision, type SubmissionState } from '../../domain/submission/states.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
-import { resolveAmbiguousCommit } from './ambiguous-commit.ts'
-import { changeRow } from './change.ts'
 import {
   type Begun,
   type ClaimResult,
@@ -27,16 +46,212 @@ import {
   type MovedAndBegun,
   type Rollbacks,
 } from './claim.ts'
-import { all, type Engine, get, run, type Work } from './engine.ts'
 import { personPrints, storedPrints, type StoreKey, whomByPrints } from './fingerprints.ts'
 import { type Hold, holdForOrdering, type Holds } from './holds.ts'
-import { insertBatch, ledgerStatements, selectPrints, updateStatus } from './ledger-statements.ts'
-import { Matching } from './matching.ts'
 import { batchColumns, orderColumns } from './new-rows.ts'
-import { conditions } from './search.ts'
-import { type AddGuard, allowedBy, findConflictOfNew } from './stop-of-new.ts'
 import { ensureAccount } from './store-state.ts'
-import { selectPutBack, submissionOf, type SubmissionRow } from './submission-rows.ts'
+
+const insertBatch = `
+INSERT INTO batches (id, kind, base_url, user_email, added_at, account, allow_duplicate, allow_similar)
+VALUES (:id, :kind, :base_url, :user_email, :added_at, :account, :allow_duplicate, :allow_similar)`
+
+const ledgerStatements = perDialect(({ isShared, lockRows, serial }) => ({
+  /** Of one order: it is its runner's from the start. */
+  insertSubmission: `
+INSERT INTO submissions (
+  batch_id, row_number, state, changed_at, package_id, first_name, last_name, email, phone,
+  body, body_sha256, fingerprint, person_print, email_print, phone_print${isShared ? ', runner' : ''}
+) VALUES (
+  :batch_id, :row_number, 'pending', :changed_at, :package_id, :first_name, :last_name, :email, :phone,
+  :body, :body_sha256, :fingerprint, :person_print, :email_print, :phone_print${isShared ? ', :runner' : ''}
+)`,
+
+  /** Whoever is about to change the row is waited for. */
+  lockState: `
+SELECT state, attempt_id FROM submissions s
+WHERE batch_id = :batch_id AND row_number = :row_number ${lockRows('s')}`,
+
+  lockBatch: `SELECT 1 FROM batches b WHERE id = :id ${lockRows('b')}`,
+
+  /** In the order they were added. */
+  selectFiltered: (where: string) =>
+    `${selectSubmissions} ${where} ORDER BY b.added_at, b.${serial}, s.row_number`,
+}))
+
+const selectPrints = `
+SELECT person_print, email_print, phone_print FROM submissions
+WHERE batch_id = :batch_id AND row_number = :row_number`
+
+/** "Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further". */
+const isTerminal = `request_status IN ${sqlList(terminalStatuses)}`
+
+const updateStatus = `
+UPDATE submissions
+SET request_status_at = CASE WHEN ${isTerminal} THEN request_status_at ELSE :at END, request_status = :status,
+  checks = CAST(:checks AS text)
+WHERE request_id = :request_id AND ${sqlIsOfService('submissions', 'CAST(:base_url AS text)')} AND (
+  NOT ${isTerminal}
+  OR (request_status = :status AND CAST(:checks AS text) IS NOT NULL AND checks IS DISTINCT FROM CAST(:checks AS text))
+)`
+
+/** What a person allowed along with a new order. */
+interface AddGuard {
+  allowDuplicate: boolean
+  allowSimilar?: boolean | undefined
+  /** Orders that the person was shown, and said of each that it is no reason to stop; kept as releases. */
+  shown?: readonly RowVersion[] | undefined
+}
+
+/** Orders that are not added yet, as they are compared. */
+function newToCompare(batch: NewBatch, guard: AddGuard): ToCompare[] {
+  const { id: batchId, account = '', baseUrl, addedAt, kind, submissions } = batch
+  const allowed = allowedBy(guard)
+  return submissions.map(({ packageId, recipient }, index) => ({
+    batchId,
+    row: index + 1,
+    baseUrl,
+    account,
+    addedAt,
+    kind,
+    packageId,
+    recipient,
+    allowed,
+    prints: undefined,
+  }))
+}
+
+/** The conflict of orders that are not added yet, past what the person was shown. */
+function* findConflictOfNew(matching: Matching, batch: NewBatch, guard: AddGuard): Work<Stop | undefined> {
+  for (const row of newToCompare(batch, guard)) {
+    const stop = notShown(yield* matching.findConflicts(row), guard)
+    if (stop !== undefined) return stop
+  }
+  return undefined
+}
+
+function notShown(stops: readonly Stop[], { shown = [] }: AddGuard): Stop | undefined {
+  const wasShown = (order: RowVersion): boolean =>
+    shown.some((each) => each.batchId === order.batchId && each.row === order.row)
+  return firstToTell(stops.filter(({ order, reason }) => !wasShown(order) || !releasable.includes(reason)))
+}
+
+const allowedBy = ({ allowDuplicate, allowSimilar }: AddGuard): Allowed => ({
+  duplicate: allowDuplicate,
+  similar: allowSimilar === true,
+  shared: [],
+})
+
+const statements = perDialect(({ isShared, clock }) => ({
+  // A single order stays its runner's; a row of a file is any runner's again.
+  changeState: `
+UPDATE submissions
+SET state = :state, changed_at = :at, reason = :reason, field = :field,
+  request_id = :request_id, request_status = :request_status, request_status_at = :request_status_at, checks = NULL,
+  offered_id = coalesce(:offered_id, offered_id)
+  ${isShared ? `, runner = CASE WHEN (SELECT kind FROM batches WHERE id = batch_id) = 'single' THEN runner END` : ''}
+WHERE batch_id = :batch_id AND row_number = :row_number AND state = :from
+  AND attempt_id IS NOT DISTINCT FROM CAST(:attempt_id AS text)`,
+
+  upsertPause: isShared
+    ? `
+INSERT INTO pauses (service, attempt_id, at)
+SELECT base_url, CAST(:attempt_id AS text), ${clock} FROM batches WHERE id = :batch_id
+ON CONFLICT (service) DO UPDATE SET attempt_id = excluded.attempt_id, at = excluded.at`
+    : undefined,
+}))
+
+/** Waits for a transaction that gives the same id to another row; no row is added where one has it. */
+const insertRequest = `
+INSERT INTO request_rows (service, request_id, batch_id, row_number)
+SELECT b.base_url, :request_id, :batch_id, :row_number FROM batches b
+WHERE b.id = :batch_id AND NOT EXISTS (
+  SELECT 1 FROM submissions s JOIN batches o ON o.id = s.batch_id
+  WHERE s.request_id = :request_id AND o.base_url = b.base_url
+    AND NOT (s.batch_id = :batch_id AND s.row_number = :row_number))
+ON CONFLICT (service, request_id) DO NOTHING`
+
+const deleteRequest = `
+DELETE FROM request_rows
+WHERE service = (SELECT base_url FROM batches WHERE id = :batch_id) AND request_id = :request_id`
+
+const endAttempt = `
+UPDATE attempts SET ended_at = :at, became = :became, answer_status = :answer_status, reason = :reason
+WHERE id = :id`
+
+const insertDecision = `
+INSERT INTO decisions (batch_id, row_number, attempt_id, became, made_at, made_by, why)
+VALUES (:batch_id, :row_number, :attempt_id, :became, :made_at, :made_by, :why)`
+
+/**
+ * Makes a change if the row is still as `from` says, and no other order has the request that it is to have; whether it
+ * did. Within its caller's transaction.
+ */
+function* changeRow(dialect: Dialect, from: RowVersion, change: Change): Work<boolean> {
+  const { changeState, upsertPause } = statements(dialect)
+  const { holder, row, attempt, decision } = changeColumns(from, change)
+  if (holder !== undefined && (yield* run(insertRequest, holder)) === 0) return false
+  if ((yield* run(changeState, row)) === 0) {
+    if (holder !== undefined) yield* run(deleteRequest, holder)
+    return false
+  }
+  if (attempt !== undefined) yield* run(endAttempt, attempt)
+  if (decision !== undefined) yield* run(insertDecision, decision)
+  // Every runner that sends to that service waits until it is healthy before the next row goes out.
+  if (upsertPause !== undefined && from.state === 'sending' && change.to === 'unknown') {
+    yield* run(upsertPause, { batch_id: from.batchId, attempt_id: from.attemptId })
+  }
+  return true
+}
+
+/**
+ * A change as columns have it: of the row, of the attempt that it ends and of the decision that made it, where it does.
+ * Throws an InternalError for a change that cannot be.
+ */
+export function changeColumns(from: RowVersion, change: Change) {
+  refuseImpossible(from.state, change.to, change.decision === undefined ? 'call' : 'decision')
+  const place = { batch_id: from.batchId, row_number: from.row }
+  const key = { ...place, attempt_id: from.attemptId ?? null }
+  const accepted = change.to === 'accepted' ? change : undefined
+  const reason = change.to === 'accepted' ? null : change.reason
+  // UUIDs are the same in any case.
+  const requestId = accepted?.requestId.toLowerCase() ?? null
+  return {
+    /** Of the request that no other order may have; undefined where it is not accepted. */
+    holder: requestId === null ? undefined : { ...place, request_id: requestId },
+    row: {
+      ...key,
+      from: from.state,
+      state: change.to,
+      at: change.at,
+      reason,
+      field: change.to === 'rejected' ? (change.field ?? null) : null,
+      request_id: requestId,
+      request_status: accepted?.requestStatus ?? null,
+      request_status_at: accepted?.at ?? null,
+      offered_id: change.to === 'unknown' ? (change.offeredId?.toLowerCase() ?? null) : null,
+    },
+    attempt:
+      from.state === 'sending'
+        ? {
+            id: key.attempt_id,
+            at: change.at,
+            became: change.to,
+            answer_status: change.answerStatus ?? null,
+            reason,
+          }
+        : undefined,
+    decision:
+      change.decision === undefined
+        ? undefined
+        : {
+            ...key,
+            became: change.to,
+            made_at: change.at,
+            made_by: change.decision.by,
+            why: change.decision.why,
+          },
+  }
+}
 
 /** Its public methods, over which a test may put others. */
 export type Ledger = Pick<EngineLedger, keyof EngineLedger>

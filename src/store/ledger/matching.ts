@@ -1,41 +1,252 @@
-import { refuseImpossible } from '../../domain/submission/change.ts'
-import { serviceOf } from '../../domain/submission/identity.ts'
+import {
+  areOwnPrints,
+  type PersonPrints,
+  personPrints,
+  sha256,
+  storedPrints,
+  type StoreKey,
+} from './fingerprints.ts'
+import type { Shared } from '../../domain/submission/likeness.ts'
+import {
+  type Allowed,
+  type Candidate,
+  type Compared,
+  firstToTell,
+  type KnownRelations,
+  statesThatMatch,
+  type Stop,
+  stopsOf,
+} from '../../domain/submission/match.ts'
 import {
   type JoinedPackage,
   type JoinedServices,
   relationsOf,
 } from '../../domain/submission/joined-packages.ts'
-import {
-  type Candidate,
-  type Compared,
-  firstToTell,
-  type KnownRelations,
-  type Stop,
-  stopsOf,
-} from '../../domain/submission/match.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
+import { resultsBatch, type Witness } from '../../domain/submission/witness.ts'
+import {
+  damagedStore,
+  recipientOf,
+  selectSubmissions,
+  sqlList,
+  submissionOf,
+  type SubmissionRow,
+} from './submission-rows.ts'
+import { all, type Dialect, get, perDialect, run, type Work } from './engine.ts'
+import { refuseImpossible } from '../../domain/submission/change.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
 import type { RowVersion } from '../../domain/submission/submission.ts'
-import { damagedStore } from './damage.ts'
-import { all, type Dialect, get, run, type Work } from './engine.ts'
-import { areOwnPrints, type PersonPrints, personPrints, type StoreKey } from './fingerprints.ts'
-import {
-  candidateOf,
-  joinedPackageOf,
-  joinedServicesOf,
-  matchColumns,
-  storedRowOf,
-  type StoredRow,
-  type ToCompare,
-} from './match-rows.ts'
-import {
-  clearConflict,
-  insertRelease,
-  matchingStatements,
-  selectJoinedPackages,
-  selectJoinedServices,
-  selectReleases,
-  updateConflict,
-} from './matching-statements.ts'
+
+/** A row with all that comparing it needs. */
+export interface ToCompare extends Compared {
+  account: string
+  prints: PersonPrints | undefined
+  allowed: Allowed
+}
+
+/** A row of the store, with what an attempt takes from it. */
+export interface StoredRow extends ToCompare {
+  state: SubmissionState
+  attemptId: string | undefined
+  /** Undefined where it is damaged, or forgotten. */
+  body: Uint8Array | undefined
+  bodySha256: string | null
+}
+
+/** As `selectToCompare` gives it. */
+interface SelectedToCompare extends SubmissionRow {
+  body: Uint8Array | null
+  body_sha256: string | null
+  kind: 'single' | 'file'
+  account: string
+  allow_duplicate: number
+  allow_similar: number
+  shared: string
+  witnesses: string | null
+  person_print: string | null
+  email_print: string | null
+  phone_print: string | null
+}
+
+/** Undefined where it is none that can be sent. */
+export function storedRowOf(selected: unknown): StoredRow | undefined {
+  const found = selected as SelectedToCompare | undefined
+  if (found === undefined || (found.package_id as number | null) === null) return undefined
+  const { body, body_sha256 } = found
+  return {
+    batchId: found.batch_id,
+    row: found.row_number,
+    state: found.state,
+    attemptId: found.attempt_id ?? undefined,
+    body: body !== null && sha256(body) === body_sha256 ? body : undefined,
+    bodySha256: body_sha256,
+    baseUrl: found.base_url,
+    account: found.account,
+    packageId: found.package_id,
+    recipient: recipientOf(found),
+    addedAt: found.added_at,
+    kind: found.kind,
+    witnesses: witnessesOf(found.witnesses),
+    prints: storedPrints(found),
+    allowed: {
+      duplicate: found.allow_duplicate === 1,
+      similar: found.allow_similar === 1,
+      shared: JSON.parse(found.shared) as string[],
+    },
+  }
+}
+
+/** A row of the store that shares a fingerprint with another. */
+function candidateOf(selected: unknown, prints: PersonPrints): Candidate {
+  const found = selected as SubmissionRow & { [name in keyof PersonPrints]: string | null }
+  return {
+    order: submissionOf(found),
+    samePerson: found.person_print === prints.person_print,
+    sameEmail: found.email_print === prints.email_print,
+  }
+}
+
+export function joinedPackageOf(selected: unknown): JoinedPackage {
+  const { service, package_id, successor_id, how } = selected as {
+    service: string
+    package_id: number
+    successor_id: number
+    how: JoinedPackage['how']
+  }
+  return { service, packageId: package_id, successorId: successor_id, how }
+}
+
+function joinedServicesOf(selected: unknown): JoinedServices {
+  const { one, other, same } = selected as { one: string; other: string; same: number }
+  return { one, other, same: same === 1 }
+}
+
+interface MatchColumns {
+  matches_batch: string | null
+  matches_row: number | null
+  held_for: string | null
+  shares: string | null
+}
+
+/** What stands in a row's way, as its columns have it. */
+export function matchColumns({ order, becomes, reason, shares }: Stop): MatchColumns {
+  return {
+    matches_batch: order.batchId,
+    matches_row: order.row,
+    held_for: becomes === 'held' ? reason : null,
+    shares: shares.length === 0 ? null : shares.join(' '),
+  }
+}
+
+/** As the column has them; undefined where there are none. */
+export function witnessesOf(text: string | null): Witness[] | undefined {
+  return text === null ? undefined : (JSON.parse(text) as Witness[])
+}
+
+export function sharesOf(text: string | null): Shared[] {
+  return text === null ? [] : (text.split(' ') as Shared[])
+}
+
+/**
+ * With what an attempt is made of, since both are done at once, and with where the database has the row. A batch that a machine
+ * whose clock is ahead has added came in now.
+ */
+const selectToCompare = ({ rowPlace, clock }: Dialect): string => `
+SELECT ${rowPlace.of('s')} AS place, s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id,
+  s.first_name, s.last_name, s.email, s.phone, s.body, s.body_sha256,
+  s.person_print, s.email_print, s.phone_print, s.witnesses,
+  b.base_url, CASE WHEN ${clock} < b.added_at THEN ${clock} ELSE b.added_at END AS added_at, b.kind, b.account, b.allow_duplicate, b.allow_similar, b.shared
+FROM submissions s JOIN batches b ON b.id = s.batch_id
+WHERE s.batch_id = :batch_id`
+
+const another = (print: string): string => `EXISTS (
+  SELECT 1 FROM submissions WHERE ${print} = :${print} AND NOT (batch_id = :batch_id AND row_number = :row_number)
+)`
+
+/**
+ * Whether a row shares anything with another at all: what that is costs more, and for most rows there is nothing. Damaged is
+ * a row whose e-mail is the same by its text and another by its fingerprint: its number and its batch.
+ */
+const selectWhetherShared = ({ sameEmail }: Dialect): string => `
+SELECT CAST((${['person_print', 'email_print', 'phone_print'].map(another).join(' OR ')}) AS integer) AS shared,
+  (SELECT row_number || ' ' || batch_id FROM submissions
+    WHERE ${sameEmail('email', ':email')} AND fingerprint IS NOT NULL AND email_print IS DISTINCT FROM :email_print
+    LIMIT 1) AS damaged`
+
+/** Each account sees its own people and those of no account; without an account everybody is seen. */
+const isSeen = `s.state IN ${sqlList(statesThatMatch)} AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
+
+/** Of conflicts that are alike the earliest order is shown. */
+const inOrder = ({ serial }: Dialect): string => `ORDER BY b.${serial}, s.row_number`
+
+/** Orders that share a fingerprint with a row. */
+const selectCandidates = (dialect: Dialect): string => `${selectSubmissions}
+WHERE (s.person_print = :person_print OR s.email_print = :email_print OR s.phone_print = :phone_print) AND ${isSeen}
+  AND NOT (s.batch_id = :batch_id AND (s.row_number = :row_number
+    OR (:skip_own = 1 AND s.person_print <> :person_print AND s.state <> 'unknown')))
+${inOrder(dialect)}`
+
+/** The same for many rows that are not in the store yet. */
+const selectCandidatesOfMany = (dialect: Dialect): string => `${selectSubmissions}
+WHERE (${dialect.isIn('s.person_print', 'persons')} OR ${dialect.isIn('s.email_print', 'emails')}
+    OR ${dialect.isIn('s.phone_print', 'phones')}) AND ${isSeen}
+${inOrder(dialect)}`
+
+/** When the order that a row is in conflict with was sent, also where a results file alone tells of it. */
+const sentAt = ({ json }: Dialect): string => `coalesce(a.began_at, m.changed_at, CASE WHEN ${isResult} THEN
+  CAST(${json('s.witnesses')} -> CAST(s.matches_row - 1 AS integer) ->> 'at' AS bigint) END)`
+
+const isResult = `s.matches_batch = '${resultsBatch}'`
+
+export const matchingStatements = perDialect((dialect) => ({
+  /** No other transaction changes it until the end of this one. */
+  lockRow: `${selectToCompare(dialect)} AND s.row_number = :row_number ${dialect.lockRows('s')}`,
+
+  /** The first pending row that no other runner is about to send. */
+  lockNext: `${selectToCompare(dialect)} AND s.state = 'pending'
+ORDER BY ${dialect.pendingOrder('s')} LIMIT 1 ${dialect.lockRows('s', 'skip locked')}`,
+
+  selectWhetherShared: selectWhetherShared(dialect),
+  selectCandidates: selectCandidates(dialect),
+  selectCandidatesOfMany: selectCandidatesOfMany(dialect),
+
+  /** What the duplicates and held rows of a batch match, as that stands now. */
+  selectConflicts: `
+SELECT s.state, s.held_for, CASE WHEN ${isResult} THEN 'accepted' ELSE m.state END AS other_state,
+  m.batch_id AS other_batch, count(*) AS count, min(${sentAt(dialect)}) AS first_at, max(${sentAt(dialect)}) AS last_at
+FROM submissions s
+LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
+LEFT JOIN attempts a ON a.id = m.attempt_id
+WHERE s.batch_id = :batch_id AND s.state IN ('duplicate', 'held')
+GROUP BY s.state, s.held_for, ${isResult}, m.state, m.batch_id`,
+}))
+
+export const selectJoinedPackages = 'SELECT service, package_id, successor_id, how FROM joined_packages'
+
+const selectJoinedServices = 'SELECT one, other, same FROM joined_services'
+
+/** A release of one row for another is one of the other for it: a person said that they are two people. */
+const selectReleases = `
+SELECT other_batch AS batch, other_row AS number FROM releases WHERE batch_id = :batch_id AND row_number = :row_number
+UNION
+SELECT batch_id, row_number FROM releases WHERE other_batch = :batch_id AND other_row = :row_number`
+
+const updateConflict = `
+UPDATE submissions SET state = :state, changed_at = :at, reason = NULL, field = NULL,
+  matches_batch = :matches_batch, matches_row = :matches_row, held_for = :held_for, shares = :shares
+WHERE batch_id = :batch_id AND row_number = :row_number AND state = :from
+  AND (state, matches_batch, matches_row, held_for, shares)
+    IS DISTINCT FROM (CAST(:state AS text), CAST(:matches_batch AS text), CAST(:matches_row AS bigint),
+      CAST(:held_for AS text), CAST(:shares AS text))`
+
+const clearConflict = `
+UPDATE submissions SET state = 'pending', changed_at = :at, reason = NULL, field = NULL,
+  matches_batch = NULL, matches_row = NULL, held_for = NULL, shares = NULL
+WHERE batch_id = :batch_id AND row_number = :row_number AND state = :from`
+
+const insertRelease = `
+INSERT INTO releases (batch_id, row_number, other_batch, other_row, made_at, made_by)
+VALUES (:batch_id, :row_number, :other_batch, :other_row, :at, :by) ON CONFLICT DO NOTHING`
 
 /** States of a row that is compared again. */
 type ComparedAgain = 'held' | 'duplicate' | 'rejected'
@@ -47,7 +258,7 @@ export interface LockedRow extends StoredRow {
   place: unknown
 }
 
-interface Shared {
+interface WhetherShared {
   shared: 0 | 1
   damaged: string | null
 }
@@ -202,7 +413,7 @@ export class Matching {
     if (prints === undefined) return { candidates: [] }
     const key = { batch_id: batchId, row_number: row.row }
     const values = { ...prints, ...key, email: recipient?.email ?? null }
-    const { shared, damaged } = (yield* get(this.#statements.selectWhetherShared, values)) as Shared
+    const { shared, damaged } = (yield* get(this.#statements.selectWhetherShared, values)) as WhetherShared
     if (damaged !== null) {
       const [number, damagedBatch = ''] = damaged.split(' ')
       return { damaged: { batchId: damagedBatch, row: Number(number) }, candidates: [] }

@@ -9,10 +9,18 @@ import {
 } from '../../domain/store/moving.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
-import { all, type Engine, get, run, type Values, type Work } from './engine.ts'
+import {
+  all,
+  type Engine,
+  get,
+  insertRows,
+  metaText,
+  run,
+  setMeta,
+  type Values,
+  type Work,
+} from './engine.ts'
 import type { StoreKey } from './fingerprints.ts'
-import { metaText, setMeta } from './meta.ts'
-import { insertRows } from './rows.ts'
 import { beginMovedGeneration, readClosing, writeClosing } from './store-state.ts'
 import { peopleTables, placeAfter, type Row, rowOf, selectPage, type Table, tables } from './tables.ts'
 

@@ -5,7 +5,7 @@ import type { Allowed } from '../../domain/submission/match.ts'
 import type { NewBatch } from '../../domain/submission/submission.ts'
 import { InternalError } from '../../errors/kinds.ts'
 import { type Fingerprint, personPrints, sha256 } from './fingerprints.ts'
-import { matchColumns } from './match-rows.ts'
+import { matchColumns } from './matching.ts'
 
 /** The columns of a batch that is no file. */
 export function batchColumns(

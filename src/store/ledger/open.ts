@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-
-import { makeOwnFolders } from '../../disk/private-modes.ts'
 import { IoError } from '../../errors/kinds.ts'
+import { existsSync } from 'node:fs'
+import { makeOwnFolders } from '../../disk/private-modes.ts'
 import type { Migrated } from '../../domain/store/told.ts'
-import { type StoreOptions, storePlace } from './options.ts'
-import type { Store } from './store.ts'
+import { type Store, type StoreOptions, storePlace } from './store.ts'
 
 /** Brings a store to the newest format. A file is brought there by opening it. */
 export async function migrateStore(options: StoreOptions): Promise<Migrated> {

@@ -4,9 +4,18 @@ import { columnsWith, statesLeft } from '../../domain/store/forgetting.ts'
 import type { Forgotten, Purged } from '../../domain/store/told.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
 import { machineName } from '../../host/machine-name.ts'
-import { all, type Dialect, type Engine, get, run, type Values, type Work } from './engine.ts'
-import { metaText, setMeta } from './meta.ts'
-import { sqlList } from './sql.ts'
+import {
+  all,
+  type Dialect,
+  type Engine,
+  get,
+  metaText,
+  run,
+  setMeta,
+  type Values,
+  type Work,
+} from './engine.ts'
+import { sqlList } from './submission-rows.ts'
 
 export interface PurgeOptions {
   dryRun: boolean

@@ -6,9 +6,9 @@ import {
   generationsIn,
   highestNumbers,
   type ReadLog,
+  recoveredInWords,
 } from './examine-store.ts'
 import type { StoreKey } from './fingerprints.ts'
-import { recoveredInWords } from './recover-attempts.ts'
 import type { FoundLogs, StoreLogs } from './store-logs.ts'
 import {
   allowWithoutLog,

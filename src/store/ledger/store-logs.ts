@@ -1,7 +1,6 @@
 import { dirname } from 'node:path'
 
-import { AttemptLog } from './attempt-log.ts'
-import { type AttemptLogFiles, isVolatile, type LogFile } from './attempt-log-files.ts'
+import { AttemptLog, type AttemptLogFiles, isVolatile, type LogFile } from './attempt-log.ts'
 import type { Engine } from './engine.ts'
 import type { StoreKey } from './fingerprints.ts'
 import { entriesOnlyInStore, readHeads, readLogs, registerLog, type StoreState } from './store-state.ts'

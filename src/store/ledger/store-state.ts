@@ -1,9 +1,18 @@
 import type { Head, LogEntry, LogHeader, RegisteredLog } from '../../domain/store/attempt-log.ts'
 import { type Closing, type LogReport, mergeRegisters } from '../../domain/store/closing.ts'
 import { changeOfEpoch, type Epoch, type StoreFacts } from '../../domain/store/rollback.ts'
-import { all, type Dialect, get, perDialect, run, type Values, type Work } from './engine.ts'
+import {
+  all,
+  type Dialect,
+  get,
+  metaText,
+  perDialect,
+  run,
+  setMeta,
+  type Values,
+  type Work,
+} from './engine.ts'
 import { storeIdName } from './fingerprints.ts'
-import { metaText, setMeta } from './meta.ts'
 import { closedName } from './tables.ts'
 
 /** What a store says of itself in `meta`, besides `closed`. */

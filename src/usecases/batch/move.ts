@@ -4,7 +4,7 @@ import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { InvalidInputError, NotFoundError, UsageError } from '../../errors/kinds.ts'
 import { loadSchema, type SchemaPorts } from '../form/load-schema.ts'
-import type { Movable } from '../../store/ledger/match-rows.ts'
+import type { Movable } from '../../store/ledger/held-rows.ts'
 import type { BatchPorts } from './standing.ts'
 
 export interface MovePorts extends BatchPorts, SchemaPorts {}

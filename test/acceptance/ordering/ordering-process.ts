@@ -10,8 +10,8 @@ import { RefcheckError } from '../../../src/errors/base.ts'
 import { systemClock as clock } from '../../../src/host/clock.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
 import { HttpClient } from '../../../src/http/client.ts'
-import type { Store } from '../../../src/store/ledger/store.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
 
 export interface Command {
   folder: string

@@ -64,7 +64,7 @@ const resent: Edit = {
   to: "return { to: 'pending', at,",
 }
 const unlocked: Edit = {
-  path: `${postgres}/locking.ts`,
+  path: `${postgres}/engine.ts`,
   from: "if (account !== '') await sql.run(lockNobody)\n  await sql.run(lockOne, { account })",
   to: "await sql.get(`SELECT 1 WHERE :account = ''`, { account })\n  void lockNobody\n  void lockOne",
 }
@@ -127,7 +127,7 @@ const mutants: readonly {
     edits: [
       resent,
       {
-        path: `${postgres}/locking.ts`,
+        path: `${postgres}/engine.ts`,
         from: 'AND (r.leased_until >= ${databaseNow} OR ${runnerIsThere})',
         to: 'AND r.leased_until >= ${databaseNow}',
       },
@@ -185,7 +185,7 @@ const mutants: readonly {
     what: 'an event is forwarded though an earlier one of its request waits',
     edits: [
       {
-        path: `${ledger}/inbox-statements.ts`,
+        path: `${ledger}/inbox.ts`,
         from: 'p.request_id = e.request_id AND p.id < e.id',
         to: 'p.request_id = e.request_id AND p.id < 0',
       },

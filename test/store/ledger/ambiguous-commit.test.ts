@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { NoAnswerError, StoreDownError } from '../../../src/errors/kinds.ts'
-import { resolveAmbiguousCommit } from '../../../src/store/ledger/ambiguous-commit.ts'
+import { resolveAmbiguousCommit } from '../../../src/store/ledger/engine.ts'
 
 const silence = new NoAnswerError('no answer', { hint: '' })
 

@@ -20,12 +20,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { formatRecord, type LogEntry, type LogNote } from '../../../src/domain/store/attempt-log.ts'
 import {
+  AttemptLog,
   AttemptLogFiles,
   digest,
   isVolatile,
   type LogFile,
-} from '../../../src/store/ledger/attempt-log-files.ts'
-import { AttemptLog } from '../../../src/store/ledger/attempt-log.ts'
+} from '../../../src/store/ledger/attempt-log.ts'
 
 let root: string
 const opened: AttemptLog[] = []

@@ -15,8 +15,7 @@ import { Maintenance } from '../../../src/store/ledger/maintenance.ts'
 import { PostgresEngine } from '../../../src/store/ledger/postgres/engine.ts'
 import { RollbackDetection } from '../../../src/store/ledger/rollback-detection.ts'
 import { purge } from '../../../src/store/ledger/purge.ts'
-import { Database } from '../../../src/store/ledger/sqlite/connection.ts'
-import { SqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
+import { Database, SqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
 
 /** An engine with other methods in the place of its own. */
 const changed = (engine: Engine, changes: Partial<Engine>): Engine => ({

@@ -7,15 +7,14 @@ import { fileBatch, orderRows } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import { asked } from '../../harness/postgres.ts'
 import { suiteStore } from '../../harness/postgres-store.ts'
-import * as batches from '../../../src/store/ledger/batch-statements.ts'
+import { pageOf, selectCounts, selectNextPending, selectRows } from '../../../src/store/ledger/batches.ts'
 import type { Dialect } from '../../../src/store/ledger/engine.ts'
-import * as inbox from '../../../src/store/ledger/inbox-statements.ts'
-import { matchingStatements } from '../../../src/store/ledger/matching-statements.ts'
+import { countRepeats, selectKnown, selectLatest, updateStatuses } from '../../../src/store/ledger/inbox.ts'
+import { matchingStatements } from '../../../src/store/ledger/matching.ts'
 import { postgresDialect } from '../../../src/store/ledger/postgres/engine.ts'
-import { numbered } from '../../../src/store/ledger/postgres/statement.ts'
-import { conditions } from '../../../src/store/ledger/search.ts'
+import { numbered } from '../../../src/store/ledger/postgres/connection.ts'
+import { conditions, selectPutBack, selectSubmissions } from '../../../src/store/ledger/submission-rows.ts'
 import { sqliteDialect } from '../../../src/store/ledger/sqlite/engine.ts'
-import { selectPutBack, selectSubmissions } from '../../../src/store/ledger/submission-rows.ts'
 
 const many = 2_000
 
@@ -29,19 +28,19 @@ const statements: Record<string, (dialect: Dialect) => string> = {
   'whether a row shares anything': (dialect) => matchingStatements(dialect).selectWhetherShared,
   'what a row shares': (dialect) => matchingStatements(dialect).selectCandidates,
   'what many rows share': (dialect) => matchingStatements(dialect).selectCandidatesOfMany,
-  'the next pending row': (dialect) => batches.selectNextPending(dialect),
-  'a page of rows': (dialect) => batches.pageOf(dialect, batches.selectRows, false),
-  'a page of rows of some states': (dialect) => batches.pageOf(dialect, batches.selectRows, true),
-  'the counts of a batch': () => batches.selectCounts,
+  'the next pending row': (dialect) => selectNextPending(dialect),
+  'a page of rows': (dialect) => pageOf(dialect, selectRows, false),
+  'a page of rows of some states': (dialect) => pageOf(dialect, selectRows, true),
+  'the counts of a batch': () => selectCounts,
   'pending rows of a batch with an attempt in doubt': () => `${selectPutBack} AND a.batch_id = :batch_id`,
   'a request by its id': (dialect) => search(dialect, { requestId: 'a' }),
   'a request by the start of its id': (dialect) => search(dialect, { requestStart: 'a' }),
   'orders of a person': (dialect) => search(dialect, { person: 'a' }),
   'requests of an e-mail address': (dialect) => search(dialect, { email: 'a@example.com' }),
-  'events that are stored already': inbox.selectKnown,
-  'the status of an order that an event names': (dialect) => inbox.updateStatuses(dialect).sql,
-  'an event that came again': (dialect) => inbox.countRepeats(dialect).sql,
-  'the newest status of a request': () => inbox.selectLatest,
+  'events that are stored already': selectKnown,
+  'the status of an order that an event names': (dialect) => updateStatuses(dialect).sql,
+  'an event that came again': (dialect) => countRepeats(dialect).sql,
+  'the newest status of a request': () => selectLatest,
 }
 
 /** Ways to read a table whole. */

@@ -5,10 +5,11 @@ import { expect, test } from 'vitest'
 import { newAttempt, personOf, someTime } from './batches.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import { resultsBatch } from '../../../src/domain/submission/witness.ts'
-import { batchOf, batchRowOf } from '../../../src/store/ledger/batch-rows.ts'
+import { batchOf, batchRowOf } from '../../../src/store/ledger/batches.ts'
 import { claimedOf } from '../../../src/store/ledger/claim.ts'
-import { changeColumns } from '../../../src/store/ledger/change.ts'
-import { stopGroupOf, storedRowOf } from '../../../src/store/ledger/match-rows.ts'
+import { changeColumns } from '../../../src/store/ledger/ledger.ts'
+import { storedRowOf } from '../../../src/store/ledger/matching.ts'
+import { stopGroupOf } from '../../../src/store/ledger/held-rows.ts'
 
 test('only what ends an attempt in flight says of the attempt what became of it', () => {
   const from = { batchId: 'b', row: 1, attemptId: 'a' }

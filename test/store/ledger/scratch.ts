@@ -6,8 +6,7 @@ import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
-import type { StoreOptions } from '../../../src/store/ledger/options.ts'
-import type { Store } from '../../../src/store/ledger/store.ts'
+import type { Store, StoreOptions } from '../../../src/store/ledger/store.ts'
 import { emptyStore, suiteStore } from '../../harness/postgres-store.ts'
 
 /** What keeps a store: every promise of the Store interface is tested with each. */

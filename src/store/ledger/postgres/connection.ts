@@ -1,13 +1,187 @@
-import type { Client, Notification, QueryResult } from 'pg'
-
-import type { PostgresServer } from '../../../domain/store/postgres-address.ts'
-import { InternalError, NoAnswerError, StoreDownError } from '../../../errors/kinds.ts'
+import { InternalError, IoError, NoAnswerError, StoreDownError } from '../../../errors/kinds.ts'
+import { passwordIn, type PostgresServer } from '../../../domain/store/postgres-address.ts'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { checkServerIdentity } from 'node:tls'
+import type { Client, ClientConfig, Notification, QueryResult } from 'pg'
+import { diskFailure, errorNumber } from '../../../disk/failure.ts'
+import { shellWord } from '../../../domain/wording/shell-word.ts'
+import { type Environment, variable } from '../../../host/env.ts'
+import { homeFolder, NoHomeError } from '../../../host/paths.ts'
+import { hasFileModes } from '../../../host/runtime.ts'
 import { type Clock, systemClock } from '../../../host/clock.ts'
 import type { Values } from '../engine.ts'
-import { requireDurable, type Settled, settle } from './durability.ts'
 import { endsSession, isDeadlock, isRefusal, noAnswer, storeFailure } from './failure.ts'
-import { clientOptions, longestStatementMs } from './place.ts'
-import { numbered, type Statement, storable } from './statement.ts'
+
+/** A statement as PostgreSQL takes it, prepared under a name, with the order of its values. */
+interface Statement {
+  name: string
+  text: string
+  order: string[]
+}
+
+/** `:name` as `$1`, the same name the same number; a cast (`::text`) stays. */
+export function numbered(sql: string, name: string): Statement {
+  const order: string[] = []
+  const text = sql.replaceAll(/(?<![:\w]):([a-z_]\w*)/gi, (_, value: string) => {
+    if (!order.includes(value)) order.push(value)
+    return `$${order.indexOf(value) + 1}`
+  })
+  return { name, text, order }
+}
+
+/** PostgreSQL keeps no NUL in a text. */
+function storable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(storable)
+  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
+}
+
+/** The oldest release of PostgreSQL that is still supported by its makers. */
+const oldestVersion = 140_000
+
+/**
+ * From now on a commit is on the server's disk when it is answered (a role may have switched that off), no lock is
+ * waited for without end, and a machine that vanished loses its locks. `lock` and `statement`:
+ * milliseconds that one may take.
+ */
+const settle = `
+SELECT set_config('synchronous_commit',
+    CASE WHEN current_setting('synchronous_commit') = 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false)
+    AS synchronous_commit,
+  set_config('lock_timeout', CAST(:lock AS text), false),
+  set_config('statement_timeout', CAST(:statement AS text), false),
+  set_config('idle_in_transaction_session_timeout', '60s', false),
+  set_config('tcp_keepalives_idle', '20', false),
+  set_config('tcp_keepalives_interval', '5', false),
+  set_config('tcp_keepalives_count', '4', false),
+  set_config('tcp_user_timeout', '45000', false),
+  set_config('search_path', 'refcheck', false),
+  set_config('default_transaction_isolation', 'read committed', false),
+  set_config('client_min_messages', 'warning', false),
+  set_config('TimeZone', 'UTC', false),
+  current_setting('fsync') AS fsync,
+  current_setting('server_version_num')::int AS version,
+  current_setting('server_encoding') AS encoding,
+  pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS read_only`
+
+export interface Settled {
+  synchronous_commit: string
+  fsync: string
+  version: number
+  encoding: string
+  read_only: boolean
+}
+
+/** Throws IoError where a commit would not be safe, StoreDownError where nothing can be written just now. */
+export function requireDurable({ shown }: PostgresServer, settled: Settled | undefined): void {
+  const refused = (why: string, hint: string): IoError =>
+    new IoError(`cannot use the store "${shown}": ${why}`, { hint })
+  if (settled === undefined || settled.version < oldestVersion) {
+    throw refused('the server is older than PostgreSQL 14', 'Use PostgreSQL 14 or later.')
+  }
+  if (settled.fsync !== 'on') {
+    throw refused(
+      'the server does not write to its disk at a commit (fsync is off)',
+      'Set fsync = on at the server.',
+    )
+  }
+  if (!['on', 'remote_apply'].includes(settled.synchronous_commit)) {
+    throw refused('synchronous_commit cannot be switched on', 'Set synchronous_commit = on at the server.')
+  }
+  if (settled.encoding !== 'UTF8') {
+    throw refused(`its encoding is ${settled.encoding}`, 'Use a database whose encoding is UTF8.')
+  }
+  if (settled.read_only) {
+    throw new StoreDownError(`cannot use the store "${shown}": the database is read-only`, {
+      hint: 'Run it again once the database can be written to, or name the primary in REFCHECK_STORE.',
+    })
+  }
+}
+
+const connectTimeoutMs = 10_000
+/** A statement that has no answer after this is given up, with its connection: a black hole would hold it for ever. */
+const longestStatementMs = 60_000
+
+/** OIDs of int8 and numeric, which would come as text. */
+const numbers = new Set([20, 1700])
+
+/**
+ * How the server is reached. All of it is said, so that no PG… variable of the process adds to it. `answerMs`: for who waits
+ * no longer than that for a connection, and for each answer.
+ */
+export async function clientOptions(server: PostgresServer, answerMs?: number): Promise<ClientConfig> {
+  const { user, password, host, port, database, tls } = server
+  const { types } = await import('pg')
+  return {
+    user,
+    password: () => Promise.resolve(password as string),
+    host,
+    port,
+    database,
+    ssl: tls === 'disable' ? false : await verified(server),
+    application_name: 'refcheck',
+    connectionTimeoutMillis: answerMs ?? connectTimeoutMs,
+    query_timeout: answerMs ?? longestStatementMs,
+    keepAlive: true,
+    types: { getTypeParser: (oid, format) => (numbers.has(oid) ? Number : types.getTypeParser(oid, format)) },
+  }
+}
+
+/**
+ * With the password of the URL, else of PGPASSWORD, else of PGPASSFILE or ~/.pgpass: libpq's own order. A passfile that
+ * others may read is left alone, as libpq does.
+ */
+export async function withPassword(
+  server: PostgresServer,
+  env: Environment,
+  onNotice?: (notice: string) => void,
+): Promise<PostgresServer> {
+  const password = server.password ?? variable(env, 'PGPASSWORD')
+  if (password !== undefined) return { ...server, password }
+  const path = passfile(env)
+  if (path === undefined) return server
+  try {
+    if (hasFileModes() && ((await stat(path)).mode & 0o077) !== 0) {
+      onNotice?.(
+        `The passfile "${path}" can be read by other users and is not used; fix it with: chmod 600 ${shellWord(path)}`,
+      )
+      return server
+    }
+    return { ...server, password: passwordIn(await readFile(path, 'utf8'), server) }
+  } catch (error) {
+    if (errorNumber(error) === 'ENOENT' || errorNumber(error) === 'ENOTDIR') return server
+    throw diskFailure('read the passfile', path, error)
+  }
+}
+
+function passfile(env: Environment): string | undefined {
+  const named = variable(env, 'PGPASSFILE')
+  if (named !== undefined) return named
+  try {
+    return join(homeFolder(env), '.pgpass')
+  } catch (error) {
+    if (error instanceof NoHomeError) return undefined
+    throw error
+  }
+}
+
+/** verify-full: a chain to a known authority, and the host's own name in the certificate. */
+async function verified({ host, rootCertificate }: PostgresServer): Promise<ClientConfig['ssl']> {
+  const ca = rootCertificate === undefined ? {} : { ca: await certificate(rootCertificate) }
+  return {
+    ...ca,
+    rejectUnauthorized: true,
+    checkServerIdentity: (_, peer) => checkServerIdentity(host, peer),
+  }
+}
+
+async function certificate(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw diskFailure('read sslrootcert', path, error)
+  }
+}
 
 export type { Values } from '../engine.ts'
 

@@ -1,8 +1,87 @@
-import type { Dialect, Engine, Lock, Within, Work } from '../engine.ts'
-import { peopleTables } from '../tables.ts'
+import {
+  type BulkInsert,
+  type Columns,
+  type ColumnType,
+  type Dialect,
+  type Engine,
+  type Insert,
+  type Lock,
+  type ParameterRows,
+  type Values,
+  type Within,
+  type Work,
+} from '../engine.ts'
 import type { Database, Sql } from './connection.ts'
-import { databaseNow, lockAccount, lockAccountOf } from './locking.ts'
-import { postgresInsert, postgresRows } from './rows.ts'
+import { peopleTables } from '../tables.ts'
+
+const arrays: Readonly<Record<ColumnType, string>> = {
+  text: 'text[]',
+  number: 'bigint[]',
+  real: 'double precision[]',
+  bytes: 'bytea[]',
+}
+
+/** A list of each column's values. */
+function postgresRows(columns: Columns): ParameterRows {
+  const names = Object.keys(columns)
+  const lists = Object.entries(columns).map(([name, type]) => `CAST(:${name} AS ${arrays[type]})`)
+  return {
+    from: `unnest(${lists.join(', ')}) WITH ORDINALITY AS came (${names.join(', ')}, place)`,
+    values: (rows): Values => Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])),
+  }
+}
+
+/** All rows in one statement; identity columns count up in their order. */
+function postgresInsert({ table, columns, ending = '' }: Insert): BulkInsert {
+  const names = Object.keys(columns).join(', ')
+  const { from, values } = postgresRows(columns)
+  return {
+    sql: `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${from} ORDER BY place ${ending}`,
+    values: (rows) => [values(rows)],
+  }
+}
+
+/** Milliseconds of wall time by the clock that all runners share. */
+export const databaseNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+
+/** A number that stands for a name among the locks of the database. */
+const keyOf = (kind: string, name: string): string =>
+  `hashtextextended(current_schema() || ' ${kind} ' || ${name}, 0)`
+
+export const batchKey = keyOf('batch', 'CAST(:batch_id AS text)')
+
+const lockNobody = `SELECT pg_advisory_xact_lock_shared(${keyOf('account', `''`)})`
+const lockOne = `SELECT pg_advisory_xact_lock(${keyOf('account', 'CAST(:account AS text)')})`
+
+/**
+ * Until the end of the transaction nobody else compares people of an account: "two adds both inserted" where one looks and then
+ * inserts. Orders of nobody's account are compared with those of all.
+ */
+async function lockAccount(sql: Sql, account: string): Promise<void> {
+  if (account !== '') await sql.run(lockNobody)
+  await sql.run(lockOne, { account })
+}
+
+/** The same for the account of a batch. */
+async function lockAccountOf(sql: Sql, batchId: string): Promise<void> {
+  const found = (await sql.get('SELECT account FROM batches WHERE id = :id', { id: batchId })) as
+    | { account: string }
+    | undefined
+  await lockAccount(sql, found?.account ?? '')
+}
+
+/** Whether the connection of a runner `r` stands: it holds its lock as long as it does. */
+export const runnerIsThere = `EXISTS (
+  SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND l.classid::bigint = (r.lock >> 32) AND l.objid::bigint = (r.lock & 4294967295)
+)`
+
+/** "A row is held by session lock and lease": nobody has a row `s` whose runner let go of its batch, or has neither. */
+export const nobodyHas = `NOT EXISTS (
+  SELECT 1 FROM runs u JOIN runners r ON r.id = u.runner
+  WHERE u.batch_id = s.batch_id AND u.runner = s.runner AND (r.leased_until >= ${databaseNow} OR ${runnerIsThere})
+)`
 
 /**
  * Adds of events take turns: a reader who has seen one has seen all before it. The number is any that nothing else locks.

@@ -8,7 +8,7 @@ import { all, type Engine } from '../engine.ts'
 import type { Abandoned, HeldFor, Holds } from '../holds.ts'
 import type { Hold } from '../holds.ts'
 import { selectSubmissions, submissionOf } from '../submission-rows.ts'
-import { batchKey, databaseNow, nobodyHas, runnerIsThere } from './locking.ts'
+import { batchKey, databaseNow, nobodyHas, runnerIsThere } from './engine.ts'
 
 /** Rows whose runner is gone. What a file still has to send is no runner's own. */
 const selectAbandoned = `

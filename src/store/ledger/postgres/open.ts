@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 
-import { Database } from './connection.ts'
+import { Database, withPassword } from './connection.ts'
 import { PostgresEngine } from './engine.ts'
 import { Runner } from './holds.ts'
 import { StoreKey } from '../fingerprints.ts'
@@ -9,18 +9,16 @@ import { StoreLogs } from '../store-logs.ts'
 import { EngineLedger } from '../ledger.ts'
 import { postgresUpkeep } from './maintenance.ts'
 import { formatOf, inspect, migrate } from './migrate.ts'
-import { withPassword } from './place.ts'
 import { HeldRows } from '../held-rows.ts'
 import type { PostgresServer } from '../../../domain/store/postgres-address.ts'
 import type { Migrated } from '../../../domain/store/told.ts'
-import { AttemptLogFiles } from '../attempt-log-files.ts'
+import { AttemptLogFiles } from '../attempt-log.ts'
 import { Batches } from '../batches.ts'
 import { Inbox } from '../inbox.ts'
 import { Maintenance } from '../maintenance.ts'
-import type { StoreOptions } from '../options.ts'
+import type { Store, StoreOptions } from '../store.ts'
 import { Quota } from '../quota.ts'
 import { UnmatchedRequests } from '../unmatched-requests.ts'
-import type { Store } from '../store.ts'
 
 const usualBusyMs = 5_000
 /** A restart, a failover: that long a run waits for its database. */
@@ -90,7 +88,10 @@ export async function openPostgresStore(server: PostgresServer, options: StoreOp
       waiting: new HeldRows(engine, key),
       problems: async () => [],
       async moving() {
-        const [{ Moving }, { postgresMove }] = await Promise.all([import('../move.ts'), import('./move.ts')])
+        const [{ Moving }, { postgresMove }] = await Promise.all([
+          import('../move.ts'),
+          import('./maintenance.ts'),
+        ])
         return new Moving(engine, postgresMove(logs), { key, clock, random })
       },
       close() {

@@ -1,9 +1,252 @@
+import { storeMoved } from '../../../domain/store/moving.ts'
+import { InternalError, IoError, StoreBusyError } from '../../../errors/kinds.ts'
+import { RefcheckError } from '../../../errors/base.ts'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import type {
+  BulkInsert,
+  Columns,
+  Dialect,
+  Engine,
+  Insert,
+  ParameterRows,
+  Query,
+  Within,
+  Work,
+} from '../engine.ts'
 import { statSync } from 'node:fs'
 
-import { IoError } from '../../../errors/kinds.ts'
-import type { Dialect, Engine, Within, Work } from '../engine.ts'
-import type { Database } from './connection.ts'
-import { sqliteInsert, sqliteRows } from './rows.ts'
+/** Primary result codes of SQLite (sqlite.org/rescode.html). */
+const busy = 5
+const constraint = 19
+/** What a trigger of our own refuses: the store was moved, to where it says. */
+const refusedByTrigger = 1811
+
+/** What SQLite said, in words a person can act on: [what is wrong, what to do]. */
+const reasons: Readonly<Record<number, readonly [string, string]>> = {
+  3: ['permission denied', 'Check who owns the file and its folder, or choose another store.'],
+  5: ['another process has locked it', 'Wait until the other command has ended, then run it again.'],
+  6: ['another process has locked it', 'Wait until the other command has ended, then run it again.'],
+  8: ['it is not writable', 'Check who owns the file and its folder, or choose another store.'],
+  10: ['the disk reported an error', 'Check the disk before you run it again.'],
+  11: ['it is damaged', 'Keep the damaged file, since it may still hold orders, and restore a backup.'],
+  13: ['no space is left on the disk', 'Free some space, then run it again.'],
+  14: ['it cannot be opened', 'Check the path, and who owns the file and its folder.'],
+  26: [
+    'it is not a refcheck store, or is damaged',
+    'Choose another file with REFCHECK_STORE, or restore a backup.',
+  ],
+}
+
+/** The primary part of an SQLite error's code; undefined for any other error. */
+export function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
+}
+
+/** Whatever went wrong inside SQLite as an IoError that names the store; our own errors pass. */
+export function storeFailure(location: string, error: unknown): Error {
+  if (error instanceof RefcheckError) return error
+  const code = resultCode(error)
+  if (code === undefined) return error instanceof Error ? error : new InternalError('unexpected store error')
+  if (error instanceof Error && 'errcode' in error && error.errcode === refusedByTrigger) {
+    return storeMoved(location, { to: error.message, isDone: true })
+  }
+  if (code === constraint) {
+    return new InternalError('an internal rule of the store was violated', { cause: error })
+  }
+  const [why, hint] = reasons[code] ?? [
+    `SQLite reported error ${code}`,
+    'Check the disk before you run it again.',
+  ]
+  const Failure = code === busy ? StoreBusyError : IoError
+  return new Failure(`cannot use the store "${location}": ${why}`, { hint, cause: error })
+}
+
+type Values = Record<string, SQLInputValue>
+
+/** After one of these the disk and SQLite's idea of it may differ, so nothing more is tried. */
+const fatal = new Set<number | undefined>([10, 11, 13, 26])
+
+/** A connection whose failures are the program's own, named by the store they happened in. */
+export class Database {
+  readonly location: string
+  readonly #connection: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+  #failed: Error | undefined
+
+  /** `busyMs`: how long to wait for another process's write. */
+  constructor(location: string, busyMs: number) {
+    this.location = location
+    try {
+      this.#connection = new DatabaseSync(location, { timeout: busyMs })
+    } catch (error) {
+      throw storeFailure(location, error)
+    }
+  }
+
+  exec(sql: string): void {
+    this.#guard(() => this.#connection.exec(sql))
+  }
+
+  /** A PRAGMA's only value. */
+  pragma(name: string): string | number {
+    const row = this.#guard(() => this.#connection.prepare(`PRAGMA ${name}`).get())
+    const [value] = Object.values(row ?? {})
+    return typeof value === 'string' ? value : Number(value)
+  }
+
+  get(sql: string, values: Values = {}): unknown {
+    return this.#guard(() => this.#statement(sql).get(values))
+  }
+
+  all(sql: string, values: Values = {}): unknown[] {
+    return this.#guard(() => this.#statement(sql).all(values))
+  }
+
+  /** How many rows it changed. */
+  run(sql: string, values: Values = {}): number {
+    return this.#guard(() => Number(this.#statement(sql).run(values).changes))
+  }
+
+  /** All statements of `work`, in the transaction that is open or each by itself. */
+  runSync<T>(work: Work<T>): T {
+    let step = work.next()
+    while (step.done !== true) {
+      let answer: unknown
+      try {
+        answer = this.#answer(step.value)
+      } catch (error) {
+        step = work.throw(error)
+        continue
+      }
+      step = work.next(answer)
+    }
+    return step.value
+  }
+
+  /** All of `work` or none of it; from its first read on no other process writes. Committed with an fsync. */
+  transaction<T>(work: () => T): T {
+    return this.#within('BEGIN IMMEDIATE', work)
+  }
+
+  /** The same over work that waits; this connection is used for nothing else meanwhile. */
+  async exclusively<T>(work: () => Promise<T>): Promise<T> {
+    this.exec('BEGIN IMMEDIATE')
+    try {
+      const result = await work()
+      this.exec('COMMIT')
+      return result
+    } catch (error) {
+      this.#rollBack()
+      throw error
+    }
+  }
+
+  /** All reads of `work` see the store at one moment, whatever other processes write meanwhile. */
+  snapshot<T>(work: () => T): T {
+    return this.#within('BEGIN', work)
+  }
+
+  /** For what needs the connection itself, such as SQLite's own way to copy a database. */
+  async copyTo(copy: (connection: DatabaseSync) => Promise<unknown>): Promise<void> {
+    await copy(this.#connection)
+  }
+
+  close(): void {
+    this.#statements.clear()
+    if (this.#connection.isOpen) this.#connection.close()
+  }
+
+  #within<T>(begin: string, work: () => T): T {
+    this.exec(begin)
+    try {
+      const result = work()
+      this.exec('COMMIT')
+      return result
+    } catch (error) {
+      this.#rollBack()
+      throw error
+    }
+  }
+
+  #answer({ kind, sql, values }: Query): unknown {
+    return this[kind](sql, values as Values)
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    const statement = this.#connection.prepare(sql)
+    statement.setAllowUnknownNamedParameters(true)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+
+  /** The failure that led here is the one to tell; what a rollback adds to it is not. */
+  #rollBack(): void {
+    try {
+      if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK')
+    } catch (error) {
+      this.#failed ??= storeFailure(this.location, error)
+    }
+  }
+
+  #guard<T>(work: () => T): T {
+    if (this.#failed !== undefined) throw this.#failed
+    try {
+      return work()
+    } catch (error) {
+      const failure = storeFailure(this.location, error)
+      if (fatal.has(resultCode(error))) this.#failed = failure
+      throw failure
+    }
+  }
+}
+
+/**
+ * From now on a commit is on the disk when it returns, what is deleted is overwritten, and nothing goes
+ * to temporary files. NORMAL instead of FULL would let a POST leave before its journal is safe.
+ */
+export function makeDurable(database: Database): void {
+  const mode = database.pragma('journal_mode')
+  if (mode !== 'memory' && mode !== 'wal' && database.pragma('journal_mode = WAL') !== 'wal') {
+    throw new IoError(
+      `cannot use the store "${database.location}": its disk does not support a write-ahead log`,
+      {
+        hint: 'Choose a file on a local disk with REFCHECK_STORE.',
+      },
+    )
+  }
+  for (const setting of [
+    'synchronous = FULL',
+    'fullfsync = ON',
+    'foreign_keys = ON',
+    'secure_delete = ON',
+    'temp_store = MEMORY',
+    'trusted_schema = OFF',
+  ]) {
+    database.exec(`PRAGMA ${setting}`)
+  }
+}
+
+/** One list of JSON: it holds no bytes. */
+function sqliteRows(columns: Columns): ParameterRows {
+  const names = Object.keys(columns).map((name) => `value ->> '${name}' AS ${name}`)
+  return {
+    from: `(SELECT ${names.join(', ')}, key AS place FROM json_each(:rows)) AS came`,
+    values: (rows) => ({ rows: JSON.stringify(rows) }),
+  }
+}
+
+/** A row a statement: without a network between them nothing is gained by more. */
+function sqliteInsert({ table, columns, ending = '' }: Insert): BulkInsert {
+  const names = Object.keys(columns)
+  const values = names.map((name) => `:${name}`)
+  return {
+    sql: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${values.join(', ')}) ${ending}`,
+    values: (rows) => [...rows],
+  }
+}
 
 export const sqliteDialect: Dialect = {
   name: 'sqlite',

@@ -1,12 +1,10 @@
 import { join, resolve } from 'node:path'
 
-import { AttemptLogFiles } from '../attempt-log-files.ts'
-import { Database } from './connection.ts'
-import { SqliteEngine } from './engine.ts'
+import { AttemptLogFiles } from '../attempt-log.ts'
+import { Database, makeDurable, SqliteEngine } from './engine.ts'
 import { StoreKey } from '../fingerprints.ts'
 import { RollbackDetection } from '../rollback-detection.ts'
 import { StoreLogs } from '../store-logs.ts'
-import { makeDurable } from './durability.ts'
 import { fileHolds, memoryHolds } from './holds.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { EngineLedger } from '../ledger.ts'
@@ -16,12 +14,11 @@ import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import { Batches } from '../batches.ts'
 import { Inbox } from '../inbox.ts'
 import { Maintenance } from '../maintenance.ts'
-import type { StoreOptions } from '../options.ts'
+import type { Store, StoreOptions } from '../store.ts'
 import { Quota } from '../quota.ts'
 import { UnmatchedRequests } from '../unmatched-requests.ts'
 import { sqliteUpkeep } from './maintenance.ts'
 import { makePrivate, preparePlace } from './place.ts'
-import type { Store } from '../store.ts'
 import { HeldRows } from '../held-rows.ts'
 
 const usualBusyMs = 5_000
@@ -73,7 +70,10 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       problems: async () => fileProblems(database),
       async moving() {
         if (logs === undefined) throw notMoved()
-        const [{ Moving }, { sqliteMove }] = await Promise.all([import('../move.ts'), import('./move.ts')])
+        const [{ Moving }, { sqliteMove }] = await Promise.all([
+          import('../move.ts'),
+          import('./maintenance.ts'),
+        ])
         return new Moving(engine, sqliteMove(logs), { key, clock, random })
       },
       close() {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectTo, serverOf } from './connect.ts'
 import { Cluster } from '../../../harness/postgres-cluster.ts'
 import { NoAnswerError } from '../../../../src/errors/kinds.ts'
-import { requireDurable, type Settled } from '../../../../src/store/ledger/postgres/durability.ts'
+import { requireDurable, type Settled } from '../../../../src/store/ledger/postgres/connection.ts'
 
 /** A server is started, and again. */
 const longMs = 60_000

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { clientOptions, withPassword } from '../../../../src/store/ledger/postgres/place.ts'
+import { clientOptions, withPassword } from '../../../../src/store/ledger/postgres/connection.ts'
 import { temporaryFolder } from '../../../harness/world.ts'
 import { serverOf } from './connect.ts'
 

@@ -5,9 +5,9 @@ import { type Scratch, scratch } from '../scratch.ts'
 import { asked } from '../../../harness/postgres.ts'
 import { suiteStore } from '../../../harness/postgres-store.ts'
 import { claimStatements } from '../../../../src/store/ledger/claim.ts'
-import { matchingStatements } from '../../../../src/store/ledger/matching-statements.ts'
+import { matchingStatements } from '../../../../src/store/ledger/matching.ts'
 import { postgresDialect } from '../../../../src/store/ledger/postgres/engine.ts'
-import { numbered } from '../../../../src/store/ledger/postgres/statement.ts'
+import { numbered } from '../../../../src/store/ledger/postgres/connection.ts'
 
 let place: Scratch
 

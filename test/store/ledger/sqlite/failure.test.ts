@@ -3,8 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 
 import { UsageError } from '../../../../src/errors/kinds.ts'
-import { Database } from '../../../../src/store/ledger/sqlite/connection.ts'
-import { resultCode, storeFailure } from '../../../../src/store/ledger/sqlite/failure.ts'
+import { Database, resultCode, storeFailure } from '../../../../src/store/ledger/sqlite/engine.ts'
 
 /** A real error of SQLite's own. */
 function failing(...statements: string[]): unknown {

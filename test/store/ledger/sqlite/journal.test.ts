@@ -4,8 +4,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { Database } from '../../../../src/store/ledger/sqlite/connection.ts'
-import { makeDurable } from '../../../../src/store/ledger/sqlite/durability.ts'
+import { Database, makeDurable } from '../../../../src/store/ledger/sqlite/engine.ts'
 
 test('a commit is flushed before it returns, and deleted text is overwritten', () => {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-journal-'))

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { beginOne } from '../batches.ts'
 import { scratch, type Scratch } from '../scratch.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
-import { Database } from '../../../../src/store/ledger/sqlite/connection.ts'
+import { Database } from '../../../../src/store/ledger/sqlite/engine.ts'
 import { formats, inspect, migrate } from '../../../../src/store/ledger/sqlite/migrate.ts'
 
 let place: Scratch

@@ -24,8 +24,7 @@ import {
 } from '../../../../src/domain/store/attempt-log.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 import { IoError } from '../../../../src/errors/kinds.ts'
-import { AttemptLog } from '../../../../src/store/ledger/attempt-log.ts'
-import { digest } from '../../../../src/store/ledger/attempt-log-files.ts'
+import { AttemptLog, digest } from '../../../../src/store/ledger/attempt-log.ts'
 import {
   begun,
   closed,

@@ -11,7 +11,7 @@ import {
   type LogRecord,
   parseLog,
 } from '../../../../src/domain/store/attempt-log.ts'
-import { digest } from '../../../../src/store/ledger/attempt-log-files.ts'
+import { digest } from '../../../../src/store/ledger/attempt-log.ts'
 import {
   begun,
   closed,
