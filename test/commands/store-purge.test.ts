@@ -8,7 +8,9 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { SIZE } from '../harness/filters.ts'
 import { pdfsIn } from '../harness/ordered.ts'
 import { orderOf } from '../harness/people.ts'
+import { asked } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
+import { machines } from './postgres/machines.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('at-rest', 'found after a purge', { of: /completely|name of a file|sync|re-read|wait/ })
@@ -58,7 +60,8 @@ test('while another process reads, older pages stay: exit 10, and the same comma
       "kept": 0,
       "drafts": 0,
       "plans": 0,
-      "dry_run": false
+      "dry_run": false,
+      "logs_left": []
     }
     exit 0
   `)
@@ -214,6 +217,34 @@ test('completely, in a store that never ordered: there is nothing to remove, and
     exit 0
   `)
 })
+
+test('completely, from a store that two machines share: each removes the fingerprints from its own attempt log', async () => {
+  const here = await machines(2)
+  const logs = (machine: string) => bytesOf(join(here.folder, machine, 'config', 'attempts'))
+  const stored = async (column: string) =>
+    (await asked(here.storeUrl, `SELECT ${column} AS is FROM refcheck.submissions`)) as { is: string }[]
+  await here.on('beta', 'batch run people.csv --package 102 --yes')
+  await here.on('alpha', orderOf('Zelda', ['--yes']).join(' '))
+  const [print = { is: '' }] = await stored('person_print')
+  expect(logs('beta')).toContain(print.is)
+  const purged = await here.on('alpha', 'store purge --email a1@example.com --completely --yes')
+  expect(purged.stdout).toContain(
+    'Removed personal data of 1 row and 0 events.\nFingerprints are still in the attempt log of another machine: ',
+  )
+  expect(purged.stdout).toContain(join(here.folder, 'beta'))
+  expect(await stored('person_print')).not.toContainEqual(print)
+  expect(logs('beta')).toContain(print.is)
+  const again = await here.on('alpha', 'store purge --email a1@example.com --completely --yes --json')
+  expect(again.json()).toMatchObject({
+    rows: 0,
+    logs_left: [{ path: expect.stringContaining(join(here.folder, 'beta')) as string }],
+  })
+  await here.on('beta', 'request list')
+  expect(logs('beta')).not.toContain(print.is)
+  const after = await here.on('alpha', 'store purge --email a1@example.com --completely --yes')
+  expect(after.stdout).toBe('Nothing to remove: no personal data was found.\n')
+  expect((await here.on('beta', 'store check')).code).toBe(0)
+}, 30_000)
 
 test('help names what a purge does not reach', async () => {
   const { stdout } = await (await session()).type('store purge --help')

@@ -46,6 +46,8 @@ export interface Purged {
   isScrubbed: boolean
   /** What has to happen first, where one is: another process that reads it ends, or the owner of the tables cleans them. */
   isLeftTo?: 'another process' | 'the owner' | undefined
+  /** Attempt logs of other machines that still hold fingerprints: each machine removes them at its next start. */
+  logsLeft: { host: string; path: string }[]
 }
 
 /** A store brought to the newest format; 0 for one that was not there. */

@@ -50,6 +50,7 @@ export const purged = z.strictObject({
   drafts: count,
   plans: count,
   dry_run: z.boolean(),
+  logs_left: z.array(z.strictObject({ host: z.string(), path: z.string() })),
 })
 export const sameService = z.strictObject({ urls: z.tuple([z.string(), z.string()]), same: z.boolean() })
 export const moved = z.strictObject({

@@ -130,10 +130,12 @@ interface Removed {
   plans: number
   /** Rows that were left as they are. */
   kept: number
+  /** Attempt logs of other machines that still hold fingerprints. */
+  logsLeft: readonly { host: string; path: string }[]
 }
 
 /** `2 rows and 1 event`; drafts and plans where there are some. */
-function removedText({ rows, events, drafts, plans }: Omit<Removed, 'kept'>): string {
+function removedText({ rows, events, drafts, plans }: Omit<Removed, 'kept' | 'logsLeft'>): string {
   const found = [countInWords(rows, 'row'), countInWords(events, 'event')]
   if (drafts > 0) found.push(countInWords(drafts, 'draft'))
   if (plans > 0) found.push(countInWords(plans, 'plan'))
@@ -144,17 +146,22 @@ export const purgeQuestion = (found: Removed): string =>
   `Remove personal data of ${removedText(found)} permanently?`
 
 export function storePurgeView(purged: Removed, dryRun: boolean): View {
-  const { rows, events, drafts, plans, kept } = purged
+  const { rows, events, drafts, plans, kept, logsLeft } = purged
   return {
-    json: { rows, events, kept, drafts, plans, dry_run: dryRun },
+    json: { rows, events, kept, drafts, plans, dry_run: dryRun, logs_left: logsLeft },
     text: ({ columns }) => {
-      if (rows + events + drafts + plans + kept === 0) return 'Nothing to remove: no personal data was found.'
+      const logs = logsLeft.map(
+        ({ host, path }) =>
+          `Fingerprints are still in the attempt log of another machine: ${sanitize(host)}, ${sanitize(path)}. They are removed when refcheck next opens this store there.`,
+      )
+      if (rows + events + drafts + plans + kept === 0)
+        return wrapped(['Nothing to remove: no personal data was found.', ...logs].join('\n'), columns)
       const did = dryRun ? 'Would remove' : 'Removed'
       const left =
         kept === 0
           ? ''
           : `; ${countInWords(kept, 'row')} not settled yet ${kept === 1 ? 'is kept' : 'are kept'}`
-      return wrapped(`${did} personal data of ${removedText(purged)}${left}.`, columns)
+      return wrapped([`${did} personal data of ${removedText(purged)}${left}.`, ...logs].join('\n'), columns)
     },
   }
 }

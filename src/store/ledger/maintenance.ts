@@ -5,7 +5,7 @@ import { type SubmissionState, submissionStates } from '../../domain/submission/
 import { damageOf } from './submission-rows.ts'
 import { all, type Engine, get, type Work } from './engine.ts'
 import type { StoreKey } from './fingerprints.ts'
-import { finishErasure, purge, type PurgeOptions } from './purge.ts'
+import { finishErasure, purge, type PurgeOptions, type PurgeParts } from './purge.ts'
 import type { RollbackDetection } from './rollback-detection.ts'
 import { readClosing } from './store-state.ts'
 
@@ -40,8 +40,8 @@ export interface Upkeep {
   server?(): Promise<StoreServer>
   /** What the engine's own check of its file finds, in sentences. */
   checkFile?(): Work<string[]>
-  /** Removes older versions of rows; what has to happen first, where it could not. */
-  scrub(): Promise<Purged['isLeftTo']>
+  /** Removes older versions of rows; what has to happen first, where it could not. `isPatient`: waits for other processes. */
+  scrub(isPatient: boolean): Promise<Purged['isLeftTo']>
   /** A copy of all of it at a new file (0600), which opens as a store and takes no orders until it is accepted. */
   backup(path: string): Promise<void>
 }
@@ -155,11 +155,19 @@ export class Maintenance {
    * `completely` removes the fingerprints too. With `dryRun` it counts.
    */
   async purge(who: Forgotten, options: PurgeOptions): Promise<Purged> {
-    return purge(this.#engine, { log: this.#rollbacks, scrub: () => this.#upkeep.scrub() }, who, options)
+    return purge(this.#engine, this.#purgeParts, who, options)
   }
 
-  /** Removes from the attempt log what a purge that was interrupted has removed from the store. */
-  finishErasure(): Promise<void> {
-    return finishErasure(this.#engine, this.#rollbacks)
+  /** Ends what a purge that was interrupted began, and removes what another machine left to this one. */
+  async finishErasure(): Promise<void> {
+    await finishErasure(this.#engine, this.#purgeParts, false)
+  }
+
+  get #purgeParts(): PurgeParts {
+    return {
+      logs: this.#rollbacks,
+      fingerprint: this.#key.fingerprint,
+      scrub: (isPatient) => this.#upkeep.scrub(isPatient),
+    }
   }
 }

@@ -3,7 +3,7 @@ import { type Named, namesPerson } from '../../domain/store/forget.ts'
 import { columnsWith, statesLeft } from '../../domain/store/forgetting.ts'
 import type { Forgotten, Purged } from '../../domain/store/told.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
-import { machineName } from '../../host/machine-name.ts'
+import { emailIdentity } from '../../domain/submission/identity.ts'
 import {
   all,
   type Dialect,
@@ -15,7 +15,10 @@ import {
   type Values,
   type Work,
 } from './engine.ts'
+import type { Fingerprint } from './fingerprints.ts'
+import { readLogs } from './store-state.ts'
 import { sqlList } from './submission-rows.ts'
+import { erasedName } from './tables.ts'
 
 export interface PurgeOptions {
   dryRun: boolean
@@ -24,17 +27,28 @@ export interface PurgeOptions {
 }
 
 /** The attempt logs of this machine. */
-export interface ErasableLog {
+export interface ErasableLogs {
+  /** Of the logs with these ids, those that are on this machine. */
+  idsHere(logIds: readonly string[]): Promise<string[]>
+  /** From all files of this machine, copies too. */
   removeFingerprints(attemptIds: ReadonlySet<string>): Promise<void>
 }
 
-/** Set while older versions of rows may hold what was removed. */
+export interface PurgeParts {
+  logs: ErasableLogs
+  fingerprint: Fingerprint
+  /** Removes older versions of rows; `isPatient`: waits for other processes. */
+  scrub(isPatient: boolean): Promise<Purged['isLeftTo']>
+}
+
+/** Set while older versions of rows may hold what was removed; each purge counts it up. */
 const unscrubbedName = 'unscrubbed'
 
-/** Attempts whose fingerprints this machine has still to remove from its attempt log. */
-const erasedName = (): string => `erased on ${machineName()}`
+/** By the id of a log, the attempts whose fingerprints its machine has still to remove from it. */
+type ErasedAttempts = Record<string, string[]>
 
 const hasPerson = `(s.first_name IS NOT NULL OR s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
+const hasPersonOrPrints = `(${hasPerson} OR s.person_print IS NOT NULL)`
 
 interface Chosen {
   where: string
@@ -58,43 +72,82 @@ interface Found {
 /** Removes what names a person, or what is old; see Maintenance. */
 export async function purge(
   engine: Engine,
-  { log, scrub }: { log: ErasableLog; scrub: () => Promise<Purged['isLeftTo']> },
+  parts: PurgeParts,
   who: Forgotten,
   options: PurgeOptions,
 ): Promise<Purged> {
-  const rows = chooseRows(engine.dialect, who)
-  const events = chooseEvents(engine.dialect, who)
+  const { completely } = options
+  const rows = chooseRows(engine.dialect, parts.fingerprint, who)
+  const events = chooseEvents(engine.dialect, parts.fingerprint, who)
   if (options.dryRun) {
-    const { isScrubbed, ...found } = await engine.snapshot(() => countAll(rows, events))
-    return { ...found, isScrubbed, isLeftTo: isScrubbed ? undefined : 'another process' }
+    return engine.snapshot(function* () {
+      const found = yield* countAll(rows, events, completely)
+      const isScrubbed = (yield* metaText(unscrubbedName)) === undefined
+      return { ...found, isScrubbed, isLeftTo: isScrubbed ? undefined : 'another process', logsLeft: [] }
+    })
   }
   const isPerson = !('endedBefore' in who)
-  const erase = () => eraseRows(rows, events, { isPerson, completely: options.completely })
-  const found = await engine.transaction(erase)
-  await finishErasure(engine, log)
-  const isLeftTo = await scrub()
-  if (isLeftTo === undefined) await engine.run(setMeta(unscrubbedName, undefined))
-  return { ...found, isScrubbed: isLeftTo === undefined, isLeftTo }
+  const found = await engine.transaction(() =>
+    eraseRows(engine.dialect, rows, events, { isPerson, completely }),
+  )
+  const isLeftTo = await finishErasure(engine, parts, true)
+  return { ...found, isScrubbed: isLeftTo === undefined, isLeftTo, logsLeft: await engine.run(logsLeft()) }
 }
 
 /**
- * Removes from this machine's attempt log the fingerprints that are gone from the store: after the commit, because a rollback
- * would leave the log without what the store still has. A process that dies in between leaves that to the next one.
+ * What follows the commit of a purge: the fingerprints are removed from the attempt logs of this machine, because a rollback
+ * would leave a log without what the store still has, and then older versions of rows. A process that is killed in between
+ * leaves that to the next start of any; other machines have logs of their own. `isPatient`: waits for other processes.
  */
-export async function finishErasure(engine: Engine, log: ErasableLog): Promise<void> {
-  const name = erasedName()
-  const text = await engine.run(metaText(name))
-  if (text === undefined) return
-  await log.removeFingerprints(new Set(JSON.parse(text) as string[]))
-  await engine.run(setMeta(name, undefined))
+export async function finishErasure(
+  engine: Engine,
+  { logs, scrub }: Pick<PurgeParts, 'logs' | 'scrub'>,
+  isPatient: boolean,
+): Promise<Purged['isLeftTo']> {
+  const left = await engine.run(
+    all<{ name: string; value: Uint8Array }>(
+      'SELECT name, value FROM meta WHERE name IN (:erased, :unscrubbed)',
+      {
+        erased: erasedName,
+        unscrubbed: unscrubbedName,
+      },
+    ),
+  )
+  const texts = new Map(left.map(({ name, value }) => [name, Buffer.from(value).toString()]))
+  const erased = JSON.parse(texts.get(erasedName) ?? '{}') as ErasedAttempts
+  const here = await logs.idsHere(Object.keys(erased))
+  if (here.length > 0) {
+    await logs.removeFingerprints(new Set(here.flatMap((id) => erased[id] ?? [])))
+    await engine.transaction(() => forgetErased(engine.dialect, erased, here))
+  }
+  const unscrubbed = texts.get(unscrubbedName)
+  if (unscrubbed === undefined) return undefined
+  const isLeftTo = await scrub(isPatient)
+  if (isLeftTo === undefined) {
+    // Another purge may have committed in between.
+    await engine.run(
+      run('DELETE FROM meta WHERE name = :name AND value = :value', {
+        name: unscrubbedName,
+        value: Buffer.from(unscrubbed),
+      }),
+    )
+  }
+  return isLeftTo
 }
 
-function* countAll(rows: ChosenRows, events: Chosen): Work<Found & { isScrubbed: boolean }> {
+/** Logs of other machines that still hold fingerprints. */
+function* logsLeft(): Work<Purged['logsLeft']> {
+  const erased = JSON.parse((yield* metaText(erasedName)) ?? '{}') as ErasedAttempts
+  const registered = yield* readLogs()
+  return registered.filter(({ id }) => id in erased).map(({ host, path }) => ({ host, path }))
+}
+
+function* countAll(rows: ChosenRows, events: Chosen, completely: boolean): Work<Found> {
+  const counted = completely ? hasPersonOrPrints : hasPerson
   return {
-    rows: yield* countRows(`submissions s WHERE ${rows.erased} AND ${hasPerson}`, rows.values),
+    rows: yield* countRows(`submissions s WHERE ${rows.erased} AND ${counted}`, rows.values),
     events: yield* countRows(`events e WHERE ${events.where}`, events.values),
     kept: yield* countRows(`submissions s WHERE ${rows.left}`, rows.values),
-    isScrubbed: (yield* metaText(unscrubbedName)) === undefined,
   }
 }
 
@@ -103,11 +156,12 @@ function* countRows(from: string, values: Values): Work<number> {
 }
 
 function* eraseRows(
+  dialect: Dialect,
   rows: ChosenRows,
   events: Chosen,
   { isPerson, completely }: { isPerson: boolean; completely: boolean },
 ): Work<Found> {
-  const { isScrubbed: _, ...found } = yield* countAll(rows, events)
+  const found = yield* countAll(rows, events, completely)
   const { erased, values } = rows
   if (isPerson) {
     // A person who is removed is not ordered any more.
@@ -123,10 +177,11 @@ function* eraseRows(
     `UPDATE batches SET shared = '[]' WHERE id IN (SELECT s.batch_id FROM submissions s WHERE ${erased})`,
     values,
   )
-  if (completely) yield* rememberErased(erased, values)
+  if (completely) yield* rememberErased(dialect, erased, values)
   yield* run(`DELETE FROM events AS e WHERE ${events.where}`, events.values)
   yield* emptyRows(erased, values, completely)
-  if (found.rows + found.events > 0) yield* setMeta(unscrubbedName, '1')
+  if (found.rows + found.events > 0)
+    yield* setMeta(unscrubbedName, String(Number((yield* metaText(unscrubbedName)) ?? 0) + 1))
   return found
 }
 
@@ -146,16 +201,44 @@ function* removeFileNames(erased: string, values: Values): Work<void> {
   }
 }
 
-function* rememberErased(erased: string, values: Values): Work<void> {
+/** In all registered logs: a machine may have copies of the logs of others. */
+function* rememberErased(dialect: Dialect, erased: string, values: Values): Work<void> {
   const attempts = yield* all<{ id: string }>(
     `SELECT a.id FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
-      WHERE ${erased}`,
+      WHERE ${erased} AND s.person_print IS NOT NULL`,
     values,
   )
-  if (attempts.length === 0) return
-  const before = JSON.parse((yield* metaText(erasedName())) ?? '[]') as string[]
-  const ids = new Set([...before, ...attempts.map(({ id }) => id)])
-  yield* setMeta(erasedName(), JSON.stringify([...ids]))
+  const logs = yield* readLogs()
+  if (attempts.length === 0 || logs.length === 0) return
+  const ids = attempts.map(({ id }) => id)
+  const before = yield* lockErased(dialect)
+  for (const { id } of logs) before[id] = [...new Set([...(before[id] ?? []), ...ids])]
+  yield* setMeta(erasedName, JSON.stringify(before))
+}
+
+/** These logs hold none of these fingerprints any more. */
+function* forgetErased(dialect: Dialect, done: ErasedAttempts, logIds: readonly string[]): Work<void> {
+  const erased = yield* lockErased(dialect)
+  for (const id of logIds) {
+    const removed = new Set(done[id])
+    const rest = (erased[id] ?? []).filter((attempt) => !removed.has(attempt))
+    if (rest.length > 0) erased[id] = rest
+    else delete erased[id]
+  }
+  yield* setMeta(erasedName, Object.keys(erased).length === 0 ? undefined : JSON.stringify(erased))
+}
+
+function* lockErased(dialect: Dialect): Work<ErasedAttempts> {
+  // From then on there is a row to lock.
+  yield* run('INSERT INTO meta (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING', {
+    name: erasedName,
+    value: Buffer.from('{}'),
+  })
+  const row = yield* get<{ value: Uint8Array }>(
+    `SELECT value FROM meta WHERE name = :name ${dialect.lockRows('meta')}`,
+    { name: erasedName },
+  )
+  return JSON.parse(Buffer.from(row?.value ?? '{}').toString()) as ErasedAttempts
 }
 
 function* emptyRows(erased: string, values: Values, completely: boolean): Work<void> {
@@ -189,11 +272,19 @@ function emptied(columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${standIns.get(column) ?? 'NULL'}`).join(', ')
 }
 
-function chooseRows({ sameEmail }: Dialect, who: Forgotten): ChosenRows {
+/** A row whose recipient was removed before still has the fingerprint of the e-mail. */
+function chooseEmail({ sameEmail }: Dialect, fingerprint: Fingerprint, email: string): Chosen {
+  return {
+    where: `(${sameEmail('s.email', ':email')} OR s.email_print = :email_print)`,
+    values: { email, email_print: fingerprint(emailIdentity(email)) },
+  }
+}
+
+function chooseRows(dialect: Dialect, fingerprint: Fingerprint, who: Forgotten): ChosenRows {
   const { where, values } = ((): Chosen => {
     if ('requestId' in who)
       return { where: 's.request_id = :request_id', values: { request_id: who.requestId.toLowerCase() } }
-    if ('email' in who) return { where: sameEmail('s.email', ':email'), values: { email: who.email } }
+    if ('email' in who) return chooseEmail(dialect, fingerprint, who.email)
     return {
       where: `s.changed_at < :before
         AND (s.state <> 'accepted' OR s.request_status IN ${sqlList(terminalStatuses)})`,
@@ -205,14 +296,14 @@ function chooseRows({ sameEmail }: Dialect, who: Forgotten): ChosenRows {
 }
 
 /** Events of the requests of those rows, whatever they say; by age, those that were received before. */
-function chooseEvents({ sameEmail }: Dialect, who: Forgotten): Chosen {
+function chooseEvents(dialect: Dialect, fingerprint: Fingerprint, who: Forgotten): Chosen {
   if ('requestId' in who)
     return { where: 'e.request_id = :request_id', values: { request_id: who.requestId.toLowerCase() } }
   if ('email' in who) {
+    const { where, values } = chooseEmail(dialect, fingerprint, who.email)
     return {
-      where: `e.request_id IN (
-        SELECT request_id FROM submissions WHERE ${sameEmail('email', ':email')} AND request_id IS NOT NULL)`,
-      values: { email: who.email },
+      where: `e.request_id IN (SELECT s.request_id FROM submissions s WHERE ${where} AND s.request_id IS NOT NULL)`,
+      values,
     }
   }
   return { where: `e.received_at < :before AND e.forward <> 'waiting'`, values: { before: who.endedBefore } }

@@ -243,6 +243,18 @@ export class RollbackDetection implements Rollbacks {
     return this.#parts.engine.run(allowWithoutLog())
   }
 
+  /** Of the logs with these ids, those that are on this machine. */
+  async idsHere(logIds: readonly string[]): Promise<string[]> {
+    const { logs } = this.#parts
+    if (logs === undefined || logIds.length === 0) return []
+    const here = new Set(
+      logs
+        .findFiles(await this.registered())
+        .flatMap(({ header, isOriginal }) => (isOriginal ? header.id : [])),
+    )
+    return logIds.filter((id) => here.has(id))
+  }
+
   /** For a person who is erased completely. */
   async removeFingerprints(attemptIds: ReadonlySet<string>): Promise<void> {
     this.#parts.logs?.erase(await this.registered(), attemptIds)

@@ -12,6 +12,9 @@ export interface Table {
 /** The values of a row, by the columns of its table. */
 export type Row = readonly (string | number | Uint8Array | null)[]
 
+/** Under this name a store keeps what machines have still to remove from their attempt logs; see purge.ts. */
+export const erasedName = 'erased_attempts'
+
 /** What a store keeps of itself under names and takes along; the rest is about the place where it is. */
 export const keptNames: readonly string[] = [
   fingerprintKeyName,
@@ -20,6 +23,7 @@ export const keptNames: readonly string[] = [
   'generation',
   'former_generations',
   'ignored_logs',
+  erasedName,
 ]
 
 /** Under this name a store says why it takes no orders. */

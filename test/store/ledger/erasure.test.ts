@@ -10,6 +10,7 @@ import { backends, scratch, type Scratch } from './scratch.ts'
 import { suiteStore } from '../../harness/postgres-store.ts'
 import { InternalError } from '../../../src/errors/kinds.ts'
 import { all, type Engine, type Query, type Work } from '../../../src/store/ledger/engine.ts'
+import { metaText } from '../../../src/store/ledger/engine.ts'
 import { StoreKey } from '../../../src/store/ledger/fingerprints.ts'
 import { Maintenance } from '../../../src/store/ledger/maintenance.ts'
 import { PostgresEngine } from '../../../src/store/ledger/postgres/engine.ts'
@@ -63,7 +64,9 @@ describe.each(backends)('%s', (backend) => {
     expect(loggedPrints()).toHaveLength(3)
     const engine = await engineOf()
     const dying = {
-      log: {
+      fingerprint: (identity: string) => identity,
+      logs: {
+        idsHere: (ids: readonly string[]) => Promise.resolve([...ids]),
         removeFingerprints: () => {
           throw new InternalError('killed')
         },
@@ -78,6 +81,41 @@ describe.each(backends)('%s', (backend) => {
     expect(loggedPrints()).toEqual([])
   })
 
+  test('a process dies before older versions of rows are removed: the next one removes them', async () => {
+    const store = await place.store()
+    const sent = await beginOne(store.ledger, 'ann@example.com')
+    await store.ledger.move(sent, { to: 'rejected', at: someTime, reason: 'no' })
+    const engine = await engineOf()
+    const parts = {
+      fingerprint: (identity: string) => identity,
+      logs: { idsHere: () => Promise.resolve([]), removeFingerprints: () => Promise.resolve() },
+      scrub: () => {
+        throw new InternalError('killed')
+      },
+    }
+    const unscrubbed = () => engine.run(metaText('unscrubbed'))
+    const options = { dryRun: false, completely: false }
+    await expect(purge(engine, parts, { email: 'ann@example.com' }, options)).rejects.toThrow('killed')
+    expect(await unscrubbed()).toBe('1')
+    await store.close()
+    await place.store()
+    expect(await unscrubbed()).toBeUndefined()
+  })
+
+  test('a person who was removed is found again by the fingerprint of the e-mail, and removed completely', async () => {
+    const store = await place.store()
+    const sent = await beginOne(store.ledger, 'ann@example.com')
+    await store.ledger.move(sent, { to: 'rejected', at: someTime, reason: 'no' })
+    const { maintenance } = store
+    const who = { email: 'Ann@example.com' }
+    await maintenance.purge(who, { dryRun: false, completely: false })
+    expect(await maintenance.purge(who, { dryRun: false, completely: false })).toMatchObject({ rows: 0 })
+    expect(loggedPrints()).toHaveLength(3)
+    expect(await maintenance.purge(who, { dryRun: false, completely: true })).toMatchObject({ rows: 1 })
+    expect(loggedPrints()).toEqual([])
+    expect(await maintenance.purge(who, { dryRun: false, completely: true })).toMatchObject({ rows: 0 })
+  })
+
   test('a purge that fails leaves the attempt log as it was', async () => {
     const store = await place.store()
     const sent = await beginOne(store.ledger, 'ann@example.com')
@@ -85,7 +123,9 @@ describe.each(backends)('%s', (backend) => {
     const engine = await engineOf()
     let removed = 0
     const parts = {
-      log: {
+      fingerprint: (identity: string) => identity,
+      logs: {
+        idsHere: (ids: readonly string[]) => Promise.resolve([...ids]),
         removeFingerprints: () => {
           removed += 1
           return Promise.resolve()

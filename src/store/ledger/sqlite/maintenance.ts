@@ -62,15 +62,19 @@ export function sqliteUpkeep(database: Database): Upkeep {
      * secure_delete has overwritten what was removed; VACUUM and a truncated journal leave no older page either. Another
      * process that reads, or writes, keeps older pages.
      */
-    async scrub() {
+    async scrub(isPatient) {
+      const busyMs = database.pragma('busy_timeout')
+      if (!isPatient) database.pragma('busy_timeout = 0')
       try {
         database.exec('VACUUM')
+        const isBusy = location !== ':memory:' && database.pragma('wal_checkpoint(TRUNCATE)') !== 0
+        return isBusy ? 'another process' : undefined
       } catch (error) {
         if (error instanceof StoreBusyError) return 'another process'
         throw error
+      } finally {
+        database.pragma(`busy_timeout = ${busyMs}`)
       }
-      const isBusy = location !== ':memory:' && database.pragma('wal_checkpoint(TRUNCATE)') !== 0
-      return isBusy ? 'another process' : undefined
     },
 
     async backup(path) {
