@@ -206,7 +206,8 @@ test('a purge of the person removes kept answers too, by e-mail, by request and 
       "kept": 0,
       "drafts": 1,
       "plans": 0,
-      "dry_run": false
+      "dry_run": false,
+      "logs_left": []
     }
     exit 0
   `)

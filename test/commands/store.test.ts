@@ -235,7 +235,8 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
       "kept": 0,
       "drafts": 0,
       "plans": 0,
-      "dry_run": false
+      "dry_run": false,
+      "logs_left": []
     }
     exit 0
   `)

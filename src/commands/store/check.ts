@@ -8,7 +8,7 @@ import { heldText, storeCheckView } from '../../output/views/store.ts'
 export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
   static override summary = 'Check the store for damage and missing orders'
   static override description = [
-    'Reads all of it: the database’s own check, the references between its tables, the body of every order against its hash, and the attempt logs that this machine keeps outside the store. A store that lacks attempts of a log (a backup was restored, or a file of it removed) is closed: the attempts are recovered and listed, and nothing is ordered until --accept-older. Exit 1 if something is wrong.',
+    'Reads all of it: the database’s own check, the references between its tables, the body of every order against its hash, the triggers, rules and defaults of a PostgreSQL database, and the attempt logs that this machine keeps outside the store. A store that lacks attempts of a log (a backup was restored, or a file of it removed) is closed: the attempts are recovered and listed, and nothing is ordered until --accept-older. Exit 1 if something is wrong.',
     'Every machine that ordered with a shared store has its own attempt log. After a failover or a restored backup, run it on each of them; what one machine finds says nothing about the logs of the others.',
   ].join('\n\n')
   static override examples = [

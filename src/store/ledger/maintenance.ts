@@ -38,8 +38,8 @@ export interface Upkeep {
   /** Read at the same moment as the counts. */
   figures(): Work<Pick<StoreInfo, 'bytes' | 'format' | 'engine'>>
   server?(): Promise<StoreServer>
-  /** What the engine's own check of its file finds, in sentences. */
-  checkFile?(): Work<string[]>
+  /** What is wrong with the file, or with the tables in a database, in sentences. */
+  checkTables(): Work<string[]>
   /** Removes older versions of rows; what has to happen first, where it could not. `isPatient`: waits for other processes. */
   scrub(isPatient: boolean): Promise<Purged['isLeftTo']>
   /** A copy of all of it at a new file (0600), which opens as a store and takes no orders until it is accepted. */
@@ -98,7 +98,7 @@ export class Maintenance {
   }
 
   *#check(): Work<string[]> {
-    const found = this.#upkeep.checkFile === undefined ? [] : yield* this.#upkeep.checkFile()
+    const found = yield* this.#upkeep.checkTables()
     let after: Key = { batch_id: '', row_number: 0 }
     for (;;) {
       const page = yield* all<Key>(selectPrints, { ...after, limit: pageRows })

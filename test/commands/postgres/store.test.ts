@@ -190,3 +190,56 @@ test.each([
   expect(text).not.toMatch(/hunter2|hun\/|ter2/)
   expect(code).not.toBe(0)
 })
+
+test.each([
+  [
+    'a trigger',
+    `CREATE FUNCTION refcheck.planted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.email := NULL; RETURN NEW; END';
+    CREATE TRIGGER planted BEFORE UPDATE ON refcheck.submissions FOR EACH ROW EXECUTE FUNCTION refcheck.planted()`,
+    [
+      'a function that refcheck did not make is next to its tables: planted',
+      'a trigger that refcheck did not make is on table submissions: planted',
+    ],
+  ],
+  [
+    'a trigger called like ours',
+    `CREATE FUNCTION refcheck.moved() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+    CREATE TRIGGER moved BEFORE INSERT ON refcheck.attempts FOR EACH STATEMENT EXECUTE FUNCTION refcheck.moved()`,
+    [
+      'a function that refcheck did not make is next to its tables: moved',
+      'a trigger that refcheck did not make is on table attempts: moved',
+    ],
+  ],
+  [
+    'a rule',
+    'CREATE RULE planted AS ON DELETE TO refcheck.events DO INSTEAD NOTHING',
+    ['a rule that refcheck did not make is on table events: planted'],
+  ],
+  [
+    'a policy',
+    'CREATE POLICY planted ON refcheck.events USING (false)',
+    ['a policy that refcheck did not make is on table events: planted'],
+  ],
+  [
+    'other defaults',
+    `ALTER TABLE refcheck.batches ALTER allow_duplicate SET DEFAULT 1, ALTER shared DROP DEFAULT, ALTER name SET DEFAULT 'x'`,
+    [
+      'the default of batches.allow_duplicate is 1; refcheck makes 0',
+      `the default of batches.name is 'x'::text; refcheck makes none`,
+      `the default of batches.shared is missing; refcheck makes '[]'`,
+    ],
+  ],
+  [
+    'an index less',
+    'DROP INDEX refcheck.submissions_sending',
+    ['the index submissions_sending is missing or not valid'],
+  ],
+])('%s on the tables of a store is reported by its check', async (_, sql, findings) => {
+  const url = await madeStore()
+  const here = await inStore(url)
+  expect((await here.type('store check --json')).json()).toMatchObject({ sound: true, findings: [] })
+  await asked(url, sql)
+  const checked = await here.type('store check --json')
+  expect(checked.code).toBe(1)
+  expect(checked.json()).toMatchObject({ sound: false, findings })
+})

@@ -177,6 +177,9 @@ test('the check of a store holds 2,000 rows in memory at the most', async () => 
         yield* all('SELECT 1')
         return { bytes: 0, format: 0, engine: '' }
       },
+      *checkTables() {
+        return yield* all<string>('SELECT 1 WHERE FALSE')
+      },
       scrub: none,
       backup: none,
     }

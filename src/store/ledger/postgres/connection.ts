@@ -420,8 +420,8 @@ export class Database implements Sql {
       if (warning !== undefined) throw noAnswer(this.#server, warning)
       return result
     } catch (error) {
+      if (!isRefusal(error) || endsSession(error)) this.#lose(client)
       if (isRefusal(error)) throw storeFailure(this.#server, error)
-      this.#lose(client)
       throw error instanceof NoAnswerError ? error : noAnswer(this.#server, error)
     } finally {
       client.off('notice', onNotice)

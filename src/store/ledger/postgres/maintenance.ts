@@ -7,13 +7,14 @@ import type { StoreServer } from '../../../domain/store/told.ts'
 import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { Upkeep } from '../maintenance.ts'
 import type { Database } from './connection.ts'
+import { foreignParts } from './examine-schema.ts'
 import { formatName } from './migrate.ts'
 
-const makeFence = `
-CREATE OR REPLACE FUNCTION moved() RETURNS trigger LANGUAGE plpgsql AS
-$$ BEGIN RAISE EXCEPTION USING ERRCODE = '${movedState}', MESSAGE = (
+const fenceBody = ` BEGIN RAISE EXCEPTION USING ERRCODE = '${movedState}', MESSAGE = (
   SELECT convert_from(value, 'UTF8')::json -> 'move' ->> 'to' FROM meta WHERE name = '${closedName}'
-); END $$`
+); END `
+
+const makeFence = `CREATE OR REPLACE FUNCTION moved() RETURNS trigger LANGUAGE plpgsql AS $$${fenceBody}$$`
 
 /** Moving a store in a PostgreSQL database. */
 export function postgresMove(logs: StoreLogs): MoveParts {
@@ -77,6 +78,8 @@ export function postgresUpkeep(database: Database): Upkeep {
       const { replication } = (await database.get(selectReplication)) as Pick<StoreServer, 'replication'>
       return { replication, latencyMs }
     },
+
+    checkTables: () => foreignParts(fenceBody),
 
     /** A server keeps older versions of rows until it vacuums. Its log, its standbys and its backups are not ours to clean. */
     async scrub() {

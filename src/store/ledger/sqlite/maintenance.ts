@@ -47,7 +47,7 @@ export function sqliteUpkeep(database: Database): Upkeep {
       }
     },
 
-    *checkFile() {
+    *checkTables() {
       const found = (yield* all<object>('PRAGMA integrity_check'))
         .map((row) => String(Object.values(row)[0]))
         .filter((said) => said !== 'ok')

@@ -109,6 +109,17 @@ test('a statement whose session the server ended is the last one of its connecti
   }
 })
 
+test('a change that ended its session as well is the last statement of its connection', async () => {
+  const url = await databaseWithTable()
+  const database = connectTo(url)
+  for (let session = 1; session <= 3; session += 1) {
+    await database.run('SET transaction_timeout = 100')
+    await expect(database.run('INSERT INTO t SELECT 1 FROM pg_sleep(60)')).rejects.toThrow('25P04')
+    expect(await database.get('SELECT count(*) AS n FROM t')).toEqual({ n: 0 })
+    expect(database.session).toBe(session + 1)
+  }
+})
+
 const insert = 'INSERT INTO t VALUES (1)'
 
 test.each(['before', 'after'])('a connection cut %s the server saw the COMMIT: no answer', async (when) => {
