@@ -11,6 +11,7 @@ import type { ApprovalPorts } from '../usecases/approval/find-plan.ts'
 import { appliedPlan, type ToOrder } from '../usecases/batch/apply-plan.ts'
 import type { Allowances } from '../usecases/batch/ports.ts'
 import type { OrderPlans } from '../store/plans/order-plans.ts'
+import { knownAccount } from './account.ts'
 import { api } from './api.ts'
 import { filePlace } from './batch.ts'
 import { account, sessionSources } from './session.ts'
@@ -44,6 +45,7 @@ export async function approvalPorts(scope: Scope, code: string | undefined): Pro
       hint: `Nothing was sent. Type in a terminal, without a pipe: refcheck approve ${code ?? ''}`.trim(),
     })
   }
+  await knownAccount(scope)
   const [plans, owner] = [await orderPlans(scope), await planOwner(scope)]
   return { plans, owner, clock, prompter, lineage: lineage(scope) }
 }

@@ -9,12 +9,13 @@ import { batchNoticeText } from '../output/views/batch-notices.ts'
 import type { OrderFileTalk } from '../usecases/batch/order-file.ts'
 import type { FilePlace, NoticePort, ReadingPorts, RunPorts } from '../usecases/batch/ports.ts'
 import type { StartPorts } from '../usecases/batch/start.ts'
+import { knownAccount } from './account.ts'
 import { api, governor } from './api.ts'
 import { namingApi } from './package-names.ts'
 import { orderPorts, pauseNote } from './request.ts'
 import { schemas } from './schemas.ts'
 import type { DefaultSources } from '../usecases/batch/reading-defaults.ts'
-import { account, packageSetting, setting } from './session.ts'
+import { packageSetting, setting } from './session.ts'
 import { store } from './store.ts'
 
 /** Where a command's files are. */
@@ -55,7 +56,7 @@ export async function batchPlanPorts(scope: Scope) {
     batches,
     ledger,
     waiting,
-    account: await account(scope),
+    account: await knownAccount(scope),
     governor: await governor(scope),
   }
 }

@@ -5,6 +5,7 @@ import { phoneRepair } from '../usecases/form/phone-repair.ts'
 import type { DraftKeeper } from '../usecases/request/draft-keeper.ts'
 import type { PrepareOptions } from '../usecases/request/prepare-order.ts'
 import type { SimilarQuestion } from '../usecases/request/similar-question.ts'
+import { knownAccount } from './account.ts'
 import { namingApi } from './package-names.ts'
 import { keepSuccessions } from './request.ts'
 import { schemas } from './schemas.ts'
@@ -17,6 +18,7 @@ export async function orderForm(
   given: { country: string | undefined; yes: boolean; dryRun: boolean },
   { similar, draft }: { similar: SimilarQuestion; draft: DraftKeeper },
 ): Promise<PrepareOptions> {
+  await knownAccount(scope)
   const api = await namingApi(scope)
   const country = given.country ?? (await setting(scope, 'default-country'))
   return {

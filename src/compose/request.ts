@@ -11,9 +11,10 @@ import { announceInFlight } from '../usecases/request/announce-in-flight.ts'
 import { lookForOrder } from '../usecases/request/look.ts'
 import { SimilarQuestion } from '../usecases/request/similar-question.ts'
 import type { OrderPorts } from '../usecases/request/ports.ts'
+import { knownAccount } from './account.ts'
 import { api, budgetMs, governor, patientApi } from './api.ts'
 import { schemas } from './schemas.ts'
-import { account, session } from './session.ts'
+import { session } from './session.ts'
 import { store } from './store.ts'
 
 /** A wait for the quota that is worth a word, in seconds. */
@@ -27,7 +28,7 @@ export async function orderPorts(scope: Scope, signal: AbortSignal): Promise<Ord
   return {
     api: announceInFlight(await api(scope), signal, scope.note),
     ledger: (await store(scope)).ledger,
-    account: await account(scope),
+    account: await knownAccount(scope),
     governor: await governor(scope),
     clock,
     random,

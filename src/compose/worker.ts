@@ -11,11 +11,12 @@ import { fileAll } from '../usecases/report/file-all.ts'
 import type { ListedRequest } from '../domain/request/listing.ts'
 import { readAgain, unfinishedRequests } from '../usecases/request/list.ts'
 import type { WorkerProfile } from '../usecases/worker/work.ts'
+import { knownAccount } from './account.ts'
 import { api, governor } from './api.ts'
 import { batchStartPorts } from './batch.ts'
 import { http, shareHttp } from './http.ts'
 import { openFiling } from './report.ts'
-import { account, session, sessionSources } from './session.ts'
+import { session, sessionSources } from './session.ts'
 import { following } from './request.ts'
 import { shareStore, store } from './store.ts'
 
@@ -87,7 +88,7 @@ async function memberOf(parent: Scope, name: string | undefined): Promise<Member
   shareHttp(parent, scope)
   parent.onClose(() => scope.close())
   const { baseUrl, email, profile } = await session(scope)
-  return { scope, name: name ?? profile ?? 'default', baseUrl, email, account: await account(scope) }
+  return { scope, name: name ?? profile ?? 'default', baseUrl, email, account: await knownAccount(scope) }
 }
 
 /** So long one look at the store serves all keys that are read again. */

@@ -67,8 +67,12 @@ export const twiceCases: readonly Case[] = [
     async play(stage) {
       const file = stage.write('people.csv', lines(people(1)))
       stage.asked.set('person0', 2)
-      for (const account of ['acme', 'acme', 'other'])
+      for (const account of ['acme', 'acme'])
         await stage.run(batchRun(file), { env: { REFCHECK_ACCOUNT: account } })
+      ends(await stage.run(batchRun(file), { env: { REFCHECK_ACCOUNT: 'other' } }), 2)
+      counts(stage.sandbox.requests().length, 1, 'orders')
+      await stage.run(['store', 'accounts', 'add', 'other'])
+      await stage.run(batchRun(file), { env: { REFCHECK_ACCOUNT: 'other' } })
       ends(await stage.run(create(person(0))), 2)
       counts(stage.sandbox.requests().length, 2, 'orders')
     },

@@ -339,6 +339,7 @@ test.each(stores)(
     writeFileSync(join(folder, 'people.csv'), `${header}\n${ann}\n`)
     const run = 'batch run people.csv --package 102 --yes'
     expect((await type(run, { env: { REFCHECK_ACCOUNT: 'acme' } })).code).toBe(0)
+    expect((await type('store accounts add other')).code).toBe(0)
     expect((await type(run, { env: { REFCHECK_ACCOUNT: 'other' } })).code).toBe(0)
     expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes

@@ -123,6 +123,7 @@ test('--profiles all: each organisation is ordered for with its own key, and see
     const login = `auth login --base-url ${url} --email ${userEmail} --profile ${name} --with-key`
     await acme.type(login, { stdin: apiKey })
     await acme.type(`config set account ${name} --profile ${name}`)
+    await acme.type(`store accounts add ${name}`)
     peopleFile(acme.folder, emails(2))
     expect((await acme.type(`${queue} --results ${name}.csv --profile ${name}`)).code).toBe(0)
   }

@@ -162,6 +162,11 @@ export const promises: readonly Promised[] = [
       [twice, 'whoever is under one account is not seen by another'],
     ],
     [
+      'an account that the store does not have is refused',
+      ['commands/accounts.test.ts', 'an order under an account that the store does not have is refused'],
+      ['commands/accounts.test.ts', 'shows how many people are known under the old one'],
+    ],
+    [
       'additional information makes nobody new',
       [ordering, 'with other additional information is the same order'],
     ],

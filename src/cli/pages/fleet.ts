@@ -25,8 +25,9 @@ WORK
     $ refcheck webhook listen --host 0.0.0.0 --forward-to https://hr.acme.com/in
 
   Run any number of each, on any machine. Together they stay within the quota
-  of each key. If one store serves several organisations, give each profile its
-  own account: refcheck config set account acme --profile acme
+  of each key. If one store serves several organisations, give each profile an
+  account, added first with "refcheck store accounts add acme":
+  refcheck config set account acme --profile acme
 
 IF THE DATABASE IS UNAVAILABLE
   Nothing is sent that is not recorded. Running commands wait for up to 10

@@ -68,9 +68,12 @@ THE STORE
 
 SEVERAL BASE URLS, SEVERAL ORGANISATIONS
   Say once whether two base URLs are the same service (--different: they are
-  not). One store for several organisations: give each its account.
+  not). One store for several organisations: give each its account. An order
+  under an account that was not added is refused, so that a misspelled name
+  does not make everybody new.
 
     $ refcheck store same-service https://old.example.com \\
         https://api.example.com
+    $ refcheck store accounts add acme
     $ refcheck config set account acme --profile acme
 `

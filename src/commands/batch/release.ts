@@ -1,6 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
+import { knownAccount } from '../../compose/account.ts'
 import { api } from '../../compose/api.ts'
 import { storedBatches } from '../../compose/store.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
@@ -42,6 +43,7 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
   async run(): Promise<void> {
     const { scope } = this
     const release = this.release()
+    await knownAccount(scope)
     const stored = await storedBatches(scope)
     const batch = await findToRun(stored, this.args.batch_id)
     const { userEmail } = await api(scope)

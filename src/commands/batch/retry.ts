@@ -6,6 +6,7 @@ import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { retryBatch } from '../../usecases/batch/retry.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
+import { knownAccount } from '../../compose/account.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
@@ -29,6 +30,7 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
   }
 
   async run(): Promise<void> {
+    await knownAccount(this.scope)
     const stored = await storedBatches(this.scope)
     const batch = await findBatch(stored, this.args.batch_id)
     const queued = await retryBatch(stored, batch, this.flags.row)

@@ -1,14 +1,15 @@
 import { resolve } from 'node:path'
 
-import { Args } from '../../cli/oclif.ts'
+import { Args, Flags } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
 import { readSecretLine } from '../../compose/input.ts'
 import { setSetting } from '../../usecases/session/settings.ts'
 import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/config.ts'
+import { accountChange } from '../../compose/account.ts'
 import { sessionSources } from '../../compose/session.ts'
-import { settingDefinitions } from '../../domain/session/setting-keys.ts'
+import { accountName, settingDefinitions } from '../../domain/session/setting-keys.ts'
 
 const secretKey = 'webhook-secret'
 
@@ -29,6 +30,7 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
     }),
     value: Args.string({ description: 'the new value', ignoreStdin: true }),
   }
+  static override flags = { yes: Flags.boolean({ summary: 'Skip the confirmation of another account' }) }
 
   async run(): Promise<void> {
     const { key, value } = this.args
@@ -42,8 +44,17 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
     const isPath = settingDefinitions.some((each) => each.key === key && each.path)
     const isAddress = /^postgres(ql)?:/i.test(value ?? '')
     const text = isPath && !isAddress ? resolve(this.context.cwd, value ?? '') : (value ?? '')
+    if (key === 'account') await this.confirmAccount(accountName(text))
     const kept = await setSetting(sources, key, text)
     this.answer(changedView({ key, value: kept, profile: sources.profile ?? null }, `${key} is ${kept}`))
+  }
+
+  private async confirmAccount(to: string): Promise<void> {
+    const { settings, profile } = await sessionSources(this.scope)
+    const known = await accountChange(this.scope, { from: await settings.value('account', profile), to })
+    if (known === undefined) return
+    this.scope.note(known)
+    await this.confirm(`Change the account to "${to}"?`, this.flags.yes)
   }
 
   private async setSecret(value: string | undefined): Promise<void> {

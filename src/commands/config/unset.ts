@@ -1,8 +1,9 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { Args } from '../../cli/oclif.ts'
+import { Args, Flags } from '../../cli/oclif.ts'
 import { unsetSetting } from '../../usecases/session/settings.ts'
 import { forgetWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/config.ts'
+import { accountChange } from '../../compose/account.ts'
 import { sessionSources } from '../../compose/session.ts'
 
 export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
@@ -18,14 +19,26 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
       ignoreStdin: true,
     }),
   }
+  static override flags = { yes: Flags.boolean({ summary: 'Skip the confirmation of another account' }) }
 
   async run(): Promise<void> {
     const { key } = this.args
     const sources = await sessionSources(this.scope)
+    if (key === 'account' && sources.profile !== undefined) await this.confirmAccount(sources.profile)
     const removed =
       key === 'webhook-secret'
         ? (await forgetWebhookSecret(sources)).removed
         : await unsetSetting(sources, key)
     this.answer(changedView({ key, removed }, removed ? `${key} is no longer set` : `${key} was not set`))
+  }
+
+  /** The profile has the account for all profiles from then on. */
+  private async confirmAccount(profile: string): Promise<void> {
+    const { settings } = await sessionSources(this.scope)
+    const [from, to] = [await settings.value('account', profile), await settings.value('account')]
+    const known = await accountChange(this.scope, { from, to })
+    if (known === undefined) return
+    this.scope.note(known)
+    await this.confirm(`Change the account to "${to}"?`, this.flags.yes)
   }
 }

@@ -56,3 +56,12 @@ export interface Migrated {
   from: number
   to: number
 }
+
+/** An account of a store with what is known under it; `account` is '' for orders without one. */
+export interface KnownAccount {
+  account: string
+  /** Those whom a new order is compared with. */
+  people: number
+  attempts: number
+  lastAttemptAt: number | null
+}

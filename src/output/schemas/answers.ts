@@ -93,6 +93,8 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'schema show': z.union([packageSchema, sandbox.anyObject]),
   'schema template': z.union([template, sandbox.anyObject]),
   status: overview.overview,
+  'store accounts': store.accounts,
+  'store accounts add': store.addedAccount,
   'store backup': store.backup,
   'store check': store.checked,
   'store info': store.info,

@@ -58,3 +58,14 @@ export const moved = z.strictObject({
   to: z.string(),
   tables: z.array(z.strictObject({ table: z.string(), rows: count, sha256: z.string().length(64) })),
 })
+/** Null is for orders without an account. */
+export const accounts = z.array(
+  z.strictObject({
+    account: z.string().nullable(),
+    /** Those whom a new order is compared with. */
+    people: count,
+    attempts: count,
+    last_used_at: momentOrNull,
+  }),
+)
+export const addedAccount = z.strictObject({ account: z.string(), added: z.boolean() })

@@ -1,16 +1,16 @@
 import type { ExaminedLogs } from '../../domain/store/check.ts'
 import { type Closing, closingClauses } from '../../domain/store/closing.ts'
 import { replicationText } from '../../domain/store/replication.ts'
-import type { StoreServer } from '../../domain/store/told.ts'
+import type { KnownAccount, StoreServer } from '../../domain/store/told.ts'
 import { sanitize } from '../../host/text.ts'
 import { wrapped } from '../sentences.ts'
 import { styled } from '../terminal.ts'
 import { table } from '../table.ts'
-import type { Column, View } from '../view.ts'
+import type { Column, ListView, View } from '../view.ts'
 import { size } from './reports.ts'
 import type { TableDigest } from '../../domain/store/moving.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
-import { localDay } from '../../domain/wording/local-time.ts'
+import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 
 interface Info {
@@ -175,6 +175,39 @@ export function sameServiceView(urls: readonly [string, string], same: boolean):
         `Recorded: ${sanitize(urls[0])} and ${sanitize(urls[1])} are ${same ? 'the same service' : 'two services'}.`,
         columns,
       ),
+  }
+}
+
+/** Accounts by name; orders without one come first. */
+export function storeAccountsView(accounts: readonly KnownAccount[]): ListView<KnownAccount> {
+  const usedAt = ({ lastAttemptAt }: KnownAccount): string | null =>
+    lastAttemptAt === null ? null : new Date(lastAttemptAt).toISOString()
+  return {
+    rows: accounts,
+    json: (row) => ({
+      account: row.account === '' ? null : row.account,
+      people: row.people,
+      attempts: row.attempts,
+      last_used_at: usedAt(row),
+    }),
+    columns: [
+      { name: 'account', value: ({ account }) => account, show: ({ account }) => account || '(none)' },
+      { name: 'people', value: ({ people }) => people },
+      { name: 'attempts', value: ({ attempts }) => attempts },
+      {
+        name: 'last_used_at',
+        value: usedAt,
+        show: ({ lastAttemptAt }) => (lastAttemptAt === null ? '-' : localTime(lastAttemptAt)),
+      },
+    ],
+    empty: 'This store has no account yet. The first one that an order names is added by itself.',
+  }
+}
+
+export function storeAccountAddedView(account: string, added: boolean): View {
+  return {
+    json: { account, added },
+    text: () => `The account "${account}" ${added ? 'was added to this store' : 'was there before'}.`,
   }
 }
 

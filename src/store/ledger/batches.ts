@@ -42,7 +42,7 @@ import { type HeldFor, type Hold, holdForOrdering, type Holds, shortWait } from 
 import { newsChannel } from './inbox.ts'
 import { fileColumns, fileRowColumns } from './new-rows.ts'
 import type { Rollbacks } from './claim.ts'
-import { ensureAccount } from './store-state.ts'
+import { requireAccount } from './accounts.ts'
 
 const insertFile = `
 INSERT INTO batches (
@@ -345,7 +345,7 @@ export class Batches {
   *#add(batch: NewFileBatch, rows: readonly NewRow[]): Work<{ there: unknown }> {
     const same = yield* get(selectByIdentity, { identity: batch.identity })
     if (same !== undefined) return { there: same }
-    yield* ensureAccount(batch.account ?? '', batch.addedAt)
+    yield* requireAccount(batch.account ?? '', batch.addedAt)
     yield* run(insertFile, fileColumns(batch))
     const compared = yield* this.#compare(batch, rows)
     let page: ReturnType<typeof fileRowColumns>[] = []

@@ -10,9 +10,9 @@ import {
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
+import { ensureAccount } from './accounts.ts'
 import { all, type Dialect, get, perDialect, run, type Work } from './engine.ts'
 import {
-  ensureAccount,
   mergeRegister,
   openAgain,
   readLogs,

@@ -49,7 +49,7 @@ import {
 import { personPrints, storedPrints, type StoreKey, whomByPrints } from './fingerprints.ts'
 import { type Hold, holdForOrdering, type Holds } from './holds.ts'
 import { batchColumns, orderColumns } from './new-rows.ts'
-import { ensureAccount } from './store-state.ts'
+import { requireAccount } from './accounts.ts'
 
 const insertBatch = `
 INSERT INTO batches (id, kind, base_url, user_email, added_at, account, allow_duplicate, allow_similar)
@@ -555,7 +555,7 @@ export class EngineLedger {
     const stop = yield* findConflictOfNew(matching, batch, guard)
     if (stop !== undefined) return { stop }
     const { insertSubmission } = ledgerStatements(this.#engine.dialect)
-    yield* ensureAccount(batch.account ?? '', batch.addedAt)
+    yield* requireAccount(batch.account ?? '', batch.addedAt)
     yield* run(insertBatch, batchColumns(batch, allowedBy(guard)))
     const runner = batch.kind === 'single' ? (this.#holds.id ?? null) : null
     for (const columns of orderColumns(batch, this.#key.fingerprint)) {

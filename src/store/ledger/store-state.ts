@@ -1,6 +1,7 @@
 import type { Head, LogEntry, LogHeader, RegisteredLog } from '../../domain/store/attempt-log.ts'
 import { type Closing, type LogReport, mergeRegisters } from '../../domain/store/closing.ts'
 import { changeOfEpoch, type Epoch, type StoreFacts } from '../../domain/store/rollback.ts'
+import { ensureAccount } from './accounts.ts'
 import {
   all,
   type Dialect,
@@ -230,13 +231,6 @@ export function* beginMovedGeneration(id: string, { epoch }: Dialect): Work<void
   const now = yield* get<{ epoch: string | null }>(`SELECT ${epoch} AS epoch`)
   yield* setMeta(generationName, id)
   yield* setMeta(epochName, now?.epoch ?? undefined)
-}
-
-export function* ensureAccount(name: string, at: number): Work<void> {
-  yield* run('INSERT INTO accounts (name, added_at) VALUES (:name, :at) ON CONFLICT (name) DO NOTHING', {
-    name,
-    at,
-  })
 }
 
 /** The newest attempt of each account. */

@@ -1,3 +1,4 @@
+import type { Accounts } from './accounts.ts'
 import type { Batches } from './batches.ts'
 import type { Inbox } from './inbox.ts'
 import type { Ledger } from './ledger.ts'
@@ -20,6 +21,7 @@ import type { Secrets } from '../../host/secrets.ts'
 export interface Store {
   /** An absolute path, or ":memory:". */
   readonly location: string
+  readonly accounts: Accounts
   readonly ledger: Ledger
   readonly batches: Batches
   readonly quota: Quota

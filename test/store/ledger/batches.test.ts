@@ -322,6 +322,7 @@ describe.each(backends)('%s', (backend) => {
         [{ shared: ['office@example.com'] }, '2 pending'],
       ]
       for (const [at, [allowed, second]] of said.entries()) {
+        await store.accounts.add(`account ${at}`, 0)
         const batch = fileBatch({ account: `account ${at}`, ...allowed })
         await store.batches.add(batch, office)
         expect(await states(batch.id)).toEqual(['1 pending', second])

@@ -201,6 +201,7 @@ describe.each(backends)('%s', (backend) => {
     test('of all, or of what is shared, speaks of the file’s own rows from then on', async () => {
       const rows = [orderRow(1, 'ann@example.com'), likeRow(2, 'ann@example.com', 'Bob')]
       for (const release of [{ kind: 'all' }, { kind: 'shared', value: 'ann@example.com' }] as const) {
+        await store.accounts.add(release.kind, 0)
         const batchId = await added(rows, { account: release.kind })
         expect(await states(batchId)).toEqual(['pending', 'held'])
         expect(await store.waiting.release(batchId, release, by)).toMatchObject({ left: [] })

@@ -123,7 +123,10 @@ describe('what is no proof', () => {
   test('one request that fits two rows is shown for both', async () => {
     // Two accounts do not see each other's people.
     const all = []
-    for (const account of ['one', 'two']) all.push(...(await unknownRows(store, { account })).submissions)
+    for (const account of ['one', 'two']) {
+      await store.accounts.add(account, 0)
+      all.push(...(await unknownRows(store, { account })).submissions)
+    }
     const found = await reconcile(runnerOf(store, knowing(requestFor(1))).ports, all, [idOf(1)])
     expect(found).toMatchObject({ settled: [], open: [], reads: 1 })
     expect(found.ambiguous.map(({ submission, requestIds }) => [submission.batchId, requestIds])).toEqual(
@@ -135,6 +138,7 @@ describe('what is no proof', () => {
     const similar = { ...personOf('person1@example.com'), first_name: 'Anne' }
     const rows = [{ ...orderRow(1, 'person1@example.com'), recipient: similar }]
     const { submissions: first } = await unknownRows(store, { account: 'one' })
+    await store.accounts.add('two', 0)
     const { submissions: second } = await unknownRows(store, {
       account: 'two',
       rows,

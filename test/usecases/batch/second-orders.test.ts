@@ -89,6 +89,7 @@ test('for a person ordered at another service, or never accepted, it is nobodyâ€
 
 test('of several orders for a person the newest is named', async () => {
   await ordered({ account: 'one' })
+  await store.accounts.add('two', 0)
   const batch = await takenIn(store, { rows: orderRows(1), account: 'two', addedAt: Date.UTC(2026, 10, 22) })
   const [row] = await rowsOf(store, batch.id)
   if (row) await sendRow(store, row, { to: 'accepted', requestId: idOf(2), requestStatus: 'RECEIVED' })

@@ -13,6 +13,7 @@ import { HeldRows } from '../held-rows.ts'
 import type { PostgresServer } from '../../../domain/store/postgres-address.ts'
 import type { Migrated } from '../../../domain/store/told.ts'
 import { AttemptLogFiles } from '../attempt-log.ts'
+import { Accounts } from '../accounts.ts'
 import { Batches } from '../batches.ts'
 import { Inbox } from '../inbox.ts'
 import { Maintenance } from '../maintenance.ts'
@@ -79,6 +80,7 @@ export async function openPostgresStore(server: PostgresServer, options: StoreOp
     await maintenance.finishErasure()
     return {
       location: database.location,
+      accounts: new Accounts(engine),
       ledger: new EngineLedger(engine, key, runner, rollbacks),
       batches: new Batches(engine, { key, holds: runner, rollbacks }),
       quota: new Quota(engine, key),

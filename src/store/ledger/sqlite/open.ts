@@ -11,6 +11,7 @@ import { EngineLedger } from '../ledger.ts'
 import { inspect, migrate } from './migrate.ts'
 import { storeWeakness } from '../../../disk/private-modes.ts'
 import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
+import { Accounts } from '../accounts.ts'
 import { Batches } from '../batches.ts'
 import { Inbox } from '../inbox.ts'
 import { Maintenance } from '../maintenance.ts'
@@ -60,6 +61,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     await maintenance.finishErasure()
     return {
       location: database.location,
+      accounts: new Accounts(engine),
       ledger: new EngineLedger(engine, key, holds, rollbacks),
       batches: new Batches(engine, { key, holds, rollbacks }),
       quota: new Quota(engine, key),

@@ -300,6 +300,7 @@ test('several processes of one machine at once close nothing', async () => {
 test('two accounts count their attempts apart', async () => {
   const store = await alpha.store()
   for (const account of ['acme', 'zeta']) {
+    await store.accounts.add(account, 0)
     const batch = fileBatch({ account })
     await store.batches.add(batch, orderRows(2))
     const rows = [await store.batches.nextPending(batch.id)]

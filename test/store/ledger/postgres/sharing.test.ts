@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { addOne, newAttempt, someTime } from '../batches.ts'
+import { connectTo } from './connect.ts'
 import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { asked } from '../../../harness/postgres.ts'
@@ -132,4 +133,21 @@ test('a hold whose connection was lost is lost where another took it meanwhile, 
   // The first may meet the connection that has ended.
   await one.inbox.due(1, 1).catch(() => one.inbox.due(1, 1))
   expect([mine?.isLost?.(), kept?.isLost?.(), theirs?.isLost?.()]).toEqual([true, false, false])
+})
+
+test('of two processes that give a store its first account at the same moment, the second is refused', async () => {
+  const store = await place.store()
+  const url = await suiteStore()
+  const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+  let second: Promise<unknown> | undefined
+  await connectTo(url).transaction(async (sql) => {
+    await sql.run(`INSERT INTO refcheck.meta (name, value) VALUES ('first_account', '')`)
+    await sql.run(`INSERT INTO refcheck.accounts (name, added_at) VALUES ('acme', 0)`)
+    second = store.batches.add(fileBatch({ account: 'acmee' }), orderRows(1)).catch((error: unknown) => error)
+    const isOver = second.then(() => true)
+    const isWaiting = async () => (await asked(url, waiting)).length > 0
+    while (!(await Promise.race([isOver, isWaiting()])));
+  })
+  expect(await second).toMatchObject({ message: 'the store has no account "acmee"; it has acme' })
+  expect(await store.batches.list()).toEqual([])
 })

@@ -1,0 +1,26 @@
+import { BaseCommand } from '../../../cli/base-command.ts'
+import { Args } from '../../../cli/oclif.ts'
+import { store } from '../../../compose/store.ts'
+import { accountName } from '../../../domain/session/setting-keys.ts'
+import { storeAccountAddedView } from '../../../output/views/store.ts'
+
+export default class StoreAccountsAdd extends BaseCommand<typeof StoreAccountsAdd> {
+  static override summary = 'Add an account to the store'
+  static override description =
+    'Orders may name it from then on. Nobody is known under a new account: whoever was ordered under another one can be ordered again.'
+  static override examples = ['<%= config.bin %> store accounts add acme']
+  static override args = {
+    name: Args.string({
+      required: true,
+      description: '1 to 64 letters a to z, digits and . _ -',
+      ignoreStdin: true,
+    }),
+  }
+
+  async run(): Promise<void> {
+    const name = accountName(this.args.name)
+    const { accounts } = await store(this.scope)
+    const added = await accounts.add(name, this.scope.context.clock.now())
+    this.answer(storeAccountAddedView(name, added))
+  }
+}

@@ -1,0 +1,83 @@
+import { UsageError } from '../../errors/kinds.ts'
+import type { KnownAccount } from '../../domain/store/told.ts'
+import { statesThatMatch } from '../../domain/submission/match.ts'
+import { all, type Engine, get, run, type Work } from './engine.ts'
+import { sqlList } from './submission-rows.ts'
+
+const selectAccounts = `
+SELECT c.name AS account,
+  (SELECT count(DISTINCT s.person_print) FROM batches b JOIN submissions s ON s.batch_id = b.id
+    WHERE b.account = c.name AND s.state IN ${sqlList(statesThatMatch)}) AS people,
+  (SELECT count(*) FROM attempts a WHERE a.account = c.name) AS attempts,
+  (SELECT max(a.began_at) FROM attempts a WHERE a.account = c.name) AS "lastAttemptAt"
+FROM accounts c ORDER BY c.name`
+
+/** Two processes that give a store its first account at the same moment insert the same row, so that one waits for the other. */
+const lockFirst = `INSERT INTO meta (name, value) VALUES ('first_account', :name) ON CONFLICT (name) DO NOTHING`
+
+/** Adds an account that a person named, or that attempts are recorded under. */
+export function* ensureAccount(name: string, at: number): Work<void> {
+  yield* run('INSERT INTO accounts (name, added_at) VALUES (:name, :at) ON CONFLICT (name) DO NOTHING', {
+    name,
+    at,
+  })
+}
+
+/** Whether the store knows an account, or takes it as its first one. Throws UsageError for any other. */
+function* checkAccount(name: string): Work<'known' | 'first'> {
+  if (name === '') return 'known'
+  if ((yield* get('SELECT 1 FROM accounts WHERE name = :name', { name })) !== undefined) return 'known'
+  const others = yield* all<{ name: string }>(`SELECT name FROM accounts WHERE name <> '' ORDER BY name`)
+  if (others.length === 0 && (yield* get('SELECT 1 FROM attempts LIMIT 1')) === undefined) return 'first'
+  throw unknownAccount(
+    name,
+    others.map((each) => each.name),
+  )
+}
+
+/** Before anything is stored for an account, in the same transaction. */
+export function* requireAccount(name: string, at: number): Work<void> {
+  if ((yield* checkAccount(name)) === 'first') {
+    yield* run(lockFirst, { name: Buffer.from(name) })
+    yield* checkAccount(name)
+  }
+  yield* ensureAccount(name, at)
+}
+
+const maxNames = 20
+
+function unknownAccount(name: string, known: readonly string[]): UsageError {
+  const more = known.length > maxNames ? ` and ${known.length - maxNames} more` : ''
+  const has = known.length === 0 ? 'its orders have none' : `it has ${known.slice(0, maxNames).join(', ')}`
+  return new UsageError(`the store has no account "${name}"; ${has}${more}`, {
+    hint: `Nothing was sent. Correct REFCHECK_ACCOUNT or the setting "account", or add the account with: refcheck store accounts add ${name}`,
+  })
+}
+
+/** The names under which people are compared. Orders without an account are under ''. */
+export class Accounts {
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /** By name, each with what is known under it. */
+  list(): Promise<KnownAccount[]> {
+    return this.#engine.snapshot(() => all<KnownAccount>(selectAccounts))
+  }
+
+  /** Changes nothing; what adds an order checks again. `first`: the store has none yet, and takes this one. */
+  check(name: string): Promise<'known' | 'first'> {
+    return this.#engine.snapshot(() => checkAccount(name))
+  }
+
+  /** False where it was there before. */
+  add(name: string, at: number): Promise<boolean> {
+    return this.#engine.transaction(function* () {
+      const before = yield* get('SELECT 1 FROM accounts WHERE name = :name', { name })
+      yield* ensureAccount(name, at)
+      return before === undefined
+    })
+  }
+}

@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'vitest'
+
+import { connectAgent } from '../harness/agent.ts'
+import { peopleFile } from '../harness/batch-file.ts'
+import { orderBody, planned } from '../harness/planned.ts'
+import { type Session, session } from '../harness/session.ts'
+
+const order = (name: string): string =>
+  `request create --package 102 --first-name ${name} --last-name Example --email ${name}@example.com --phone +61412345678 --yes`
+
+const under = (account: string) => ({ env: { REFCHECK_ACCOUNT: account } })
+
+/** A session with one order under the account `acme`. */
+async function withAcme(store: 'SQLite' | 'PostgreSQL' = 'SQLite'): Promise<Session> {
+  const here = await session({ store })
+  expect((await here.type(order('ann'), under('acme'))).code).toBe(0)
+  return here
+}
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (store) => {
+  test('a store without orders adds the first account that an order names, and says so', async () => {
+    const here = await session({ store })
+    expect(await here.all(['store accounts', order('ann'), 'store accounts'], under('acme')))
+      .toMatchInlineSnapshot(`
+      $ REFCHECK_ACCOUNT=acme refcheck store accounts
+      This store has no account yet. The first one that an order names is added by itself.
+      exit 0
+
+      $ REFCHECK_ACCOUNT=acme refcheck request create --package 102 --first-name ann --last-name Example --email ann@example.com --phone +61412345678 --yes
+      2> The account "acme" becomes the first one of this store.
+      created  REQUEST_1                             RECEIVED
+      2> Follow it with: refcheck request wait REQUEST_1
+      exit 0
+
+      $ REFCHECK_ACCOUNT=acme refcheck store accounts
+      ACCOUNT  PEOPLE  ATTEMPTS  LAST USED AT
+      acme     1       1         2026-11-20 12:00 +00:00
+      exit 0
+    `)
+  })
+
+  test('an order under an account that the store does not have is refused, and stores and sends nothing', async () => {
+    const here = await withAcme(store)
+    const calls = here.calls().length
+    const [before] = [(await here.type('store info --json')).json()]
+    expect(await here.type(order('ann'), under('acmee'))).toMatchInlineSnapshot(`
+      $ REFCHECK_ACCOUNT=acmee refcheck request create --package 102 --first-name ann --last-name Example --email ann@example.com --phone +61412345678 --yes
+      2> Error: the store has no account "acmee"; it has acme
+      2> Nothing was sent. Correct REFCHECK_ACCOUNT or the setting "account", or add the account with: refcheck store accounts add acmee
+      exit 2
+    `)
+    expect((await here.type('store info --json')).json()).toMatchObject({
+      batches: (before as { batches: number }).batches,
+    })
+    expect(
+      here
+        .calls()
+        .slice(calls)
+        .filter((call) => call.startsWith('POST')),
+    ).toEqual([])
+    expect(here.ordered()).toEqual(['ann@example.com'])
+  })
+
+  test('an account that is added can be ordered under, and knows nobody of another', async () => {
+    const here = await withAcme(store)
+    expect(
+      await here.all(
+        ['store accounts add Beta', 'store accounts add beta', order('ann'), 'store accounts'],
+        under('beta'),
+      ),
+    ).toMatchInlineSnapshot(`
+      $ REFCHECK_ACCOUNT=beta refcheck store accounts add Beta
+      The account "beta" was added to this store.
+      exit 0
+
+      $ REFCHECK_ACCOUNT=beta refcheck store accounts add beta
+      The account "beta" was there before.
+      exit 0
+
+      $ REFCHECK_ACCOUNT=beta refcheck request create --package 102 --first-name ann --last-name Example --email ann@example.com --phone +61412345678 --yes
+      created  REQUEST_2                             RECEIVED
+      2> Follow it with: refcheck request wait REQUEST_2
+      exit 0
+
+      $ REFCHECK_ACCOUNT=beta refcheck store accounts
+      ACCOUNT  PEOPLE  ATTEMPTS  LAST USED AT
+      acme     1       1         2026-11-20 12:00 +00:00
+      beta     1       1         2026-11-20 12:00 +00:00
+      exit 0
+    `)
+    expect(here.ordered()).toEqual(['ann@example.com', 'ann@example.com'])
+    expect((await here.type('store accounts --json')).json()).toMatchInlineSnapshot(`
+      [
+        {
+          "account": "acme",
+          "attempts": 1,
+          "last_used_at": "2026-11-20T12:00:00.000Z",
+          "people": 1,
+        },
+        {
+          "account": "beta",
+          "attempts": 1,
+          "last_used_at": "2026-11-20T12:00:00.000Z",
+          "people": 1,
+        },
+      ]
+    `)
+  })
+
+  test('orders without an account are under none, and are seen by every account', async () => {
+    const here = await session({ store })
+    expect((await here.type(order('ann'))).code).toBe(0)
+    expect(await here.type(order('ann'), under('acme'))).toMatchInlineSnapshot(`
+      $ REFCHECK_ACCOUNT=acme refcheck request create --package 102 --first-name ann --last-name Example --email ann@example.com --phone +61412345678 --yes
+      2> Error: the store has no account "acme"; its orders have none
+      2> Nothing was sent. Correct REFCHECK_ACCOUNT or the setting "account", or add the account with: refcheck store accounts add acme
+      exit 2
+    `)
+    expect((await here.type('store accounts add acme')).code).toBe(0)
+    expect((await here.type(`${order('ann')} --json`, under('acme'))).json()).toMatchObject({
+      error: { code: 'duplicate' },
+    })
+    expect(here.ordered()).toEqual(['ann@example.com'])
+  })
+})
+
+test.each([
+  ['request create', order('ben')],
+  ['request create --dry-run', `${order('ben')} --dry-run`],
+  ['batch validate', 'batch validate people.csv --package 102'],
+  ['batch plan', 'batch plan people.csv --package 102'],
+  ['batch run', 'batch run people.csv --package 102 --yes'],
+  ['batch queue', 'batch queue people.csv --package 102 --yes'],
+  ['batch resume', 'batch resume BATCH --yes'],
+  ['batch retry', 'batch retry BATCH'],
+  ['batch release', 'batch release BATCH --all'],
+  ['batch reconcile', 'batch reconcile BATCH'],
+  ['worker', 'worker --once'],
+])('%s refuses an account that the store does not have', async (_name, line) => {
+  const here = await withAcme()
+  peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+  const started = await here.type('batch run people.csv --package 102 --yes --max 1 --json', under('acme'))
+  const { batch_id: id } = started.json() as { batch_id: string }
+  const refused = await here.type(line.replace('BATCH', id), under('acmee'))
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('the store has no account "acmee"; it has acme\n'),
+  ])
+  expect(refused.stderr).toContain('refcheck store accounts add acmee\n')
+  expect(here.ordered()).toEqual(['ann@example.com', 'a1@example.com'])
+})
+
+test('an agent’s plan for such an account is refused', async () => {
+  const here = await withAcme()
+  const agent = await connectAgent(here, [], under('acmee'))
+  const answer = await agent.call('plan_order', { body: JSON.parse(orderBody('Ben')) as unknown })
+  expect(answer).toMatchObject({ isError: true })
+  expect(answer.text).toContain('refcheck store accounts add acmee')
+  await agent.close()
+})
+
+test('approve refuses a plan under such an account before it asks', async () => {
+  const here = await withAcme()
+  const { userEmail } = here.sandbox.credentials
+  const owner = { baseUrl: here.url, userEmail, profile: undefined, account: 'acmee' }
+  const plan = await planned(here, { kind: 'order', body: orderBody('Ben') }, { owner })
+  const refused = await here.type(`approve ${plan}`, { tty: true, answers: [], ...under('acmee') })
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('has no account "acmee"')])
+  expect(here.ordered()).toEqual(['ann@example.com'])
+})
+
+describe('another account in the settings', () => {
+  test('shows how many people are known under the old one, and asks on a terminal', async () => {
+    const here = await withAcme()
+    await here.type('config set account acme')
+    const change = 'config set account Beta'
+    expect(await here.type(change)).toMatchInlineSnapshot(`
+      $ refcheck config set account Beta
+      2> 1 person is known under the account "acme"; under "beta" this person can be ordered again.
+      2> Error: there is no terminal to confirm on
+      2> Nothing was done. Run it again with --yes to skip the confirmation.
+      exit 2
+    `)
+    expect(await here.type(change, { answers: [{ ask: /^Change the account/, confirm: false }] }))
+      .toMatchInlineSnapshot(`
+      $ refcheck config set account Beta
+      2> 1 person is known under the account "acme"; under "beta" this person can be ordered again.
+      ? Change the account to "beta"? no
+      2> Cancelled; nothing was done
+      exit 130
+    `)
+    expect((await here.type('config get account')).stdout).toBe('acme\n')
+    expect(await here.type(change, { answers: [{ ask: /^Change the account/, confirm: true }] }))
+      .toMatchInlineSnapshot(`
+      $ refcheck config set account Beta
+      2> 1 person is known under the account "acme"; under "beta" this person can be ordered again.
+      ? Change the account to "beta"? yes
+      account is beta
+      exit 0
+    `)
+    expect((await here.type('config get account')).stdout).toBe('beta\n')
+  })
+
+  test('with --yes is changed without a question', async () => {
+    const here = await withAcme()
+    await here.type('config set account acme')
+    expect(await here.type('config set account beta --yes')).toMatchInlineSnapshot(`
+      $ refcheck config set account beta --yes
+      2> 1 person is known under the account "acme"; under "beta" this person can be ordered again.
+      account is beta
+      exit 0
+    `)
+  })
+
+  test('where a profile’s own account is removed and another one for all profiles is left', async () => {
+    const here = await withAcme()
+    const { userEmail, apiKey } = here.sandbox.credentials
+    await here.type(`auth login --base-url ${here.url} --email ${userEmail} --profile hr --with-key`, {
+      stdin: apiKey,
+    })
+    await here.type('config set account acme --profile hr')
+    await here.type('config set account beta')
+    expect(await here.type('config unset account --profile hr')).toMatchInlineSnapshot(`
+      $ refcheck config unset account --profile hr
+      2> 1 person is known under the account "acme"; under "beta" this person can be ordered again.
+      2> Error: there is no terminal to confirm on
+      2> Nothing was done. Run it again with --yes to skip the confirmation.
+      exit 2
+    `)
+  })
+
+  test('asks nothing where nobody becomes new', async () => {
+    const here = await session()
+    await here.type(order('ann'))
+    for (const line of [
+      'config set account acme',
+      'config set account acme',
+      'config set account beta',
+      'config unset account',
+    ])
+      expect((await here.type(line)).code).toBe(0)
+  })
+})
