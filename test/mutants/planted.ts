@@ -1,75 +1,188 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import type { Edit } from '../campaign/fleet/mutated.ts'
+import { type Backend, root } from './targets.ts'
+
 /** Bugs that were planted by hand once and that no test noticed, and others of their size. */
 export interface Plant {
   what: string
-  path: string
-  /** What stands there, and what is planted in its place. */
-  edits: readonly (readonly [from: string, to: string])[]
+  edits: readonly Edit[]
+  /** The engine whose tests may notice it; SQLite where nothing is said. */
+  store?: Backend
   /** Tests that may notice it. */
   tests: readonly string[]
 }
 
 const ledger = 'src/store/ledger'
 
+/** What stands in a file, and what is planted in its place. */
+const inFile = (path: string, ...edits: readonly (readonly [from: string, to: string])[]): Edit[] =>
+  edits.map(([from, to]) => ({ path, from, to }))
+
+const comparedBefore = inFile(
+  `${ledger}/batches.ts`,
+  [
+    'const list = [...rows]\n    const lock',
+    'const list = [...rows]\n    const before = [...(await this.#engine.snapshot(() => this.#compare(batch, list)))]\n    const lock',
+  ],
+  ['this.#add(batch, list)', 'this.#add(batch, list, before)'],
+  [
+    '*#add(batch: NewFileBatch, rows: readonly NewRow[])',
+    '*#add(batch: NewFileBatch, rows: readonly NewRow[], before: ComparedRow[])',
+  ],
+  [
+    'const compared = yield* this.#compare(batch, rows)\n    let page',
+    'const compared = before\n    let page',
+  ],
+)
+
 export const plants: readonly Plant[] = [
   {
     what: 'rows of a file are compared before the transaction that adds them',
-    path: 'src/store/ledger/batches.ts',
+    edits: comparedBefore,
+    tests: [`test/store/ledger/sqlite/one-step.test.ts`],
+  },
+  {
+    what: 'rows of a file are compared before the transaction that adds them, PostgreSQL',
+    edits: comparedBefore,
+    store: 'PostgreSQL',
+    tests: ['test/store/ledger/postgres/one-step.test.ts'],
+  },
+  {
+    what: 'a single order is compared before the transaction that adds it, PostgreSQL',
+    edits: inFile(
+      `${ledger}/ledger.ts`,
+      [
+        'const { stop } = await resolveAmbiguousCommit(',
+        'const before = await this.look(batch, guard)\n    const { stop } = await resolveAmbiguousCommit(',
+      ],
+      ['this.#addUnlessConflict(batch, guard)', 'this.#addUnlessConflict(batch, guard, before)'],
+      [
+        '*#addUnlessConflict(batch: NewBatch, guard: AddGuard)',
+        '*#addUnlessConflict(batch: NewBatch, guard: AddGuard, stop?: Stop)',
+      ],
+      ['const stop = yield* findConflictOfNew(matching, batch, guard)', ''],
+    ),
+    store: 'PostgreSQL',
+    tests: ['test/store/ledger/postgres/one-step.test.ts'],
+  },
+  {
+    what: 'a row is compared before the transaction that takes it to sending, PostgreSQL',
     edits: [
-      [
-        'const list = [...rows]\n    const lock',
-        'const list = [...rows]\n    const before = [...(await this.#engine.snapshot(() => this.#compare(batch, list)))]\n    const lock',
-      ],
-      ['this.#add(batch, list)', 'this.#add(batch, list, before)'],
-      [
-        '*#add(batch: NewFileBatch, rows: readonly NewRow[])',
-        '*#add(batch: NewFileBatch, rows: readonly NewRow[], before: ComparedRow[])',
-      ],
-      [
-        'const compared = yield* this.#compare(batch, rows)\n    let page',
-        'const compared = before\n    let page',
-      ],
+      ...inFile(
+        `${ledger}/ledger.ts`,
+        [
+          'return (await this.#claim(from, (required)',
+          'const before = await this.#engine.transaction(() => this.#claims.compare(from))\n    return (await this.#claim(from, (required)',
+        ],
+        [
+          'this.#claims.claim(from, attempt, required))).attempt',
+          'this.#claims.claim(from, attempt, required, { before }))).attempt',
+        ],
+      ),
+      ...inFile(
+        `${ledger}/claim.ts`,
+        [
+          '  *#recordAttempt(',
+          '  *compare(from: RowVersion) {\n    const matching = new Matching(this.#key, this.#engine.dialect)\n    return yield* matching.findConflictsOrDamage(yield* matching.lockRow(from))\n  }\n\n  *#recordAttempt(',
+        ],
+        ['isFirm }: Partial<ClaimOptions>', 'isFirm, before }: Partial<ClaimOptions>'],
+        [
+          'yield* matching.findConflictsOrDamage(stored)\n    if',
+          'before ?? (yield* matching.findConflictsOrDamage(stored))\n    if',
+        ],
+      ),
     ],
-    tests: ['test/store/ledger/sqlite/one-step.test.ts'],
+    store: 'PostgreSQL',
+    tests: ['test/store/ledger/postgres/one-step.test.ts'],
+  },
+  {
+    what: 'the lease of a runner is compared with the clock of the machine, PostgreSQL',
+    edits: [
+      ...inFile(`${ledger}/ledger.ts`, [
+        'this.#holds.abandoned(this.#engine)',
+        'this.#holds.abandoned(this.#engine, at)',
+      ]),
+      ...inFile(
+        `${ledger}/postgres/holds.ts`,
+        ['abandoned(engine: Engine)', 'abandoned(engine: Engine, at = 0)'],
+        ['(selectAbandoned))', '(selectAbandoned.replaceAll(databaseNow, String(at))))'],
+        ['lock: lockAbandoned }', 'lock: lockAbandoned.replaceAll(databaseNow, String(at)) }'],
+      ),
+    ],
+    store: 'PostgreSQL',
+    tests: ['test/store/ledger/postgres/sharing.test.ts'],
+  },
+  {
+    what: 'a store without the key of its fingerprints is given a new one',
+    edits: inFile(
+      `${ledger}/fingerprints.ts`,
+      [
+        'const bytes = yield* metaBytes(fingerprintKeyName)',
+        'const bytes = (yield* metaBytes(fingerprintKeyName)) ?? crypto().randomBytes(fingerprintKeyBytes)\n    yield* setMeta(fingerprintKeyName, bytes)',
+      ],
+      ['import { metaBytes,', 'import { setMeta, metaBytes,'],
+    ),
+    tests: ['test/store/ledger/damaged.test.ts'],
   },
   {
     what: 'reconcile’s fit knows no end of the time',
-    path: 'src/domain/batch/fit.ts',
-    edits: [[' && createdAt <= endedAt + ahead + skewMs', '']],
+    edits: inFile('src/domain/batch/fit.ts', [' && createdAt <= endedAt + ahead + skewMs', '']),
     tests: ['test/domain/batch/fit.test.ts'],
   },
   {
     what: 'a row is not compared again in the transaction that takes it to sending',
-    path: 'src/store/ledger/claim.ts',
-    edits: [['const stop = firstToTell(stops)', 'const stop = firstToTell(stops.slice(stops.length))']],
+    edits: inFile(`${ledger}/claim.ts`, [
+      'const stop = firstToTell(stops)',
+      'const stop = firstToTell(stops.slice(stops.length))',
+    ]),
     tests: ['test/store/ledger', 'test/mutants/storms.test.ts'],
   },
   {
     what: 'attempts are not recorded outside the store',
-    path: `${ledger}/rollback-detection.ts`,
-    edits: [
-      [
-        "log.append({ kind: 'entry', generation: this.#begun?.generation ?? '', ...attempt })",
-        'void attempt',
-      ],
-    ],
+    edits: inFile(`${ledger}/rollback-detection.ts`, [
+      "log.append({ kind: 'entry', generation: this.#begun?.generation ?? '', ...attempt })",
+      'void attempt',
+    ]),
     tests: ['test/mutants/storms.test.ts', 'test/commands/store-forgotten.test.ts'],
   },
   {
     what: 'the attempt log is not flushed',
-    path: `${ledger}/rollback-detection.ts`,
-    edits: [['await log.flush()\n  }\n\n  /** Not flushed', '}\n\n  /** Not flushed']],
+    edits: inFile(`${ledger}/rollback-detection.ts`, [
+      'await log.flush()\n  }\n\n  /** Not flushed',
+      '}\n\n  /** Not flushed',
+    ]),
     tests: ['test/store/ledger/sqlite/recording.test.ts'],
   },
   {
     what: 'a row in flight whose process is gone is sent again',
-    path: 'src/domain/submission/recovery.ts',
-    edits: [["return { to: 'unknown', at,", "return { to: 'pending', at,"]],
+    edits: inFile('src/domain/submission/recovery.ts', [
+      "return { to: 'unknown', at,",
+      "return { to: 'pending', at,",
+    ]),
     tests: ['test/domain/submission/recovery.test.ts'],
   },
   {
     what: 'a release covers every order that is similar, shown or not',
-    path: 'src/domain/submission/release.ts',
-    edits: [["release.kind !== 'rows' ||", "release.kind === 'rows' ||"]],
+    edits: inFile('src/domain/submission/release.ts', [
+      "release.kind !== 'rows' ||",
+      "release.kind === 'rows' ||",
+    ]),
     tests: ['test/domain/submission/release.test.ts', 'test/usecases/batch/steering.test.ts'],
   },
 ]
+
+/** The sources that a plant changes; throws where one of them reads otherwise by now. */
+export function changedBy({ edits }: Plant): { path: string; text: string }[] {
+  const texts = new Map<string, string>()
+  for (const { path, from, to } of edits) {
+    const text = texts.get(path) ?? readFileSync(join(root, path), 'utf8')
+    if (!text.includes(from)) throw new Error(`${path} holds no "${from}" any more`)
+    texts.set(
+      path,
+      text.replace(from, () => to),
+    )
+  }
+  return [...texts].map(([path, text]) => ({ path: join(root, path), text }))
+}

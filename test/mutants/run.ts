@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util'
 import { seeded } from '../harness/seeded-random.ts'
 import { instrumented } from './mutate.ts'
 import type { Plan, Told } from './plan.ts'
-import { plants } from './planted.ts'
+import { changedBy, plants } from './planted.ts'
 import { type Planted, report } from './report.ts'
 import { type Backend, derivedModules, root, targets, testStages } from './targets.ts'
 
@@ -82,7 +82,7 @@ console.log(`${chosen.length} of ${mutants.length} mutants, seed ${values.seed}`
 /** Has a worker run tests, again where one hung, until all are through. */
 async function work(
   files: readonly string[],
-  plan: Pick<Plan, 'chosen' | 'looksOnly'> & { sources?: Plan['sources'] },
+  plan: Pick<Plan, 'chosen' | 'looksOnly'> & Partial<Pick<Plan, 'sources' | 'store'>>,
 ): Promise<Told[]> {
   const results = join(folder, 'results')
   const heartbeat = join(folder, 'heartbeat')
@@ -162,9 +162,11 @@ function blame(heartbeat: string, why: string): false {
 }
 
 const planted = plants
-  .filter(() => store === 'SQLite')
-  .filter(({ what, path }) => path.includes(values.only) || what.includes(values.only))
-  .map((plant) => ({ plant, text: textWith(plant) }))
+  .filter(({ store: of = store }) => of === store || values.store === 'SQLite')
+  .filter(({ what, edits }) =>
+    [what, ...edits.map(({ path }) => path)].some((each) => each.includes(values.only)),
+  )
+  .map((plant) => ({ plant, changed: changedBy(plant) }))
 
 try {
   const [rules = [], rooms = [], sessions = []] = testStages(store).map((stage) =>
@@ -186,22 +188,12 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-function textWith({ path, edits }: (typeof plants)[number]): string {
-  let text = readFileSync(join(root, path), 'utf8')
-  for (const [from, to] of edits) {
-    if (!text.includes(from)) throw new Error(`${path} holds no "${from}" any more`)
-    text = text.replace(from, to)
-  }
-  return text
-}
-
 /** Each bug that is planted by hand, in a worker of its own. */
 async function planting(all: typeof planted): Promise<Planted[]> {
   const found: Planted[] = []
-  for (const { plant, text } of all) {
-    const { what, path, tests } = plant
-    const changed = [{ path: join(root, path), text }]
-    const told = await work(tests, { sources: changed, chosen: {}, looksOnly: true })
+  for (const { plant, changed } of all) {
+    const { what, tests, store: of = 'SQLite' } = plant
+    const told = await work(tests, { sources: changed, store: of, chosen: {}, looksOnly: true })
     found.push({ what, killedBy: told.flatMap((each) => ('broken' in each ? [each.test] : []))[0] })
   }
   return found

@@ -45,6 +45,19 @@ test('a row whose runner is gone is unknown once the lease is over, and not befo
   expect(await other.ledger.recover(someTime)).toMatchObject([{ state: 'unknown' }])
 })
 
+test('a lease is counted by the clock of the database, however far that of this machine is off', async () => {
+  const gone = await inFlight()
+  const other = await place.store()
+  await gone.close()
+  const minute = 60_000
+  expect(await other.ledger.recover(Date.now() + 16 * minute)).toEqual([])
+  await asked(
+    await suiteStore(),
+    `UPDATE refcheck.runners SET leased_until = (extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1`,
+  )
+  expect(await other.ledger.recover(Date.now() - 16 * minute)).toHaveLength(1)
+})
+
 test('a row whose runner stands still past its lease is left alone as long as its connection stands', async () => {
   const stopped = await inFlight()
   const other = await place.store()

@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest'
+
+import { changedBy, plants } from '../mutants/planted.ts'
+
+test.each(plants.map((plant) => [plant.what, plant] as const))(
+  'what is planted still has its place: %s',
+  (_, plant) => {
+    expect(changedBy(plant).length).toBeGreaterThan(0)
+  },
+)

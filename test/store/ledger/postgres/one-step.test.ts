@@ -1,0 +1,92 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { Client } from 'pg'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { batchOf, newAttempt, someTime } from '../batches.ts'
+import { fileBatch, orderRows, statesOf } from '../files.ts'
+import { type Scratch, scratch } from '../scratch.ts'
+import { suiteStore } from '../../../harness/postgres-store.ts'
+import type { RowVersion } from '../../../../src/domain/submission/submission.ts'
+
+let place: Scratch
+beforeEach(() => {
+  place = scratch(10_000, 'PostgreSQL')
+})
+afterEach(() => place.end())
+
+const lockAccount = `SELECT pg_advisory_xact_lock(hashtextextended('refcheck account ', 0))`
+const countWaiting = `
+SELECT count(*)::int AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+
+/** Runs both while another transaction has the account locked, so that both have come as far as they can without it. */
+async function atOnce<T>(work: readonly (() => Promise<T>)[]): Promise<T[]> {
+  const client = new Client({ connectionString: await suiteStore() })
+  await client.connect()
+  try {
+    await client.query('BEGIN')
+    await client.query(lockAccount)
+    const running = work.map((each) => each())
+    for (const deadline = Date.now() + 8_000; ; await pause(5)) {
+      const { rows } = await client.query<{ waiting: number }>(countWaiting)
+      if (rows[0]?.waiting === work.length) break
+      if (Date.now() > deadline) throw new Error(`${rows[0]?.waiting} wait for the lock of the account`)
+    }
+    await client.query('COMMIT')
+    return await Promise.all(running)
+  } finally {
+    await client.end()
+  }
+}
+
+test('of two processes that add one person, the second compares with what the first added', async () => {
+  const stores = [await place.store(), await place.store()]
+  const stops = await atOnce(
+    stores.map(
+      ({ ledger }) =>
+        () =>
+          ledger.add(batchOf(['ann@example.com']), { allowDuplicate: false }),
+    ),
+  )
+  expect(stops.filter((stop) => stop === undefined)).toHaveLength(1)
+})
+
+test('of two processes that take one person in from files, the second compares with what the first added', async () => {
+  const stores = [await place.store(), await place.store()]
+  const files = [fileBatch(), fileBatch()]
+  await atOnce(
+    stores.map(
+      ({ batches }, at) =>
+        () =>
+          batches.add(files[at] ?? fileBatch(), orderRows(1)),
+    ),
+  )
+  const states: string[] = []
+  for (const { id } of files) states.push(...(await statesOf(await place.store(), id)))
+  expect(states.sort()).toEqual(['duplicate', 'pending'])
+})
+
+test('of two processes that begin an order of one person, the second compares with what the first began', async () => {
+  const stores = [await place.store(), await place.store()]
+  const urls = ['https://old.example.com', 'https://new.example.com'] as const
+  const by = { at: someTime, by: 'owner@example.com' }
+  const { waiting, batches } = await place.store()
+  // Rows of one person are both pending only where two services became one after both were added.
+  await waiting.sayService(urls, false, by)
+  const files = urls.map((baseUrl) => fileBatch({ baseUrl }))
+  for (const file of files) await batches.add(file, orderRows(1))
+  await waiting.sayService(urls, true, by)
+  for (const { ledger } of stores)
+    await (await ledger.hold({ id: fileBatch().id, kind: 'single' }))?.release()
+  const rows = files.map(({ id }): RowVersion => ({
+    batchId: id,
+    row: 1,
+    state: 'pending',
+    attemptId: undefined,
+  }))
+  const attempts = await atOnce(
+    rows.map((row, at) => async () => stores[at]?.ledger.begin(row, newAttempt())),
+  )
+  expect(attempts.filter((attempt) => attempt !== undefined)).toHaveLength(1)
+})
