@@ -50,6 +50,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
   private async order(approval: ApprovalPorts, plan: OrderPlan, body: string): Promise<void> {
     const { scope, signal, guard } = this
     const { reporter } = scope
+    const show = showReview(reporter)
     const { windows } = await (await governor(scope)).standing()
     const placed = await approveOrder(approval, plan, body, {
       api: await api(scope),
@@ -60,7 +61,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
       placing: async () => ({ ...(await orderingAndFollowing(scope, signal)), ...guard }),
       signal,
       show: (rows, pack, page) => {
-        const pages = showReview(reporter)(rows, pack, page)
+        const pages = show(rows, pack, page)
         reporter.note(orderCostText(windows))
         return pages
       },

@@ -1,15 +1,24 @@
 import { stripVTControlCharacters } from 'node:util'
 
 const lineBreak = /\r\n|[\n\r\u2028\u2029]/g
-const control = /\p{Cc}/gu
-const bidiControl = /\p{Bidi_Control}/gu
+const control = /(?!\n)\p{Cc}/gu
+/** Letters of scripts that join their letters, and their marks. */
+const joined = String.raw`(?![\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}\p{scx=Inherited}\p{Default_Ignorable_Code_Point}])[\p{L}\p{M}]`
+/**
+ * Of what Unicode says is not seen or turns the order of a text, all but: a joiner where letters or pictures join, the
+ * selector that makes a character a picture or text, and a Mongolian letter's variant. Variants of Chinese characters and
+ * tags are marked: two names that look the same are not the same.
+ */
+const hidden = [
+  String.raw`[\p{Bidi_Control}\p{Cf}\p{Default_Ignorable_Code_Point}]`,
+  String.raw`(?<!(?:${joined}|\p{Emoji_Modifier}|\p{Extended_Pictographic}\uFE0F?)[\u200C\u200D])`,
+  String.raw`(?<!\p{Extended_Pictographic}[\uFE0E\uFE0F]|[#*0-9]\uFE0F(?=\u20E3))`,
+  String.raw`(?<!\p{Script=Mongolian}[\u180B-\u180D\u180F])`,
+].join('')
+const hiddenInText = new RegExp(hidden, 'gu')
 /** What JSON leaves as it is although a terminal obeys it, or a person does not see it. */
-export const hiddenInJson =
-  /[\u007F-\u009F\u2028\u2029\p{Bidi_Control}\u00AD\u115F\u1160\u180E\u200B\u2060-\u2064\u3164\uFEFF\uFFA0\u{E0000}-\u{E007F}]/gu
-/** What has no width and no meaning in any text of people: soft hyphen, zero-width space, fillers, tags. */
-const invisible = /[\u00AD\u115F\u1160\u180E\u200B\u2060-\u2064\u3164\uFEFF\uFFA0\u{E0000}-\u{E007F}]/gu
-/** Joiners belong to scripts that join their letters, and to pictures. */
-const joiner = /(?<=^|[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Nd}\p{P}\p{Z}])[\u200C\u200D]/gu
+export const hiddenInJson = new RegExp(String.raw`[\u007F-\u009F\u2028\u2029]|${hidden}`, 'gu')
+const plain = /^[ -~\n]*$/
 const replacement = '\uFFFD'
 
 /** What opens a string sequence (OSC, as of a hyperlink or a title), and what may close one. */
@@ -19,11 +28,14 @@ const closers = ['\u0007', '\u001B\\', '\u009C']
 /** Characters of one line; no sentence, name or value of people is as long. */
 const longestLine = 4000
 
-/** Blanks that a person sees as one, with what has no width between them. */
-const blanks = /[\p{Zs}\u2800][\p{Zs}\u2800\p{Default_Ignorable_Code_Point}]*[\p{Zs}\u2800]/gu
+/** Blanks that a person sees as one. */
+const blanks = /[\p{Zs}\u2800]{2,}/gu
 const plainBlanks = /^ +$/
+const markedBlanks = /(?:[\p{Zs}\u2800]+\uFFFD+){2,}/gu
 
 export interface SanitizeOptions {
+  /** Keep all of a line, however long it is. */
+  uncut?: boolean | undefined
   /** Show line breaks as marks: the text is one of several, each on a line of its own. */
   marksLines?: boolean | undefined
   /** The text was laid out here: runs of plain spaces stay. */
@@ -33,28 +45,26 @@ export interface SanitizeOptions {
 }
 
 /**
- * Text from elsewhere, fit for a terminal: escape sequences gone, a tab a space, every other control
- * character (C0, DEL, C1), every bidi control (U+061C, U+200E–F, U+202A–E, U+2066–9) and what is invisible (a zero-width
- * space, tags, a joiner where nothing joins) a visible U+FFFD, a run of blanks one space, so that what is shown is in the order it is stored and nothing hides.
+ * Text from elsewhere, fit for a terminal: escape sequences gone, a tab a space, every other control character (C0,
+ * DEL, C1) and what is hidden (see above) a visible U+FFFD, a run of blanks one space, so that what is shown is in the
+ * order it is stored and nothing hides.
  * A line of its own that is too long is cut, and says by how much.
  */
 export function sanitize(text: string, options: SanitizeOptions = {}): string {
-  const clean = (line: string): string =>
-    [control, bidiControl, invisible, joiner].reduce(
-      (shown, each) => shown.replace(each, replacement),
-      line.replaceAll('\t', ' '),
-    )
   const isLaidOut = options.lines === true || options.layout === true
-  if (!isLaidOut && text.length > longestLine) {
+  if (!isLaidOut && options.uncut !== true && text.length > longestLine) {
     const more = (text.length - longestLine).toLocaleString('en')
-    return `${sanitize(text.slice(0, longestLine).toWellFormed())}… (${more} more characters)`
+    const start = text.slice(0, longestLine).replace(/[\uD800-\uDBFF]$/, '')
+    return `${sanitize(start, { ...options, uncut: true })}… (${more} more characters)`
   }
   // An escape left over from a nested sequence is a control character like any other.
-  const lines = withoutSequences(text).split(lineBreak)
-  return lines
-    .map(clean)
-    .join(options.lines === true ? '\n' : options.marksLines === true ? replacement : ' ')
-    .replace(blanks, (run) => (isLaidOut && plainBlanks.test(run) ? run : ' '))
+  const lineEnd = options.lines === true ? '\n' : options.marksLines === true ? replacement : ' '
+  const line = withoutSequences(text).replace(lineBreak, lineEnd).replaceAll('\t', ' ')
+  const clean = plain.test(line)
+    ? line
+    : line.replace(control, replacement).replace(hiddenInText, replacement)
+  const shown = clean.replace(blanks, (run) => (isLaidOut && plainBlanks.test(run) ? run : ' '))
+  return isLaidOut ? shown : shown.replace(markedBlanks, ` ${replacement}`)
 }
 
 /**

@@ -1,5 +1,4 @@
 import { shownName } from '../domain/wording/shown-name.ts'
-import Table from 'cli-table3'
 import { wrapAnsi } from 'fast-wrap-ansi'
 import stringWidth from 'string-width'
 
@@ -13,21 +12,6 @@ const gap = 2
 /** Columns a cell is narrowed to as long as that is enough, and at the very least. */
 const comfortable = 8
 const narrowest = 3
-/** Rows that are drawn together: the time of one drawing grows with their square. */
-const atOnce = 16
-/** No frame: columns apart from each other by blanks alone. */
-const bare = {
-  chars: Object.fromEntries(
-    ['top', 'bottom', 'left', 'mid', 'right']
-      .flatMap((name) => [name, `${name}-left`, `${name}-mid`, `${name}-right`])
-      .concat('middle')
-      .map((name) => [name, '']),
-  ),
-  // Nothing is cut, but cli-table3 measures what it would cut with, and the width of its own "…" takes emoji patterns.
-  truncate: '~',
-  style: { 'padding-left': 0, 'padding-right': gap, head: [], border: [] },
-}
-
 /** Rows as aligned columns; cells wrap where the terminal is too narrow for them. */
 export function table<Row>(
   rows: readonly Row[],
@@ -101,29 +85,31 @@ const uuid = /^\W*[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\W*$/
 /** The pieces that a word is broken into when words do not fit; an id is copied, so it stays in one as long as it can. */
 const breakable = (word: string): string[] => (uuid.test(word) ? [word] : piecesOf(word))
 
-/** Rows of cells of lines, as text. */
+/** Rows of cells of lines, as text. A line may be wider than its column where one character is: it is not cut. */
 function draw(rows: readonly (readonly string[][])[], widths: readonly number[]): string {
-  const drawn: string[] = []
-  for (let from = 0; from < rows.length; from += atOnce) {
-    const some = rows.slice(from, from + atOnce)
-    // A line may be wider than its column where one character is: it must not be cut.
-    const colWidths = widths.map(
-      (width, at) => some.reduce((most, row) => Math.max(most, longest(row[at] ?? [])), width) + gap,
+  const padded = (text: string, at: number): string =>
+    text + ' '.repeat(Math.max(0, (widths[at] ?? 0) - stringWidth(text)) + gap)
+  return rows
+    .flatMap((cells) =>
+      Array.from({ length: Math.max(...cells.map((lines) => lines.length)) }, (_, line) =>
+        cells
+          .map((lines, at) => padded(lines[line] ?? '', at))
+          .join('')
+          .replace(/(?<! ) +$/, ''),
+      ),
     )
-    const drawing = new Table({ ...bare, colWidths })
-    drawing.push(...some.map((row) => row.map((lines) => lines.join('\n'))))
-    drawn.push(drawing.toString())
-  }
-  return drawn.join('\n').replace(/(?<! ) +$/gm, '')
+    .join('\n')
 }
 
 /** What a person sees of a value: words for what is missing, no control characters. */
 function shown<Row>(column: Column<Row>, row: Row, isNarrow = false): string {
-  const cut = nameColumn.test(column.name) ? shownName : (text: string): string => text
-  if (isNarrow && column.short !== undefined) return sanitize(cut(column.short(row)))
-  if (column.show !== undefined) return sanitize(cut(column.show(row)))
+  const { uncut } = column
+  const clean = (text: string): string =>
+    sanitize(nameColumn.test(column.name) ? shownName(text) : text, { uncut })
+  if (isNarrow && column.short !== undefined) return clean(column.short(row))
+  if (column.show !== undefined) return clean(column.show(row))
   const value = column.value(row)
-  return value === null || value === undefined || value === '' ? '-' : sanitize(cut(String(value)))
+  return value === null || value === undefined || value === '' ? '-' : clean(String(value))
 }
 
 /** What a row takes where nothing of it is wrapped. */
@@ -144,10 +130,10 @@ function fit(
   available: number | undefined,
   whole: readonly boolean[],
 ): number[] {
-  const fitted = texts.map((each) => longest(each))
-  if (available === undefined) return fitted
-  let over = widthOf(texts) - available
-  if (over <= 0) return fitted
+  const longestOf = texts.map((each) => longest(each))
+  if (available === undefined || widthOf(texts) <= available) return longestOf
+  const fitted = longestOf.map((width) => Math.min(width, available))
+  let over = fitted.reduce((sum, width) => sum + width, gap * (texts.length - 1)) - available
   const words = texts.map((each) => each.flatMap((text) => text.split(' ')))
   const ofWord = words.map((each) => longest(each))
   const ofPiece = words.map((each) => longest(each.flatMap((word) => breakable(word))))

@@ -23,6 +23,8 @@ export interface Column<Row> {
   short?(row: Row): string
   /** Not wrapped while another column can be: an id that people copy. */
   readonly whole?: boolean
+  /** What a person approves: shown to the last character, however long it is. */
+  readonly uncut?: boolean
   /** Left out of the text table unless asked for with --columns. */
   readonly extra?: boolean
 }

@@ -1,3 +1,4 @@
+import { cutText } from '../domain/wording/cut-text.ts'
 import { InvalidInputError } from '../errors/kinds.ts'
 
 /** The file cannot be understood: what, where, and what to do. */
@@ -16,5 +17,5 @@ const longestShown = 60
 
 /** A text from the file as a message shows it. */
 export function shown(text: string): string {
-  return text.length > longestShown ? `"${text.slice(0, longestShown)}…"` : `"${text}"`
+  return `"${cutText(text, longestShown)}"`
 }

@@ -1,6 +1,7 @@
 import { csvBytes } from './csv/write.ts'
 import { plainDialect } from '../domain/sheet/cell.ts'
 import type { TemplateColumn, XlsxColumn } from '../domain/sheet/column.ts'
+import { cutText } from '../domain/wording/cut-text.ts'
 import { InvalidInputError } from '../errors/kinds.ts'
 import { sanitize } from '../host/text.ts'
 import { bookBytes } from './xlsx/book.ts'
@@ -54,7 +55,7 @@ function explained({ header, required, note = '', text: asText, choices }: Templ
     required,
     text: asText,
     choices,
-    note: text.length > longestNote ? `${text.slice(0, longestNote)}…` : text,
+    note: cutText(text, longestNote),
   }
 }
 

@@ -39,6 +39,30 @@ test('a name cannot draw a plan of its own: the review collapses blanks and cuts
   expect(stderr).not.toMatch(/\p{Zs}{24,}\S.*Recipient|\u00A0/u)
 })
 
+test('an answer of 5,000 characters is approved to its end', async () => {
+  const here = await session()
+  const body = JSON.parse(orderBody('Mallory', 101)) as object
+  const title = `Nurse ${'of many wards '.repeat(350)}and of a ward that nobody saw`
+  const additional_information = [
+    { code: 'reference', fields: { position_title: title } },
+    {
+      code: 'ncc_acic',
+      fields: {
+        date_of_birth: '1990-04-30',
+        is_volunteer: false,
+        previous_names: [],
+        residential_address: { street: '1 High St', postcode: '3000' },
+      },
+    },
+    { code: 'icrc', fields: { years_of_history: 5, annual_income: 85000.5 } },
+  ]
+  const planBody = JSON.stringify({ ...body, additional_information })
+  const code = await planned(here, { kind: 'order', body: planBody })
+  const answers = [{ ask: /^Order 101/, confirm: false }]
+  const { stderr } = await here.type(`approve ${code}`, { ...terminal, answers })
+  expect(stderr.replaceAll(/\s+/g, ' ')).toContain(title)
+})
+
 test.each(blanks)('a run of the blank %j is one space in a review', async (blank) => {
   const here = await session()
   const first = `Ana${blank.repeat(500)}x`

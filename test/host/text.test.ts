@@ -2,6 +2,7 @@ import { array, assert, constantFrom, integer, oneof, property } from 'fast-chec
 import { expect, test } from 'vitest'
 
 import { sanitize } from '../../src/host/text.ts'
+import { jsonText } from '../../src/output/json.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('escapes', 'raw controls')
@@ -48,6 +49,23 @@ test('a megabyte of openers without a closer, and other knots, ends within the t
   }
 })
 
+test('every character that Unicode says is not seen, or turns the order of a text, is marked or escaped', () => {
+  const unseen = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Cf}]/u
+  for (let code = 0; code <= 0x10ffff; code += 1) {
+    const each = String.fromCodePoint(code)
+    if (!unseen.test(each)) continue
+    expect(sanitize(`a${each}a`)).toBe('a\uFFFDa')
+    expect(jsonText(`a${each}a`)).toMatch(/^"a(?:\\u[\da-f]{4})+a"$/)
+    expect(JSON.parse(jsonText(`a${each}a`))).toBe(`a${each}a`)
+  }
+})
+
+test('a mebibyte of blank lines is cleaned in a moment', () => {
+  const before = process.cpuUsage()
+  sanitize('\n'.repeat(1 << 20), { lines: true })
+  expect(process.cpuUsage(before).user).toBeLessThan(1_000_000)
+})
+
 test.each([
   ['An\u200Ba', 'An\uFFFDa'],
   ['An\u00ADa', 'An\uFFFDa'],
@@ -56,13 +74,39 @@ test.each([
   ['\u200CAna', '\uFFFDAna'],
   ['Ana\u{E0041}\u{E007F}', 'Ana\uFFFD\uFFFD'],
   ['\u3164', '\uFFFD'],
+  ...[
+    '\uFE00',
+    '\uFE0F',
+    '\u{E0100}',
+    '\u{E01EF}',
+    '\u034F',
+    '\u2065',
+    '\u206A',
+    '\u206F',
+    '\uFFF9',
+    '\uFFFB',
+    '\u180B',
+  ].map((each): [string, string] => [`An${each}a`, 'An\uFFFDa']),
+  ['\u845B\u{E0100}', '\u845B\uFFFD'],
+  ['7\uFE0F', '7\uFFFD'],
+  ['e\u0301\u200D', 'e\u0301\uFFFD'],
+  ['👩\u200D\u200D💻', '👩\u200D\uFFFD💻'],
+  ['❤\uFE0F\uFE0F', '❤\uFE0F\uFFFD'],
 ])('what hides in a name is visible: %j', (text, shown) => {
   expect(sanitize(text)).toBe(shown)
 })
 
-test.each(['نیم\u200Cفاصله', 'क्\u200Dष', '👩\u200D💻', 'Zoë', 'e\u0301'])(
-  'what belongs to a script stays: %s',
-  (text) => {
-    expect(sanitize(text)).toBe(text)
-  },
-)
+test.each([
+  'نیم\u200Cفاصله',
+  'क्\u200Dष',
+  '👩\u200D💻',
+  '👩🏽\u200D💻',
+  '👁\uFE0F\u200D🗨\uFE0F',
+  '❤\uFE0F',
+  '7\uFE0F\u20E3',
+  '\u1820\u180B',
+  'Zoë',
+  'e\u0301',
+])('what belongs to a script stays: %s', (text) => {
+  expect(sanitize(text)).toBe(text)
+})

@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
+import { cutText } from '../wording/cut-text.ts'
 
 /** One thing that is wrong with a body. */
 export interface Problem {
@@ -31,8 +32,8 @@ const longestShown = 80
 
 /** A value as a message shows it: text as it is, anything else as JSON, cut. */
 export function shown(value: unknown): string {
-  const text = typeof value === 'string' ? value.slice(0, longestShown + 1) : jsonText(value)
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
+  const text = typeof value === 'string' ? value : jsonText(value)
+  return cutText(text, longestShown)
 }
 
 function jsonText(value: unknown): string {

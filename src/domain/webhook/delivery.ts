@@ -1,4 +1,5 @@
 import { UnavailableError } from '../../errors/kinds.ts'
+import { cutText } from '../wording/cut-text.ts'
 
 /** A delivery as it goes to a receiver, right or wrong. */
 export interface Delivery {
@@ -36,7 +37,7 @@ export function shortly(body: Buffer, secret: string): string {
   const said = body.toString('utf8', 0, 2048)
   const text = secret === '' ? said : said.replaceAll(secret, '***')
   const line = text.replace(/\s+/g, ' ').trim()
-  return line.length > mostSaid ? `${line.slice(0, mostSaid)}…` : line
+  return cutText(line, mostSaid)
 }
 
 /** Nobody was there: the failure of a command that could not do its work at all. */

@@ -1,11 +1,12 @@
 import type { Recipient } from '../../contract/request-body.ts'
+import { cutText } from './cut-text.ts'
 
 /** Characters of a name that are shown; a longer one could push the rest of a plan off the screen. */
 const maxNameLength = 100
 
 /** A name or another value of a person, cut with a mark. */
 export function cutName(name: string): string {
-  return name.length > maxNameLength ? `${name.slice(0, maxNameLength).toWellFormed().trimEnd()}…` : name
+  return cutText(name, maxNameLength)
 }
 
 /** A name as a review or a question shows it: on one line, white space as single spaces, cut with a mark. */

@@ -37,6 +37,7 @@ const fieldColumns: Column<PlannedField>[] = [
   { name: 'field', value: (row) => row.field },
   {
     name: 'answer',
+    uncut: true,
     value: (row) => answerInWords(row.value),
     show: ({ field, value }) => {
       const text = answerInWords(value)

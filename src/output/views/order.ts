@@ -5,6 +5,7 @@ import { type Change, placeName, type FieldNaming } from '../../domain/form/prob
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { sanitize } from '../../host/text.ts'
 import type { Reporter } from '../reporter.ts'
+import { wrapped } from '../sentences.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
@@ -14,20 +15,21 @@ const reviewColumns: Column<ReviewRow>[] = [
   { name: 'field', value: (row) => row.label },
   {
     name: 'answer',
+    uncut: true,
     value: (row) => row.value,
-    show: ({ value = 'not given', column }) => (isName(column) ? shownName(value) : cutText(value)),
+    show: ({ value = 'not given', column }) => (isName(column) ? shownName(value) : value),
     style: (row) => (row.value === undefined ? 'dim' : undefined),
   },
 ]
 
 /** Lines that a question with its choices takes below a review. */
 const questionLines = 10
-/** More of one answer would push the person off the screen. */
-const longestAnswer = 300
+/** Lines of answers on a page, however little room the person leaves for them. */
+const fewestLines = 3
 
 /**
- * The answers before they are sent, in pages that are seen whole with the question below. Where one is not enough, each
- * begins with the person.
+ * All answers before they are sent, in pages that are seen whole with the question below. Where one is not enough, each
+ * begins with the person; an answer that is longer than a page goes on on the next.
  */
 export function reviewPages(
   { id, name }: Pick<Package, 'id' | 'name'>,
@@ -39,32 +41,55 @@ export function reviewPages(
   const whole = `${title}\n\n${drawn(rows)}`
   const room = (terminal.rows ?? Number.POSITIVE_INFINITY) - questionLines
   if (linesOf(whole) <= room) return [whole]
-  const person = rows.filter(({ group }) => group === 'Recipient').map(({ value }) => value ?? 'not given')
-  const [first = '', last = '', ...rest] = person
-  const head = `${title}\n${sanitize([`For ${shownName(first)} ${shownName(last)}`, ...rest].join(', '))}\n\n`
-  const pages: ReviewRow[][] = []
-  for (const row of rows.filter(({ group }) => group !== 'Recipient')) {
-    const page = pages.at(-1)
-    if (page !== undefined && linesOf(head + drawn([...page, row])) <= room + 1) page.push(row)
-    else pages.push([row])
+  const others = rows.filter(({ group }) => group !== 'Recipient')
+  const person = `${title}\n${wrapped(personText(rows), terminal.columns)}`
+  // A page leaves room for answers, and shows the person at least once.
+  const isRepeated = others.length > 0 && linesOf(person) <= room / 2
+  const head = isRepeated ? person : title
+  const most = Math.max(fewestLines, room - linesOf(head))
+  const pages: string[] = []
+  let page: ReviewRow[] = []
+  for (const row of isRepeated ? others : rows) {
+    if (page.length > 0 && linesOf(drawn([...page, row])) > most) {
+      pages.push(drawn(page))
+      page = []
+    }
+    page.push(row)
   }
-  return pages.map((page) => `${head}${drawn(page)}`)
+  if (page.length > 0) pages.push(drawn(page))
+  return pages.flatMap((each) => parts(each, most)).map((part) => `${head}\n\n${part}`)
+}
+
+/** A drawn table in parts of at most so many lines, each below its header. */
+function parts(drawn: string, most: number): string[] {
+  const [header = '', ...lines] = drawn.split('\n')
+  return Array.from({ length: Math.ceil(lines.length / (most - 1)) }, (_, at) =>
+    [header, ...lines.slice(at * (most - 1), (at + 1) * (most - 1))].join('\n'),
+  )
+}
+
+function personText(rows: readonly ReviewRow[]): string {
+  const [first = '', last = '', ...rest] = rows
+    .filter(({ group }) => group === 'Recipient')
+    .map(({ value }) => value ?? 'not given')
+  const text = [`For ${shownName(first)} ${shownName(last)}`, ...rest].join(', ')
+  return sanitize(text, { uncut: true })
 }
 
 export const isName = (column: string): boolean => column === 'first_name' || column === 'last_name'
-const cutText = (text: string): string =>
-  text.length > longestAnswer ? `${text.slice(0, longestAnswer)}…` : text
-
 const linesOf = (text: string): number => text.split('\n').length
 
 /** Draws one page of a review, counted from 1; answers how many there are. */
-export const showReview =
-  (reporter: Pick<Reporter, 'block' | 'terminal'>) =>
-  (rows: readonly ReviewRow[], pack: Pick<Package, 'id' | 'name'>, page: number): number => {
-    const pages = reviewPages(pack, rows, reporter.terminal)
-    reporter.block(pages[page - 1] ?? '')
-    return pages.length
+export function showReview(reporter: Pick<Reporter, 'block' | 'terminal'>) {
+  let drawn = { of: '', pages: [''] }
+  return (rows: readonly ReviewRow[], pack: Pick<Package, 'id' | 'name'>, page: number): number => {
+    const { terminal } = reporter
+    const of = JSON.stringify([rows, pack, terminal])
+    if (of !== drawn.of) drawn = { of, pages: reviewPages(pack, rows, terminal) }
+    reporter.block(drawn.pages[page - 1] ?? '')
+    return drawn.pages.length
   }
+}
 
 /** One value that goes out otherwise than it was given. */
 export function changeText(change: Change, speech: FieldNaming): string {

@@ -1,3 +1,4 @@
+import { cutText } from '../../domain/wording/cut-text.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import { requestStatuses, terminalStatuses } from '../../contract/statuses.ts'
 import {
@@ -142,7 +143,7 @@ function nameOf({ first_name: first, last_name: last, email, row }: Attention): 
 
 function shortened(text: string, { columns }: Terminal, taken: number): string {
   const most = columns === undefined ? Number.POSITIVE_INFINITY : columns - taken
-  return text.length <= most ? text : `${text.slice(0, Math.max(0, most - 1)).trimEnd()}…`
+  return text.length <= most ? text : cutText(text, Math.max(0, most - 1))
 }
 
 function reportLines({ reports }: Overview): string[] {

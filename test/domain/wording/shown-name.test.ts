@@ -7,8 +7,12 @@ test.each([
   [' Ann \u00A0\u3000\n Lee ', 'Ann Lee'],
   ['x'.repeat(100), 'x'.repeat(100)],
   ['x'.repeat(101), `${'x'.repeat(100)}…`],
-  // Cut between the halves of a pair, and after a space.
-  [`${'x'.repeat(99)}👩 Lee`, `${'x'.repeat(99)}\uFFFD…`],
+  // Never cut within a character, and not after a space.
+  [`${'x'.repeat(99)}👩 Lee`, `${'x'.repeat(99)}…`],
+  [`${'x'.repeat(98)}👩‍👩‍👧 Lee`, `${'x'.repeat(98)}…`],
+  [`${'x'.repeat(99)}e\u0301 Lee`, `${'x'.repeat(99)}…`],
+  [`${'x'.repeat(98)}e\u0301 Lee`, `${'x'.repeat(98)}e\u0301…`],
+  [`a${'\u0301'.repeat(2000)}`, `a${'\u0301'.repeat(99)}…`],
   [`${'x'.repeat(99)} Lee`, `${'x'.repeat(99)}…`],
   [`Ann${'\u00A0'.repeat(2000)}Lee`, 'Ann Lee'],
 ])('the name %j is shown as %j', (name, shown) => {

@@ -1,0 +1,17 @@
+/** No character that people read consists of more UTF-16 units. */
+const longestGrapheme = 64
+
+/** The first `max` UTF-16 units of a text with a mark, cut between characters as people see them; a shorter text whole. */
+export function cutText(text: string, max: number): string {
+  return text.length > max ? `${startOf(text, max).trimEnd()}…` : text
+}
+
+/** As much of the start of a text as has room in `max` UTF-16 units, without a part of a character. */
+function startOf(text: string, max: number): string {
+  let end = 0
+  for (const { index } of new Intl.Segmenter().segment(text.slice(0, max + longestGrapheme))) {
+    if (index <= max) end = index
+  }
+  // An endless row of marks on one letter is cut within.
+  return end > max - longestGrapheme ? text.slice(0, end) : text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')
+}
