@@ -59,7 +59,7 @@ test('an answer of 5,000 characters is approved to its end', async () => {
   const planBody = JSON.stringify({ ...body, additional_information })
   const code = await planned(here, { kind: 'order', body: planBody })
   const answers = [{ ask: /^Order 101/, confirm: false }]
-  const { stderr } = await here.type(`approve ${code}`, { ...terminal, answers })
+  const { stderr } = await here.type(`approve ${code}`, { ...terminal, columns: 160, answers })
   expect(stderr.replaceAll(/\s+/g, ' ')).toContain(title)
 })
 

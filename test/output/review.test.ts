@@ -47,8 +47,8 @@ test.each(['x', '漢', '👩‍👩‍👧', 'a;', '-', `a${'\u0301'.repeat(50)}
     let pages: string[] = []
     const rows = [...person, row('Check', 'title', answer)]
     expect(processorMs(() => (pages = reviewPages(pack, rows, screen)))).toBeLessThan(2000)
-    const shown = answersOf(pages).replaceAll(/Check {2}title|\s/g, '')
-    expect(shown.includes(answer)).toBe(true)
+    const shown = answersOf(pages).replaceAll(/Check +title|\s/g, '')
+    expect(shown.normalize().includes(answer.normalize())).toBe(true)
   },
 )
 
