@@ -13,5 +13,7 @@ function startOf(text: string, max: number): string {
     if (index <= max) end = index
   }
   // An endless row of marks on one letter is cut within.
-  return end > max - longestGrapheme ? text.slice(0, end) : text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')
+  return end > Math.max(0, max - longestGrapheme)
+    ? text.slice(0, end)
+    : text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')
 }
