@@ -44,40 +44,6 @@ import { fileColumns, fileRowColumns } from './new-rows.ts'
 import type { Rollbacks } from './claim.ts'
 import { requireAccount } from './accounts.ts'
 
-const insertFile = `
-INSERT INTO batches (
-  id, kind, base_url, user_email, added_at, name, identity, sha256, package_id, path, results_file, reading,
-  allow_duplicate, account, allow_similar, shared
-) VALUES (
-  :id, 'file', :base_url, :user_email, :added_at, :name, :identity, :sha256, :package_id, :path, :results_file,
-  :reading, :allow_duplicate, :account, :allow_similar, :shared
-)`
-
-const rowColumns = {
-  batch_id: 'text',
-  row_number: 'number',
-  state: 'text',
-  changed_at: 'number',
-  package_id: 'number',
-  first_name: 'text',
-  last_name: 'text',
-  email: 'text',
-  phone: 'text',
-  body: 'bytes',
-  body_sha256: 'text',
-  fingerprint: 'text',
-  reason: 'text',
-  field: 'text',
-  matches_batch: 'text',
-  matches_row: 'number',
-  person_print: 'text',
-  email_print: 'text',
-  phone_print: 'text',
-  held_for: 'text',
-  shares: 'text',
-  witnesses: 'text',
-} as const
-
 const counted = submissionStates
   .map((state) => {
     const rows = `FROM submissions WHERE batch_id = b.id AND state = '${state}'`
@@ -343,20 +309,14 @@ export class Batches {
   }
 
   *#add(batch: NewFileBatch, rows: readonly NewRow[]): Work<{ there: unknown }> {
+    const { dialect } = this.#engine
     const same = yield* get(selectByIdentity, { identity: batch.identity })
     if (same !== undefined) return { there: same }
     yield* requireAccount(batch.account ?? '', batch.addedAt)
-    yield* run(insertFile, fileColumns(batch))
+    yield* insertRows(dialect, 'batches', [fileColumns(batch)])
     const compared = yield* this.#compare(batch, rows)
-    let page: ReturnType<typeof fileRowColumns>[] = []
-    const insert = { table: 'submissions', columns: rowColumns }
-    for (const each of compared) {
-      page.push(fileRowColumns(batch, each, this.#parts.key.fingerprint))
-      if (page.length < maxRows) continue
-      yield* insertRows(this.#engine.dialect, insert, page)
-      page = []
-    }
-    yield* insertRows(this.#engine.dialect, insert, page)
+    const added = Array.from(compared, (each) => fileRowColumns(batch, each, this.#parts.key.fingerprint))
+    yield* insertRows(dialect, 'submissions', added)
     return { there: undefined }
   }
 

@@ -8,12 +8,11 @@ import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/su
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { damagedStore } from './submission-rows.ts'
 import { type Engine, get, perDialect, type Work } from './engine.ts'
-import { epochName, generationName, headCount, headValues } from './store-state.ts'
+import { closedName, epochName, generationName, headCount, headValues } from './store-state.ts'
 import { fingerprintKeyName, type PersonPrints, type StoreKey } from './fingerprints.ts'
 import type { Runner } from './holds.ts'
 import { type LockedRow, Matching, type StoredRow } from './matching.ts'
 import { reservePlace } from './quota.ts'
-import { closedName } from './tables.ts'
 
 /** How long a row is its runner's after its claim, whatever becomes of the connection: longer than the longest POST. */
 const leaseMs = 75_000

@@ -1,3 +1,4 @@
+import { type Columns, columnsOf } from './schema.ts'
 import { NoAnswerError } from '../../errors/kinds.ts'
 
 /** A statement's parameters, by the names that it uses as `:name`. Those that it does not name are ignored. */
@@ -41,9 +42,6 @@ export type Lock =
   /** Add anything. */
   | 'all tables'
 
-export type ColumnType = 'text' | 'number' | 'real' | 'bytes'
-export type Columns = Readonly<Record<string, ColumnType>>
-
 type NewRow = Readonly<Record<string, unknown>>
 
 /** Rows that a statement reads from its parameters. */
@@ -51,19 +49,6 @@ export interface ParameterRows {
   /** A table `came` of these columns and `place`, their order. */
   from: string
   values: (rows: readonly NewRow[]) => Values
-}
-
-/** Rows of one table to add; `ending`: what stands behind them, such as RETURNING. */
-export interface Insert {
-  table: string
-  columns: Columns
-  ending?: string
-}
-
-/** A statement, and its parameters each time that it is to be run. */
-export interface BulkInsert {
-  sql: string
-  values: (rows: readonly NewRow[]) => Values[]
 }
 
 /** Where the SQL of the two engines differs. Values that are lists pass through `list`; booleans are 0 and 1. */
@@ -95,7 +80,11 @@ export interface Dialect {
   /** Whether each commit waits for a second server. */
   readonly isReplicated: string
   readonly rows: (columns: Columns) => ParameterRows
-  readonly insert: (insert: Insert) => BulkInsert
+  /** Adds rows to a table: a statement, and its parameters each time that it is to be run. */
+  readonly insert: (
+    table: string,
+    columns: Columns,
+  ) => { sql: string; values: (rows: readonly NewRow[]) => Values[] }
   /** Wakes processes that listen to a channel once the transaction is committed; undefined where none can. */
   readonly notify: ((channel: string, payload: string) => string) | undefined
 }
@@ -137,13 +126,18 @@ export function perDialect<T>(make: (dialect: Dialect) => T): (dialect: Dialect)
 /** More rows would make one statement too large. */
 export const maxRows = 500
 
-/** Adds rows in their order; what `ending` returns of them. */
-export function* insertRows<Row>(dialect: Dialect, insert: Insert, rows: readonly NewRow[]): Work<Row[]> {
-  const { sql, values } = dialect.insert(insert)
+/** Adds rows in their order, all with the columns of the first; what `ending`, such as RETURNING, gives of them. */
+export function* insertRows<Row>(
+  dialect: Dialect,
+  table: string,
+  rows: readonly NewRow[],
+  ending = '',
+): Work<Row[]> {
+  const { sql, values } = dialect.insert(table, columnsOf(table, Object.keys(rows[0] ?? {})))
   const found: Row[] = []
   for (let at = 0; at < rows.length; at += maxRows) {
     for (const each of values(rows.slice(at, at + maxRows))) {
-      for (const row of yield* all<Row>(sql, each)) found.push(row)
+      for (const row of yield* all<Row>(`${sql} ${ending}`, each)) found.push(row)
     }
   }
   return found

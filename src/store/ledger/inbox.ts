@@ -22,19 +22,6 @@ UNION ALL
 SELECT 'erased', request_id, 0 FROM submissions
 WHERE ${isIn('request_id', 'requests')} AND email IS NULL AND body IS NULL`
 
-const eventColumns = {
-  identity: 'text',
-  received_at: 'number',
-  body: 'bytes',
-  signature: 'text',
-  request_id: 'text',
-  status: 'text',
-  event: 'text',
-  oddity: 'text',
-  base_url: 'text',
-  forward: 'text',
-} as const
-
 export const countRepeats = ({ rows }: Dialect) => {
   const { from, values } = rows({ identity: 'text', times: 'number' })
   return {
@@ -215,11 +202,12 @@ export class Inbox {
     const fresh = came.filter(({ identity }) => seen.size < seen.add(identity).size)
     const added = yield* insertRows<{ id: number; identity: string }>(
       dialect,
-      { table: 'events', columns: eventColumns, ending: 'RETURNING id, identity' },
+      'events',
       // An event that is to be forwarded is stored as it came until it was.
       fresh.map(({ event, identity }) =>
         columnsOf(identity, forward ? event : asStored(event, erased), forward),
       ),
+      'RETURNING id, identity',
     )
     for (const { id, identity } of added) ids.set(identity, id)
     yield* this.#recordStatuses(fresh)

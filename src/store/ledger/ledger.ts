@@ -4,6 +4,7 @@ import {
   type Dialect,
   type Engine,
   get,
+  insertRows,
   perDialect,
   resolveAmbiguousCommit,
   run,
@@ -51,21 +52,7 @@ import { type Hold, holdForOrdering, type Holds } from './holds.ts'
 import { batchColumns, orderColumns } from './new-rows.ts'
 import { requireAccount } from './accounts.ts'
 
-const insertBatch = `
-INSERT INTO batches (id, kind, base_url, user_email, added_at, account, allow_duplicate, allow_similar)
-VALUES (:id, :kind, :base_url, :user_email, :added_at, :account, :allow_duplicate, :allow_similar)`
-
-const ledgerStatements = perDialect(({ isShared, lockRows, serial }) => ({
-  /** Of one order: it is its runner's from the start. */
-  insertSubmission: `
-INSERT INTO submissions (
-  batch_id, row_number, state, changed_at, package_id, first_name, last_name, email, phone,
-  body, body_sha256, fingerprint, person_print, email_print, phone_print${isShared ? ', runner' : ''}
-) VALUES (
-  :batch_id, :row_number, 'pending', :changed_at, :package_id, :first_name, :last_name, :email, :phone,
-  :body, :body_sha256, :fingerprint, :person_print, :email_print, :phone_print${isShared ? ', :runner' : ''}
-)`,
-
+const ledgerStatements = perDialect(({ lockRows, serial }) => ({
   /** Whoever is about to change the row is waited for. */
   lockState: `
 SELECT state, attempt_id FROM submissions s
@@ -554,13 +541,19 @@ export class EngineLedger {
     const matching = this.#matching()
     const stop = yield* findConflictOfNew(matching, batch, guard)
     if (stop !== undefined) return { stop }
-    const { insertSubmission } = ledgerStatements(this.#engine.dialect)
+    const { dialect } = this.#engine
     yield* requireAccount(batch.account ?? '', batch.addedAt)
-    yield* run(insertBatch, batchColumns(batch, allowedBy(guard)))
+    yield* insertRows(dialect, 'batches', [batchColumns(batch, allowedBy(guard))])
+    // A single order is its runner's from the start.
     const runner = batch.kind === 'single' ? (this.#holds.id ?? null) : null
-    for (const columns of orderColumns(batch, this.#key.fingerprint)) {
-      yield* run(insertSubmission, { ...columns, runner })
-      const own = { batchId: batch.id, row: columns.row_number }
+    const rows = orderColumns(batch, this.#key.fingerprint)
+    yield* insertRows(
+      dialect,
+      'submissions',
+      dialect.isShared ? rows.map((row) => ({ ...row, runner })) : rows,
+    )
+    for (const { row_number: row } of rows) {
+      const own = { batchId: batch.id, row }
       yield* matching.recordReleases(own, guard.shown ?? [], { at: batch.addedAt, by: batch.userEmail })
     }
     return { stop: undefined }

@@ -18,13 +18,40 @@ import {
   run,
   setMeta,
   type Values,
+  type Within,
   type Work,
 } from './engine.ts'
-import type { StoreKey } from './fingerprints.ts'
-import { beginMovedGeneration, readClosing, writeClosing } from './store-state.ts'
-import { peopleTables, placeAfter, type Row, rowOf, selectPage, type Table, tables } from './tables.ts'
+import { fingerprintKeyName, type StoreKey, storeIdName } from './fingerprints.ts'
+import { beginMovedGeneration, erasedName, readClosing, writeClosing } from './store-state.ts'
+import { peopleTables, type Table, tables } from './schema.ts'
+
+/** The values of a row, by the columns of its table. */
+type Row = readonly (string | number | Uint8Array | null)[]
+
+/** What a store keeps of itself under names and takes along; the rest is about the place where it is. */
+const keptNames: readonly string[] = [
+  fingerprintKeyName,
+  storeIdName,
+  'orphans',
+  'generation',
+  'former_generations',
+  'ignored_logs',
+  erasedName,
+]
 
 const arrivedName = 'arrived'
+
+const pageRows = 1_000
+
+/** A page of a table's rows after one of them; both engines read it. `added`: what stands for the order of adding. */
+function selectPage({ name, order, columns: known }: Table, added: string, isFirst: boolean): string {
+  const by = order === 'added' ? [added] : order
+  const names = Object.keys(known)
+  const after = `(${by.join(', ')}) > (${by.map((_, at) => `:after${at}`).join(', ')})`
+  const kept = name === 'meta' ? `name IN (${keptNames.map((each) => `'${each}'`).join(', ')})` : 'TRUE'
+  return `SELECT ${names.join(', ')}${order === 'added' ? `, ${added} AS added` : ''} FROM ${name}
+WHERE ${kept}${isFirst ? '' : ` AND ${after}`} ORDER BY ${by.join(', ')} LIMIT ${pageRows}`
+}
 
 /** All that a store knows at one moment. */
 export interface Rows {
@@ -159,8 +186,7 @@ export class Moving {
   }
 }
 
-type Within = <T>(work: Work<T>) => Promise<T>
-type Found = Parameters<typeof rowOf>[1]
+type Found = Record<string, string | number | Uint8Array | null>
 
 function* readMove(): Work<Move | undefined> {
   return (yield* readClosing())?.move
@@ -178,11 +204,8 @@ function* filledTables(): Work<string[]> {
 function* addRows(dialect: Engine['dialect'], { name, columns }: Table, rows: readonly Row[]): Work<void> {
   const names = Object.keys(columns)
   const ending = name === 'meta' ? 'ON CONFLICT (name) DO UPDATE SET value = excluded.value' : ''
-  yield* insertRows(
-    dialect,
-    { table: name, columns, ending },
-    rows.map((row) => Object.fromEntries(names.map((column, at) => [column, row[at] ?? null]))),
-  )
+  const added = rows.map((row) => Object.fromEntries(names.map((column, at) => [column, row[at] ?? null])))
+  yield* insertRows(dialect, name, added, ending)
 }
 
 /** Of each table, whatever its engine: its rows in their order, each as a line of JSON. */
@@ -213,4 +236,14 @@ function canonical(row: Row): string {
       return value instanceof Uint8Array ? { hex: Buffer.from(value).toString('hex') } : value
     }),
   )
+}
+
+/** What the page after this one begins behind. */
+function placeAfter({ order }: Table, last: Found): Found {
+  const by = order === 'added' ? ['added'] : order
+  return Object.fromEntries(by.map((column, at) => [`after${at}`, last[column] ?? null]))
+}
+
+function rowOf(table: Table, found: Found): Row {
+  return Object.keys(table.columns).map((column) => found[column] ?? null)
 }

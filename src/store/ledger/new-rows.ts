@@ -40,6 +40,7 @@ export function orderColumns(batch: NewBatch, fingerprint: Fingerprint) {
       phone,
       batch_id: batch.id,
       row_number: index + 1,
+      state: 'pending',
       changed_at: addedAt,
       package_id: packageId,
       body,
@@ -54,6 +55,7 @@ export function orderColumns(batch: NewBatch, fingerprint: Fingerprint) {
 export function fileColumns(batch: NewFileBatch) {
   return {
     id: batch.id,
+    kind: 'file',
     base_url: batch.baseUrl,
     user_email: batch.userEmail,
     added_at: batch.addedAt,

@@ -18,7 +18,7 @@ import {
 import type { Fingerprint } from './fingerprints.ts'
 import { readLogs } from './store-state.ts'
 import { sqlList } from './submission-rows.ts'
-import { erasedName } from './tables.ts'
+import { erasedName } from './store-state.ts'
 
 export interface PurgeOptions {
   dryRun: boolean

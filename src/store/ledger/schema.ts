@@ -236,3 +236,51 @@ CREATE INDEX events_waiting ON events (request_id, id) WHERE forward = 'waiting'
 export function commonSchema(dialect: SchemaDialect): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: keyof SchemaDialect) => dialect[name])
 }
+
+export type ColumnType = 'text' | 'number' | 'real' | 'bytes'
+export type Columns = Readonly<Record<string, ColumnType>>
+
+export interface Table {
+  name: string
+  /** What its rows are read by, one page after the other: as they were added, or by its key. */
+  order: 'added' | readonly string[]
+  /** Those that both engines have. */
+  columns: Columns
+}
+
+const columnTypes: Readonly<Record<string, ColumnType>> = {
+  text: 'text',
+  integer: 'number',
+  newNumber: 'number',
+  real: 'real',
+  bytes: 'bytes',
+}
+
+/** All that a store knows, the same in both engines; each table after those that it refers to. */
+export const tables: readonly Table[] = [...template.matchAll(/^CREATE TABLE (\w+) \(\n(.*?)^\)/gms)].map(
+  ([, name = '', text = '']) => {
+    const found = [...text.matchAll(/(?:^ {2}|\})(\w+) \{(\w+)\}/gm)]
+    const key = /^ {2}(?:\{submissionColumns\})?PRIMARY KEY \((.*)\)/m.exec(text)?.[1]?.split(', ')
+    return {
+      name,
+      order: text.includes('{serial}') ? 'added' : (key ?? [found[0]?.[1] ?? '']),
+      columns: Object.fromEntries(
+        found.map(([, column = '', type = '']) => [column, columnTypes[type] ?? 'text']),
+      ),
+    }
+  },
+)
+
+/**
+ * Those that tell of people: one who fills a place finds them empty, and one that is left takes no row more. What is there
+ * may be changed, so that people can be removed.
+ */
+export const peopleTables: readonly string[] = tables
+  .map(({ name }) => name)
+  .filter((name) => name !== 'meta' && name !== 'quota')
+
+/** Columns of a table by their names; one that a single engine has is text. */
+export function columnsOf(table: string, names: readonly string[]): Columns {
+  const known = tables.find(({ name }) => name === table)?.columns ?? {}
+  return Object.fromEntries(names.map((name) => [name, known[name] ?? 'text']))
+}

@@ -14,9 +14,11 @@ import {
   type Work,
 } from './engine.ts'
 import { storeIdName } from './fingerprints.ts'
-import { closedName } from './tables.ts'
 
-/** What a store says of itself in `meta`, besides `closed`. */
+/** What a store says of itself in `meta`; under `closed`, why it takes no orders. */
+export const closedName = 'closed'
+/** What machines have still to remove from their attempt logs; see purge.ts. */
+export const erasedName = 'erased_attempts'
 export const generationName = 'generation'
 const formerName = 'former_generations'
 export const epochName = 'epoch'

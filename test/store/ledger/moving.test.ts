@@ -11,7 +11,7 @@ import { systemRandom } from '../../../src/host/random.ts'
 import type { Moving } from '../../../src/store/ledger/move.ts'
 import { Database } from '../../../src/store/ledger/sqlite/engine.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { tables } from '../../../src/store/ledger/tables.ts'
+import { tables } from '../../../src/store/ledger/schema.ts'
 import { moveStore } from '../../../src/usecases/store/move.ts'
 
 let here: Scratch

@@ -1,10 +1,6 @@
 import {
-  type BulkInsert,
-  type Columns,
-  type ColumnType,
   type Dialect,
   type Engine,
-  type Insert,
   type Lock,
   type ParameterRows,
   type Values,
@@ -12,7 +8,7 @@ import {
   type Work,
 } from '../engine.ts'
 import type { Database, Sql } from './connection.ts'
-import { peopleTables } from '../tables.ts'
+import { type Columns, type ColumnType, peopleTables } from '../schema.ts'
 
 const arrays: Readonly<Record<ColumnType, string>> = {
   text: 'text[]',
@@ -32,11 +28,11 @@ function postgresRows(columns: Columns): ParameterRows {
 }
 
 /** All rows in one statement; identity columns count up in their order. */
-function postgresInsert({ table, columns, ending = '' }: Insert): BulkInsert {
+function postgresInsert(table: string, columns: Columns): ReturnType<Dialect['insert']> {
   const names = Object.keys(columns).join(', ')
   const { from, values } = postgresRows(columns)
   return {
-    sql: `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${from} ORDER BY place ${ending}`,
+    sql: `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${from} ORDER BY place`,
     values: (rows) => [values(rows)],
   }
 }

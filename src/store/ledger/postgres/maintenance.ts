@@ -1,6 +1,6 @@
 import { get, metaText, run } from '../engine.ts'
 import type { MoveParts } from '../move.ts'
-import { closedName } from '../tables.ts'
+import { closedName } from '../store-state.ts'
 import type { StoreLogs } from '../store-logs.ts'
 import { movedState } from './failure.ts'
 import type { StoreServer } from '../../../domain/store/told.ts'

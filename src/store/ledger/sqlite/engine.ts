@@ -2,17 +2,8 @@ import { storeMoved } from '../../../domain/store/moving.ts'
 import { InternalError, IoError, StoreBusyError } from '../../../errors/kinds.ts'
 import { RefcheckError } from '../../../errors/base.ts'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import type {
-  BulkInsert,
-  Columns,
-  Dialect,
-  Engine,
-  Insert,
-  ParameterRows,
-  Query,
-  Within,
-  Work,
-} from '../engine.ts'
+import type { Dialect, Engine, ParameterRows, Query, Within, Work } from '../engine.ts'
+import type { Columns } from '../schema.ts'
 import { statSync } from 'node:fs'
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
@@ -239,11 +230,11 @@ function sqliteRows(columns: Columns): ParameterRows {
 }
 
 /** A row a statement: without a network between them nothing is gained by more. */
-function sqliteInsert({ table, columns, ending = '' }: Insert): BulkInsert {
+function sqliteInsert(table: string, columns: Columns): ReturnType<Dialect['insert']> {
   const names = Object.keys(columns)
   const values = names.map((name) => `:${name}`)
   return {
-    sql: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${values.join(', ')}) ${ending}`,
+    sql: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${values.join(', ')})`,
     values: (rows) => [...rows],
   }
 }
