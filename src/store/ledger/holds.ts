@@ -14,6 +14,8 @@ export type HeldFor = 'sending' | 'a change'
 
 /** This process among those that order with a store which runners share; without an id where they do not. */
 export interface Runner {
+  /** Makes it known to the others. */
+  begin?(): Promise<void>
   readonly id?: string | undefined
   /** When it was first heard of, by the database's clock. */
   readonly beganAt: number

@@ -44,6 +44,15 @@ export interface Upkeep {
   scrub(isPatient: boolean): Promise<Purged['isLeftTo']>
   /** A copy of all of it at a new file (0600), which opens as a store and takes no orders until it is accepted. */
   backup(path: string): Promise<void>
+  /** What is wrong with the file itself; none where it is sound. */
+  problems(): Promise<string[]>
+  /** Refuses every new row of a table, with the place where the store goes. */
+  fence(table: string, to: string): Work<unknown>
+  removeFence(table: string): Work<unknown>
+  /** The highest number that an event ever had; 0 for none. */
+  newestEvent(): Work<number>
+  /** Later rows have higher numbers than those that were added. */
+  continueNumbers(newestEvent: number): Work<unknown>
 }
 
 /** Looking after a store as a whole. */

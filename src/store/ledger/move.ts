@@ -22,6 +22,8 @@ import {
   type Work,
 } from './engine.ts'
 import { fingerprintKeyName, type StoreKey, storeIdName } from './fingerprints.ts'
+import type { Upkeep } from './maintenance.ts'
+import type { StoreLogs } from './store-logs.ts'
 import { beginMovedGeneration, erasedName, readClosing, writeClosing } from './store-state.ts'
 import { peopleTables, type Table, tables } from './schema.ts'
 
@@ -61,35 +63,25 @@ export interface Rows {
   newestEvent(): Promise<number>
 }
 
-/** What is done otherwise with a file than with a server. */
-export interface MoveParts {
-  /** Refuses every new row of a table, with the place where the store goes. */
-  fence(table: string, to: string): Work<unknown>
-  removeFence(table: string): Work<unknown>
-  newestEvent(): Work<number>
-  /** Later rows have higher numbers than those that were added. */
-  continueNumbers(newestEvent: number): Work<unknown>
-  /** Once it has left. */
-  left(to: string): Promise<void>
-}
-
 /** A store on its way from one place to another. */
 export class Moving {
   readonly location: string
   readonly #engine: Engine
-  readonly #parts: MoveParts
+  readonly #upkeep: Upkeep
+  readonly #logs: StoreLogs
   readonly #key: StoreKey
   readonly #clock: Clock
   readonly #random: Random
 
   constructor(
     engine: Engine,
-    parts: MoveParts,
-    { key, clock, random }: { key: StoreKey; clock: Clock; random: Random },
+    upkeep: Upkeep,
+    { key, logs, clock, random }: { key: StoreKey; logs: StoreLogs; clock: Clock; random: Random },
   ) {
     this.location = engine.location
     this.#engine = engine
-    this.#parts = parts
+    this.#upkeep = upkeep
+    this.#logs = logs
     this.#key = key
     this.#clock = clock
     this.#random = random
@@ -118,7 +110,7 @@ export class Moving {
     const inFlight = (yield* all(`SELECT 1 FROM submissions WHERE state = 'sending' LIMIT 1`)).length
     requireQuiet(this.location, { inFlight, holder: undefined, isForwarding: false })
     yield* this.#close(move)
-    for (const table of peopleTables) yield* this.#parts.fence(table, move.to)
+    for (const table of peopleTables) yield* this.#upkeep.fence(table, move.to)
   }
 
   /** Takes that back, unless it has left meanwhile. */
@@ -130,7 +122,7 @@ export class Moving {
     const now = yield* readMove()
     if (now?.id !== move.id || now.isDone) return
     yield* writeClosing(undefined)
-    for (const table of peopleTables) yield* this.#parts.removeFence(table)
+    for (const table of peopleTables) yield* this.#upkeep.removeFence(table)
   }
 
   /** Reads it while no other process writes; it has left once `work` is done. Throws IoError where the move was taken back. */
@@ -140,7 +132,7 @@ export class Moving {
       await work(this.#rows(within))
       await within(this.#close({ ...move, isDone: true }))
     })
-    await this.#parts.left(move.to)
+    await this.#logs.leave(move.to)
   }
 
   /**
@@ -154,7 +146,7 @@ export class Moving {
       await within(run('DELETE FROM quota'))
       const { dialect } = this.#engine
       const read = await digestTables(rows, (table, page) => within(addRows(dialect, table, page)))
-      await within(this.#parts.continueNumbers(await rows.newestEvent()))
+      await within(this.#upkeep.continueNumbers(await rows.newestEvent()))
       requireEqual(read, await digestTables(this.#rows(within)))
       await within(setMeta(arrivedName, JSON.stringify({ ...arriving, tables: read })))
       await within(beginMovedGeneration(this.#random.uuid(), this.#engine.dialect))
@@ -181,7 +173,7 @@ export class Moving {
           after = placeAfter(table, last)
         }
       },
-      newestEvent: () => within(this.#parts.newestEvent()),
+      newestEvent: () => within(this.#upkeep.newestEvent()),
     }
   }
 }

@@ -9,6 +9,7 @@ import {
   recoveredInWords,
 } from './examine-store.ts'
 import type { StoreKey } from './fingerprints.ts'
+import type { Runner } from './holds.ts'
 import type { FoundLogs, StoreLogs } from './store-logs.ts'
 import {
   allowWithoutLog,
@@ -39,7 +40,7 @@ export interface RollbackParts {
   /** Undefined for a store that ends with its process. */
   logs: StoreLogs | undefined
   /** Makes this process known to the others, where runners share the store. */
-  runner?: { begin(): Promise<void> } | undefined
+  runner: Runner
   clock: Clock
   random: Random
   onNotice?: ((notice: string) => void) | undefined
@@ -274,7 +275,7 @@ export class RollbackDetection implements Rollbacks {
       state = await engine.snapshot(() => readState(engine.dialect, []))
     }
     await logs?.update(state)
-    await runner?.begin()
+    await runner.begin?.()
     this.#heads = new Map()
     for (const head of await engine.run(readHeads())) learnHead(this.#heads, head)
     const { isReplicated } = state

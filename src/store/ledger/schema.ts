@@ -31,23 +31,6 @@ CREATE TABLE meta (
   value {bytes} NOT NULL
 ){end};
 
-CREATE TABLE accounts (
-  name {text} PRIMARY KEY,
-  added_at {integer} NOT NULL,
-  head_number {integer} NOT NULL DEFAULT 0,
-  head_attempt_id {text}
-){end};
-
-CREATE TABLE attempt_logs (
-  id {text} PRIMARY KEY,
-  host {text} NOT NULL,
-  machine {text} NOT NULL,
-  path {text} NOT NULL,
-  last_attempt_at {integer} NOT NULL DEFAULT 0,
-  reported_for {text},
-  is_excluded {integer} NOT NULL DEFAULT 0
-){end};
-
 CREATE TABLE batches (
   id {text} PRIMARY KEY,
   {serial}kind {text} NOT NULL CHECK (kind IN ('single', 'file')),
@@ -230,6 +213,23 @@ CREATE TABLE events (
 CREATE INDEX events_by_request ON events (request_id, id) WHERE request_id IS NOT NULL;
 CREATE INDEX events_by_time ON events (received_at);
 CREATE INDEX events_waiting ON events (request_id, id) WHERE forward = 'waiting';
+
+CREATE TABLE accounts (
+  name {text} PRIMARY KEY,
+  added_at {integer} NOT NULL,
+  head_number {integer} NOT NULL DEFAULT 0,
+  head_attempt_id {text}
+){end};
+
+CREATE TABLE attempt_logs (
+  id {text} PRIMARY KEY,
+  host {text} NOT NULL,
+  machine {text} NOT NULL,
+  path {text} NOT NULL,
+  last_attempt_at {integer} NOT NULL DEFAULT 0,
+  reported_for {text},
+  is_excluded {integer} NOT NULL DEFAULT 0
+){end};
 `
 
 /** The tables in the words of one engine. */

@@ -14,6 +14,7 @@ import { metaText } from '../../../src/store/ledger/engine.ts'
 import { StoreKey } from '../../../src/store/ledger/fingerprints.ts'
 import { Maintenance } from '../../../src/store/ledger/maintenance.ts'
 import { PostgresEngine } from '../../../src/store/ledger/postgres/engine.ts'
+import { sqliteUpkeep } from '../../../src/store/ledger/sqlite/maintenance.ts'
 import { RollbackDetection } from '../../../src/store/ledger/rollback-detection.ts'
 import { purge } from '../../../src/store/ledger/purge.ts'
 import { Database, SqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
@@ -169,21 +170,16 @@ test('the check of a store holds 2,000 rows in memory at the most', async () => 
     const key = new StoreKey(database.location)
     await engine.run(key.loadKey())
     const counted = changed(engine, { snapshot: (work) => Promise.resolve(answer(work())) })
-    const none = () => Promise.reject(new InternalError('not asked'))
     const { clock, random } = place.options
-    const rollbacks = new RollbackDetection({ engine, key, logs: undefined, clock, random })
-    const upkeep = {
-      *figures() {
-        yield* all('SELECT 1')
-        return { bytes: 0, format: 0, engine: '' }
-      },
-      *checkTables() {
-        return yield* all<string>('SELECT 1 WHERE FALSE')
-      },
-      scrub: none,
-      backup: none,
-    }
-    const maintenance = new Maintenance(counted, { key, rollbacks, upkeep })
+    const rollbacks = new RollbackDetection({
+      engine,
+      key,
+      logs: undefined,
+      runner: { beganAt: 0 },
+      clock,
+      random,
+    })
+    const maintenance = new Maintenance(counted, { key, rollbacks, upkeep: sqliteUpkeep(database) })
     expect(await maintenance.check()).toEqual([])
     expect(most).toBe(2_000)
     database.close()

@@ -1,7 +1,5 @@
 import { get, metaText, run } from '../engine.ts'
-import type { MoveParts } from '../move.ts'
 import { closedName } from '../store-state.ts'
-import type { StoreLogs } from '../store-logs.ts'
 import { movedState } from './failure.ts'
 import type { StoreServer } from '../../../domain/store/told.ts'
 import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
@@ -15,32 +13,6 @@ const fenceBody = ` BEGIN RAISE EXCEPTION USING ERRCODE = '${movedState}', MESSA
 ); END `
 
 const makeFence = `CREATE OR REPLACE FUNCTION moved() RETURNS trigger LANGUAGE plpgsql AS $$${fenceBody}$$`
-
-/** Moving a store in a PostgreSQL database. */
-export function postgresMove(logs: StoreLogs): MoveParts {
-  return {
-    *fence(table) {
-      yield* run(makeFence)
-      yield* run(
-        `CREATE OR REPLACE TRIGGER moved BEFORE INSERT ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION moved()`,
-      )
-    },
-    *removeFence(table) {
-      yield* run(`DROP TRIGGER IF EXISTS moved ON ${table}`)
-    },
-    *newestEvent() {
-      const select = 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS newest FROM events_id_seq'
-      return (yield* get<{ newest: number }>(select))?.newest ?? 0
-    },
-    *continueNumbers(newest) {
-      if (newest > 0) yield* get(`SELECT setval('events_id_seq', CAST(:newest AS bigint))`, { newest })
-      yield* get(
-        `SELECT setval(pg_get_serial_sequence('decisions', 'id'), max(id)) FROM decisions HAVING count(*) > 0`,
-      )
-    },
-    left: (to) => logs.leave(to),
-  }
-}
 
 const selectFigures = `
 SELECT current_setting('server_version') AS version,
@@ -100,5 +72,26 @@ export function postgresUpkeep(database: Database): Upkeep {
           hint: 'Use pg_dump, or pg_basebackup with WAL archiving.',
         }),
       ),
+
+    problems: async () => [],
+    *fence(table) {
+      yield* run(makeFence)
+      yield* run(
+        `CREATE OR REPLACE TRIGGER moved BEFORE INSERT ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION moved()`,
+      )
+    },
+    *removeFence(table) {
+      yield* run(`DROP TRIGGER IF EXISTS moved ON ${table}`)
+    },
+    *newestEvent() {
+      const select = 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS newest FROM events_id_seq'
+      return (yield* get<{ newest: number }>(select))?.newest ?? 0
+    },
+    *continueNumbers(newest) {
+      if (newest > 0) yield* get(`SELECT setval('events_id_seq', CAST(:newest AS bigint))`, { newest })
+      yield* get(
+        `SELECT setval(pg_get_serial_sequence('decisions', 'id'), max(id)) FROM decisions HAVING count(*) > 0`,
+      )
+    },
   }
 }

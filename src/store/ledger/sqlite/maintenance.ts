@@ -1,6 +1,4 @@
 import { all, get, run } from '../engine.ts'
-import type { MoveParts } from '../move.ts'
-import type { StoreLogs } from '../store-logs.ts'
 import { existsSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { backup } from 'node:sqlite'
@@ -12,26 +10,7 @@ import { Database } from './engine.ts'
 import { markAsBackup } from '../store-state.ts'
 import { makePrivate, preparePlace } from './place.ts'
 
-/** Moving a store in an SQLite file. */
-export function sqliteMove(logs: StoreLogs): MoveParts {
-  return {
-    *fence(table, to) {
-      yield* run(`CREATE TRIGGER IF NOT EXISTS moved_${table} BEFORE INSERT ON ${table}
-BEGIN SELECT RAISE(ABORT, '${to.replaceAll("'", "''")}'); END`)
-    },
-    *removeFence(table) {
-      yield* run(`DROP TRIGGER IF EXISTS moved_${table}`)
-    },
-    *newestEvent() {
-      return (yield* get<{ seq: number }>(`SELECT seq FROM sqlite_sequence WHERE name = 'events'`))?.seq ?? 0
-    },
-    *continueNumbers(seq) {
-      yield* run(`DELETE FROM sqlite_sequence WHERE name = 'events'`)
-      if (seq > 0) yield* run(`INSERT INTO sqlite_sequence (name, seq) VALUES ('events', :seq)`, { seq })
-    },
-    left: (to) => logs.leave(to),
-  }
-}
+const maxProblems = 10
 
 /** Looking after an SQLite file. */
 export function sqliteUpkeep(database: Database): Upkeep {
@@ -93,6 +72,26 @@ export function sqliteUpkeep(database: Database): Upkeep {
       } finally {
         for (const suffix of ['', '-journal', '-wal', '-shm']) await rm(place + suffix, { force: true })
       }
+    },
+
+    problems: async () =>
+      database
+        .all(`PRAGMA quick_check(${maxProblems})`)
+        .map((row) => String(Object.values(row as object)[0]))
+        .filter((said) => said !== 'ok'),
+    *fence(table, to) {
+      yield* run(`CREATE TRIGGER IF NOT EXISTS moved_${table} BEFORE INSERT ON ${table}
+BEGIN SELECT RAISE(ABORT, '${to.replaceAll("'", "''")}'); END`)
+    },
+    *removeFence(table) {
+      yield* run(`DROP TRIGGER IF EXISTS moved_${table}`)
+    },
+    *newestEvent() {
+      return (yield* get<{ seq: number }>(`SELECT seq FROM sqlite_sequence WHERE name = 'events'`))?.seq ?? 0
+    },
+    *continueNumbers(seq) {
+      yield* run(`DELETE FROM sqlite_sequence WHERE name = 'events'`)
+      if (seq > 0) yield* run(`INSERT INTO sqlite_sequence (name, seq) VALUES ('events', :seq)`, { seq })
     },
   }
 }

@@ -1,26 +1,16 @@
 import { join, resolve } from 'node:path'
 
+import { assembleStore } from '../assemble.ts'
 import { AttemptLogFiles } from '../attempt-log.ts'
 import { Database, makeDurable, SqliteEngine } from './engine.ts'
-import { StoreKey } from '../fingerprints.ts'
-import { RollbackDetection } from '../rollback-detection.ts'
-import { StoreLogs } from '../store-logs.ts'
 import { fileHolds, memoryHolds } from './holds.ts'
 import type { Clock } from '../../../host/clock.ts'
-import { EngineLedger } from '../ledger.ts'
 import { inspect, migrate } from './migrate.ts'
 import { storeWeakness } from '../../../disk/private-modes.ts'
-import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
-import { Accounts } from '../accounts.ts'
-import { Batches } from '../batches.ts'
-import { Inbox } from '../inbox.ts'
-import { Maintenance } from '../maintenance.ts'
+import { StoreBusyError } from '../../../errors/kinds.ts'
 import type { Store, StoreOptions } from '../store.ts'
-import { Quota } from '../quota.ts'
-import { UnmatchedRequests } from '../unmatched-requests.ts'
 import { sqliteUpkeep } from './maintenance.ts'
 import { makePrivate, preparePlace } from './place.ts'
-import { HeldRows } from '../held-rows.ts'
 
 const usualBusyMs = 5_000
 const pauseMs = 20
@@ -49,40 +39,17 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       makeDurable(database)
       isNew = migrate(database, random, () => files?.keyOf(path)) || isNew
     })
-    const engine = new SqliteEngine(database)
-    const key = new StoreKey(database.location)
-    await engine.run(key.loadKey())
-    const logs = files && new StoreLogs(files, { engine, key, random })
-    const rollbacks = new RollbackDetection({ engine, key, logs, clock, random, onNotice })
-    const holds = inMemory ? memoryHolds(clock) : fileHolds(path, { clock, random })
-    const upkeep = sqliteUpkeep(database)
-    const maintenance = new Maintenance(engine, { key, rollbacks, upkeep })
-    if (isNew) await rollbacks.makeLog()
-    await maintenance.finishErasure()
-    return {
-      location: database.location,
-      accounts: new Accounts(engine),
-      ledger: new EngineLedger(engine, key, holds, rollbacks),
-      batches: new Batches(engine, { key, holds, rollbacks }),
-      quota: new Quota(engine, key),
-      inbox: new Inbox(engine, holds),
-      orphans: new UnmatchedRequests(engine),
-      maintenance,
-      waiting: new HeldRows(engine, key),
-      problems: async () => fileProblems(database),
-      async moving() {
-        if (logs === undefined) throw notMoved()
-        const [{ Moving }, { sqliteMove }] = await Promise.all([
-          import('../move.ts'),
-          import('./maintenance.ts'),
-        ])
-        return new Moving(engine, sqliteMove(logs), { key, clock, random })
+    return await assembleStore(
+      {
+        engine: new SqliteEngine(database),
+        holds: inMemory ? memoryHolds(clock) : fileHolds(path, { clock, random }),
+        upkeep: sqliteUpkeep(database),
+        logFiles: files,
+        isNew,
+        close: () => database.close(),
       },
-      close() {
-        logs?.close()
-        return Promise.resolve(database.close())
-      },
-    }
+      options,
+    )
   } catch (error) {
     database.close()
     throw error
@@ -92,16 +59,6 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
 /** Attempt logs are with the settings, which a folder of data that is put back leaves alone; else next to the store. */
 function logFolders(path: string, { paths, cwd }: StoreOptions): string[] {
   return [join(resolve(cwd, paths.config), 'attempts'), `${path}.attempts`]
-}
-
-const notMoved = (): UsageError =>
-  new UsageError('a store in memory cannot be moved', { hint: 'Give a file, or a postgres:// address.' })
-
-const mostProblems = 10
-
-function fileProblems(database: Database): string[] {
-  const rows = database.all(`PRAGMA quick_check(${mostProblems})`) as { quick_check: string }[]
-  return rows.map(({ quick_check }) => quick_check).filter((each) => each !== 'ok')
 }
 
 /** SQLite does not wait for its turn to switch a new file to WAL, so two first users could collide. */

@@ -1,0 +1,66 @@
+import { Accounts } from './accounts.ts'
+import type { AttemptLogFiles } from './attempt-log.ts'
+import { Batches } from './batches.ts'
+import type { Engine } from './engine.ts'
+import { StoreKey } from './fingerprints.ts'
+import { HeldRows } from './held-rows.ts'
+import type { Holds } from './holds.ts'
+import { Inbox } from './inbox.ts'
+import { EngineLedger } from './ledger.ts'
+import { Maintenance, type Upkeep } from './maintenance.ts'
+import { Quota } from './quota.ts'
+import { RollbackDetection } from './rollback-detection.ts'
+import { StoreLogs } from './store-logs.ts'
+import type { Store, StoreOptions } from './store.ts'
+import { UnmatchedRequests } from './unmatched-requests.ts'
+import { UsageError } from '../../errors/kinds.ts'
+
+export interface StoreParts {
+  engine: Engine
+  holds: Holds
+  upkeep: Upkeep
+  /** Undefined for a store that ends with its process. */
+  logFiles: AttemptLogFiles | undefined
+  /** Whether it was made just now. */
+  isNew?: boolean
+  close: () => void | Promise<void>
+}
+
+/** A store over a database that is open and of the newest format. */
+export async function assembleStore(
+  { engine, holds, upkeep, logFiles, isNew = false, close }: StoreParts,
+  { clock, random, onNotice }: StoreOptions,
+): Promise<Store> {
+  const key = new StoreKey(engine.location)
+  await engine.run(key.loadKey())
+  const logs = logFiles && new StoreLogs(logFiles, { engine, key, random })
+  const rollbacks = new RollbackDetection({ engine, key, logs, runner: holds, clock, random, onNotice })
+  if (isNew) await rollbacks.makeLog()
+  const maintenance = new Maintenance(engine, { key, rollbacks, upkeep })
+  await maintenance.finishErasure()
+  return {
+    location: engine.location,
+    accounts: new Accounts(engine),
+    ledger: new EngineLedger(engine, key, holds, rollbacks),
+    batches: new Batches(engine, { key, holds, rollbacks }),
+    quota: new Quota(engine, key),
+    inbox: new Inbox(engine, holds),
+    orphans: new UnmatchedRequests(engine),
+    maintenance,
+    waiting: new HeldRows(engine, key),
+    problems: () => upkeep.problems(),
+    async moving() {
+      if (logs === undefined) {
+        throw new UsageError('a store in memory cannot be moved', {
+          hint: 'Give a file, or a postgres:// address.',
+        })
+      }
+      const { Moving } = await import('./move.ts')
+      return new Moving(engine, upkeep, { key, logs, clock, random })
+    },
+    async close() {
+      logs?.close()
+      await close()
+    },
+  }
+}
