@@ -32,8 +32,8 @@ const comparedBefore = inFile(
     '*#add(batch: NewFileBatch, rows: readonly NewRow[], before: ComparedRow[])',
   ],
   [
-    'const compared = yield* this.#compare(batch, rows)\n    let page',
-    'const compared = before\n    let page',
+    'const compared = yield* this.#compare(batch, rows)\n    const added',
+    'const compared = before\n    const added',
   ],
 )
 
