@@ -226,7 +226,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
 
   private beforeAnswer(failure: RefcheckError | undefined): void {
     this.scope.reporter.done()
-    if (failure !== undefined) nameCommand(failure, this.context.argv ?? [])
+    if (failure !== undefined) nameCommand(failure, this.context.argv ?? [], this.context.secrets)
   }
 
   /** What the document on stdout does not hold is told on stderr. */

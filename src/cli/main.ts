@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 import type * as Interfaces from '@oclif/core/interfaces'
 
@@ -10,7 +11,7 @@ import { jsonDocument } from '../output/present.ts'
 import { terminalOf } from '../output/terminal.ts'
 import { diskFailure, errorNumber } from '../disk/failure.ts'
 import { secretsOf } from '../host/environment-secrets.ts'
-import { withAccount } from '../host/paths.ts'
+import { resolvePaths, withAccount } from '../host/paths.ts'
 import { redactedSink } from '../output/streams.ts'
 import { type Context, within } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -25,6 +26,8 @@ export interface MainOptions {
   /** Finds the built command that a line plainly names; where it does not, oclif finds out what is meant. */
   builtCommand?: ((argv: readonly string[]) => BuiltCommand | undefined) | undefined
 }
+
+const maxSecretsBytes = 1024 * 1024
 
 /** Runs one command line and returns its exit code; never throws, never exits. `root` is the package's folder. */
 export async function main(
@@ -63,6 +66,7 @@ async function codeOf(
     else await named.command.launch(named.argv, pjson)
     return 0
   } catch (error) {
+    await addKeptSecrets(context)
     return report(error, argv, context)
   }
 }
@@ -129,13 +133,27 @@ export function packageJson(root: URL, fromSource: boolean): Interfaces.PJSON {
   }
 }
 
+/** A failure may repeat what was typed: it names no secret of any profile. Those in a keychain are not asked for. */
+async function addKeptSecrets({ env, secrets }: Context): Promise<void> {
+  try {
+    const { readOwn } = await import('../disk/private-modes.ts')
+    const text = readOwn(join(resolvePaths(env).config, 'credentials.json'), maxSecretsBytes)
+    // Every text that is long enough: the store checks the file, and here a broken one is no failure.
+    JSON.parse(text ?? '{}', (name, value: unknown) => {
+      if (name === 'value' && typeof value === 'string') secrets?.add('secret', value)
+    })
+  } catch {
+    // Neither is one that is unreadable or belongs to somebody else.
+  }
+}
+
 /** Tells a failure on the stream that the contract gives it, and decides the exit code: the only place. */
 function report(error: unknown, argv: readonly string[], context: Context): number {
   if (error instanceof AlreadyReported) return exitCodes[error.failure.code]
   const exit = plainExit(error)
   if (exit !== undefined) return exit
   const failure = asRefcheckError(error, context)
-  nameCommand(failure, argv)
+  nameCommand(failure, argv, context.secrets)
   if (wantsJson(argv)) context.streams.stdout.write(jsonDocument({ error: failureJson(failure) }))
   else tell(failure, argv, context)
   return exitCodes[failure.code]

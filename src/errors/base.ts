@@ -62,7 +62,7 @@ export abstract class RefcheckError extends Error {
   readonly field: string | undefined
   readonly retryAfter: number | undefined
   readonly order: OrderInError | undefined
-  readonly problems: readonly FieldProblem[] | undefined
+  problems: readonly FieldProblem[] | undefined
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })

@@ -76,8 +76,8 @@ const needed = /^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|TMPDIR|LANG|TERM|XDG_\w+|RE
 
 /**
  * The environment for a program that we start: without keys, webhook secrets and tokens, and without any variable that
- * holds one of `secrets`, also where that is an ordinary word. The address of the store loses its password, and those of proxies lose
- * user and password; the program uses the same ones.
+ * holds one of `secrets`, also where that is an ordinary word. The address of the store loses its password, those of proxies lose
+ * user and password, and both any other secret; the program uses the same ones.
  */
 export function childEnvironment(env: Environment, secrets: Secrets): Record<string, string | undefined> {
   const all = secrets.withOrdinary()
@@ -85,7 +85,9 @@ export function childEnvironment(env: Environment, secrets: Secrets): Record<str
     if (secretNamed(variable) !== undefined) return []
     const address = addressNamed(variable)
     if (address !== undefined) {
-      return [[variable, value.replace(address.userinfo, address.kept).replace(passwordParameter, '$1')]]
+      const rest = value.replace(address.userinfo, address.kept).replace(passwordParameter, '$1')
+      // Without the variable a program would use another store or no proxy; with a name in the secret's place it fails.
+      return [[variable, secrets.isIn(rest) ? secrets.redact(rest) : rest]]
     }
     return (needed.test(variable) ? secrets : all).isIn(value) ? [] : [[variable, value]]
   })

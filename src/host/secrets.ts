@@ -1,3 +1,5 @@
+import { decodings, type Edit, mayBeEncoded, placeIn } from './decode-text.ts'
+
 /** A shorter value occurs in ordinary text by chance. */
 const minLength = 6
 /** A value of this length is not an ordinary word or a part of an id. */
@@ -9,38 +11,16 @@ const maxDepth = 200
 
 /** The field that holds a signed URL in answers of the service; the program needs its token. */
 const signedUrlKey = 'report_pdf_url'
-/** Every escape of a letter begins with one of these. */
-const escapes = /[\\%&]/
 /** A JSON escape of a character that may also stand as it is, which services use for none or for all of a text. */
 const needlessEscape = /\\u00[2-7]/
-/** Besides line feeds, what is neither of these is not hidden. Most texts hold no more, and need no slower pattern. */
-const mayBeHidden = /[^ -~\n]|\\[bfnrtu]/
-/**
- * What a reader does not see within a word, as it is or as a JSON escape: terminal sequences, control and format characters, line
- * breaks, and U+FFFD, which stands for them in what is printed.
- */
-const hidden = new RegExp(
-  [
-    String.raw`(?:\u001B|\\{1,8}u001[Bb])(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B\\]*(?:\u0007|\u001B\\)|[()][A-Z\d])`,
-    String.raw`\u009B[0-?]*[ -/]*[@-~]`,
-    // Cc, Cf and Default_Ignorable_Code_Point as ranges: with \p the pattern takes ten times as long to make at each start.
-    String.raw`[\0-\x1F\x7F-\x9F\xAD\u034F\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFD\u{110BD}\u{110CD}\u{13430}-\u{1343F}\u{1BCA0}-\u{1BCA3}\u{1D173}-\u{1D17A}\u{E0000}-\u{E0FFF}]+`,
-    String.raw`\\{1,8}[bfnrt]`,
-    String.raw`\\{1,8}u(?:00(?:[0189][\dA-Fa-f]|7[Ff]|[Aa][Dd])|034[Ff]|06(?:0[0-5]|1[Cc]|[Dd][Dd])|070[Ff]|08(?:9[01]|[Ee]2))`,
-    String.raw`\\{1,8}u(?:115[Ff]|1160|17[Bb][45]|180[B-Fb-f]|20(?:0[B-Fb-f]|2[89A-Ea-e]|6[\dA-Fa-f])|3164)`,
-    String.raw`\\{1,8}u(?:[Ff][Ee]0[\dA-Fa-f]|[Ff][Ee][Ff][Ff]|[Ff][Ff][Aa]0|[Ff]{3}[\dA-Da-d])`,
-    String.raw`\\{1,8}u[Dd](?:[Bb]4[0-3]|8(?:0[4Dd]|2[Ff]|34))\\{1,8}u[Dd][C-Fc-f][\dA-Fa-f]{2}`,
-  ].join('|'),
-  'gu',
-)
 /** The only form of a signed URL that is called. */
 const signedUrl = /^([^?#\s]*\?t=)([^&#\s]*)$/
 const signedToken =
   /((?:[?&;]|%3f|%26|\\{1,8}u00(?:3f|26))t(?:=|%3d|\\{1,8}u003d))(?:[^&#\s"'<>\\]|\\(?!["'nrt]))+/gi
 
 /**
- * Values that are neither printed nor stored. Each is found in the usual encodings of its characters, in hexadecimal and in base64,
- * also with hidden characters in it.
+ * Values that are neither printed nor stored. Each is found as it is, in hexadecimal and in base64, also where its characters
+ * are encoded or have hidden ones between them.
  */
 export class Secrets {
   readonly #outer: Secrets | undefined
@@ -48,7 +28,7 @@ export class Secrets {
   readonly #names = new Map<string, string>()
   /** Values that are looked for only in what a program that we start is given. */
   readonly #ordinaryNames = new Map<string, string>()
-  #searches: readonly Search[] | undefined
+  #search: Search | undefined
 
   /** `outer`: more of them; values may still be added there. */
   constructor(outer?: Secrets) {
@@ -62,7 +42,7 @@ export class Secrets {
       return
     }
     this.#names.set(value, name)
-    this.#searches = undefined
+    this.#search = undefined
   }
 
   /** The token of a signed URL, as it stands there and decoded. */
@@ -76,7 +56,7 @@ export class Secrets {
   reveal(value: string): void {
     this.#names.delete(value)
     this.#ordinaryNames.delete(value)
-    this.#searches = undefined
+    this.#search = undefined
   }
 
   #has(value: string): boolean {
@@ -97,7 +77,9 @@ export class Secrets {
 
   /** The text with a name in the place of each value, and without the tokens of signed URLs. */
   redact(text: string): string {
-    return this.#replaced(text).replace(signedToken, '$1***')
+    const rest = this.#replaced(text)
+    // Most texts need no slower pattern.
+    return /[=%\\]/.test(rest) ? rest.replace(signedToken, '$1***') : rest
   }
 
   /** Whether an answer of the service, as it came, may hold anything that redactAnswer would change. */
@@ -139,22 +121,17 @@ export class Secrets {
   }
 
   #replaced(text: string): string {
-    const searches = this.#allSearches()
+    const searches = this.#searches()
+    if (searches.length === 0) return text
     const inPlace = searches.reduce((rest, search) => search.replacedIn(rest), text)
-    const visible = mayBeHidden.test(inPlace) ? inPlace.replace(hidden, '') : inPlace.replaceAll('\n', '')
-    if (visible === inPlace || !searches.some((search) => search.replacedIn(visible) !== visible))
-      return inPlace
-    return searches.reduce((rest, search) => search.replacedAroundHidden(rest), inPlace)
+    return replacedInDecodings(inPlace, searches)
   }
 
-  #allSearches(): readonly Search[] {
-    const outer = this.#outer === undefined ? [] : this.#outer.#allSearches()
+  #searches(): readonly Search[] {
+    const outer = this.#outer === undefined ? [] : this.#outer.#searches()
     if (this.#names.size === 0) return outer
-    this.#searches ??= [
-      new Search(this.#names, inAnyEncoding, escapes),
-      new Search(encodedValues(this.#names), (char) => (/\w/.test(char) ? char : inAnyEncoding(char))),
-    ]
-    return [...outer, ...this.#searches]
+    this.#search ??= new Search(this.#names)
+    return [...outer, this.#search]
   }
 }
 
@@ -166,126 +143,129 @@ function addTokens(value: unknown, secrets: Secrets, depth: number): void {
   }
 }
 
-/** Finds values in texts. The pattern takes long to make, and few texts need it. */
+interface Found {
+  from: number
+  to: number
+  name: string
+}
+
+/** The text with a name in the place of each value that is found only once hidden and encoded characters are decoded. */
+function replacedInDecodings(text: string, searches: readonly Search[]): string {
+  const isFound = (each: string): boolean => searches.some((search) => search.isIn(each))
+  const isIn = mayBeEncoded(text)
+    ? decodings(text).some(isFound)
+    : text.indexOf('\n') < text.length - 1 && text.includes('\n') && isFound(text.replaceAll('\n', ''))
+  if (!isIn) return text
+  const passes: Edit[][] = []
+  const all: Found[] = []
+  for (const each of decodings(text, passes)) {
+    for (const { from, to, name } of searches.flatMap((search) => search.allIn(each))) {
+      const [start, end] = placeIn(passes, from, to)
+      all.push({ from: start, to: end, name })
+    }
+  }
+  let replaced = ''
+  let end = 0
+  for (const { from, to, name } of all.sort((one, other) => one.from - other.from || other.to - one.to)) {
+    if (from >= end) replaced += `${text.slice(end, from)}[${name}]`
+    end = Math.max(end, to)
+  }
+  return replaced + text.slice(end)
+}
+
+/** Finds values in texts. */
 class Search {
   readonly #known: ReadonlyMap<string, string>
   /** The longest first: one value may be a part of another. */
   readonly #values: string[]
-  readonly #shortest: number
-  /** A part of each value that stands as it is in a text without escapes. */
-  readonly #plainParts: string[]
-  readonly #charPattern: (char: string) => string
-  readonly #escaped: RegExp | undefined
+  /** How each form of each value begins where it is letters and digits for longest, in small letters; all of the same length. */
+  readonly #starts: ReadonlySet<string>
+  readonly #startLength: number
+  /** A text without a match holds no value. */
+  readonly #words: RegExp
   #made: RegExp | undefined
 
-  /** `escaped`: what a text may hold instead of letters and digits. */
-  constructor(known: ReadonlyMap<string, string>, charPattern: (char: string) => string, escaped?: RegExp) {
+  constructor(known: ReadonlyMap<string, string>) {
     this.#known = known
-    this.#charPattern = charPattern
-    this.#escaped = escaped
     this.#values = [...known.keys()].sort((one, other) => other.length - one.length)
-    this.#shortest = this.#values.at(-1)?.length ?? 0
-    this.#plainParts = this.#values.map((value) => {
-      const parts = value.split(/\W/)
-      return parts.sort((one, other) => other.length - one.length)[0] ?? ''
-    })
+    const words = this.#values.flatMap(formsOf).map(longestWord)
+    const length = Math.min(...words.map((word) => word.length))
+    this.#startLength = length
+    this.#starts = new Set(words.map((word) => word.slice(0, length)))
+    this.#words = new RegExp(`[A-Za-z\\d]{${length},}`, 'g')
+  }
+
+  isIn(text: string): boolean {
+    return this.#mayBeIn(text) && text.search(this.#pattern) !== -1
   }
 
   replacedIn(text: string): string {
     if (!this.#mayBeIn(text)) return text
-    return text.replace(this.#pattern, (_found, ...groups: unknown[]) => this.#nameOf(groups))
+    return text.replace(this.#pattern, (_found, ...groups: unknown[]) => `[${this.#nameOf(groups)}]`)
   }
 
-  /** Also replaces values that have hidden characters between theirs; the rest of the text stays as it is. */
-  replacedAroundHidden(text: string): string {
-    const visible = text.replace(hidden, '')
-    if (!this.#mayBeIn(visible)) return text
-    const gaps = [...text.matchAll(hidden)]
-    let passed = 0
-    let removed = 0
-    /** The place in the text of a visible character; called from left to right. */
-    const placeOf = (at: number): number => {
-      for (let gap = gaps[passed]; gap !== undefined && gap.index - removed <= at; gap = gaps[passed]) {
-        removed += gap[0].length
-        passed += 1
-      }
-      return at + removed
-    }
-    let replaced = ''
-    let from = 0
-    for (const found of visible.matchAll(this.#pattern)) {
-      const start = placeOf(found.index)
-      replaced += text.slice(from, start) + this.#nameOf(found.slice(1))
-      from = placeOf(found.index + found[0].length - 1) + 1
-    }
-    return replaced + text.slice(from)
+  allIn(text: string): Found[] {
+    if (!this.#mayBeIn(text)) return []
+    return [...text.matchAll(this.#pattern)].map(({ 0: found, index, ...groups }) => ({
+      from: index,
+      to: index + found.length,
+      name: this.#nameOf(Object.values(groups)),
+    }))
   }
 
   #mayBeIn(text: string): boolean {
-    if (text.length < this.#shortest) return false
-    return this.#escaped?.test(text) === true || this.#plainParts.some((part) => text.includes(part))
+    const length = this.#startLength
+    if (length === 0) return true
+    for (const word of text.match(this.#words) ?? []) {
+      for (let at = 0; at + length <= word.length; at += 1) {
+        if (this.#starts.has(word.slice(at, at + length).toLowerCase())) return true
+      }
+    }
+    return false
   }
 
+  /** Ignores case: some services answer ids in small letters. It takes long to make, and few texts need it. */
   get #pattern(): RegExp {
     return (this.#made ??= new RegExp(
-      this.#values.map((value) => `(${Array.from(value, this.#charPattern).join('')})`).join('|'),
-      'gu',
+      this.#values.map((value) => `(${formsOf(value).map(literalPattern).join('|')})`).join('|'),
+      'gi',
     ))
   }
 
   #nameOf(groups: readonly unknown[]): string {
     const value = this.#values[groups.findIndex((group) => group !== undefined)]
-    return `[${this.#known.get(value ?? '') ?? 'secret'}]`
+    return this.#known.get(value ?? '') ?? 'secret'
   }
 }
 
-/** The values in hexadecimal and base64, by which each is also known. */
-function encodedValues(known: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  return new Map([...known].flatMap(([value, name]) => encoded(value).map((each) => [each, name] as const)))
-}
-
-/** In base64 also as a part of a longer text: what depends on the characters before and after it is left out. */
-function encoded(value: string): string[] {
-  const hexadecimal = Buffer.from(value).toString('hex')
+/**
+ * A value as it is, in hexadecimal and in base64, there also as a part of a longer text: what depends on the characters before and
+ * after it is left out.
+ */
+function formsOf(value: string): string[] {
   const whole = Buffer.from(value).toString('base64')
   const parts = [0, 1, 2].map((before) => {
     const bytes = Buffer.from('\0'.repeat(before) + value)
     return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6))
   })
-  const base64 = [whole, whole.replaceAll('=', ''), ...parts]
-  const ofUrls = base64.map((each) => each.replaceAll('+', '-').replaceAll('/', '_'))
-  return [hexadecimal, hexadecimal.toUpperCase(), ...base64, ...ofUrls]
+  return [value, Buffer.from(value).toString('hex'), whole, whole.replaceAll('=', ''), ...parts]
 }
 
-const entities: Readonly<Record<string, string>> = {
-  '"': '|quot',
-  '&': '|amp',
-  "'": '|apos',
-  '<': '|lt',
-  '>': '|gt',
+function longestWord(text: string): string {
+  const words = text.toLowerCase().split(/[^a-z\d]/)
+  return words.sort((one, other) => other.length - one.length)[0] ?? ''
 }
 
-/**
- * A pattern for one character: as it is, escaped as in JSON (several times over, where JSON stands in JSON), in percent
- * encoding or as an HTML entity.
- */
-function inAnyEncoding(char: string): string {
-  const code = char.codePointAt(0) ?? 0
-  const units = Array.from({ length: char.length }, (_, at) => `\\\\{1,8}u${hex(char.charCodeAt(at), 4)}`)
-  const bytes = [...Buffer.from(char)].map((byte) => `%(?:25){0,3}${hex(byte, 2)}`)
-  const literal = /[\w]/.test(char)
-    ? char
-    : `\\\\{0,8}${char.replace(/[\^$\\.*+?()[\]{}|/]/, '\\$&')}${char === '"' ? '{1,2}' : ''}`
-  const space = char === '+' ? '| ' : char === ' ' ? '|\\+' : ''
-  const entity = `&(?:amp;){0,2}(?:#0{0,6}${code}|#[xX]0{0,6}${hex(code, 1)}${entities[char] ?? ''});`
-  return `(?:${literal}${space}|${units.join('')}|${bytes.join('')}|${entity})`
+/** A text as it is, after backslashes, with doubled quotes as in CSV, as in a form, and where it is base64 in the alphabet of URLs. */
+function literalPattern(text: string): string {
+  return text.replace(/\\+|[^\w\\]/gu, (part) => {
+    // One quantifier for several backslashes: of many the time would be exponential. Decoding may have taken them away.
+    if (part.startsWith('\\')) return `\\\\{0,${part.length * 8}}`
+    if (part === ' ') return '[ +]'
+    const itself = part.replace(/[$()*.?[\]^{|}]/, '\\$&')
+    return `\\\\{0,8}${{ '+': '[+ -]', '/': '[/_]', '"': '"{1,2}' }[part] ?? itself}`
+  })
 }
-
-const hex = (number: number, digits: number): string =>
-  number
-    .toString(16)
-    .padStart(digits, '0')
-    .replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
 
 /** Undefined where the percent encoding is not of UTF-8. */
 export function decoded(text: string): string | undefined {

@@ -63,6 +63,77 @@ test('a key that is pasted as an id or a name is not repeated', async () => {
   expect(found).toEqual([])
 })
 
+test('a key that is pasted next to something else is not repeated, whether or not it is known', async () => {
+  const here = await session()
+  const found: string[] = []
+  for (const key of [here.sandbox.credentials.apiKey, newKey(), randomBytes(16).toString('hex')]) {
+    const lines = [
+      ['request', 'get', `${key} `],
+      ['request', 'get', `\u00A0${key}`],
+      ['auth', 'switch', `Bearer ${key}`],
+      ['config', 'get', `X-Service-API-Key: ${key}`],
+      ['config', 'set', `${key} `, 'x'],
+      ['config', 'set', 'timeout', `"${key}"`],
+      ['batch', 'status', `‘${key}’`],
+      ['auth', 'login', `--${key}`],
+      ['auth', 'login', `--key:${key}`],
+      ['report', 'download', '--url', `https://hr.example.com/a?token=${key}`, '--output', 'a.pdf'],
+      ['report', 'download', `https://hr.example.com/a?token=${key}`],
+      [`${key} `],
+      ['request', `“${key}”`],
+      ['packages', 'list', `${key}; `],
+      ['batch', 'validate', `Bearer ${key}.csv`, '--package', '102'],
+      ['request', 'list', '--since', `${key}, `],
+      ['request', 'list', '--status', `(${key})`],
+      ['request', 'list', '--batch', `<${key}>`],
+      ['packages', 'list', '--id', `key ${key}`],
+      ['request', 'create', '--package', `<${key}>`],
+      ['auth', 'status', '--profile', `${key} `],
+      ['api', 'GET', `/v1/requests/ ${key}`],
+      ['approve', `code ${key}`],
+    ]
+    for (const argv of lines) {
+      const { stdout, stderr, code } = await here.type(argv)
+      if ((stdout + stderr).toLowerCase().includes(key.toLowerCase()))
+        found.push(`${argv.join(' ')}: ${stderr}`)
+      expect({ argv, code }).not.toEqual({ argv, code: 0 })
+    }
+    const { stderr } = await here.type('request list', { exported: { REFCHECK_PROFILE: `${key} ` } })
+    if (stderr.includes(key)) found.push(stderr)
+  }
+  expect(found).toEqual([])
+})
+
+test('a secret of any profile that is pasted as an id is not repeated, although no key looks like it', async () => {
+  const here = await session()
+  const { apiKey } = here.sandbox.credentials
+  const email = here.env['REFCHECK_USER_EMAIL'] ?? ''
+  await here.type(
+    `auth login --profile other --base-url ${here.url} --email ${email} --with-key --insecure-storage`,
+    {
+      stdin: apiKey,
+    },
+  )
+  const secret = 'correct-horse-battery-staple-7'
+  await here.type('config set webhook-secret --profile other', { stdin: secret })
+  for (const line of [
+    `request get "my ${secret}"`,
+    `auth switch ${secret}`,
+    secret,
+    `config get ${secret}`,
+  ]) {
+    const { stdout, stderr, code } = await here.type(line)
+    expect(code).not.toBe(0)
+    expect(stdout + stderr).not.toContain(secret)
+  }
+})
+
+test('the name of a file that is not there is repeated', async () => {
+  const here = await session()
+  const { stderr } = await here.type('batch validate PeopleForNovemberInMelbourne2026.xlsx --package 102')
+  expect(stderr).toContain('PeopleForNovemberInMelbourne2026.xlsx')
+})
+
 test('a report URL is printed without its token', async () => {
   const here = await ordered(['Ana'])
   const [id = ''] = here.ids

@@ -109,6 +109,18 @@ test.each([
   expect(childOf({ [name]: value })).toEqual({ [name]: kept })
 })
 
+test.each([
+  ['HTTPS_PROXY', 'http://proxy.example.com/?k=', 'http://proxy.example.com/?k=[API key]'],
+  ['all_proxy', 'http://user:pass-word@proxy.example.com/#', 'http://proxy.example.com/#[API key]'],
+  ['NO_PROXY', 'localhost,', 'localhost,[API key]'],
+  ['REFCHECK_STORE', 'postgres://hr@db/refcheck?options=', 'postgres://hr@db/refcheck?options=[API key]'],
+])('an address loses any other secret in it: %s', (name, before, kept) => {
+  const key = 'EqQm4LRGWP4mk2aEguhezNLhRkBuyRra'
+  for (const each of [key, encodeURIComponent(key), Buffer.from(key).toString('base64')]) {
+    expect(childOf({ REFCHECK_API_KEY: key, [name]: before + each })[name]?.replace(/=+$/, '')).toBe(kept)
+  }
+})
+
 test('passwords of the environment are known in the forms in which they are sent', () => {
   const secrets = secretsOf({ HTTPS_PROXY: 'http://gate:pass%2Fw0rd@proxy:3128' })
   const basic = Buffer.from('gate:pass/w0rd').toString('base64')

@@ -1,18 +1,67 @@
-import { apiKeyLength } from '../../contract/headers.ts'
-
 const longestShown = 60
-const uuidStart = /^[0-9a-f]{8}-[0-9a-f]{4}-/i
 
-/** An argument as a message may repeat it: a key or token pasted in the wrong place is not echoed. */
+/** Of an API key ("32-character opaque values", "Authentication", rule 6) most is recognised too. */
+const shortestKey = 20
+/** Letters and digits of one, which may have punctuation between them. */
+const leastLettersAndDigits = 16
+
+/** Everything but blanks; what keys and tokens are usually made of; each narrower kind is a part of the one before. */
+const kinds = ['[!-~]', '[!#$%&*+,./:;=?^|~\\w@-]', '[\\w+/=~-]', '[\\w-]', '[A-Za-z\\d]'].map(
+  (character) => new RegExp(`${character}{${shortestKey},}`, 'g'),
+)
+const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
+
+const consonants = '[b-df-hj-np-tv-xz]'
+/** One syllable, or several; a language with longer rows of consonants counts as words where punctuation stands around. */
+const syllables = `(?:(?:${consonants}{0,4}[aeiouy]{1,3}){2,}${consonants}{0,4}|${consonants}{0,3}[aeiouy]{1,2}${consonants}{1,4})`
+/** Words and the numbers after them, whole words of one case, numbers and times that stand alone, file extensions. */
+const words = new RegExp(
+  [
+    String.raw`(?<![A-Za-z\d])(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[A-Za-z]?\d{2,14}[A-Za-z]?)(?![A-Za-z\d])`,
+    String.raw`(?:[A-Z]?${syllables}|${syllables.replace(/(?<!\{)[a-z]/g, (letter) => letter.toUpperCase())})(?![a-z])\d{0,8}`,
+  ].join('|'),
+  'g',
+)
+const longerThanWords = /[a-z\d]{100}/i
+/** Numbers between letters; names hold few. */
+const innerNumbers = /(?<=[a-z])\d+(?=[a-z])/gi
+/** Query parameters whose values are secrets. */
+const secretParameter =
+  /((?:[?&;#]|%3f|%26)(?:t|[\w-]*(?:token|key|secret|sig|signature|password))(?:=|%3d))[^&#\s"'<>]+/gi
+
+const hidden = /(?![\n\t])[\p{Cc}\p{Cf}\uFFFD]/gu
+
+/** An argument as a message may repeat it, at most 60 characters: a key or token pasted in the wrong place is not echoed. */
 export function redactArgument(argument: string): string {
-  // Neither a URL nor an e-mail.
-  const isToken = argument.length >= 20 && /^[!-9;-?A-~]+$/.test(argument)
-  const isKey = argument.length === apiKeyLength && /^[!-~]+$/.test(argument)
-  if ((isToken || isKey) && !uuidStart.test(argument)) return '…'
-  return argument.length > longestShown ? `${argument.slice(0, longestShown)}…` : argument
+  const shown = redactKeys(argument)
+  return shown.length > longestShown ? `${shown.slice(0, longestShown)}…` : shown
 }
 
-/** Whether a word of a command line can hardly be anything but an API key: a name or a path of that length has a separator. */
-export function isKeyLike(word: string): boolean {
-  return word.length === apiKeyLength && /^(?=.*\d)(?=.*[a-z])[a-z\d]+$/i.test(word)
+/** A text with "…" in the place of all that looks like a key or a token, however it is decorated. */
+export function redactKeys(text: string): string {
+  const shown = withoutKeys(text)
+  const visible = shown.normalize('NFKC').replace(hidden, '')
+  const redacted = withoutKeys(visible)
+  return redacted === visible ? shown : redacted
+}
+
+function withoutKeys(text: string): string {
+  const replaced = (rest: string, kind: RegExp): string =>
+    rest.replace(kind, (run) => (isRandom(run) ? '…' : run))
+  return kinds.reduce(replaced, text.replace(secretParameter, '$1…'))
+}
+
+/** Parts of what was typed that look like a key or a token. */
+export function keysIn(text: string): string[] {
+  return kinds.flatMap((kind) => (text.match(kind) ?? []).filter(isRandom))
+}
+
+/** Whether most of it is no word, number or UUID. */
+function isRandom(run: string): boolean {
+  const rest = run.replace(uuid, '')
+  const length = rest.replace(/[^a-z\d]/gi, '').length
+  if (length < leastLettersAndDigits) return false
+  if (longerThanWords.test(rest)) return true
+  const inWords = (rest.match(words) ?? []).join('').length
+  return inWords < 0.6 * length || (rest.match(innerNumbers) ?? []).length > 2
 }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 
 /** What must be seen nowhere, by what it is called. */
 export type Canaries = Readonly<Record<string, string>>
@@ -15,10 +16,51 @@ export function canariesInFiles(folder: string, canaries: Canaries, but: RegExp)
     })
 }
 
-/** `where` and the names of those that a text holds. */
+/** `where` and the names of those that a text holds, as they are or in a form that a reader decodes. */
 export function canariesIn(where: string, text: string, canaries: Canaries): string[] {
-  const held = Object.entries(canaries).filter(([, canary]) => text.includes(canary))
+  const forms = readableForms(text)
+  const held = Object.entries(canaries).filter(([, canary]) => forms.some((form) => form.includes(canary)))
   return held.map(([name]) => `${where}: ${name}`)
+}
+
+/** Written apart from the program's own decoding, which must not be its judge. */
+function readableForms(text: string): string[] {
+  const utf8 = Buffer.from(text, 'latin1').toString()
+  const decoded = [text, ...(utf8 === text ? [] : [utf8])].flatMap((each) => {
+    const forms = [each]
+    for (let level = 0; level < 4; level += 1) {
+      const next = decodedOnce(forms.at(-1) ?? '')
+      if (next === forms.at(-1)) break
+      forms.push(next)
+    }
+    return forms
+  })
+  return decoded.concat(decoded.flatMap(bytesIn))
+}
+
+function decodedOnce(text: string): string {
+  const character = (code: number): string => (code < 0x11_00_00 ? String.fromCodePoint(code) : '')
+  return stripVTControlCharacters(text)
+    .replace(/[\p{Cc}\p{Cf}\uFFFD]/gu, '')
+    .normalize('NFKC')
+    .replace(/\\+u([\da-f]{4})/gi, (_all, code: string) => character(Number.parseInt(code, 16)))
+    .replace(/\\+x([\da-f]{2})/gi, (_all, code: string) => character(Number.parseInt(code, 16)))
+    .replace(/\\+([0-3][0-7]{2})/g, (_all, code: string) => character(Number.parseInt(code, 8)))
+    .replace(/(?:%[\da-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString())
+    .replace(/&#(?:x([\da-f]{1,6})|(\d{1,7}));/gi, (_all, code: string | undefined, decimal: string) =>
+      character(code === undefined ? Number(decimal) : Number.parseInt(code, 16)),
+    )
+}
+
+/** What runs of hexadecimal and base64 stand for, from each place where a byte may begin. */
+function bytesIn(text: string): string[] {
+  const hexadecimal = (text.match(/[\da-f]{12,}/gi) ?? []).flatMap((run) =>
+    [0, 1].map((at) => Buffer.from(run.slice(at), 'hex').toString('latin1')),
+  )
+  const base64 = (text.match(/[\w+/-]{12,}/g) ?? []).flatMap((run) =>
+    [0, 1, 2, 3].map((at) => Buffer.from(run.slice(at), 'base64').toString('latin1')),
+  )
+  return [hexadecimal.join('\n'), base64.join('\n')]
 }
 
 /** A script that writes its environment and the command lines of all processes into a file; for a child of ours. */

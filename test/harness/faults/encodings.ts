@@ -8,6 +8,9 @@ const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
 const between = (text: string, hidden: string): string => Array.from(text).join(hidden)
 
+const everyByte = (text: string, write: (byte: number) => string): string =>
+  Array.from(Buffer.from(text), write).join('')
+
 const html: Record<string, string> = { '&': '&amp;', '"': '&quot;', '<': '&lt;', '>': '&gt;', "'": '&#39;' }
 
 /** How a service may write in its texts what it was sent. */
@@ -38,5 +41,20 @@ export const encodings: Readonly<Record<string, (text: string) => string>> = {
   'soft hyphens in it': (text) => between(text, '\u00AD'),
   'line breaks in it': (text) => between(text, '\r\n'),
   'base64 in lines': (text) => between(Buffer.from(text).toString('base64'), '\n'),
+  'hidden characters in percent encoding in it': (text) => between(text, '%E2%80%8B%00%C2%AD'),
+  'hidden characters as HTML entities in it': (text) => between(text, '&#8203;&shy;&#x200d;'),
+  'hidden characters in escapes in it': (text) => between(text, String.raw`\x00\u{200b}`),
+  'hexadecimal in mixed case': (text) =>
+    Buffer.from(text)
+      .toString('hex')
+      .replace(/([a-f])(\d*)([a-f]?)/g, (_all, one: string, digits: string, other: string) =>
+        [one.toUpperCase(), digits, other].join(''),
+      ),
+  'escapes of bytes': (text) => everyByte(text, (byte) => `\\x${byte.toString(16).padStart(2, '0')}`),
+  'octal escapes': (text) => everyByte(text, (byte) => `\\${byte.toString(8).padStart(3, '0')}`),
+  'fullwidth forms': (text) =>
+    text.replaceAll(/[!-~]/g, (char) => String.fromCharCode(char.charCodeAt(0) + 0xfee0)),
+  'base64 in percent encoding, with soft hyphens in it': (text) =>
+    encodeURIComponent(between(Buffer.from(text).toString('base64'), '\u00AD')),
   'zero-width spaces, NUL and tags in it': (text) => between(text, '\u200B\u0000\u{E0041}'),
 }
