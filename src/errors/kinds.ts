@@ -75,6 +75,9 @@ export class IoError extends RefcheckError {
   override readonly code = 'io'
 }
 
+/** The store takes no orders until a person has looked at it. */
+export class StoreClosedError extends IoError {}
+
 /** Another process has the store for itself just then: the same may go well in a moment. */
 export class StoreBusyError extends IoError {}
 

@@ -118,7 +118,7 @@ test('nothing was created: silence proves nothing', async () => {
   captured(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
-    row 2 of batch BATCH_1 (a2+cut-before@example.com): no request for this person was found
+    row 2 of batch BATCH_1 (a2+cut-before@example.com): no request for this person was found (a missing event proves nothing)
     2> Error: 1 order is still not settled: no proof was found
     2> Ask the provider whether they have a request for this person, and record the answer.
     2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID

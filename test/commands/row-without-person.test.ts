@@ -66,6 +66,28 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
   })
 
+  test('is offered to be closed, and not to be ordered, where nobody can be asked', async () => {
+    const { here, id } = await recovered()
+    expect(await here.all([`batch reconcile ${id} --row 2`, `batch reconcile ${id}`])).toMatchInlineSnapshot(`
+      $ refcheck batch reconcile BATCH_1 --row 2
+      2> Error: what the provider said of row 2 is missing
+      2> Ask the provider whether they have a request for this person, and record the answer.
+      2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
+      2> They do not have it, close the row (nothing is sent; the person can then be ordered): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
+      2> Nobody knows, never send it (the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
+      exit 2
+
+      $ refcheck batch reconcile BATCH_1
+      row 2 of batch BATCH_1: no request for this person was found (a missing event proves nothing)
+      2> Error: 1 order is still not settled: no proof was found
+      2> Ask the provider whether they have a request for this person, and record the answer.
+      2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
+      2> They do not have it, close the row (nothing is sent; the person can then be ordered): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
+      2> Nobody knows, never send it (the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
+      exit 8
+    `)
+  })
+
   test('is closed on a terminal, which says that nothing is sent', async () => {
     const { here, id } = await recovered()
     const answers = [

@@ -12,8 +12,9 @@ import {
   seenThrough,
   storeOf,
 } from '../harness/forgetful-store.ts'
+import { peopleFile } from '../harness/batch-file.ts'
 import { orderOf } from '../harness/people.ts'
-import type { Session } from '../harness/session.ts'
+import { type Session, session } from '../harness/session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('forgotten', 'ordered twice')
@@ -266,3 +267,37 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
   `)
   expect(orderedTwice(here)).toEqual([])
 })
+
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'a closed store with unknown rows: the run ends with their exit code, and names both things to do (%s)',
+  async (store) => {
+    const here = await session({
+      store,
+      filters: [[/(?<=")(?:postgres:[^"]+|[^"]*ledger\.sqlite)(?=")/g, 'STORE']],
+    })
+    peopleFile(here.folder, ['a1@example.com', 'a2@example.com', 'a3@example.com'])
+    here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'before' }, times: 1 })
+    expect((await here.type(runOf(' --max 1'))).code).toBe(8)
+    await here.type('store check --restored')
+    expect(await here.type(runOf())).toMatchInlineSnapshot(`
+      $ refcheck batch run people.csv --package 102 --yes
+      batch  BATCH_1
+      people.csv, package 102
+
+      2  pending
+      1  unknown
+      3  rows
+
+      results  HOME/people.results.csv
+      2> Error: 1 row may or may not have been ordered, 2 not sent yet; halted: the store "STORE" is closed: a backup of it was restored
+      2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
+      2> Settle it with: refcheck batch reconcile BATCH_1
+      exit 8
+    `)
+    expect((await here.type(runOf(' --json'))).json()).toMatchObject({
+      counts: { unknown: 1, pending: 2 },
+      error: { code: 'outcome_unknown', row: 1 },
+    })
+    expect(here.ordered()).toEqual([])
+  },
+)

@@ -17,7 +17,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
   static override summary = 'Settle rows that may or may not have been ordered'
   static override description = [
     'Reads the requests that webhook events name and this store does not have. A request settles a row when package, person, user and time match that row and no other. Events come from the inbox (refcheck webhook listen) or from --events FILE. A missing event proves nothing.',
-    'If no proof is found, ask the provider whether they have a request for the person, and record the answer with --row N: they have it (--request-id UUID), they do not have it and it is ordered now (--confirm-email EMAIL, from 15 minutes after the attempt), or nobody knows and it is never sent (--drop). On a terminal, --row N alone asks you.',
+    'If no proof is found, ask the provider whether they have a request for the person, and record the answer with --row N: they have it (--request-id UUID), they do not have it and it is ordered now (--confirm-email EMAIL, from 15 minutes after the attempt), or nobody knows and it is never sent (--drop). On a terminal, --row N alone asks you. A row that was recovered without its recipient cannot be ordered again: --confirm-email EMAIL closes it as cancelled, and the person can then be ordered.',
     'If an event names a request that was not ordered with this store, for a person who was, it is reported as a possible second order until --acknowledge UUID. At most ten such requests are read per hour.',
   ].join('\n\n')
   static override examples = [
@@ -46,7 +46,8 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
       exclusive: ['confirm-email', 'drop'],
     }),
     'confirm-email': Flags.string({
-      summary: 'The provider does not have it: order it now; repeat the recipient’s e-mail',
+      summary:
+        'The provider does not have it: order it now, or close a row without its recipient; repeat the recipient’s e-mail',
       helpValue: 'EMAIL',
       dependsOn: ['row'],
     }),

@@ -56,7 +56,7 @@ export function unsettled(
   if (first === undefined) return undefined
   const rows = countInWords(left.length, 'order is', 'orders are')
   return new OutcomeUnknownError(`${rows} still not settled: no proof was found`, {
-    hint: threeAnswers(batchId ?? first.batchId, first.row),
+    hint: threeAnswers({ ...first, batchId: batchId ?? first.batchId }),
     order: { batchId: first.batchId, row: first.row },
   })
 }

@@ -6,6 +6,7 @@ import {
   InterruptedError,
   InvalidInputError,
   OutcomeUnknownError,
+  StoreClosedError,
 } from '../../errors/kinds.ts'
 import type { RunEnd } from './run.ts'
 import { noStops, type OfBatch, type Stops } from './stops.ts'
@@ -68,8 +69,9 @@ function unknownRows(
   const rows = countInWords(unknown, 'row')
   const why = halted === undefined ? '' : `; halted: ${halted.message}`
   const rest = pending > 0 ? `, ${pending} not sent yet` : ''
+  const settle = `Settle ${unknown === 1 ? 'it' : 'them'} with: refcheck batch reconcile ${batchId}`
   return new OutcomeUnknownError(`${rows} may or may not have been ordered${rest}${why}`, {
-    hint: `Settle ${unknown === 1 ? 'it' : 'them'} with: refcheck batch reconcile ${batchId}`,
+    hint: halted instanceof StoreClosedError ? `${halted.hint}\n${settle}` : settle,
     status: halted?.status,
     order: { batchId, row },
   })

@@ -2,7 +2,7 @@ import type { RegisteredLog } from './attempt-log.ts'
 import { type Move, storeMoved } from './moving.ts'
 import { countInWords } from '../wording/count-in-words.ts'
 import { localTime } from '../wording/local-time.ts'
-import { IoError } from '../../errors/kinds.ts'
+import { IoError, StoreClosedError } from '../../errors/kinds.ts'
 
 export type CloseReason =
   /** It was moved to another place, or is being moved. */
@@ -124,7 +124,7 @@ export function logInWords({ host, lastAttemptAt }: RegisteredLog): string {
 export function storeClosed(location: string, closing: Closing, unreported: readonly LogReport[]): IoError {
   if (closing.move !== undefined) return storeMoved(location, closing.move)
   const missing = unreported.length === 0 ? '' : ` (not reported: ${unreported.map(logInWords).join(', ')})`
-  return new IoError(`the store "${location}" is closed: ${closingClauses(closing)[0]}`, {
+  return new StoreClosedError(`the store "${location}" is closed: ${closingClauses(closing)[0]}`, {
     hint: `Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check${missing}`,
   })
 }

@@ -252,7 +252,7 @@ export function reconciledView(found: Reconciliation): View {
           reconciliationText(found),
           ...open.map(
             ({ batchId, row, recipient }) =>
-              `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${sanitize(recipient.email)})`}: no request for this person was found`,
+              `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${sanitize(recipient.email)})`}: no request for this person was found (a missing event proves nothing)`,
           ),
           ...secondOrders.map(secondOrderText),
           settled.length + ambiguous.length + open.length + secondOrders.length === 0

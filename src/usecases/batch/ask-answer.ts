@@ -12,10 +12,10 @@ export async function askedAnswer(
   prompter: Prompter | undefined,
   row: BatchRow,
 ): Promise<ProvidersAnswer | undefined> {
-  const { recipient, packageId, batchId } = row
+  const { recipient, packageId } = row
   if (prompter === undefined) {
     throw new UsageError(`what the provider said of row ${row.row} is missing`, {
-      hint: threeAnswers(batchId, row.row, recipient?.email),
+      hint: threeAnswers(row, recipient?.email),
     })
   }
   const who =

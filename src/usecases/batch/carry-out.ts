@@ -4,7 +4,7 @@ import type { RunEnd, RunLimits } from '../../domain/batch/run.ts'
 import { heldElsewhere, matchInError } from '../../domain/batch/standing.ts'
 import { type FirstRows, verdict } from '../../domain/batch/verdict.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { InternalError, IoError } from '../../errors/kinds.ts'
+import { InternalError, IoError, StoreClosedError } from '../../errors/kinds.ts'
 import { packageOfBatchGone } from './linked-packages.ts'
 import type { RunPorts } from './ports.ts'
 import { reconcile, rowsInDoubt } from './reconcile.ts'
@@ -44,9 +44,27 @@ export interface CarriedOut {
 
 /**
  * Runs a batch from where it stands: settles what can be settled, sends what is pending, settles again,
- * writes the results. Throws an IncompleteError, with nothing sent, where another process runs it.
+ * writes the results. Throws an IncompleteError, with nothing sent, where another process runs it, and IoError for a closed store,
+ * unless rows of the batch are unknown: those come first.
  */
 export async function carryOut(ports: RunPorts, batchId: string, options: CarryOut): Promise<CarriedOut> {
+  try {
+    return await runFromWhereItStands(ports, batchId, options)
+  } catch (error) {
+    if (!(error instanceof StoreClosedError) || options.isQueued === true) throw error
+    const batch = await found(ports, batchId)
+    if (batch.counts.unknown === 0) throw error
+    const end: RunEnd = { kind: 'halted', error }
+    const failure = verdict(batchId, batch.counts, end, undefined, await firstRows(ports, batch))
+    return { batch: { ...batch, holder: undefined }, failure }
+  }
+}
+
+async function runFromWhereItStands(
+  ports: RunPorts,
+  batchId: string,
+  options: CarryOut,
+): Promise<CarriedOut> {
   const hold = options.held ?? (await holdClean(ports, batchId))
   try {
     const batch = await found(ports, batchId)

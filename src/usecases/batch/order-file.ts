@@ -4,6 +4,7 @@ import type { AboutToOrder } from '../../domain/submission/confirmation.ts'
 import { aboutToOrder, type Plan } from '../../domain/batch/plan.ts'
 import { unsent } from '../../domain/batch/unsent.ts'
 import type { RefcheckError } from '../../errors/base.ts'
+import { StoreClosedError } from '../../errors/kinds.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { HeldRows } from '../../store/ledger/held-rows.ts'
@@ -135,7 +136,15 @@ async function goOnWith(
   // A dry run hears and compares too: it would name rows that a run does not send.
   if (!choices.allowances.ignoreResults) await hearAgain(ports, ports.place, found, file)
   else if (!choices.isDryRun) await ports.waiting.ignoreResults(found.id)
-  if (!choices.isDryRun) await requireOpenStore(ports, found)
+  if (!choices.isDryRun) {
+    try {
+      await requireOpenStore(ports, found)
+    } catch (error) {
+      if (!(error instanceof StoreClosedError) || found.counts.unknown === 0) throw error
+      // The run sends nothing either, and says first that rows are unknown.
+      return { kind: 'taken-in', batchId: found.id, isPlanned: false }
+    }
+  }
   const known = await findToRun(ports, found.id)
   talk.onKnown(known)
   if (choices.isDryRun) return { kind: 'known', batch: known }

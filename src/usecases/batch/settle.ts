@@ -85,7 +85,7 @@ export async function settleManually(ports: StartPorts, hand: ManualSettlement):
       return orderAgain(ports, batch, row, answer.confirmedEmail, hand.reason)
     case undefined: {
       const failure = new OutcomeUnknownError(`row ${row.row} is still not settled`, {
-        hint: threeAnswers(batch.id, row.row, row.recipient?.email),
+        hint: threeAnswers(row, row.recipient?.email),
         order: { batchId: batch.id, row: row.row },
       })
       return { batch, failure }
