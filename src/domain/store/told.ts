@@ -27,6 +27,8 @@ export interface StoreServer {
   replication: 'none' | 'asynchronous' | 'synchronous'
   /** Of one question and its answer. */
   latencyMs: number
+  /** What this user may not read of that which tells the database from an older state of itself, as GRANT names it. */
+  hidden: readonly string[]
 }
 
 /** Whose data is to be removed. */

@@ -182,7 +182,18 @@ function exposedStore(location: string, { path, why }: { path: string; why: stri
   })
 }
 
-function serverRemark(location: string, { replication }: StoreServer): Remark {
+function serverRemark(location: string, { replication, hidden }: StoreServer): Remark {
+  if (hidden.length > 0) {
+    throw new IoError(
+      `the database of the store "${location}" does not show this user its system identifier and timeline`,
+      {
+        hint: [
+          'Without them an older state of the database cannot be noticed, so nothing is ordered. As an administrator of the server run:',
+          ...hidden.map((name) => `GRANT EXECUTE ON ${name} TO PUBLIC;`),
+        ].join('\n'),
+      },
+    )
+  }
   const message = `${location}; ${replicationText[replication]}`
   if (replication !== 'asynchronous') return { message }
   return {

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import type { Filter } from '../../harness/filters.ts'
 import { asked, emptyDatabase } from '../../harness/postgres.ts'
-import { session } from '../../harness/session.ts'
+import { Screen, session } from '../../harness/session.ts'
 
 const filters: Filter[] = [[/postgres:\/\/\w+@\S+?(?=[";:,.]*(?:\s|$))/g, 'postgres://STORE']]
 
@@ -42,7 +42,7 @@ test('a user who may change no table works with a store that its owner made, by 
 
     $ refcheck store migrate
     2> Error: cannot use the store "postgres://STORE": this user lacks a right
-    2> Grant it, or let the owner run: refcheck store migrate
+    2> Rights that ordering needs are named by refcheck doctor. Grant it, or let the owner run: refcheck store migrate
     exit 1
   `)
   await type('store migrate', { exported: { REFCHECK_STORE: owner } })
@@ -86,7 +86,7 @@ test('a user who may change no table works with a store that its owner made, by 
 
     $ refcheck store move postgres://STORE mine.sqlite --yes
     2> Error: cannot use the store "postgres://STORE": this user lacks a right
-    2> Grant it, or let the owner run: refcheck store migrate
+    2> Rights that ordering needs are named by refcheck doctor. Grant it, or let the owner run: refcheck store migrate
     exit 1
 
     $ refcheck batch run people.csv --package 102 --yes --quiet
@@ -100,4 +100,34 @@ test('a user who may change no table works with a store that its owner made, by 
     exit 0
   `)
   expect(ordered()).toEqual(emails(2))
+})
+
+test('a server that does not show its system identifier: nothing is ordered, and doctor names the right', async () => {
+  const owner = await emptyDatabase()
+  const { type, all, folder, ordered } = await session({ filters })
+  const role = `user_${randomBytes(4).toString('hex')}`
+  await asked(owner, `CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
+  onTestFinished(async () => {
+    await asked(owner, `DROP OWNED BY ${role}; DROP ROLE ${role}`)
+  })
+  await type('store migrate', { exported: { REFCHECK_STORE: owner } })
+  await asked(owner, rights.replaceAll('{}', role))
+  await asked(owner, 'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
+  peopleFile(folder, emails(2))
+  const exported = { REFCHECK_STORE: owner.replace(/\/\/[^@]*@/, `//${role}:secret@`) }
+  expect(await all(['batch run people.csv --package 102 --yes'], { exported })).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> Error: cannot use the store "postgres://STORE": this user lacks a right
+    2> Rights that ordering needs are named by refcheck doctor. Grant it, or let the owner run: refcheck store migrate
+    exit 1
+  `)
+  const doctor = await type('doctor', { exported })
+  const [, store] = /^(fail {2}store .*?)(?=^warn)/ms.exec(doctor.text) ?? []
+  expect(new Screen(`${store}exit ${doctor.code}`)).toMatchInlineSnapshot(`
+    fail  store         the database of the store "postgres://STORE" does not show this user its system identifier and timeline
+                        Without them an older state of the database cannot be noticed, so nothing is ordered. As an administrator of the server run:
+                        GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC;
+    exit 1
+  `)
+  expect(ordered()).toEqual([])
 })

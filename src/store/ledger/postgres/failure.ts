@@ -34,7 +34,11 @@ const states: Readonly<Record<string, Reason>> = {
   ],
   '40001': ['busy', 'another process changed the same rows', waitForOthers],
   '40P01': ['busy', 'another process changed the same rows', waitForOthers],
-  '42501': ['fix', 'this user lacks a right', 'Grant it, or let the owner run: refcheck store migrate'],
+  '42501': [
+    'fix',
+    'this user lacks a right',
+    'Rights that ordering needs are named by refcheck doctor. Grant it, or let the owner run: refcheck store migrate',
+  ],
   '42P01': ['fix', 'it has no tables of refcheck', 'Make them with: refcheck store migrate'],
   '53100': ['down', 'no space is left on the disk of the server', retried],
   '53200': ['down', 'the server is out of memory', retried],

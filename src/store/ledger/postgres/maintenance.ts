@@ -26,6 +26,12 @@ SELECT CASE
   WHEN (SELECT count(*) FROM pg_stat_replication) > 0 THEN 'asynchronous'
   ELSE 'none' END AS replication`
 
+/** What the epoch is read from. */
+const selectHidden = `
+SELECT 'FUNCTION ' || name AS hidden
+FROM unnest(ARRAY['pg_control_system()', 'pg_current_wal_insert_lsn()', 'pg_walfile_name(pg_lsn)']) AS name
+WHERE NOT has_function_privilege('pg_catalog.' || name, 'EXECUTE')`
+
 /** The owner of the tables, or a role of which the owner is a member, may clean them. */
 const selectMayClean = `
 SELECT bool_and(pg_has_role(relowner, 'USAGE')) AS may FROM pg_class
@@ -48,7 +54,8 @@ export function postgresUpkeep(database: Database): Upkeep {
     async server() {
       const latencyMs = await database.latency()
       const { replication } = (await database.get(selectReplication)) as Pick<StoreServer, 'replication'>
-      return { replication, latencyMs }
+      const hidden = (await database.all(selectHidden)) as { hidden: string }[]
+      return { replication, latencyMs, hidden: hidden.map((each) => each.hidden) }
     },
 
     checkTables: () => foreignParts(fenceBody),
