@@ -20,7 +20,7 @@ test('a file is planned, confirmed and ordered row by row, and the results stand
     2>   3 orders of package 102
     2> Sending takes under a minute
     2>
-    ? Order package 102 for 3 people (Ana Row1, Ana Row2, Ana Row3) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ? Order package 102 for 3 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com), Ana Row3 (a3@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
     batch  BATCH_1
     people.csv, package 102
 

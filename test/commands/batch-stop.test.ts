@@ -54,7 +54,7 @@ test('a no sends nothing, and without a terminal it needs --yes', async () => {
     2>   2 orders of package 102
     2> Sending takes under a minute
     2>
-    ? Order package 102 for 2 people (Ana Row1, Ana Row2) at 127.0.0.1:PORT as olive.owner@example.com? no
+    ? Order package 102 for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? no
     2> Cancelled; nothing was done
     exit 130
   `)

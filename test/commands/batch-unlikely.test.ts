@@ -55,7 +55,7 @@ test('unlikely dates and empty groups of a file are told, asked about in the las
     2>     Di Low (line 5): ncc_acic.residential_address {"street":" ","postcode":""} is empty
     2> Sending takes under a minute
     2>
-    ? Order package 101 for 4 people (Ana Low, Bo Low, Cy Low, Di Low), 3 with an unlikely value, at 127.0.0.1:PORT as olive.owner@example.com? no
+    ? Order package 101 for 4 people (Ana Low (ana@example.com), Bo Low (bo@example.com), Cy Low (cy@example.com), Di Low (di@example.com)), 3 with an unlikely value, at 127.0.0.1:PORT as olive.owner@example.com? no
     2> Cancelled; nothing was done
     exit 130
   `)

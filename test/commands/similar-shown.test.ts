@@ -177,7 +177,12 @@ test('batch plan and the plan of batch run say the same', async () => {
     }
     exit 0
   `)
-  const answers = [{ ask: /^Order .* for 2 people \(Ann Low, Bob Low\)/, confirm: false }]
+  const answers = [
+    {
+      ask: /^Order .* for 2 people \(Ann Low \(ann@example\.com\), Bob Low \(bob@example\.com\)\)/,
+      confirm: false,
+    },
+  ]
   expect(await here.type('batch run people.csv --package 102', { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
     2>
@@ -192,7 +197,7 @@ test('batch plan and the plan of batch run say the same', async () => {
     2>     Bob Low (line 4) and Ann Low (ann@example.com)
     2> Sending takes under a minute
     2>
-    ? Order package 102 for 2 people (Ann Low, Bob Low) at 127.0.0.1:PORT as olive.owner@example.com, and leave out 2 rows? no
+    ? Order package 102 for 2 people (Ann Low (ann@example.com), Bob Low (bob@example.com)) at 127.0.0.1:PORT as olive.owner@example.com, and leave out 2 rows? no
     2> Cancelled; nothing was done
     exit 130
   `)

@@ -34,7 +34,7 @@ test('a file is queued and nothing is sent; a worker orders it and says so witho
     2>   2 orders of package 102
     2> Sending takes under a minute
     2>
-    ? Order package 102 for 2 people (Ana Row1, Ana Row2) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ? Order package 102 for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
     2> Nothing was sent yet. A running "refcheck worker" orders the rows.
     batch  BATCH_1
     people.csv, package 102

@@ -1,4 +1,4 @@
-import { personName, personWithEmail, shownName } from '../wording/shown-name.ts'
+import { personWithEmail, shownName } from '../wording/shown-name.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { countInWords } from '../wording/count-in-words.ts'
 
@@ -24,7 +24,7 @@ export interface OrderingAs {
   userEmail: string
 }
 
-/** The last question before money is spent: it names what is at stake, and who is ordered where they are few, a single person by e-mail too. */
+/** The last question before money is spent: it names what is at stake, and who is ordered where they are few, by name and e-mail. */
 export function orderQuestion(order: AboutToOrder, { baseUrl, userEmail }: OrderingAs): string {
   const { leftOut = 0, unlikely = 0 } = order
   const service = baseUrl.replace(/^https?:\/\//, '')
@@ -43,6 +43,6 @@ function whoOf({ count, people }: AboutToOrder): string {
   const [only] = known
   if (count === 1 && known.length === 1 && only !== undefined) return personWithEmail(only)
   const isWhole = count <= mostNamed && known.length === count
-  const names = isWhole ? ` (${known.map(personName).join(', ')})` : ''
+  const names = isWhole ? ` (${known.map(personWithEmail).join(', ')})` : ''
   return `${countInWords(count, 'person', 'people')}${names}`
 }

@@ -3,6 +3,8 @@ import { cutText } from './cut-text.ts'
 
 /** Characters of a name that are shown; a longer one could push the rest of a plan off the screen. */
 const maxNameLength = 100
+/** RFC 5321 allows no longer address. */
+const maxEmailLength = 254
 
 /** A name or another value of a person, cut with a mark. */
 export function cutName(name: string): string {
@@ -24,5 +26,5 @@ export function personName({
 
 /** A person by name and e-mail. */
 export function personWithEmail(person: Pick<Recipient, 'first_name' | 'last_name' | 'email'>): string {
-  return `${personName(person)} (${person.email})`
+  return `${personName(person)} (${cutText(person.email, maxEmailLength)})`
 }

@@ -19,9 +19,9 @@ test('few people are named, many are counted', () => {
       at,
     )
   expect(asked(2)).toBe(
-    'Order package 101 for 2 people (Ann Lee, Ann Lee) at api.example.com as ana@example.com?',
+    'Order package 101 for 2 people (Ann Lee (ann@example.com), Ann Lee (ann@example.com)) at api.example.com as ana@example.com?',
   )
-  expect(asked(5)).toMatch(/5 people \((Ann Lee, ){4}Ann Lee\)/)
+  expect(asked(5)).toMatch(/5 people \((Ann Lee \(ann@example\.com\), ){4}Ann Lee \(ann@example\.com\)\)/)
   expect(asked(6)).toBe('Order package 101 for 6 people at api.example.com as ana@example.com?')
 })
 
