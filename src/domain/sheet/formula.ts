@@ -8,6 +8,9 @@ const dangerous = /^'*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
 const noFormula = /^(?:[+-]?\d+(?:\.\d+)?|\+\d[\d ]*)$/
 const first = /[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
 
+/** The same behind a delimiter, where a spreadsheet may leave out blanks, and takes a quote as its own. */
+const dangerousInside = /^[\s"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^'*\t/
+
 /**
  * A spreadsheet that splits a file at another delimiter than the file's own does not know its quotes: what follows that
  * delimiter, or a line break, begins a cell there.
@@ -23,7 +26,9 @@ export function marked(text: string, delimiter = ','): string {
   if (!first.test(text)) return text
   const start = dangerous.test(text) && !noFormula.test(text) ? "'" : ''
   const inside = inner(text, delimiter, (part) =>
-    dangerous.test(part) && !noFormula.test(part) ? `'${part}` : part,
+    dangerousInside.test(part) && !noFormula.test(part.replaceAll(/^[\s"]+|[\s"]+$/g, ''))
+      ? `'${part}`
+      : part,
   )
   return `${start}${inside}`
 }
@@ -31,9 +36,11 @@ export function marked(text: string, delimiter = ','): string {
 /** The text without its marks; undefined where it has none. */
 export function unmarked(text: string, delimiter = ','): string | undefined {
   if (!text.includes("'")) return undefined
-  const unmark = (part: string): string =>
-    part.startsWith("'") && dangerous.test(part) ? part.slice(1) : part
-  const clean = inner(unmark(text), delimiter, unmark)
+  const unmark =
+    (pattern: RegExp) =>
+    (part: string): string =>
+      part.startsWith("'") && pattern.test(part) ? part.slice(1) : part
+  const clean = inner(unmark(dangerous)(text), delimiter, unmark(dangerousInside))
   return clean === text ? undefined : clean
 }
 
