@@ -34,7 +34,7 @@ test('a manifest tells whose each file is, as JSON and as a table', async () => 
     $ cat reports/manifest.json
     [
       {
-        "service": "http://localhost:PORT",
+        "service": "http://127.0.0.1:PORT",
         "request_id": "REQUEST_1",
         "check_id": "CHECK_1",
         "referee_id": null,

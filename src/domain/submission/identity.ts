@@ -23,8 +23,17 @@ export function serviceOf(baseUrl: string): string {
   if (lastService.baseUrl === baseUrl) return lastService.service
   const url = new URL(baseUrl)
   if (isLoopbackHost(url.hostname)) url.hostname = 'localhost'
-  lastService = { baseUrl, service: `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}` }
+  lastService = { baseUrl, service: addressOf(url.href) }
   return lastService.service
+}
+
+/**
+ * Origin and path of a base URL. Two services of this machine may have one port at different addresses, so a report is
+ * of the service at exactly this one.
+ */
+export function addressOf(baseUrl: string): string {
+  const { origin, pathname } = new URL(baseUrl)
+  return `${origin}${pathname.replace(/(?<!\/)\/+$/, '')}`
 }
 
 /** A file of people has one base URL for all of its rows. */

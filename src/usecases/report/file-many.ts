@@ -23,7 +23,7 @@ import { type ReportRecord, reportKey } from '../../domain/report/record.ts'
 import { endedWithout, type ReportTarget, reportTargets, targetKey } from '../../domain/report/targets.ts'
 import { gravest } from '../../domain/request/result.ts'
 import type { NameTemplate } from '../../domain/report/template.ts'
-import { serviceOf } from '../../domain/submission/identity.ts'
+import { addressOf } from '../../domain/submission/identity.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { interrupted, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
 import { fileTarget } from './file-target.ts'
@@ -99,7 +99,7 @@ class Filing {
 
   constructor(options: FilingOptions) {
     this.#options = options
-    this.#service = serviceOf(options.api.baseUrl)
+    this.#service = addressOf(options.api.baseUrl)
     const { folder, signal } = options
     this.#signal = signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal])
     const records = folder.records()

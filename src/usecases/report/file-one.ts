@@ -2,7 +2,7 @@ import type { Api } from '../../api/api.ts'
 import { type FilingEvent, type StoredReport, storedReport } from '../../domain/report/filed.ts'
 import { plainReportName } from '../../domain/report/name.ts'
 import { idsOf, type SingleSource } from '../../domain/report/source.ts'
-import { serviceOf } from '../../domain/submission/identity.ts'
+import { addressOf } from '../../domain/submission/identity.ts'
 import { IncompleteError, IoError, UsageError } from '../../errors/kinds.ts'
 import { fileTarget } from './file-target.ts'
 import type { HttpStream } from '../../http/types.ts'
@@ -27,7 +27,7 @@ export async function fileOne(source: SingleSource, options: SingleOptions): Pro
   const { folder, file, overwrite, signal, onEvent } = options
   const { checkId, refereeId } = idsOf(source)
   const subject = {
-    service: serviceOf(options.api.baseUrl),
+    service: addressOf(options.api.baseUrl),
     request_id: null,
     check_id: checkId ?? null,
     referee_id: refereeId ?? null,

@@ -1,5 +1,5 @@
 import type { Api } from '../../api/api.ts'
-import { serviceOf } from '../../domain/submission/identity.ts'
+import { addressOf } from '../../domain/submission/identity.ts'
 import { NotFoundError, UnauthenticatedError, UnavailableError } from '../../errors/kinds.ts'
 import type { HttpStream } from '../../http/types.ts'
 import type { Kept, KeepRequest, ReportFolder } from '../../store/reports/folder.ts'
@@ -86,7 +86,7 @@ export class SignedUrls {
   async #again(target: ReportTarget): Promise<string> {
     this.#fresh ??= this.#api
       .getRequest(this.#requestId, this.#signal)
-      .then((request) => reportTargets(request, serviceOf(this.#api.baseUrl)))
+      .then((request) => reportTargets(request, addressOf(this.#api.baseUrl)))
       .catch((error: unknown) => {
         throw new FreshReadError(error)
       })

@@ -1,4 +1,4 @@
-import { serviceOf } from '../../domain/submission/identity.ts'
+import { addressOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { IncompleteError, NotFoundError } from '../../errors/kinds.ts'
 import { requireSameService } from '../batch/same-organisation.ts'
@@ -44,14 +44,14 @@ export async function requestsWithReports(
   ledger: Ledger,
   { baseUrl, since, isOurs }: WantedOfStore,
 ): Promise<string[]> {
-  const service = serviceOf(baseUrl)
+  const service = addressOf(baseUrl)
   const rows = await ledger.list({ states: ['accepted'], since })
   return requestIds(
     rows.filter(
       (row) =>
         isKnown(row) &&
         isOurs?.(row) !== false &&
-        serviceOf(row.baseUrl) === service &&
+        addressOf(row.baseUrl) === service &&
         !fruitless.has(row.requestStatus),
     ),
   )

@@ -1,7 +1,13 @@
 import { assert, boolean, constantFrom, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { orderIdentity, samePerson, serviceOf, sharedKey } from '../../../src/domain/submission/identity.ts'
+import {
+  addressOf,
+  orderIdentity,
+  samePerson,
+  serviceOf,
+  sharedKey,
+} from '../../../src/domain/submission/identity.ts'
 import { order } from '../../usecases/request/answers.ts'
 
 const { recipient } = order
@@ -114,5 +120,20 @@ test('two base URLs in turn are two services each time', () => {
     'https://api.example.com/a',
     'https://api.example.com/b',
     'https://api.example.com/a',
+  ])
+})
+
+test('two services of this machine at one port of two addresses are two where reports are filed', () => {
+  const urls = [
+    'http://127.0.0.1:4280',
+    'http://[::1]:4280/',
+    'http://localhost:4280',
+    'http://127.0.0.1:4280/x/',
+  ]
+  expect(urls.map((url) => addressOf(url))).toEqual([
+    'http://127.0.0.1:4280',
+    'http://[::1]:4280',
+    'http://localhost:4280',
+    'http://127.0.0.1:4280/x',
   ])
 })
