@@ -304,6 +304,38 @@ test('a control token that others could guess is refused, and not shown', async 
   `)
 })
 
+test('a control token of few different characters is refused, and not shown', async () => {
+  const { type } = await session({ newcomer: true })
+  const argv = 'sandbox start --port 0 --public-url https://sandbox.example'
+  for (const token of ['aaaaaaaaaaaaaaaa', '01234560123456012345601234560123'])
+    expect(await type(argv, { exported: { REFCHECK_SANDBOX_TOKEN: token } })).toMatchInlineSnapshot(`
+      $ refcheck sandbox start --port 0 --public-url https://sandbox.example
+      2> Error: REFCHECK_SANDBOX_TOKEN has fewer than 8 different characters
+      2> Set a random one, or unset it: a random control token is then printed.
+      exit 2
+    `)
+})
+
+test('a seed gives keys that others know: a sandbox that others reach warns of it', async () => {
+  const warned = async (...flags: string[]): Promise<boolean> => {
+    const running = start(
+      ['sandbox', 'start', '--port', '0', '--json', ...flags],
+      emptyEnv(temporaryFolder()),
+    )
+    await running.until('\n')
+    running.child.kill('SIGINT')
+    await running.ended
+    return running
+      .stderr()
+      .includes(
+        'Warning: the keys of this sandbox follow from --seed, and others can reach it; leave out --seed for random ones\n',
+      )
+  }
+  expect(await warned('--seed', 'demo', '--public-url', 'https://sandbox.example')).toBe(true)
+  expect(await warned('--public-url', 'https://sandbox.example')).toBe(false)
+  expect(await warned('--seed', 'demo')).toBe(false)
+})
+
 test('the key and webhook secret of a sandbox that others reach are never the same twice', async () => {
   const flags = ['sandbox', 'start', '--port', '0', '--json', '--public-url', 'https://sandbox.example']
   const secretsOf = async () => {

@@ -4,6 +4,8 @@ import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-
 
 export default class SandboxReset extends SandboxCommand<typeof SandboxReset> {
   static override summary = 'Reset a running sandbox to its initial state'
+  static override description =
+    'Keys and settings stay. Ids of requests, checks and events are new ones, and repeat only where the sandbox was started with --seed.'
   static override examples = ['<%= config.bin %> sandbox reset']
   static override flags = sandboxFlags
 

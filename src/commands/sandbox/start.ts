@@ -90,13 +90,13 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
       manualClock: this.flags.clock === 'manual',
       rules: this.flags.rule,
     })
+    if (server.warning !== undefined) this.scope.reporter.warn(server.warning)
     try {
       const { apiKey, userEmail, webhookSecret } = server.sandbox.credentials
       if (login) {
         const sources = { ...(await sessionSources(this.scope)), profile: sandboxProfile }
-        const connect = await connector(this.scope)
         const credentials = { baseUrl: server.url, apiKey, email: userEmail, insecure: true }
-        await logIn({ ...sources, ...credentials, connect, signal })
+        await logIn({ ...sources, ...credentials, connect: await connector(this.scope), signal })
         await keepWebhookSecret({ ...sources, secret: webhookSecret })
       }
       // Its own credentials are the answer, also where the environment holds the same ones.

@@ -28,7 +28,7 @@ import type { Switch } from '../service/switch-names.ts'
 import { Scheduler } from '../service/scheduler.ts'
 import { QuietWatch } from '../service/quiet-watch.ts'
 import { checkedWebhookUrl } from '../service/webhook-url.ts'
-import { startingSettings } from './settings.ts'
+import { newLife, startingSettings } from './settings.ts'
 import { type HomeOrganisation, Switches } from './switches.ts'
 
 /** The composition of the sandbox; what its parts do stands with them. */
@@ -67,6 +67,7 @@ export class EmbeddedSandbox implements Sandbox {
       onChange: data === undefined ? undefined : (change) => this.#keep(change, data),
       onStatus: (request, status, at) => this.#onStatus(request, status, at),
     })
+    this.#service.life = newLife(options)
     this.#watch = new QuietWatch(this.#service, clock, this.#timetable)
     this.#switches = new Switches(this.#service, this.#rng, () => this.#home)
     this.#gateway = new Gateway({
@@ -208,6 +209,7 @@ export class EmbeddedSandbox implements Sandbox {
     this.clearFaults()
     this.#service.forget()
     const { seed } = this.#state.settings
+    this.#service.life = newLife(this.#options)
     this.#state.restore(snapshot)
     this.#state.settings = { ...this.#state.settings, seed }
     this.#options.data?.rewrite(this.#state.changes())

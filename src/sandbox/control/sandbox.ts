@@ -88,7 +88,7 @@ export interface Sandbox {
   snapshot(): Snapshot
   /** Holds what the snapshot held; a ManualClock goes back to where it stood. */
   restore(snapshot: Snapshot): void
-  /** Back to the beginning. */
+  /** Back to the beginning. Without a seed that was given, ids of what is made from now on are new ones. */
   reset(): void
   /** Ends timers and deliveries, and closes the data. */
   close(): void

@@ -29,6 +29,11 @@ export function startingSettings({ seed, rules, clock, data }: SandboxOptions): 
   }
 }
 
+/** A part of the ids of all that is made from now on, which no former life had: with a seed that was given none, so that they repeat. */
+export function newLife({ seed }: SandboxOptions): readonly string[] {
+  return seed === undefined ? [systemRandom.bytes(8).toString('hex')] : []
+}
+
 function chosenRules(rules: SandboxOptions['rules'], seed: string): Partial<Choices> {
   return rules === 'seeded' ? drawnRules(seededRandom(seed)) : (rules ?? {})
 }

@@ -66,7 +66,7 @@ export class Deliveries {
     if (status === 'RECEIVED' && service.rule('event-on-acceptance') === 'no') return
     const { scenarios } = request
     const first: DeliveryRecord = {
-      id: rng.uuid('delivery', request.number, status, 1),
+      id: rng.uuid('delivery', request.number, status, 1, ...service.life),
       organisation_id: organisation.id,
       request_id: request.request_id,
       status,

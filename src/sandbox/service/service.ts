@@ -30,6 +30,8 @@ export class Service {
   readonly tokens: ReportTokens
   readonly windows: readonly QuotaWindow[]
   readonly speed: number
+  /** Part of what ids are drawn from: empty where the same calls are to give the same ids. */
+  life: readonly string[] = []
   readonly #options: ServiceOptions
   /** Requests whose course nobody has asked for yet. */
   readonly #unplanned = new Map<RequestRecord, Omit<ProgressPlan, 'dice'>>()
@@ -120,7 +122,7 @@ export class Service {
     const request: RequestRecord = {
       number,
       // The moment is part of it: a sandbox that is started again does not give out the ids of its former life.
-      request_id: rng.uuid('request', number, now),
+      request_id: rng.uuid('request', number, now, ...this.life),
       organisation_id: organisation.id,
       package_id: pack.id,
       created_at: now,
@@ -215,7 +217,8 @@ export class Service {
     const course = this.#unplanned.get(request)
     if (course === undefined) return
     this.#unplanned.delete(request)
-    Object.assign(request, plan({ ...course, dice: this.#options.rng.dice('course', request.number) }))
+    const dice = this.#options.rng.dice('course', request.number, ...this.life)
+    Object.assign(request, plan({ ...course, dice }))
     this.state.apply({ does: 'request', request })
   }
 

@@ -61,10 +61,18 @@ export interface SandboxServer {
   url: string
   /** What others need to call it, and where they can reach it to steer it. */
   address: SandboxAddress
+  /** Of keys that others can guess. */
+  warning: string | undefined
   close(): Promise<void>
 }
 
 const minTokenLength = 16
+const minDistinct = 8
+const guessable =
+  'the keys of this sandbox follow from --seed, and others can reach it; leave out --seed for random ones'
+
+const isReachable = (host: string | undefined, reach: SandboxOptions['reach']): boolean =>
+  reach !== undefined || (host !== undefined && !isLoopbackHost(host))
 
 /** The sandbox and the server are made for each other here. */
 export async function startSandbox(
@@ -97,6 +105,7 @@ export async function startSandbox(
       sandbox,
       url,
       address: addressOf(sandbox, url, reach),
+      warning: seed === undefined || !isReachable(host, reach) ? undefined : guessable,
       async close() {
         await listener.close()
         sandbox.close()
@@ -122,6 +131,11 @@ function reachOf({ random }: SandboxPorts, options: SandboxServerOptions): Sandb
   if (controlToken !== undefined && controlToken.length < minTokenLength) {
     throw new UsageError(`REFCHECK_SANDBOX_TOKEN is shorter than ${minTokenLength} characters`, {
       hint: 'Set a longer one, or unset it: a random control token is then printed.',
+    })
+  }
+  if (controlToken !== undefined && new Set(controlToken).size < minDistinct) {
+    throw new UsageError(`REFCHECK_SANDBOX_TOKEN has fewer than ${minDistinct} different characters`, {
+      hint: 'Set a random one, or unset it: a random control token is then printed.',
     })
   }
   return {

@@ -98,3 +98,25 @@ test('the log holds the latest entries and no more', () => {
   expect(log.entries(4).map(({ n }) => n)).toEqual([4])
   expect(log.entries(9)).toEqual([])
 })
+
+test('without a seed a reset gives out no id of a request, check or event again', async () => {
+  const where = visit({
+    seed: undefined,
+    webhookUrl: 'https://hooks.example.com/in',
+    deliver: () => Promise.resolve(200),
+  })
+  const life = async (): Promise<string[]> => {
+    await where.order(fullOrder)
+    await where.clock.advance(hour)
+    const { sandbox } = where
+    const requests = sandbox.requests()
+    const checks = requests.flatMap((request) => request.checks ?? [])
+    const ids = [...requests.map(({ request_id }) => request_id), ...checks.map(({ id }) => id)]
+    const events = sandbox.deliveries().map(({ id }) => id)
+    sandbox.reset()
+    return [...ids, ...events].filter((id) => id !== null)
+  }
+  const ids = [...(await life()), ...(await life())]
+  expect(ids.length).toBeGreaterThan(8)
+  expect(new Set(ids).size).toBe(ids.length)
+})
