@@ -1,7 +1,10 @@
+import { resolve } from 'node:path'
+
 import { type Keep, keeping } from '../domain/wording/kept-flags.ts'
+import { shellWord } from '../domain/wording/shell-word.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { secretsOf } from '../host/environment-secrets.ts'
-import { NoHomeError, type Paths, resolvePaths } from '../host/paths.ts'
+import { NoHomeError, type Paths, RelativeFolderError, resolvePaths } from '../host/paths.ts'
 import type { Secrets } from '../host/secrets.ts'
 import { Progress } from '../output/progress.ts'
 import { Reporter } from '../output/reporter.ts'
@@ -47,11 +50,18 @@ export class Scope {
     this.reporter = new Reporter(stderr, terminal, options.quiet, this.keep)
   }
 
-  /** Throws a UsageError where neither the environment nor the account says where they are. */
+  /** Throws a UsageError where neither the environment nor the account says where they are, or by a relative path. */
   get paths(): Paths {
     try {
       return (this.#paths ??= resolvePaths(this.context.env))
     } catch (cause) {
+      if (cause instanceof RelativeFolderError) {
+        const { variable: name, path } = cause
+        throw new UsageError(`${name} is not an absolute path: "${path}"`, {
+          hint: `Nothing was sent. Set it with: export ${name}=${shellWord(resolve(this.context.cwd, path))}`,
+          cause,
+        })
+      }
       if (!(cause instanceof NoHomeError)) throw cause
       throw new UsageError(
         'this account has no home folder, so there is no place for settings and the store',

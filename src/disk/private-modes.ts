@@ -228,6 +228,24 @@ export function storeWeakness(file: string): { path: string; why: string } | und
   return undefined
 }
 
+/**
+ * Throws an IoError where another account than root owns a folder above the one of a store: it can put another store in
+ * the place of this one, and everybody would be ordered again. A folder that is shared with others need not be ours.
+ */
+export function requireStoreBelowOwn(file: string): void {
+  let weakness: Weakness | undefined
+  try {
+    weakness = folderWeakness(dirname(file), 0)
+  } catch (error) {
+    throw diskFailure('read the folder', dirname(file), error)
+  }
+  if (weakness?.isAbove !== true) return
+  throw new IoError(
+    `cannot use the store "${file}": "${weakness.path}", which contains it, belongs to another user of this machine`,
+    { hint: 'Keep it below a folder of your own or of root: set REFCHECK_STORE.' },
+  )
+}
+
 /** Undefined also where nothing can be known of it. */
 function knownWeakness(folder: string): Weakness | undefined {
   try {

@@ -12,24 +12,42 @@ export interface Paths {
 /** An account without a home folder, as a container's often is, and nothing that says where else. */
 export class NoHomeError extends Error {}
 
+/** A folder was given as a relative path: in another working folder it would be another store. */
+export class RelativeFolderError extends Error {
+  readonly variable: string
+  readonly path: string
+
+  constructor(name: string, path: string) {
+    super(`${name} is a relative path`)
+    this.variable = name
+    this.path = path
+  }
+}
+
 /**
  * REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR, else the platform's own places (XDG, Application Support, AppData). Throws a
- * NoHomeError where those are below a home folder that there is not.
+ * NoHomeError where those are below a home folder that there is not, a RelativeFolderError for a relative path.
  */
 export function resolvePaths(env: Environment, platform: NodeJS.Platform = process.platform): Paths {
-  const config = variable(env, 'REFCHECK_CONFIG_DIR')
-  const data = variable(env, 'REFCHECK_DATA_DIR')
+  const [config, data] = ['REFCHECK_CONFIG_DIR', 'REFCHECK_DATA_DIR'].map((name) => {
+    const given = variable(env, name)
+    if (given !== undefined && !pathOf(platform).isAbsolute(given)) throw new RelativeFolderError(name, given)
+    return given
+  })
   if (config !== undefined && data !== undefined) return { config, data }
   const own = platformFolders(env, platform)
   return { config: config ?? own.config(), data: data ?? own.data() }
 }
 
-/** Throws a NoHomeError where the account has none: a uid that no line of /etc/passwd names. */
-export function homeFolder(env: Environment): string {
+const pathOf = (platform: NodeJS.Platform): typeof posix => (platform === 'win32' ? win32 : posix)
+
+/** Throws a NoHomeError where the account has none: a uid that no line of /etc/passwd names. A relative HOME is ignored. */
+export function homeFolder(env: Environment, platform: NodeJS.Platform = process.platform): string {
   const named = variable(env, 'HOME') ?? variable(env, 'USERPROFILE')
-  if (named !== undefined) return named
+  if (named !== undefined && pathOf(platform).isAbsolute(named)) return named
   try {
-    return homedir()
+    // Node's homedir() answers HOME again.
+    return named === undefined ? homedir() : userInfo().homedir
   } catch (cause) {
     throw new NoHomeError('no home folder', { cause })
   }
@@ -39,11 +57,13 @@ function platformFolders(
   env: Environment,
   platform: NodeJS.Platform,
 ): { config: () => string; data: () => string } {
-  const path = platform === 'win32' ? win32 : posix
+  const path = pathOf(platform)
   // The XDG Base Directory Specification: a relative path is invalid, and is ignored.
   const below = (name: string, ...rest: string[]): string => {
     const named = variable(env, name)
-    return named !== undefined && path.isAbsolute(named) ? named : path.join(homeFolder(env), ...rest)
+    return named !== undefined && path.isAbsolute(named)
+      ? named
+      : path.join(homeFolder(env, platform), ...rest)
   }
   if (platform === 'win32') {
     return {
@@ -52,7 +72,8 @@ function platformFolders(
     }
   }
   if (platform === 'darwin') {
-    const support = (): string => path.join(homeFolder(env), 'Library', 'Application Support', 'refcheck')
+    const support = (): string =>
+      path.join(homeFolder(env, platform), 'Library', 'Application Support', 'refcheck')
     return { config: support, data: () => path.join(support(), 'data') }
   }
   return {

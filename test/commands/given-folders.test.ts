@@ -110,3 +110,55 @@ test('new folders are made for this account alone, with what is above them', asy
   expect(await here.type(orderOf('Priya'), { env: { REFCHECK_DATA_DIR: folder } })).toMatchObject({ code: 0 })
   expect([join(here.folder, 'new'), folder].map(modeOf)).toEqual([0o700, 0o700])
 })
+
+test.each(variables)(
+  'a relative %s is refused: from another folder it would be another store',
+  async (name) => {
+    const here = await doctorSession()
+    for (const line of ['batch list', 'config list', 'doctor', orderOf('Priya')]) {
+      const { code, stdout, stderr } = await here.type(line, { env: { [name]: 'data' } })
+      expect({ code, stdout, stderr }).toEqual({
+        code: 2,
+        stdout: '',
+        stderr:
+          `Error: ${name} is not an absolute path: "data"\n` +
+          `Nothing was sent. Set it with: export ${name}=${join(here.folder, 'data')}\n`,
+      })
+    }
+    expect(here.ordered()).toEqual([])
+  },
+)
+
+test.each(isRoot ? ['REFCHECK_STORE', ...variables] : [])(
+  '%s below a folder of another account, which could rename it, is refused',
+  async (name) => {
+    const here = await doctorSession()
+    const folder = given(here, 0o755)
+    const own = join(folder, 'own')
+    mkdirSync(own, { mode: 0o700 })
+    chownSync(folder, 54_321, 54_321)
+    const isStore = name === 'REFCHECK_STORE'
+    const env = { [name]: isStore ? join(own, 'ledger.sqlite') : own }
+    const shown = isStore ? `store "${join(own, 'ledger.sqlite')}"` : `folder "${own}"`
+    for (const line of ['batch list', orderOf('Priya')]) {
+      const { code, stdout, stderr } = await here.type(line, { env })
+      expect({ code, stdout, stderr }).toEqual({
+        code: 1,
+        stdout: '',
+        stderr:
+          `Error: cannot use the ${shown}: "${folder}", which contains it, belongs to another user of this machine\n` +
+          (isStore
+            ? 'Keep it below a folder of your own or of root: set REFCHECK_STORE.\n'
+            : 'Use a folder of your own: set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR.\n'),
+      })
+    }
+    expect(readdirSync(own)).toEqual([])
+    expect(here.ordered()).toEqual([])
+    // With a sticky parent of root, as /tmp is, and with any other of root, it is used.
+    for (const mode of [0o1777, 0o755]) {
+      chownSync(folder, 0, 0)
+      chmodSync(folder, mode)
+      expect((await here.type('batch list', { env })).code).toBe(0)
+    }
+  },
+)

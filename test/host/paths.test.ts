@@ -1,6 +1,8 @@
+import { userInfo } from 'node:os'
+
 import { expect, test } from 'vitest'
 
-import { resolvePaths } from '../../src/host/paths.ts'
+import { RelativeFolderError, resolvePaths } from '../../src/host/paths.ts'
 
 test('each platform has its own places, and what the environment names overrides them', () => {
   const home = { HOME: '/home/ana' }
@@ -36,4 +38,17 @@ test.each(['linux', 'win32'] as const)('a relative path in the environment of %s
     LOCALAPPDATA: '..\\data',
   }
   expect(resolvePaths({ ...home, ...relative }, platform)).toEqual(resolvePaths(home, platform))
+})
+
+test.each(['refcheck', './data', '../data', '~/data'])('REFCHECK_DATA_DIR=%s is refused', (path) => {
+  const env = { HOME: '/home/ana', REFCHECK_DATA_DIR: path }
+  expect(() => resolvePaths(env, 'linux')).toThrow(RelativeFolderError)
+  expect(() => resolvePaths({ REFCHECK_CONFIG_DIR: '\\a', REFCHECK_DATA_DIR: 'C:data' }, 'win32')).toThrow(
+    RelativeFolderError,
+  )
+})
+
+test('a relative HOME is ignored: the account has its own', () => {
+  const { homedir } = userInfo()
+  expect(resolvePaths({ HOME: 'home' }, 'linux')).toEqual(resolvePaths({ HOME: homedir }, 'linux'))
 })

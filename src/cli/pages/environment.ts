@@ -22,10 +22,11 @@ export default `ENVIRONMENT
                            60/60,1000/3600 (only with a service on this machine)
   REFCHECK_CONFIG_DIR      folder of settings, profiles and attempt logs
   REFCHECK_DATA_DIR        folder of the store
-                           Either is made for you alone (0700) where it is
-                           missing. One that exists keeps its mode, and what is
-                           written in it is yours alone (0600); if another user
-                           owns it or may write to it, it is refused.
+                           Either is an absolute path, and is made for you alone
+                           (0700) where it is missing. One that exists keeps its
+                           mode, and what is written in it is yours alone
+                           (0600); if another user owns it or a folder above it,
+                           or may write to it, it is refused.
 
   REFCHECK_STARTED_BY_AGENT
                            set by refcheck mcp in what it starts; while it is

@@ -6,7 +6,7 @@ import { Database, makeDurable, SqliteEngine } from './engine.ts'
 import { fileHolds, memoryHolds } from './holds.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { inspect, migrate } from './migrate.ts'
-import { storeWeakness } from '../../../disk/private-modes.ts'
+import { requireStoreBelowOwn, storeWeakness } from '../../../disk/private-modes.ts'
 import { StoreBusyError } from '../../../errors/kinds.ts'
 import type { Store, StoreOptions } from '../store.ts'
 import { sqliteUpkeep } from './maintenance.ts'
@@ -21,6 +21,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   const inMemory = location === ':memory:'
   const files = inMemory ? undefined : new AttemptLogFiles(logFolders(location, options))
   files?.requireNoFormer(location)
+  if (!inMemory) requireStoreBelowOwn(location)
   const path = inMemory ? location : await preparePlace(location)
   const database = new Database(path, busyMs)
   let isNew = false
