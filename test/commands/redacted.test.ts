@@ -128,6 +128,37 @@ test('a secret of any profile that is pasted as an id is not repeated, although 
   }
 })
 
+test('a key is kept neither as a setting nor as the name of a profile', async () => {
+  const here = await session({ newcomer: true })
+  const key = 'EqQm4LRGWP4mk2aEguhezNLhRkBuyRra'
+  expect(
+    await here.all([
+      `config set output-dir ${key}`,
+      `config set output-dir /srv/${key}/reports`,
+      `auth login --profile ${key}`,
+      'config list --json --jq .[].value|select(.)',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck config set output-dir EqQm4LRGWP4mk2aEguhezNLhRkBuyRra
+    2> Error: output-dir: what looks like an API key is not kept in the settings
+    2> Give the key to: refcheck auth login
+    exit 2
+
+    $ refcheck config set output-dir /srv/EqQm4LRGWP4mk2aEguhezNLhRkBuyRra/reports
+    2> Error: output-dir: what looks like an API key is not kept in the settings
+    2> Give the key to: refcheck auth login
+    exit 2
+
+    $ refcheck auth login --profile EqQm4LRGWP4mk2aEguhezNLhRkBuyRra
+    2> Error: what looks like an API key is not a name for a profile
+    2> Give the key to: refcheck auth login --profile …
+    exit 2
+
+    $ refcheck config list --json --jq .[].value|select(.)
+    exit 0
+  `)
+})
+
 test('the name of a file that is not there is repeated', async () => {
   const here = await session()
   const { stderr } = await here.type('batch validate PeopleForNovemberInMelbourne2026.xlsx --package 102')

@@ -1,4 +1,4 @@
-import { redactArgument } from '../wording/redact-argument.ts'
+import { holdsApiKey, redactArgument } from '../wording/redact-argument.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 
 const longest = 64
@@ -11,6 +11,11 @@ const reserved = new Set(['__proto__', 'constructor', 'prototype'])
  * above all are out, since a settings key is split on them.
  */
 export function checkProfileName(name: string): string {
+  if (holdsApiKey(name)) {
+    throw new InvalidInputError('what looks like an API key is not a name for a profile', {
+      hint: 'Give the key to: refcheck auth login',
+    })
+  }
   if (name.length <= longest && /^[A-Za-z0-9_-]+$/.test(name) && !reserved.has(name)) return name
   const shown = redactArgument(name)
   throw new InvalidInputError(`"${shown}" is not a valid name for a profile`, {

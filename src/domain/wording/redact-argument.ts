@@ -1,3 +1,5 @@
+import { apiKeyLength } from '../../contract/headers.ts'
+
 const longestShown = 60
 
 /** Of an API key ("32-character opaque values", "Authentication", rule 6) most is recognised too. */
@@ -22,7 +24,7 @@ const words = new RegExp(
   ].join('|'),
   'g',
 )
-const longerThanWords = /[a-z\d]{100}/i
+const longerThanWords = /[a-z\d]{65}/i
 /** Numbers between letters; names hold few. */
 const innerNumbers = /(?<=[a-z])\d+(?=[a-z])/gi
 /** Query parameters whose values are secrets. */
@@ -54,6 +56,11 @@ function withoutKeys(text: string): string {
 /** Parts of what was typed that look like a key or a token. */
 export function keysIn(text: string): string[] {
   return kinds.flatMap((kind) => (text.match(kind) ?? []).filter(isRandom))
+}
+
+/** Whether a text, which is to be kept as a name or a setting, holds what can hardly be anything but an API key. */
+export function holdsApiKey(text: string): boolean {
+  return keysIn(text).some((each) => each.length === apiKeyLength)
 }
 
 /** Whether most of it is no word, number or UUID. */

@@ -1,6 +1,7 @@
 import type { SettingDefinition } from '../../domain/session/setting-keys.ts'
 import type { SettingEntry } from '../../domain/session/told.ts'
-import { NotFoundError } from '../../errors/kinds.ts'
+import { holdsApiKey } from '../../domain/wording/redact-argument.ts'
+import { InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
 import type { Settings } from '../../store/config/settings.ts'
 
 interface Sources {
@@ -28,8 +29,14 @@ export async function getSetting({ settings, profile }: Sources, key: string): P
   throw new NotFoundError(`${key} is not set`, { hint: `Set it with: refcheck config set ${key} VALUE` })
 }
 
-/** The value as it is kept. */
+/** The value as it is kept; an InvalidInputError where that would be an API key, since settings are no secrets. */
 export async function setSetting({ settings, profile }: Sources, key: string, text: string): Promise<string> {
+  if (holdsApiKey(text)) {
+    throw new InvalidInputError(`${key}: what looks like an API key is not kept in the settings`, {
+      field: key,
+      hint: 'Give the key to: refcheck auth login',
+    })
+  }
   // The names are many, and two libraries' own.
   if (key === 'encoding') await (await import('../../sheets/encoding.ts')).requireEncoding(text, key)
   return settings.setValue(key, text, profile)
