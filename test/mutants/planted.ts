@@ -23,18 +23,16 @@ const inFile = (path: string, ...edits: readonly (readonly [from: string, to: st
 const comparedBefore = inFile(
   `${ledger}/batches.ts`,
   [
-    'const list = [...rows]\n    const lock',
-    'const list = [...rows]\n    const before = [...(await this.#engine.snapshot(() => this.#compare(batch, list)))]\n    const lock',
+    'const lock = { account: batch.account',
+    'const before: ComparedRow[][] = []\n    await this.#engine.snapshot(() => this.#compare(batch, rows, (page) => { before.push(page); return undefined }))\n    const lock = { account: batch.account',
   ],
-  ['this.#add(batch, list)', 'this.#add(batch, list, before)'],
+  ['this.#add(batch, rows)', 'this.#add(batch, before)'],
+  ['*#add(batch: NewFileBatch, rows: RowList)', '*#add(batch: NewFileBatch, before: ComparedRow[][])'],
   [
-    '*#add(batch: NewFileBatch, rows: readonly NewRow[])',
-    '*#add(batch: NewFileBatch, rows: readonly NewRow[], before: ComparedRow[])',
+    'yield* this.#compare(batch, rows, (page) =>\n      insertRows(',
+    'for (const page of before)\n      yield* insertRows(',
   ],
-  [
-    'const compared = yield* this.#compare(batch, rows)\n    const added',
-    'const compared = before\n    const added',
-  ],
+  ['fingerprint)),\n      ),\n    )\n', 'fingerprint)),\n      )\n'],
 )
 
 export const plants: readonly Plant[] = [

@@ -64,6 +64,11 @@ export type NewRow =
       matchesRow: number | undefined
     }
 
+/** The rows of a file in its order, by position from 0. */
+export interface RowList extends Iterable<NewRow> {
+  at(position: number): NewRow | undefined
+}
+
 /** Why a batch stands still although rows are pending. */
 export interface Halt {
   at: number

@@ -1,7 +1,7 @@
-import { type BatchPreview, type NewFileBatch, type NewRow, noCounts } from './batch.ts'
+import { type BatchPreview, type NewFileBatch, type NewRow, noCounts, type RowList } from './batch.ts'
 import { mostNamed } from '../submission/confirmation.ts'
 import type { Recipient } from '../../contract/request-body.ts'
-import { personIdentities, sharedKey } from '../submission/identity.ts'
+import { hashOf, personIdentities, sharedKey } from '../submission/identity.ts'
 import { foldedName } from '../submission/likeness.ts'
 import {
   type Allowed,
@@ -11,7 +11,7 @@ import {
   type Stop,
   stopOf,
 } from '../submission/match.ts'
-import { phoneSharer } from '../submission/shared-phone.ts'
+import { type ComparingBudget, maxComparing, phoneSharer, PhoneSharers } from '../submission/shared-phone.ts'
 import type { Submission } from '../submission/submission.ts'
 
 export type OrderRow = Extract<NewRow, { state: 'pending' }>
@@ -45,92 +45,156 @@ export function addToPreview(preview: BatchPreview, { row, stop, sharesPhone }: 
   if (people.length <= mostNamed) people.push(row.recipient)
 }
 
-/** What the store knows of a row. */
-export interface Known {
-  candidates(row: OrderRow, identities: PersonIdentities): Candidate[]
-  kin(row: OrderRow): KnownRelations
-}
-
 /** Compares the rows of a file with the store and with those before them that would be sent: "the first goes, later ones are held". */
-export function* comparedRows(
-  batch: NewFileBatch,
-  rows: Iterable<NewRow>,
-  allowed: Allowed,
-  known: Known,
-): Generator<ComparedRow> {
-  const earlier = new Earlier(batch, allowed)
-  for (const row of rows) {
-    if (row.state !== 'pending') {
-      yield { row, identities: undefined, stop: undefined }
-      continue
-    }
-    const identities = personIdentities(row.recipient)
-    const { recipient, packageId } = row
-    const compared: Compared = {
-      batchId: batch.id,
-      row: row.row,
-      baseUrl: batch.baseUrl,
-      packageId,
-      recipient,
-      addedAt: batch.addedAt,
-      kind: 'file',
-      account: batch.account,
-      witnesses: row.witnesses,
-    }
-    const candidates = [...known.candidates(row, identities), ...earlier.candidates(row, identities)]
-    const kin = known.kin(row)
-    const stop = stopOf(compared, candidates, allowed, kin)
-    const sharesPhone = stop === undefined ? phoneSharer(compared, candidates, kin) : undefined
-    if (stop === undefined) earlier.add(row, identities)
-    yield { row, identities, stop, sharesPhone }
-  }
-}
-
-/** Rows of the file that would be sent, by what people are found by. */
-class Earlier {
+export class FileComparer {
   readonly #batch: NewFileBatch
   readonly #allowed: Allowed
-  readonly #found = {
-    person: new Map<string, Submission[]>(),
-    email: new Map<string, Submission[]>(),
-    phone: new Map<string, Submission[]>(),
+  readonly #relationsOf: (packageId: number) => KnownRelations
+  readonly #earlier: EarlierRows
+  #position = -1
+
+  /** `rows` finds an earlier row again; rows are compared in its order. */
+  constructor(
+    batch: NewFileBatch,
+    rows: RowList,
+    allowed: Allowed,
+    relationsOf: (packageId: number) => KnownRelations,
+  ) {
+    this.#batch = batch
+    this.#allowed = allowed
+    this.#relationsOf = relationsOf
+    this.#earlier = new EarlierRows(batch, rows, allowed)
   }
 
-  constructor(batch: NewFileBatch, allowed: Allowed) {
+  /** Compares the next row, `known`: orders of the store that share anything with it. */
+  compare(row: NewRow, known: readonly Candidate[]): ComparedRow {
+    this.#position += 1
+    if (row.state !== 'pending') return { row, identities: undefined, stop: undefined }
+    const { id, baseUrl, addedAt, account } = this.#batch
+    const { recipient, packageId, witnesses } = row
+    const identities = personIdentities(recipient)
+    const compared: Compared = {
+      batchId: id,
+      row: row.row,
+      baseUrl,
+      packageId,
+      recipient,
+      addedAt,
+      kind: 'file',
+      account,
+      witnesses,
+    }
+    const candidates = [...known, ...this.#earlier.candidates(row, identities)]
+    const relations = this.#relationsOf(packageId)
+    const stop = stopOf(compared, candidates, this.#allowed, relations)
+    const sharesPhone = stop === undefined ? phoneSharer(compared, candidates, relations) : undefined
+    if (stop === undefined) this.#earlier.add(this.#position, row, identities)
+    return { row, identities, stop, sharesPhone }
+  }
+}
+
+/** From so many rows of one phone on, they are found by their names. */
+const minCrowd = 16
+
+/** Rows of the file that would be sent, by what people are found by: hashes and positions, since there may be 100,000. */
+class EarlierRows {
+  readonly #batch: NewFileBatch
+  readonly #rows: RowList
+  readonly #allowed: Allowed
+  /** Of whole persons, where nothing else is compared. */
+  readonly #persons = new PositionsByHash()
+  readonly #emails = new PositionsByHash()
+  readonly #phones = new PositionsByHash()
+  readonly #crowds = new Map<number, PhoneSharers>()
+  readonly #budget: ComparingBudget = { left: maxComparing }
+  /** Those that were found, which are few. */
+  readonly #orders = new Map<number, Submission>()
+
+  constructor(batch: NewFileBatch, rows: RowList, allowed: Allowed) {
     this.#batch = batch
+    this.#rows = rows
     this.#allowed = allowed
   }
 
-  add(row: OrderRow, identities: PersonIdentities): void {
-    const order = rowOrder(this.#batch, row)
-    for (const [kind, key] of this.#keys(row, identities)) {
-      const there = this.#found[kind].get(key)
-      if (there === undefined) this.#found[kind].set(key, [order])
-      else there.push(order)
+  add(position: number, row: OrderRow, identities: PersonIdentities): void {
+    if (this.#allowed.similar) {
+      this.#persons.add(hashOf(identities.person), position)
+      return
     }
+    const { email, phone } = this.#keys(row, identities)
+    this.#emails.add(email, position)
+    const crowd = this.#crowds.get(phone)
+    if (crowd !== undefined) {
+      crowd.add(position, row.recipient, String(row.packageId))
+      return
+    }
+    const count = this.#phones.add(phone, position)
+    if (count === minCrowd) this.#gatherCrowd(phone)
   }
 
   candidates(row: OrderRow, identities: PersonIdentities): Candidate[] {
-    const found = this.#keys(row, identities).flatMap(([kind, key]) => this.#found[kind].get(key) ?? [])
-    // Both recipients are at hand, and likeness judges by those.
-    return [...new Set(found)].map((order) => ({ order, samePerson: false }))
+    if (this.#allowed.similar) {
+      return this.#persons.get(hashOf(identities.person)).map((position) => this.#candidate(position))
+    }
+    const { email, phone } = this.#keys(row, identities)
+    const crowd = this.#crowds.get(phone)?.find(row.recipient)
+    const positions = new Set([...this.#emails.get(email), ...(crowd?.positions ?? this.#phones.get(phone))])
+    return [
+      ...[...positions].map((position) => this.#candidate(position)),
+      ...(crowd?.uncompared ?? []).map((position) => this.#candidate(position, true)),
+    ]
+  }
+
+  #gatherCrowd(phone: number): void {
+    const crowd = new PhoneSharers(this.#budget)
+    for (const position of this.#phones.take(phone)) {
+      const { packageId, recipient } = this.#rows.at(position) as OrderRow
+      crowd.add(position, recipient, String(packageId))
+    }
+    this.#crowds.set(phone, crowd)
+  }
+
+  /** Both recipients are at hand, and likeness judges by those: a hash that two people have by chance joins nobody. */
+  #candidate(position: number, isUncompared = false): Candidate {
+    const order = this.#orders.get(position) ?? rowOrder(this.#batch, this.#rows.at(position) as OrderRow)
+    this.#orders.set(position, order)
+    return { order, samePerson: false, isUncompared }
   }
 
   /** What many were said to share joins only those who have the full name in common too. */
-  #keys(
-    { recipient }: OrderRow,
-    { person, email, phone }: PersonIdentities,
-  ): ['person' | 'email' | 'phone', string][] {
-    if (this.#allowed.similar) return [['person', person]]
-    return [
-      ['person', person],
-      ['email', this.#isShared(recipient.email) ? `${email} ${fullName(recipient)}` : email],
-      ['phone', this.#isShared(recipient.phone) ? `${phone} ${fullName(recipient)}` : phone],
-    ]
+  #keys({ recipient }: OrderRow, { email, phone }: PersonIdentities): { email: number; phone: number } {
+    return {
+      email: hashOf(this.#isShared(recipient.email) ? `${email} ${fullName(recipient)}` : email),
+      phone: hashOf(this.#isShared(recipient.phone) ? `${phone} ${fullName(recipient)}` : phone),
+    }
   }
 
   #isShared(value: string): boolean {
     return this.#allowed.shared.length > 0 && this.#allowed.shared.includes(sharedKey(value))
+  }
+}
+
+/** Positions of rows by a hash; most hashes have one. */
+class PositionsByHash {
+  readonly #positions = new Map<number, number | number[]>()
+
+  /** Returns how many there are. */
+  add(hash: number, position: number): number {
+    const known = this.#positions.get(hash)
+    if (typeof known === 'object') return known.push(position)
+    this.#positions.set(hash, known === undefined ? position : [known, position])
+    return known === undefined ? 1 : 2
+  }
+
+  get(hash: number): readonly number[] {
+    const known = this.#positions.get(hash)
+    return typeof known === 'number' ? [known] : (known ?? [])
+  }
+
+  take(hash: number): readonly number[] {
+    const positions = this.get(hash)
+    this.#positions.delete(hash)
+    return positions
   }
 }
 

@@ -1,13 +1,14 @@
 import type { NewRow } from './batch.ts'
 import type { BatchCheck } from './check.ts'
 import type { HiddenRows } from './doubts.ts'
+import type { PackedRows } from './packed-rows.ts'
 import type { RowReading } from './row-reading.ts'
 import { serviceOf } from '../submission/identity.ts'
 
 /** A file checked whole, as the store takes it in. */
 export interface CheckedFile {
   check: BatchCheck
-  rows: NewRow[]
+  rows: PackedRows
 }
 
 /** What the store keeps of a row. Whether another order stands in its way, the store says. */

@@ -109,3 +109,12 @@ function folded(text: string): string {
   const same = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
   return same.replace(unseen, '').replace(whiteSpace, '')
 }
+
+/** FNV-1a, 32 bits: the same number for the same text, seldom for another. */
+export function hashOf(text: string): number {
+  let hash = 0x81_1c_9d_c5 | 0
+  for (let at = 0; at < text.length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01_00_01_93)
+  }
+  return hash
+}

@@ -22,13 +22,19 @@ export function foldedName(name: string): string {
   return name.normalize('NFKD').replace(mark, '').toLowerCase().replace(noLetter, '')
 }
 
+/** Longer names are nobody's, and comparing many of them letter by letter would take hours: they count as agreeing. */
+const maxComparedLetters = 1000
+
 /**
  * Whether two folded first names may be one person's: at most a third of the letters differ. A name that is empty or only
  * punctuation says nothing, so it agrees with every other one.
  */
-function agree(one: string, other: string): boolean {
+export function agree(one: string, other: string): boolean {
   if (one === '' || other === '') return true
-  return distance(one, other) * 3 <= Math.max(one.length, other.length)
+  const max = Math.max(one.length, other.length)
+  // As many letters differ as one name is longer, at least.
+  if (Math.abs(one.length - other.length) * 3 > max) return false
+  return max > maxComparedLetters || distance(one, other) * 3 <= max
 }
 
 /**

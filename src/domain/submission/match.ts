@@ -60,6 +60,8 @@ export interface Candidate {
   samePerson: boolean
   /** Of somebody who was forgotten, whose e-mail nothing else tells. */
   sameEmail?: boolean
+  /** It shares a phone with so many that their names were not compared: it counts as similar. */
+  isUncompared?: boolean
   /** The results file that tells of it, where no store does. */
   witness?: Witness | undefined
 }
@@ -239,12 +241,12 @@ function same(
 
 function similar(
   row: Compared,
-  { order, sameEmail }: Candidate,
+  { order, sameEmail, isUncompared }: Candidate,
   allowed: Allowed,
   kin: KnownRelations,
 ): Stop | undefined {
   const found =
-    row.recipient === undefined || order.recipient === undefined
+    isUncompared === true || row.recipient === undefined || order.recipient === undefined
       ? // Somebody who was forgotten: the name is gone, so only a person can tell.
         ({ kind: 'similar', shares: [sameEmail === true ? 'email' : 'phone'] } as const)
       : likeness(row.recipient, order.recipient)

@@ -1,4 +1,5 @@
-import { likeness } from './likeness.ts'
+import { agree, foldedName, likeness } from './likeness.ts'
+import type { Recipient } from '../../contract/request-body.ts'
 import type { Candidate, Compared, KnownRelations } from './match.ts'
 import { serviceOf } from './identity.ts'
 import type { Submission } from './submission.ts'
@@ -17,4 +18,115 @@ export function phoneSharer(
       serviceOf(order.baseUrl) === serviceOf(baseUrl) &&
       likeness(recipient, order.recipient)?.kind === 'phone',
   )?.order
+}
+
+/** What comparing the names of one file may cost, about a nanosecond each: a few seconds. */
+export const maxComparing = 500_000_000
+
+/** What is left to spend on comparing names; shared by all phones of a file. */
+export interface ComparingBudget {
+  left: number
+}
+
+export interface FoundByPhone {
+  /** Positions, in ascending order. */
+  positions: number[]
+  /** There was nothing left to compare every name with: people whom the person may be similar to. */
+  uncompared: number[]
+}
+
+/**
+ * The people who have one phone, by position, found by their first names: comparing each with all others would be
+ * quadratic. Finds everybody whom `likeness` may find similar, and of each kind at least one of the others, to be
+ * mentioned; once the budget is spent, nobody passes as compared.
+ */
+export class PhoneSharers {
+  readonly #budget: ComparingBudget
+  /** By folded first name. */
+  readonly #byName = new Map<string, number[]>()
+  /** The same names, with their lengths and letters: what two names differ in is seldom worth counting exactly. */
+  readonly #names: string[] = []
+  readonly #lengths: number[] = []
+  readonly #letters: number[] = []
+  /** People whose names were erased, and of each kind the first two of different names. */
+  readonly #always: number[] = []
+  readonly #kinds = new Map<string, { name: string; isOnly: boolean }>()
+
+  constructor(budget: ComparingBudget) {
+    this.#budget = budget
+  }
+
+  /** `kind`: what else has to be the same for two people to be compared, such as the package. */
+  add(position: number, person: Recipient | undefined, kind: string): void {
+    if (person === undefined) {
+      this.#always.push(position)
+      return
+    }
+    const name = foldedName(person.first_name)
+    const known = this.#kinds.get(kind)
+    if (known === undefined) this.#kinds.set(kind, { name, isOnly: true })
+    if (known === undefined || (known.isOnly && known.name !== name)) this.#always.push(position)
+    if (known !== undefined && known.name !== name) known.isOnly = false
+    const others = this.#byName.get(name)
+    if (others !== undefined) {
+      others.push(position)
+      return
+    }
+    this.#byName.set(name, [position])
+    this.#names.push(name)
+    this.#lengths.push(name.length)
+    this.#letters.push(lettersOf(name))
+  }
+
+  find(person: Recipient): FoundByPhone {
+    const first = foldedName(person.first_name)
+    const names = new Set([first, foldedName(person.last_name), ''])
+    const isCompared = this.#addSimilar(first, names)
+    const found = new Set(this.#always)
+    for (const name of names) for (const position of this.#byName.get(name) ?? []) found.add(position)
+    return {
+      positions: [...found].sort((a, b) => a - b),
+      uncompared: isCompared ? [] : this.#always,
+    }
+  }
+
+  /** Adds the names that agree with one; false where the budget does not last. */
+  #addSimilar(name: string, similar: Set<string>): boolean {
+    const budget = this.#budget
+    // A name without a letter agrees with every other one.
+    budget.left -= this.#names.length * (name === '' ? 20 : 1)
+    if (budget.left < 0) return false
+    if (name === '') {
+      for (const each of this.#names) similar.add(each)
+      return true
+    }
+    const [length, letters] = [name.length, lettersOf(name)]
+    for (let at = 0; at < this.#names.length; at += 1) {
+      const otherLength = this.#lengths[at] as number
+      const max = Math.floor(Math.max(length, otherLength) / 3)
+      if (Math.abs(length - otherLength) > max) continue
+      const otherLetters = this.#letters[at] as number
+      // Each letter that one has and the other lacks takes a change of its own.
+      if (countBits(letters & ~otherLetters) > max || countBits(otherLetters & ~letters) > max) continue
+      // Letters are compared 32 at a time.
+      budget.left -= 20 + Math.ceil(length / 32) * otherLength
+      if (budget.left < 0) return false
+      const other = this.#names[at] as string
+      if (agree(name, other)) similar.add(other)
+    }
+    return true
+  }
+}
+
+/** Which letters a name has, a bit for each or for several. */
+function lettersOf(name: string): number {
+  let letters = 0
+  for (let at = 0; at < name.length; at += 1) letters |= 1 << (name.charCodeAt(at) & 31)
+  return letters
+}
+
+function countBits(bits: number): number {
+  let rest = bits - ((bits >>> 1) & 0x55_55_55_55)
+  rest = (rest & 0x33_33_33_33) + ((rest >>> 2) & 0x33_33_33_33)
+  return Math.imul((rest + (rest >>> 4)) & 0x0f_0f_0f_0f, 0x01_01_01_01) >>> 24
 }

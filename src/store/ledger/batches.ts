@@ -22,24 +22,20 @@ import {
   type NewRow,
   noCounts,
   type RowFilter,
+  type RowList,
 } from '../../domain/batch/batch.ts'
 import type { BatchKind } from '../../domain/submission/submission.ts'
-import type { Candidate, Compared, KnownRelations, StopReason } from '../../domain/submission/match.ts'
+import type { KnownRelations, StopReason } from '../../domain/submission/match.ts'
 import { resultsBatch, witnessedOrder } from '../../domain/submission/witness.ts'
 import { Matching, sharesOf, witnessesOf } from './matching.ts'
-import {
-  addToPreview,
-  type ComparedRow,
-  comparedRows,
-  emptyPreview,
-  type OrderRow,
-} from '../../domain/batch/compare.ts'
+import { addToPreview, type ComparedRow, emptyPreview, FileComparer } from '../../domain/batch/compare.ts'
 import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { relationsOf } from '../../domain/submission/joined-packages.ts'
-import { type PersonPrints, personPrints, type StoreKey } from './fingerprints.ts'
+import type { StoreKey } from './fingerprints.ts'
 import { type HeldFor, type Hold, holdForOrdering, type Holds, shortWait } from './holds.ts'
 import { newsChannel } from './inbox.ts'
+import { StoredCandidates } from './stored-candidates.ts'
 import { fileColumns, fileRowColumns } from './new-rows.ts'
 import type { Rollbacks } from './claim.ts'
 import { requireAccount } from './accounts.ts'
@@ -296,27 +292,31 @@ export class Batches {
    * A row becomes `duplicate` or `held` where it conflicts with an order of the store or an earlier row (domain/submission/match).
    * A file that another process took in meanwhile is added no second time: its batch is returned.
    */
-  async add(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<Batch | undefined> {
+  async add(batch: NewFileBatch, rows: RowList): Promise<Batch | undefined> {
     refuseForgetting(this.#engine.location, batch.baseUrl)
     await this.#parts.rollbacks.begin()
-    const list = [...rows]
     const lock = { account: batch.account ?? '' }
     const { there } = await resolveAmbiguousCommit(
-      () => this.#engine.transaction(() => this.#add(batch, list), lock),
+      () => this.#engine.transaction(() => this.#add(batch, rows), lock),
       () => this.#engine.transaction(() => this.#whetherAdded(batch.id), lock),
     )
     return this.#batch(there)
   }
 
-  *#add(batch: NewFileBatch, rows: readonly NewRow[]): Work<{ there: unknown }> {
+  *#add(batch: NewFileBatch, rows: RowList): Work<{ there: unknown }> {
     const { dialect } = this.#engine
     const same = yield* get(selectByIdentity, { identity: batch.identity })
     if (same !== undefined) return { there: same }
     yield* requireAccount(batch.account ?? '', batch.addedAt)
     yield* insertRows(dialect, 'batches', [fileColumns(batch)])
-    const compared = yield* this.#compare(batch, rows)
-    const added = Array.from(compared, (each) => fileRowColumns(batch, each, this.#parts.key.fingerprint))
-    yield* insertRows(dialect, 'submissions', added)
+    const { fingerprint } = this.#parts.key
+    yield* this.#compare(batch, rows, (page) =>
+      insertRows(
+        dialect,
+        'submissions',
+        page.map((each) => fileRowColumns(batch, each, fingerprint)),
+      ),
+    )
     return { there: undefined }
   }
 
@@ -328,12 +328,16 @@ export class Batches {
   }
 
   /** What `add` would make of the rows, with nothing added: for a plan to be looked at. */
-  async preview(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<BatchPreview> {
-    const list = [...rows]
-    const preview = emptyPreview()
-    const compared = await this.#engine.snapshot(() => this.#compare(batch, list))
-    for (const each of compared) addToPreview(preview, each)
-    return preview
+  preview(batch: NewFileBatch, rows: RowList): Promise<BatchPreview> {
+    const compare: Compare = (onPage) => this.#compare(batch, rows, onPage)
+    return this.#engine.snapshot(function* () {
+      const preview = emptyPreview()
+      yield* compare((page) => {
+        for (const each of page) addToPreview(preview, each)
+        return undefined
+      })
+      return preview
+    })
   }
 
   /** As Ledger.hold, for a batch of a file: undefined where another process has it (see Batch.holder). */
@@ -432,30 +436,12 @@ export class Batches {
     return queued
   }
 
-  /** Each row with its conflict: with an order of the store, or with an earlier one of these rows. */
-  *#compare(batch: NewFileBatch, rows: readonly NewRow[]): Work<Generator<ComparedRow>> {
-    const { id: batchId, baseUrl, addedAt, account = '' } = batch
-    const { key } = this.#parts
-    const matching = new Matching(key, this.#engine.dialect)
-    const toCompare = ({ row, packageId, recipient }: OrderRow): Compared & { prints: PersonPrints } => ({
-      batchId,
-      row,
-      baseUrl,
-      packageId,
-      recipient,
-      addedAt,
-      kind: 'file',
-      account,
-      prints: personPrints(key.fingerprint, recipient),
-    })
+  /** Finds the conflict of each row: with an order of the store, or with an earlier one of these rows. A page at a time. */
+  *#compare(batch: NewFileBatch, rows: RowList, onPage: OnPage): Work<void> {
+    const { baseUrl } = batch
+    const matching = new Matching(this.#parts.key, this.#engine.dialect)
     const isEmpty = (yield* get('SELECT 1 FROM submissions LIMIT 1')) === undefined
-    const orders = isEmpty ? [] : rows.filter((row) => row.state === 'pending')
-    const known = new Map<number, Candidate[]>()
-    for (let at = 0; at < orders.length; at += maxRows) {
-      const page = orders.slice(at, at + maxRows).map(toCompare)
-      const candidatesOf = yield* matching.findCandidatesOfMany(page, account)
-      for (const row of page) known.set(row.row, candidatesOf(row))
-    }
+    const stored = isEmpty ? undefined : new StoredCandidates(this.#parts.key, this.#engine.dialect, batch)
     const { services, packages } = yield* matching.readRelations()
     const service = serviceOf(baseUrl)
     const relations = new Map<number, KnownRelations>()
@@ -464,18 +450,20 @@ export class Batches {
       similar: batch.allowSimilar === true,
       shared: batch.shared ?? [],
     }
-    return comparedRows(batch, rows, allowed, {
-      candidates: ({ row }) => known.get(row) ?? [],
+    const comparer = new FileComparer(batch, rows, allowed, (packageId) => {
       // A new row was released for nothing yet, so all rows of a package have the same.
-      kin({ packageId }) {
-        const found = relations.get(packageId) ?? {
-          ...relationsOf({ service, packageId }, services, packages),
-          released: () => false,
-        }
-        relations.set(packageId, found)
-        return found
-      },
+      const found = relations.get(packageId) ?? {
+        ...relationsOf({ service, packageId }, services, packages),
+        released: () => false,
+      }
+      relations.set(packageId, found)
+      return found
     })
+    for (const page of pagesOf(rows)) {
+      const candidatesOf = stored && (yield* stored.ofPage(page))
+      const work = onPage(page.map((row) => comparer.compare(row, candidatesOf?.(row) ?? [])))
+      if (work !== undefined) yield* work
+    }
   }
 
   /** A page at a time and by key, so that the rows may change and nothing is held open meanwhile. */
@@ -506,4 +494,17 @@ export class Batches {
     const row = selected as SelectedBatch
     return batchOf(row, row.kind === 'file' ? await this.#parts.holds.holder(row.id) : undefined)
   }
+}
+
+type OnPage = (page: ComparedRow[]) => Work<unknown> | undefined
+type Compare = (onPage: OnPage) => Work<void>
+
+function* pagesOf(rows: Iterable<NewRow>): Generator<NewRow[]> {
+  let page: NewRow[] = []
+  for (const row of rows) {
+    if (page.push(row) < maxRows) continue
+    yield page
+    page = []
+  }
+  yield page
 }

@@ -189,7 +189,7 @@ ${inOrder(dialect)}`
 /** The same for many rows that are not in the store yet. */
 const selectCandidatesOfMany = (dialect: Dialect): string => `${selectSubmissions}
 WHERE (${dialect.isIn('s.person_print', 'persons')} OR ${dialect.isIn('s.email_print', 'emails')}
-    OR ${dialect.isIn('s.phone_print', 'phones')}) AND ${isSeen}
+    OR ${dialect.isIn('s.phone_print', 'phones')}) AND ${isSeen} AND s.batch_id <> :batch_id
 ${inOrder(dialect)}`
 
 /** When the order that a row is in conflict with was sent, also where a results file alone tells of it. */
@@ -274,13 +274,11 @@ interface Relations {
  */
 export class Matching {
   readonly #key: StoreKey
-  readonly #dialect: Dialect
   readonly #statements: ReturnType<typeof matchingStatements>
   #relations: Relations | undefined
 
   constructor(key: StoreKey, dialect: Dialect) {
     this.#key = key
-    this.#dialect = dialect
     this.#statements = matchingStatements(dialect)
   }
 
@@ -311,37 +309,6 @@ export class Matching {
     if (damaged !== undefined) return { damaged, stops: [] }
     if (candidates.length === 0 && (row.witnesses ?? []).length === 0) return { stops: [] }
     return { stops: stopsOf(row, candidates, row.allowed, yield* this.readRelationsOfRow(row)) }
-  }
-
-  /** Candidates of many rows that are not in the store yet, by their own fingerprints. */
-  *findCandidatesOfMany(
-    rows: readonly (Compared & { prints: PersonPrints })[],
-    account: string,
-  ): Work<(row: Compared & { prints: PersonPrints }) => Candidate[]> {
-    const { list } = this.#dialect
-    const found = yield* all<Record<keyof PersonPrints, string | null>>(
-      this.#statements.selectCandidatesOfMany,
-      {
-        persons: list(rows.map(({ prints }) => prints.person_print)),
-        emails: list(rows.map(({ prints }) => prints.email_print)),
-        phones: list(rows.map(({ prints }) => prints.phone_print)),
-        account,
-      },
-    )
-    const byPrint = new Map<string, number[]>()
-    for (const [at, each] of found.entries()) {
-      for (const print of [each.person_print, each.email_print, each.phone_print]) {
-        if (print === null) continue
-        const others = byPrint.get(print)
-        if (others === undefined) byPrint.set(print, [at])
-        else others.push(at)
-      }
-    }
-    return (row) => {
-      const prints = Object.values(row.prints) as string[]
-      const own = [...new Set(prints.flatMap((print) => byPrint.get(print) ?? []))].sort((a, b) => a - b)
-      return own.map((at) => candidateOf(found[at], row.prints))
-    }
   }
 
   *readRelationsOfRow({

@@ -1,6 +1,6 @@
 import { checkedBatch } from './check.ts'
-import type { NewRow } from '../../domain/batch/batch.ts'
 import { type CheckedFile, newRow } from '../../domain/batch/new-row.ts'
+import { PackedRows } from '../../domain/batch/packed-rows.ts'
 import type { ReadableBatch } from './read-columns.ts'
 import type { Witnesses } from './witnesses.ts'
 
@@ -11,11 +11,9 @@ export async function checkFile(
   witnesses: Witnesses | 'not heard' | undefined,
 ): Promise<CheckedFile> {
   const heard = witnesses === 'not heard' ? undefined : witnesses
-  const rows: NewRow[] = []
+  const rows = new PackedRows({ ignoresResults: witnesses === 'not heard' })
   const check = await checkedBatch(orders, today, (reading, ordinal) => {
-    const row = newRow(reading)
-    if (witnesses === 'not heard' && row.state === 'pending') row.witnesses = []
-    rows.push(row)
+    rows.push(newRow(reading))
     heard?.collect(reading, ordinal)
   })
   await heard?.attach(rows)

@@ -3,7 +3,8 @@ import { basename } from 'node:path'
 
 import type { Api } from '../../api/api.ts'
 import type { Recipient } from '../../contract/request-body.ts'
-import type { Batch, BatchRow, NewRow } from '../../domain/batch/batch.ts'
+import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
+import type { PackedRows } from '../../domain/batch/packed-rows.ts'
 import { type ResultsRow, resultsReader } from '../../domain/batch/results-columns.ts'
 import type { RowReading } from '../../domain/batch/row-reading.ts'
 import { personDigests, sharedDigests } from '../../domain/submission/digests.ts'
@@ -156,15 +157,17 @@ export class Witnesses {
   }
 
   /** Gives each row what is said of its person, and reports what is said of others. */
-  async attach(rows: readonly NewRow[]): Promise<void> {
+  async attach(rows: PackedRows): Promise<void> {
     const others = new Map<string, number>()
+    let position = -1
     for (const row of rows) {
+      position += 1
       const said = row.state === 'pending' ? this.#found.get(row.row) : undefined
       if (row.state !== 'pending' || said === undefined) continue
       const heard = await this.#heard(row.recipient, said, (each) => {
         if (!this.#named.has(each)) others.set(each.file, (others.get(each.file) ?? 0) + 1)
       })
-      if (heard.length > 0) row.witnesses = heard
+      if (heard.length > 0) rows.setResults(position, heard)
     }
     for (const [file, count] of others) this.#ports.onNotice({ name: 'results-of-others', file, rows: count })
   }

@@ -1,14 +1,18 @@
+import { array, assert, constantFrom, property, record } from 'fast-check'
 import { expect, test } from 'vitest'
 
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import {
   addToPreview,
   type ComparedRow,
-  comparedRows,
   emptyPreview,
+  FileComparer,
 } from '../../../src/domain/batch/compare.ts'
-import type { Allowed, KnownRelations } from '../../../src/domain/submission/match.ts'
-import { nothingAllowed } from '../../../src/domain/submission/match.ts'
+import type { Allowed, Candidate, KnownRelations } from '../../../src/domain/submission/match.ts'
+import { nothingAllowed, stopOf } from '../../../src/domain/submission/match.ts'
+import { personKey } from '../../../src/domain/submission/identity.ts'
+import { phoneSharer } from '../../../src/domain/submission/shared-phone.ts'
+import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { ordinaryPeople } from './ordinary-people.ts'
 import { batchRow, countsOf } from './rows.ts'
 
@@ -45,10 +49,17 @@ const rowsOf = (people: readonly Person[]): NewRow[] =>
     body: new Uint8Array(),
   }))
 
-const known = { candidates: () => [], kin: () => kin }
-
 function compared(people: readonly Person[], allowed: Allowed = nothingAllowed): ComparedRow[] {
-  return [...comparedRows(batch, rowsOf(people), allowed, known)]
+  return comparedRows(rowsOf(people), allowed)
+}
+
+function comparedRows(
+  rows: readonly NewRow[],
+  allowed: Allowed = nothingAllowed,
+  known: readonly Candidate[] = [],
+): ComparedRow[] {
+  const comparer = new FileComparer(batch, rows, allowed, () => kin)
+  return rows.map((row) => comparer.compare(row, known))
 }
 
 function states(people: readonly Person[], allowed?: Allowed): string[] {
@@ -194,7 +205,7 @@ test('an invalid row is passed on as it is, and stops nobody', () => {
   }
   const [, second] = rowsOf([annLow, annLow])
   if (second === undefined) throw new Error('there are two')
-  expect([...comparedRows(batch, [invalid, second], nothingAllowed, known)]).toMatchObject([
+  expect(comparedRows([invalid, second])).toMatchObject([
     { row: invalid, identities: undefined, stop: undefined },
     { row: second, stop: undefined },
   ])
@@ -202,8 +213,7 @@ test('an invalid row is passed on as it is, and stops nobody', () => {
 
 test('an order that ended in ERROR holds a row of a file', () => {
   const order = { ...batchRow({ batchId: 'b-0', state: 'accepted', requestStatus: 'ERROR' }), packageId: 7 }
-  const candidates = () => [{ order, samePerson: true }]
-  const [only] = comparedRows(batch, rowsOf([annLow]), nothingAllowed, { candidates, kin: () => kin })
+  const [only] = comparedRows(rowsOf([annLow]), nothingAllowed, [{ order, samePerson: true }])
   expect(only?.stop).toMatchObject({ becomes: 'held', reason: 'ended_in_error' })
 })
 
@@ -259,4 +269,116 @@ test('of several earlier rows with one e-mail each is compared, not the last one
   ])
   const desk = { ...nothingAllowed, shared: ['+61400000000'] }
   expect(states(people, desk)).toEqual(['pending', 'held', 'held'])
+})
+
+/** What section 4 of the ordering protocol says, row by row: each is compared with every earlier one that would be sent. */
+function comparedOneByOne(rows: readonly NewRow[]): unknown[] {
+  const sent: { order: Submission; key: readonly string[] }[] = []
+  return rows.map((row) => {
+    if (row.state !== 'pending') return undefined
+    const [, , email, phone] = personKey(row.recipient)
+    const { baseUrl, id: batchId } = batch
+    const own = { ...row, batchId, baseUrl, addedAt: 0, kind: 'file' } as const
+    const candidates = [2, 3].flatMap((part) =>
+      sent
+        .filter(({ key }) => key[part] === [email, phone][part - 2] && (part === 2 || key[2] !== email))
+        .map(({ order }) => ({ order, samePerson: false })),
+    )
+    const relations = { ...kin, joined: new Set([row.packageId]) }
+    const stop = stopOf(own, candidates, nothingAllowed, relations)
+    if (stop !== undefined) return [stop.becomes, stop.reason, stop.shares, stop.order.row, stop.more]
+    const { recipient, packageId } = row
+    const order = { ...batchRow({ batchId, row: row.row, recipient, baseUrl }), packageId, changedAt: 0 }
+    sent.push({ order, key: personKey(row.recipient) })
+    return ['pending', phoneSharer(own, candidates, relations)?.row]
+  })
+}
+
+test('rows of few phones come out as if each was compared with every other one', () => {
+  const name = constantFrom(
+    '',
+    '-',
+    'Al',
+    'Ann',
+    'Anne',
+    'Anna',
+    'Bob',
+    'Rob',
+    'Cyd',
+    'Dora',
+    'Nora',
+    'Müller',
+    'Muller',
+  )
+  const people = record({
+    first: name,
+    tail: constantFrom('', 'bert', 'ette', 'xyz', 'qqqqqq', 'a', 'wolf', 'line', 'nard', 'gard', 'mund'),
+    last: name,
+    email: constantFrom(...Array.from({ length: 300 }, (_, at) => `p${at}@x.example`)),
+    phone: constantFrom('+61400000001', '+61 400 000 001', '+61400000002'),
+    packageId: constantFrom(7, 7, 7, 8),
+  })
+  assert(
+    property(array(people, { minLength: 60, maxLength: 150, size: 'max' }), (all) => {
+      const rows = all.map(({ first, tail, last, email, phone, packageId }, at): NewRow => {
+        const recipient = { first_name: `${first}${tail}`, last_name: last, email, phone }
+        return { row: at + 1, state: 'pending', packageId, recipient, body: new Uint8Array() }
+      })
+      const comparer = new FileComparer(batch, rows, nothingAllowed, (packageId) => ({
+        ...kin,
+        joined: new Set([packageId]),
+      }))
+      const found = rows.map((row) => {
+        const { stop, sharesPhone } = comparer.compare(row, [])
+        if (stop === undefined) return ['pending', sharesPhone?.row]
+        return [stop.becomes, stop.reason, stop.shares, stop.order.row, stop.more]
+      })
+      expect(found).toEqual(comparedOneByOne(rows))
+    }),
+  )
+})
+
+test('3,000 people of one phone whose names all differ are sent', () => {
+  const people = Array.from({ length: 3000 }, (_, at): Person => [
+    differentName(at),
+    'Low',
+    `p${at}@x.example`,
+    '+61400000001',
+  ])
+  const found = compared(people)
+  expect(found.filter(({ stop }) => stop !== undefined)).toEqual([])
+  expect(found.slice(1).every(({ sharesPhone }) => sharesPhone?.row === 1)).toBe(true)
+})
+
+/** Each letter stands three times, so that two of these names differ in more than a third of their letters. */
+function differentName(at: number): string {
+  const letters = [at % 26, Math.floor(at / 26) % 26, Math.floor(at / 676) % 26]
+  return [...letters, letters.reduce((sum, each) => sum + each) % 26]
+    .map((each) => String.fromCodePoint(97 + each).repeat(3))
+    .join('')
+}
+
+test('of one phone with more names than can be compared, the rest is held and none is sent', () => {
+  let seed = 20261123
+  const letter = (): string => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7f_ff_ff_ff
+    return 'abcdefgh'[seed >>> 28] ?? ''
+  }
+  const long = (): string => Array.from({ length: 999 }, letter).join('')
+  const people = Array.from({ length: 250 }, (_, at): Person => [
+    long(),
+    'Low',
+    `p${at}@x.example`,
+    '+61400000001',
+  ])
+  const found = compared([...people, ['Bob', 'Lee', 'bob@x.example', '+61400000001']])
+  const last = found.at(-1)?.stop
+  expect(last).toMatchObject({ becomes: 'held', reason: 'similar', shares: ['phone'] })
+  expect(found[0]?.stop).toBeUndefined()
+})
+
+test('names that are too long to compare agree, unless one is far longer', () => {
+  const named = (first: string, at: number): Person => [first, 'Low', `p${at}@x.example`, '+61400000001']
+  const people = ['a'.repeat(1001), 'b'.repeat(1001), 'c'.repeat(2000)].map(named)
+  expect(states(people)).toEqual(['pending', 'held', 'pending'])
 })

@@ -1,0 +1,126 @@
+import type { NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
+import type { Candidate } from '../../domain/submission/match.ts'
+import { type ComparingBudget, maxComparing, PhoneSharers } from '../../domain/submission/shared-phone.ts'
+import type { Submission } from '../../domain/submission/submission.ts'
+import { all, type Dialect, type Work } from './engine.ts'
+import { type PersonPrints, personPrints, type StoreKey } from './fingerprints.ts'
+import { matchingStatements } from './matching.ts'
+import { submissionOf, type SubmissionRow } from './submission-rows.ts'
+
+/** From so many orders of one phone on, they are selected once for the file, and found by their names. */
+const minCrowd = 50
+
+type Prints = { readonly [print in keyof PersonPrints]: string | null }
+
+interface StoredOrder {
+  order: Submission
+  prints: Prints
+}
+
+/** Orders of one phone. */
+interface Crowd {
+  orders: StoredOrder[]
+  sharers: PhoneSharers
+}
+
+/** Orders of the store that share the person, the e-mail or the phone with rows of a file that is not in it yet. */
+export class StoredCandidates {
+  readonly #key: StoreKey
+  readonly #dialect: Dialect
+  readonly #batch: Pick<NewFileBatch, 'id' | 'account'>
+  readonly #crowds = new Map<string, Crowd>()
+  readonly #budget: ComparingBudget = { left: maxComparing }
+
+  constructor(key: StoreKey, dialect: Dialect, batch: Pick<NewFileBatch, 'id' | 'account'>) {
+    this.#key = key
+    this.#dialect = dialect
+    this.#batch = batch
+  }
+
+  /** Those of some rows, by their own fingerprints. */
+  *ofPage(rows: readonly NewRow[]): Work<(row: NewRow) => Candidate[]> {
+    const prints = new Map<NewRow, PersonPrints>()
+    for (const row of rows) {
+      if (row.state === 'pending') prints.set(row, personPrints(this.#key.fingerprint, row.recipient))
+    }
+    const found = yield* this.#select([...prints.values()])
+    const byPrint = positionsByPrint(found)
+    for (const { phone_print: phone } of prints.values()) {
+      const positions = byPrint.get(phone)
+      if (positions === undefined || positions.length < minCrowd || this.#crowds.has(phone)) continue
+      this.#gatherCrowd(
+        phone,
+        positions.map((position) => found[position] as StoredOrder),
+      )
+    }
+    return (row) => {
+      const own = prints.get(row)
+      if (own === undefined || row.state !== 'pending') return []
+      const crowd = this.#crowds.get(own.phone_print)
+      const names = crowd?.sharers.find(row.recipient)
+      const positions = [own.person_print, own.email_print, ...(crowd === undefined ? [own.phone_print] : [])]
+        .flatMap((print) => byPrint.get(print) ?? [])
+        .sort((a, b) => a - b)
+      const inCrowd = (position: number): StoredOrder => crowd?.orders[position] as StoredOrder
+      const orders = [
+        ...positions.map((position) => found[position] as StoredOrder),
+        ...(names?.positions ?? []).map(inCrowd),
+      ]
+      const distinct = new Map(orders.map((each) => [`${each.order.batchId} ${each.order.row}`, each]))
+      return [
+        ...[...distinct.values()].map((each) => candidateOf(each, own)),
+        ...(names?.uncompared ?? []).map((position) => candidateOf(inCrowd(position), own, true)),
+      ]
+    }
+  }
+
+  #gatherCrowd(phone: string, orders: StoredOrder[]): void {
+    const sharers = new PhoneSharers(this.#budget)
+    for (const [position, { order }] of orders.entries()) {
+      sharers.add(position, order.recipient, `${String(order.packageId)} ${order.baseUrl}`)
+    }
+    this.#crowds.set(phone, { orders, sharers })
+  }
+
+  *#select(prints: readonly PersonPrints[]): Work<StoredOrder[]> {
+    const { list } = this.#dialect
+    const phones = prints.map(({ phone_print }) => phone_print).filter((phone) => !this.#crowds.has(phone))
+    const found = yield* all<SubmissionRow & Prints>(
+      matchingStatements(this.#dialect).selectCandidatesOfMany,
+      {
+        persons: list(prints.map(({ person_print }) => person_print)),
+        emails: list(prints.map(({ email_print }) => email_print)),
+        phones: list([...new Set(phones)]),
+        account: this.#batch.account ?? '',
+        batch_id: this.#batch.id,
+      },
+    )
+    return found.map((each) => ({ order: submissionOf(each), prints: printsOf(each) }))
+  }
+}
+
+function printsOf({ person_print, email_print, phone_print }: Prints): Prints {
+  return { person_print, email_print, phone_print }
+}
+
+function positionsByPrint(orders: readonly StoredOrder[]): ReadonlyMap<string, number[]> {
+  const positions = new Map<string, number[]>()
+  for (const [position, { prints }] of orders.entries()) {
+    for (const print of Object.values(prints)) {
+      if (print === null) continue
+      const others = positions.get(print)
+      if (others === undefined) positions.set(print, [position])
+      else others.push(position)
+    }
+  }
+  return positions
+}
+
+function candidateOf({ order, prints }: StoredOrder, own: PersonPrints, isUncompared = false): Candidate {
+  return {
+    order,
+    samePerson: prints.person_print === own.person_print,
+    sameEmail: prints.email_print === own.email_print,
+    isUncompared,
+  }
+}

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import type { NewRow } from '../../../src/domain/batch/batch.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+import { fileBatch, orderRow } from './files.ts'
+import { backends, scratch, type Scratch } from './scratch.ts'
+
+describe.each(backends)('%s', (backend) => {
+  let place: Scratch
+  let store: Store
+
+  beforeEach(async () => {
+    place = scratch(50, backend)
+    store = await place.store()
+  })
+  afterEach(() => place.end())
+
+  test('of a phone that many orders have, those with similar names hold a row', async () => {
+    const rowNamed = (row: number, [first_name, email]: readonly [string, string]): NewRow =>
+      ({
+        ...orderRow(row, email),
+        recipient: { first_name, last_name: 'Low', email, phone: '+61400000000' },
+      }) as NewRow
+    const letters = Array.from('abcdefghijklmnopqrstuvwxyz')
+    const names = letters.flatMap((one, at) => [
+      one.repeat(8),
+      `${one.repeat(4)}${(letters[at - 1] ?? 'z').repeat(4)}`,
+    ])
+    const first = fileBatch()
+    await store.batches.add(
+      first,
+      names.map((name, at) => rowNamed(at + 1, [name, `${name}@x.example`])),
+    )
+    expect(await store.batches.counts(first.id)).toMatchObject({ total: 52, pending: 52 })
+    const later = (
+      [
+        // The same, similar by its name and by its e-mail, similar by its e-mail alone, and with only the phone.
+        ['cccccccc', 'cccccccc@x.example'],
+        ['cccccccd', 'cccccccc@x.example'],
+        ['0123456', 'aaaaaaaa@x.example'],
+        ['Low', 'low@x.example'],
+        ['0123456', 'other@x.example'],
+      ] as const
+    ).map((person, at) => rowNamed(at + 1, person))
+    const preview = await store.batches.preview(fileBatch(), later)
+    const shown = preview.stops.map(({ row, stop }) => [
+      row.row,
+      stop.reason,
+      stop.shares,
+      stop.order.row,
+      stop.more,
+    ])
+    expect(shown).toEqual([
+      [1, 'same', [], 5, 0],
+      [2, 'similar', ['email', 'phone'], 5, 0],
+      [3, 'similar', ['email', 'phone'], 1, 0],
+    ])
+    expect(preview.phones.map(({ row, order }) => [row.row, order.row])).toEqual([
+      [4, 1],
+      [5, 1],
+    ])
+  })
+})
