@@ -77,8 +77,9 @@ test('order checks for a file of people', async () => {
     2>   3 orders of package 102
     2> Sending takes under a minute
 
-    2> ? Order package 102 for 3 people (Priya Shah, Mei Ito, Jo Ray) at
-    2> 127.0.0.1:PORT as olive.owner@example.com? (y/N)
+    2> ? Order package 102 for 3 people (Priya Shah (priya@example.com), Mei Ito
+    2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
+    2> olive.owner@example.com? (y/N)
   `)
   await at.press('y\r')
   expect(at.seen()).toMatchInlineSnapshot(`
@@ -88,8 +89,9 @@ test('order checks for a file of people', async () => {
     2>   3 orders of package 102
     2> Sending takes under a minute
 
-    2> ✔ Order package 102 for 3 people (Priya Shah, Mei Ito, Jo Ray) at
-    2> 127.0.0.1:PORT as olive.owner@example.com? Yes
+    2> ✔ Order package 102 for 3 people (Priya Shah (priya@example.com), Mei Ito
+    2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
+    2> olive.owner@example.com? Yes
     batch  ID_1
     people.csv, package 102
 
@@ -145,13 +147,14 @@ test('order the other rows where some are invalid', async () => {
     2>   1 row invalid, not sent
     2> Sending takes under a minute
 
-    2> ? Order package 102 for 3 people (Priya Shah, Mei Ito, Jo Ray) at
-    2> 127.0.0.1:PORT as olive.owner@example.com, and leave out 1 row? (y/N)
+    2> ? Order package 102 for 3 people (Priya Shah (priya@example.com), Mei Ito
+    2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
+    2> olive.owner@example.com, and leave out 1 row? (y/N)
   `)
   at.story()
   await at.press('y\r')
   expect(at.story()).toMatchInlineSnapshot(`
-    2> 127.0.0.1:PORT as olive.owner@example.com, and leave out 1 row? Yes
+    2> olive.owner@example.com, and leave out 1 row? Yes
     batch  ID_1
     people.csv, package 102
 
@@ -209,8 +212,9 @@ test('my batch stopped, what now', async () => {
     ID_1                                  people.csv  YYYY-MM-DD  0 of 3    halted
     exit 0
     $ refcheck batch resume ID_1
-    2> ✔ Order package 102 for 3 people (Priya Shah, Mei Ito, Jo Ray) at
-    2> 127.0.0.1:PORT as olive.owner@example.com? Yes
+    2> ✔ Order package 102 for 3 people (Priya Shah (priya@example.com), Mei Ito
+    2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
+    2> olive.owner@example.com? Yes
     batch  ID_1
     people.csv, package 102
 
