@@ -26,9 +26,7 @@ export function marked(text: string, delimiter = ','): string {
   if (!first.test(text)) return text
   const start = dangerous.test(text) && !noFormula.test(text) ? "'" : ''
   const inside = inner(text, delimiter, (part) =>
-    dangerousInside.test(part) && !noFormula.test(part.replaceAll(/^[\s"]+|[\s"]+$/g, ''))
-      ? `'${part}`
-      : part,
+    dangerousInside.test(part) && !noFormula.test(part.replace(/^[\s"]+/, '').trimEnd()) ? `'${part}` : part,
   )
   return `${start}${inside}`
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { processorMs } from '../../harness/processor-time.ts'
 import { marked, unmarked } from '../../../src/domain/sheet/formula.ts'
 
 test.each(['=1+1', '+a', '-a', '@x', '\tx', '\rx', "'=x", '＝1+1', '＠x'])(
@@ -63,3 +64,10 @@ test('whatever is written reads back as itself', () => {
     }),
   )
 })
+
+test.each([' ', '"', '\n', '\t', "'", ';', '; '])(
+  '300,000 of %j behind a formula are written within a second',
+  (each) => {
+    expect(processorMs(() => marked(`a;=${each.repeat(300_000)}x`))).toBeLessThan(1000)
+  },
+)
