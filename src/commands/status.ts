@@ -2,6 +2,7 @@ import { BaseCommand } from '../cli/base-command.ts'
 import { Flags } from '../cli/oclif.ts'
 import { failureToWrite, outputPlace, writeOutput } from '../compose/output-file.ts'
 import { overviewPorts, quotaInUse } from '../compose/overview.ts'
+import { rememberWritten } from '../compose/written-files.ts'
 import { storePage } from '../compose/people-page.ts'
 import { overviewView } from '../output/views/overview.ts'
 import { readOverview } from '../usecases/overview/read.ts'
@@ -28,7 +29,10 @@ export default class Status extends BaseCommand<typeof Status> {
     const content = place === undefined ? new Uint8Array() : await storePage(this.scope, overview)
     if (place !== undefined && place.path === undefined) return writeOutput(this.context, place, [content])
     const failure = await failureToWrite(this.context, place, () => content)
-    if (place?.path !== undefined && failure === undefined) this.scope.note(`Page written to ${place.path}`)
+    if (place?.path !== undefined && failure === undefined) {
+      await rememberWritten(this.scope, { path: place.path, kind: 'export' })
+      this.scope.note(`Page written to ${place.path}`)
+    }
     this.answer(overviewView(overview, quota, this.context.clock.now()), failure)
   }
 }

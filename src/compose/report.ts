@@ -6,6 +6,7 @@ import type { Scope } from '../cli/scope.ts'
 import { api, patientApi, timeToSend } from './api.ts'
 import { environmentOfChild, session, setting } from './session.ts'
 import { store } from './store.ts'
+import { rememberWritten } from './written-files.ts'
 import { destination } from '../domain/report/place.ts'
 import { isSingle, type ReportSource } from '../domain/report/source.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
@@ -80,7 +81,11 @@ async function openFolder(
   const standing = await standingAt(path)
   const place = destination(typed, path, standing, isSingle(source))
   const options = { clock, random, pid: processId(), csv }
-  if (place.kind === 'folder') return { folder: await ReportFolder.open(path, options), file: undefined }
+  if (place.kind === 'folder') {
+    const folder = await ReportFolder.open(path, options)
+    await rememberWritten(scope, { path, kind: 'reports' })
+    return { folder, file: undefined }
+  }
   if (standing === 'file' && !overwrite && !(await holdsPdf(path))) {
     throw new UsageError(`--output: ${typed} already exists`, {
       hint: 'Choose another name, or replace it with --overwrite.',

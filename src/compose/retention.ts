@@ -5,6 +5,7 @@ import { orderPlans } from './approval.ts'
 import { drafts } from './drafts.ts'
 import { setting } from './session.ts'
 import { store } from './store.ts'
+import { filePorts } from './written-files.ts'
 
 /** The setting `retention` as it is written, and the moment before which it keeps nothing; undefined where none is set. */
 export async function retention(scope: Scope): Promise<{ text: string; endedBefore: number } | undefined> {
@@ -33,8 +34,10 @@ async function retired(scope: Scope, dryRun: boolean): Promise<PurgedAll | undef
       ledger,
       drafts: await drafts(scope),
       plans: await orderPlans(scope),
+      ...(await filePorts(scope)),
       // Whoever set it has said so.
       confirm: async () => undefined,
+      deletesFiles: () => Promise.resolve(false),
     },
     limit,
     { dryRun, completely: false },

@@ -65,6 +65,10 @@ async function opened(
     ...limits,
   })
   scope.onClose(() => made.close())
+  if (made.maintenance.hasFilesToErase && limits === undefined) {
+    const { eraseLeftFiles } = await import('./written-files.ts')
+    await eraseLeftFiles(scope, made.maintenance)
+  }
   return made
 }
 

@@ -207,7 +207,8 @@ test('a purge of the person removes kept answers too, by e-mail, by request and 
       "drafts": 1,
       "plans": 0,
       "dry_run": false,
-      "logs_left": []
+      "logs_left": [],
+      "files": []
     }
     exit 0
   `)

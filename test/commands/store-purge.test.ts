@@ -47,6 +47,9 @@ test('while another process reads, older pages stay: exit 10, and the same comma
   expect(await here.type(purge)).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda@example.com --yes
     Removed personal data of 1 row and 0 events.
+    Files that still show the person:
+      input file    HOME/people.csv
+      results file  HOME/people.results.csv
     2> Error: what was removed may still be read in the files of the store "HOME/data/ledger.sqlite": another process uses it
     2> Once the other process has ended, run: refcheck store purge --email zelda@example.com --yes
     exit 10
@@ -61,8 +64,21 @@ test('while another process reads, older pages stay: exit 10, and the same comma
       "drafts": 0,
       "plans": 0,
       "dry_run": false,
-      "logs_left": []
+      "logs_left": [],
+      "files": [
+        {
+          "path": "HOME/people.csv",
+          "kind": "input",
+          "deleted": false
+        },
+        {
+          "path": "HOME/people.results.csv",
+          "kind": "results",
+          "deleted": false
+        }
+      ]
     }
+    2> To delete those that refcheck wrote, run: refcheck store purge --email zelda@example.com --delete-files --yes
     exit 0
   `)
   expect(bytesOf(dataOf(here))).not.toContain('zelda')
@@ -73,6 +89,10 @@ test('the name of a file that names the person goes, though others of the file s
   expect(await here.all([purge, 'batch list'])).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda@example.com --yes
     Removed personal data of 1 row and 0 events.
+    Files that still show the person:
+      input file    HOME/Zelda and others.csv
+      results file  HOME/Zelda and others.results.csv
+    2> Delete them yourself: another purge may not find them.
     exit 0
 
     $ refcheck batch list
@@ -95,6 +115,10 @@ test('a sync brings no report of a purged person', async () => {
   expect(await here.all([purge, sync])).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda@example.com --yes
     Removed personal data of 1 row and 0 events.
+    Files that still show the person:
+      input file    HOME/people.csv
+      results file  HOME/people.results.csv
+    2> To delete those that refcheck wrote, run: refcheck store purge --email zelda@example.com --delete-files --yes
     exit 0
 
     $ refcheck report sync --output reports --name-template {last_name}-{email}.pdf
@@ -133,6 +157,10 @@ test('rows of a purged person that wait are cancelled', async () => {
   expect(await here.all([purge, run])).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda@example.com --yes
     Removed personal data of 1 row and 0 events.
+    Files that still show the person:
+      input file    HOME/people.csv
+      results file  HOME/people.results.csv
+    2> To delete those that refcheck wrote, run: refcheck store purge --email zelda@example.com --delete-files --yes
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes
@@ -180,6 +208,10 @@ test('completely: no fingerprint is left, in the store or in the list of its att
   expect(await here.type(`${purge} --completely`)).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda@example.com --yes --completely
     Removed personal data of 1 row and 0 events.
+    Files that still show the person:
+      input file    HOME/people.csv
+      results file  HOME/people.results.csv
+    2> Delete them yourself: another purge may not find them.
     exit 0
   `)
   expect(bytesOf(attempts)).not.toContain(fingerprint)
@@ -251,10 +283,9 @@ test('help names what a purge does not reach', async () => {
   const said = stdout.replaceAll(/\s+/g, ' ').split('It does not reach: ')[1]
   for (const each of [
     'the service',
-    'results files',
-    'PDFs',
+    'moved or copied',
+    'other machines',
     'input files',
-    'files of batch plan',
     'backups',
     'captured events',
     'forwarded',

@@ -213,6 +213,9 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
   expect(await type(`${purge} --dry-run`)).toMatchInlineSnapshot(`
     $ refcheck store purge --email Zelda@example.com --dry-run
     Would remove personal data of 1 row and 1 event.
+    Files that still show the person:
+      input file    HOME/people.csv
+      results file  HOME/people.results.csv
     exit 0
   `)
   expect(await type(purge)).toMatchInlineSnapshot(`
@@ -224,6 +227,10 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
   expect(await type(`${purge} --yes`)).toMatchInlineSnapshot(`
     $ refcheck store purge --email Zelda@example.com --yes
     Removed personal data of 1 row and 1 event.
+    Files that still show the person:
+      input file    HOME/people.csv
+      results file  HOME/people.results.csv
+    2> To delete those that refcheck wrote, run: refcheck store purge --email Zelda@example.com --delete-files --yes
     exit 0
   `)
   expect(bytesOf(join(folder, 'data'))).not.toContain('zelda')
@@ -236,8 +243,21 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
       "drafts": 0,
       "plans": 0,
       "dry_run": false,
-      "logs_left": []
+      "logs_left": [],
+      "files": [
+        {
+          "path": "HOME/people.csv",
+          "kind": "input",
+          "deleted": false
+        },
+        {
+          "path": "HOME/people.results.csv",
+          "kind": "results",
+          "deleted": false
+        }
+      ]
     }
+    2> To delete those that refcheck wrote, run: refcheck store purge --email Zelda@example.com --delete-files --yes
     exit 0
   `)
   writeFileSync(join(folder, 'again.csv'), `${readFileSync(join(folder, 'people.csv'), 'utf8')}\n`)

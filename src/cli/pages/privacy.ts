@@ -64,9 +64,11 @@ REMOVE DATA
   orders the person again. Rows in flight or unknown are kept.
 
 WHAT PURGE DOES NOT REACH
-  Remove these yourself: results files and exports, reports and their manifests,
-  your own input files, files of batch plan, captured events, backups of the
-  store, what was forwarded to a receiver, and the data at the service.
+  A purge of one person lists the files of this machine that still show them.
+  --delete-files deletes those that refcheck wrote: results files, exports, plan
+  files and reports. Remove these yourself: your own input files, backups of the
+  store, files that were moved or copied, files on other machines, captured
+  events, what was forwarded to a receiver, and the data at the service.
 
 BACKUPS
   A backup holds the same personal data as the store. Keep it as private:

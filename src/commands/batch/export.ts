@@ -4,6 +4,7 @@ import { rowStates } from '../../cli/flags/states.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { outputPlace, tableBytes, writeOutput } from '../../compose/output-file.ts'
 import { exportFormatOf, exportFormats, exportTable } from '../../domain/batch/export.ts'
+import { rememberWritten } from '../../compose/written-files.ts'
 import { batchPage } from '../../compose/people-page.ts'
 import { exportedView } from '../../output/views/batches.ts'
 import { documentView } from '../../output/views/schema.ts'
@@ -57,6 +58,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
       return this.answer(documentView(JSON.parse(await textOf(content))))
     }
     await writeOutput(this.context, place, content)
+    if (path !== undefined) await rememberWritten(this.scope, { path, kind: 'export', batchId: batch.id })
     if (path !== undefined) this.answer(exportedView({ batch_id: batch.id, path, format, rows: rows.length }))
   }
 }

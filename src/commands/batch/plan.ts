@@ -6,6 +6,7 @@ import { Args, Flags } from '../../cli/oclif.ts'
 import { outputPlace, writeOutput } from '../../compose/output-file.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
 import { keptPlan } from '../../domain/batch/plan.ts'
+import { rememberWritten } from '../../compose/written-files.ts'
 import { batchPlanPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
 import { unsent } from '../../domain/batch/unsent.ts'
 import { keptPlanView, planText } from '../../output/views/batch-check.ts'
@@ -68,6 +69,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     })
     if (place.path !== undefined) {
       await writeOutput(context, place, [new TextEncoder().encode(`${JSON.stringify(kept, null, 2)}\n`)])
+      await rememberWritten(this.scope, { path: place.path, kind: 'plan' })
     }
     this.answer(
       keptPlanView(kept, place.path),

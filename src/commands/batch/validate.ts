@@ -3,6 +3,7 @@ import { allowancesOf, allowFlags } from '../../cli/flags/allow.ts'
 import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
+import { rememberWritten } from '../../compose/written-files.ts'
 import { batchPlanPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
 import { errorsCommand, fileCommand } from '../../domain/batch/file-command.ts'
 import { badRows } from '../../domain/batch/check.ts'
@@ -61,6 +62,7 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     })
     if (flags.errors !== undefined) {
       const path = await writeBatchErrors({ ...place, onNotice }, orders, plan.check, flags.errors)
+      await rememberWritten(scope, { path, kind: 'export' })
       scope.reporter.note(`The invalid rows are in ${path}`)
     }
     const toFile = flags.errors === undefined ? errorsCommand(this.args.file, choices) : undefined

@@ -5,6 +5,7 @@ import { Args } from '../../cli/oclif.ts'
 import { BaseCommand } from '../../cli/base-command.ts'
 import { storeBackupView } from '../../output/views/store.ts'
 import { store } from '../../compose/store.ts'
+import { rememberWritten } from '../../compose/written-files.ts'
 
 export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
   static override summary = 'Copy the store to a new file, even while it is in use'
@@ -23,6 +24,7 @@ export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
     const { maintenance, location } = await store(this.scope)
     const path = resolve(this.context.cwd, this.args.file)
     await maintenance.backup(path)
+    await rememberWritten(this.scope, { path, kind: 'backup' })
     this.answer(storeBackupView(location, path))
   }
 }

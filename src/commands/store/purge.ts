@@ -3,22 +3,29 @@ import { requestIdFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { forgotten, notScrubbed } from '../../domain/store/forget.ts'
-import { purgeQuestion, storePurgeView } from '../../output/views/store.ts'
+import { foundFilesText, purgeQuestion, storePurgeView } from '../../output/views/store.ts'
 import { purgeAll } from '../../usecases/store/purge.ts'
 import { orderPlans } from '../../compose/approval.ts'
 import { retention } from '../../compose/retention.ts'
 import { drafts } from '../../compose/drafts.ts'
 import { requestIdOf } from '../../compose/known-ids.ts'
 import { store } from '../../compose/store.ts'
+import { filePorts } from '../../compose/written-files.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { shellWord } from '../../domain/wording/shell-word.ts'
+import type { Forgotten } from '../../domain/store/told.ts'
+import type { FoundFile } from '../../usecases/store/files-of-person.ts'
 
 export default class StorePurge extends BaseCommand<typeof StorePurge> {
   static override summary = 'Remove a person, or old data, from the store'
   static override description = [
     'Removes names, addresses, order bodies, received events, and file names that contain the person’s name, from the database and its journal, kept answers of orders that were not finished, and plans of agents that wait. Rows that were not sent yet are cancelled. What remains names nobody: ids, statuses, and keyed fingerprints, so that an old file run again orders no person twice. Somebody who has the store and knows a person’s details can confirm with the fingerprints that the person was in it; --completely removes these too, and an old file then orders the person again. Rows in flight or unknown are kept.',
-    'Without --email, --request-id and --older-than it removes what is older than the setting retention (refcheck config set retention 24mo), as a worker does once a day; nothing else removes by itself. It does not reach: the service, results files and other exports, PDFs and their manifests, input files, files of batch plan, backups of the store, captured events, and what was forwarded to a receiver.',
+    'Without --email, --request-id and --older-than it removes what is older than the setting retention (refcheck config set retention 24mo), as a worker does once a day; nothing else removes by itself.',
+    'Files of this machine that still show a person named with --email or --request-id are listed: input files, results files, exports, plan files, reports and their lines in the manifest, and backups. With --delete-files (on a terminal it asks) those that refcheck wrote are deleted, whoever else is in them, except backups; other lines of a manifest stay. It does not reach: the service, files that were moved or copied, other machines, input files, backups of the store, captured events, and what was forwarded to a receiver.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> store purge --email priya@example.com',
+    '<%= config.bin %> store purge --email priya@example.com --delete-files',
     '<%= config.bin %> store purge --older-than 365d --yes',
     '<%= config.bin %> store purge --yes',
   ]
@@ -32,6 +39,10 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     'older-than': momentFlag({ summary: 'What ended before this date, or this long ago: 365d' }),
     completely: Flags.boolean({
       summary: 'Remove the fingerprints too; the person may be ordered again',
+      default: false,
+    }),
+    'delete-files': Flags.boolean({
+      summary: 'Also delete files refcheck wrote that show the person',
       default: false,
     }),
     'dry-run': Flags.boolean({ summary: 'Only count, remove nothing', default: false }),
@@ -55,12 +66,32 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
         ledger,
         drafts: await drafts(this.scope),
         plans: await orderPlans(this.scope),
+        ...(await filePorts(this.scope)),
         confirm: (found) => this.confirm(purgeQuestion(found), yes),
+        deletesFiles: (files) => this.#deletesFiles(files),
       },
       who,
       { dryRun, completely },
     )
     const failure = dryRun || purged.isScrubbed ? undefined : notScrubbed(location, purged)
     this.answer(storePurgeView(purged, dryRun), failure)
+    if (purged.files.some(({ isDeleted, isLeft }) => !isDeleted && !isLeft) && !dryRun)
+      this.scope.note(
+        purged.isFoundAgain ? deleteHint(who) : 'Delete them yourself: another purge may not find them.',
+      )
   }
+
+  /** A question on a terminal; elsewhere the flag alone decides. */
+  async #deletesFiles(files: readonly FoundFile[]): Promise<boolean> {
+    if (this.flags['delete-files'] || this.flags.yes) return this.flags['delete-files']
+    this.scope.note(foundFilesText(files))
+    const question = `Delete ${countInWords(files.length, 'file')} that refcheck wrote as well?`
+    return (await this.scope.prompter()?.confirm({ message: question, isGrave: true })) === true
+  }
+}
+
+function deleteHint(who: Forgotten): string {
+  const selection =
+    'email' in who ? ['--email', who.email] : 'requestId' in who ? ['--request-id', who.requestId] : []
+  return `To delete those that refcheck wrote, run: refcheck store purge ${selection.map(shellWord).join(' ')} --delete-files --yes`
 }

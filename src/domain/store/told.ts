@@ -52,6 +52,29 @@ export interface Purged {
   logsLeft: { host: string; path: string }[]
 }
 
+/** What a purge erases outside the store. */
+export interface FilesToErase {
+  /** Ids of kept answers. */
+  drafts: string[]
+  /** Codes of plans that wait. */
+  plans: string[]
+  /** Absolute paths. */
+  files: string[]
+  /** Reports with their lines in the manifest of a folder, by their keys. */
+  reports: { folder: string; keys: string[] }[]
+}
+
+/** By what a person is found in files. */
+export interface Traces {
+  batches: { id: string; path: string | null; resultsFile: string | null }[]
+  rows: {
+    requestId: string | null
+    first_name: string | null
+    last_name: string | null
+    email: string | null
+  }[]
+}
+
 /** A store brought to the newest format; 0 for one that was not there. */
 export interface Migrated {
   location: string

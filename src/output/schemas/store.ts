@@ -50,6 +50,13 @@ export const purged = z.strictObject({
   drafts: count,
   plans: count,
   dry_run: z.boolean(),
+  files: z.array(
+    z.strictObject({
+      path: z.string(),
+      kind: z.enum(['input', 'results', 'export', 'plan', 'backup', 'report', 'manifest']),
+      deleted: z.boolean(),
+    }),
+  ),
   logs_left: z.array(z.strictObject({ host: z.string(), path: z.string() })),
 })
 export const sameService = z.strictObject({ urls: z.tuple([z.string(), z.string()]), same: z.boolean() })

@@ -132,10 +132,39 @@ interface Removed {
   kept: number
   /** Attempt logs of other machines that still hold fingerprints. */
   logsLeft: readonly { host: string; path: string }[]
+  /** Files of this machine that show the person. */
+  files: readonly PurgedFile[]
+}
+
+interface PurgedFile {
+  path: string
+  kind: string
+  isDeleted: boolean
+}
+
+const kindNames: Readonly<Record<string, string>> = {
+  input: 'input file',
+  results: 'results file',
+  plan: 'plan file',
+}
+
+const fileLine = (kind: string, path: string): string =>
+  `  ${(kindNames[kind] ?? kind).padEnd('results file'.length)}  ${sanitize(path)}`
+
+/** Files that show a person, and may be deleted. */
+export const foundFilesText = (files: readonly Omit<PurgedFile, 'isDeleted'>[]): string =>
+  ['Files that show the person:', ...files.map(({ kind, path }) => fileLine(kind, path))].join('\n')
+
+function filesText(files: readonly PurgedFile[]): string[] {
+  const lines = (title: string, isDeleted: boolean): string[] => {
+    const found = files.filter((file) => file.isDeleted === isDeleted)
+    return found.length === 0 ? [] : [title, ...found.map(({ kind, path }) => fileLine(kind, path))]
+  }
+  return [...lines('Removed from files:', true), ...lines('Files that still show the person:', false)]
 }
 
 /** `2 rows and 1 event`; drafts and plans where there are some. */
-function removedText({ rows, events, drafts, plans }: Omit<Removed, 'kept' | 'logsLeft'>): string {
+function removedText({ rows, events, drafts, plans }: Omit<Removed, 'kept' | 'logsLeft' | 'files'>): string {
   const found = [countInWords(rows, 'row'), countInWords(events, 'event')]
   if (drafts > 0) found.push(countInWords(drafts, 'draft'))
   if (plans > 0) found.push(countInWords(plans, 'plan'))
@@ -146,22 +175,40 @@ export const purgeQuestion = (found: Removed): string =>
   `Remove personal data of ${removedText(found)} permanently?`
 
 export function storePurgeView(purged: Removed, dryRun: boolean): View {
-  const { rows, events, drafts, plans, kept, logsLeft } = purged
+  const { rows, events, drafts, plans, kept, logsLeft, files } = purged
   return {
-    json: { rows, events, kept, drafts, plans, dry_run: dryRun, logs_left: logsLeft },
+    json: {
+      rows,
+      events,
+      kept,
+      drafts,
+      plans,
+      dry_run: dryRun,
+      logs_left: logsLeft,
+      files: files.map(({ path, kind, isDeleted }) => ({ path, kind, deleted: isDeleted })),
+    },
     text: ({ columns }) => {
       const logs = logsLeft.map(
         ({ host, path }) =>
           `Fingerprints are still in the attempt log of another machine: ${sanitize(host)}, ${sanitize(path)}. They are removed when refcheck next opens this store there.`,
       )
+      const nothing =
+        files.length === 0
+          ? 'Nothing to remove: no personal data was found.'
+          : 'Nothing to remove from the store.'
       if (rows + events + drafts + plans + kept === 0)
-        return wrapped(['Nothing to remove: no personal data was found.', ...logs].join('\n'), columns)
+        return wrapped([nothing, ...logs].join('\n'), columns).concat(
+          ...filesText(files).map((line) => `\n${line}`),
+        )
       const did = dryRun ? 'Would remove' : 'Removed'
       const left =
         kept === 0
           ? ''
           : `; ${countInWords(kept, 'row')} not settled yet ${kept === 1 ? 'is kept' : 'are kept'}`
-      return wrapped([`${did} personal data of ${removedText(purged)}${left}.`, ...logs].join('\n'), columns)
+      return wrapped(
+        [`${did} personal data of ${removedText(purged)}${left}.`, ...logs].join('\n'),
+        columns,
+      ).concat(...filesText(files).map((line) => `\n${line}`))
     },
   }
 }

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+
 import { Accounts } from './accounts.ts'
 import type { AttemptLogFiles } from './attempt-log.ts'
 import { Batches } from './batches.ts'
@@ -29,14 +31,19 @@ export interface StoreParts {
 /** A store over a database that is open and of the newest format. */
 export async function assembleStore(
   { engine, holds, upkeep, logFiles, isNew = false, close }: StoreParts,
-  { clock, random, onNotice }: StoreOptions,
+  { clock, random, onNotice, cwd, paths }: StoreOptions,
 ): Promise<Store> {
   const key = new StoreKey(engine.location)
   await engine.run(key.loadKey())
   const logs = logFiles && new StoreLogs(logFiles, { engine, key, random })
   const rollbacks = new RollbackDetection({ engine, key, logs, runner: holds, clock, random, onNotice })
   if (isNew) await rollbacks.makeLog()
-  const maintenance = new Maintenance(engine, { key, rollbacks, upkeep })
+  const maintenance = new Maintenance(engine, {
+    key,
+    rollbacks,
+    upkeep,
+    dataFolder: resolve(cwd, paths.data),
+  })
   await maintenance.finishErasure()
   return {
     location: engine.location,

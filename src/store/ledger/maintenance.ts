@@ -1,11 +1,19 @@
 import type { ExaminedLogs } from '../../domain/store/check.ts'
 import type { Closing } from '../../domain/store/closing.ts'
-import type { Forgotten, Purged, StoreInfo, StoreServer } from '../../domain/store/told.ts'
+import type { Forgotten, Purged, StoreInfo, StoreServer, Traces } from '../../domain/store/told.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
+import { machineName } from '../../host/machine-name.ts'
 import { damageOf } from './submission-rows.ts'
 import { all, type Engine, get, type Work } from './engine.ts'
 import type { StoreKey } from './fingerprints.ts'
-import { finishErasure, purge, type PurgeOptions, type PurgeParts } from './purge.ts'
+import {
+  type EraseFiles,
+  finishErasure,
+  purge,
+  type PurgeOptions,
+  type PurgeParts,
+  tracesOf,
+} from './purge.ts'
 import type { RollbackDetection } from './rollback-detection.ts'
 import { readClosing } from './store-state.ts'
 
@@ -61,9 +69,16 @@ export class Maintenance {
   readonly #key: StoreKey
   readonly #rollbacks: RollbackDetection
   readonly #upkeep: Upkeep
+  readonly #place: string
+  #hasFilesToErase = false
 
-  constructor(engine: Engine, parts: { key: StoreKey; rollbacks: RollbackDetection; upkeep: Upkeep }) {
+  /** `dataFolder`: of this machine. */
+  constructor(
+    engine: Engine,
+    parts: { key: StoreKey; rollbacks: RollbackDetection; upkeep: Upkeep; dataFolder: string },
+  ) {
     this.#engine = engine
+    this.#place = `${machineName()} ${parts.dataFolder}`
     this.#key = parts.key
     this.#rollbacks = parts.rollbacks
     this.#upkeep = parts.upkeep
@@ -163,17 +178,28 @@ export class Maintenance {
    * database or its journal. The keyed fingerprints stay, so that an old file run again orders nobody twice.
    * `completely` removes the fingerprints too. With `dryRun` it counts.
    */
-  async purge(who: Forgotten, options: PurgeOptions): Promise<Purged> {
-    return purge(this.#engine, this.#purgeParts, who, options)
+  async purge(who: Forgotten, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<Purged> {
+    return purge(this.#engine, this.#purgeParts, who, options, eraseFiles)
+  }
+
+  traces(who: Forgotten): Promise<Traces> {
+    return tracesOf(this.#engine, this.#purgeParts, who)
+  }
+
+  /** Whether a purge that was interrupted left files of this machine. */
+  get hasFilesToErase(): boolean {
+    return this.#hasFilesToErase
   }
 
   /** Ends what a purge that was interrupted began, and removes what another machine left to this one. */
-  async finishErasure(): Promise<void> {
-    await finishErasure(this.#engine, this.#purgeParts, false)
+  async finishErasure(eraseFiles?: EraseFiles): Promise<void> {
+    const { hasFiles } = await finishErasure(this.#engine, this.#purgeParts, { isPatient: false, eraseFiles })
+    this.#hasFilesToErase = hasFiles
   }
 
   get #purgeParts(): PurgeParts {
     return {
+      place: this.#place,
       logs: this.#rollbacks,
       fingerprint: this.#key.fingerprint,
       scrub: (isPatient) => this.#upkeep.scrub(isPatient),

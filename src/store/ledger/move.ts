@@ -24,7 +24,7 @@ import {
 import { fingerprintKeyName, type StoreKey, storeIdName } from './fingerprints.ts'
 import type { Upkeep } from './maintenance.ts'
 import type { StoreLogs } from './store-logs.ts'
-import { beginMovedGeneration, erasedName, readClosing, writeClosing } from './store-state.ts'
+import { beginMovedGeneration, erasureName, readClosing, writeClosing } from './store-state.ts'
 import { peopleTables, type Table, tables } from './schema.ts'
 
 /** The values of a row, by the columns of its table. */
@@ -38,7 +38,7 @@ const keptNames: readonly string[] = [
   'generation',
   'former_generations',
   'ignored_logs',
-  erasedName,
+  erasureName,
 ]
 
 const arrivedName = 'arrived'

@@ -1,7 +1,7 @@
 import { terminalStatuses } from '../../contract/statuses.ts'
 import { type Named, namesPerson } from '../../domain/store/forget.ts'
 import { columnsWith, statesLeft } from '../../domain/store/forgetting.ts'
-import type { Forgotten, Purged } from '../../domain/store/told.ts'
+import type { FilesToErase, Forgotten, Purged, Traces } from '../../domain/store/told.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import {
@@ -16,14 +16,15 @@ import {
   type Work,
 } from './engine.ts'
 import type { Fingerprint } from './fingerprints.ts'
-import { readLogs } from './store-state.ts'
 import { sqlList } from './submission-rows.ts'
-import { erasedName } from './store-state.ts'
+import { erasureName, readLogs } from './store-state.ts'
 
 export interface PurgeOptions {
   dryRun: boolean
   /** The fingerprints too: an old file would order the person again. */
   completely: boolean
+  /** Files of this machine that are erased after the commit; none unless told. */
+  files?: FilesToErase | undefined
 }
 
 /** The attempt logs of this machine. */
@@ -35,6 +36,8 @@ export interface ErasableLogs {
 }
 
 export interface PurgeParts {
+  /** This machine's place of files, among all that use the store. */
+  place: string
   logs: ErasableLogs
   fingerprint: Fingerprint
   /** Removes older versions of rows; `isPatient`: waits for other processes. */
@@ -44,8 +47,15 @@ export interface PurgeParts {
 /** Set while older versions of rows may hold what was removed; each purge counts it up. */
 const unscrubbedName = 'unscrubbed'
 
-/** By the id of a log, the attempts whose fingerprints its machine has still to remove from it. */
-type ErasedAttempts = Record<string, string[]>
+/** What has still to be removed. */
+interface Erasure {
+  /** By the id of a log, the attempts whose fingerprints its machine removes from it. */
+  logs: Record<string, string[]>
+  /** By the place of a machine. */
+  files: Record<string, FilesToErase[]>
+}
+
+export type EraseFiles = (files: FilesToErase) => Promise<void>
 
 const hasPerson = `(s.first_name IS NOT NULL OR s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
 const hasPersonOrPrints = `(${hasPerson} OR s.person_print IS NOT NULL)`
@@ -75,8 +85,9 @@ export async function purge(
   parts: PurgeParts,
   who: Forgotten,
   options: PurgeOptions,
+  eraseFiles?: EraseFiles,
 ): Promise<Purged> {
-  const { completely } = options
+  const { completely, files } = options
   const rows = chooseRows(engine.dialect, parts.fingerprint, who)
   const events = chooseEvents(engine.dialect, parts.fingerprint, who)
   if (options.dryRun) {
@@ -87,41 +98,44 @@ export async function purge(
     })
   }
   const isPerson = !('endedBefore' in who)
-  const found = await engine.transaction(() =>
-    eraseRows(engine.dialect, rows, events, { isPerson, completely }),
-  )
-  const isLeftTo = await finishErasure(engine, parts, true)
+  const found = await engine.transaction(function* () {
+    if (files !== undefined) yield* rememberFiles(engine.dialect, parts.place, files)
+    return yield* eraseRows(engine.dialect, rows, events, { isPerson, completely })
+  })
+  const { isLeftTo } = await finishErasure(engine, parts, { isPatient: true, eraseFiles })
   return { ...found, isScrubbed: isLeftTo === undefined, isLeftTo, logsLeft: await engine.run(logsLeft()) }
 }
 
 /**
  * What follows the commit of a purge: the fingerprints are removed from the attempt logs of this machine, because a rollback
- * would leave a log without what the store still has, and then older versions of rows. A process that is killed in between
- * leaves that to the next start of any; other machines have logs of their own. `isPatient`: waits for other processes.
+ * would leave a log without what the store still has; then files, and older versions of rows. A process that is killed in
+ * between leaves that to the next start; other machines have logs and files of their own. `isPatient`: waits for other
+ * processes. `hasFiles`: files of this machine are left, because nothing was given to erase them with.
  */
 export async function finishErasure(
   engine: Engine,
-  { logs, scrub }: Pick<PurgeParts, 'logs' | 'scrub'>,
-  isPatient: boolean,
-): Promise<Purged['isLeftTo']> {
+  { place, logs, scrub }: Pick<PurgeParts, 'place' | 'logs' | 'scrub'>,
+  { isPatient, eraseFiles }: { isPatient: boolean; eraseFiles?: EraseFiles | undefined },
+): Promise<{ isLeftTo: Purged['isLeftTo']; hasFiles: boolean }> {
   const left = await engine.run(
     all<{ name: string; value: Uint8Array }>(
-      'SELECT name, value FROM meta WHERE name IN (:erased, :unscrubbed)',
-      {
-        erased: erasedName,
-        unscrubbed: unscrubbedName,
-      },
+      'SELECT name, value FROM meta WHERE name IN (:erasure, :unscrubbed)',
+      { erasure: erasureName, unscrubbed: unscrubbedName },
     ),
   )
   const texts = new Map(left.map(({ name, value }) => [name, Buffer.from(value).toString()]))
-  const erased = JSON.parse(texts.get(erasedName) ?? '{}') as ErasedAttempts
-  const here = await logs.idsHere(Object.keys(erased))
-  if (here.length > 0) {
-    await logs.removeFingerprints(new Set(here.flatMap((id) => erased[id] ?? [])))
-    await engine.transaction(() => forgetErased(engine.dialect, erased, here))
-  }
+  const erasure = parseErasure(texts.get(erasureName))
+  const logIds = await logs.idsHere(Object.keys(erasure.logs))
+  if (logIds.length > 0)
+    await logs.removeFingerprints(new Set(logIds.flatMap((id) => erasure.logs[id] ?? [])))
+  const files = erasure.files[place] ?? []
+  for (const each of files) await eraseFiles?.(each)
+  const erasedFiles = eraseFiles === undefined ? 0 : files.length
+  if (logIds.length > 0 || erasedFiles > 0)
+    await engine.transaction(() => forgetErased(engine.dialect, erasure, { logIds, place, erasedFiles }))
   const unscrubbed = texts.get(unscrubbedName)
-  if (unscrubbed === undefined) return undefined
+  if (files.length > erasedFiles || unscrubbed === undefined)
+    return { isLeftTo: undefined, hasFiles: files.length > erasedFiles }
   const isLeftTo = await scrub(isPatient)
   if (isLeftTo === undefined) {
     // Another purge may have committed in between.
@@ -132,14 +146,36 @@ export async function finishErasure(
       }),
     )
   }
-  return isLeftTo
+  return { isLeftTo, hasFiles: false }
+}
+
+/** What of a person may be in files: batches, requests and names of the rows, those that were emptied before too. */
+export async function tracesOf(
+  engine: Engine,
+  { fingerprint }: Pick<PurgeParts, 'fingerprint'>,
+  who: Forgotten,
+): Promise<Traces> {
+  const { erased, values } = chooseRows(engine.dialect, fingerprint, who)
+  return engine.snapshot(function* () {
+    return {
+      batches: yield* all<Traces['batches'][number]>(
+        `SELECT DISTINCT b.id, b.path, b.results_file AS "resultsFile" FROM submissions s JOIN batches b ON b.id = s.batch_id
+          WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`,
+        values,
+      ),
+      rows: yield* all<Traces['rows'][number]>(
+        `SELECT DISTINCT s.request_id AS "requestId", s.first_name, s.last_name, s.email FROM submissions s WHERE ${erased}`,
+        values,
+      ),
+    }
+  })
 }
 
 /** Logs of other machines that still hold fingerprints. */
 function* logsLeft(): Work<Purged['logsLeft']> {
-  const erased = JSON.parse((yield* metaText(erasedName)) ?? '{}') as ErasedAttempts
+  const { logs } = parseErasure(yield* metaText(erasureName))
   const registered = yield* readLogs()
-  return registered.filter(({ id }) => id in erased).map(({ host, path }) => ({ host, path }))
+  return registered.filter(({ id }) => id in logs).map(({ host, path }) => ({ host, path }))
 }
 
 function* countAll(rows: ChosenRows, events: Chosen, completely: boolean): Work<Found> {
@@ -211,34 +247,52 @@ function* rememberErased(dialect: Dialect, erased: string, values: Values): Work
   const logs = yield* readLogs()
   if (attempts.length === 0 || logs.length === 0) return
   const ids = attempts.map(({ id }) => id)
-  const before = yield* lockErased(dialect)
-  for (const { id } of logs) before[id] = [...new Set([...(before[id] ?? []), ...ids])]
-  yield* setMeta(erasedName, JSON.stringify(before))
+  const erasure = yield* lockErasure(dialect)
+  for (const { id } of logs) erasure.logs[id] = [...new Set([...(erasure.logs[id] ?? []), ...ids])]
+  yield* setMeta(erasureName, JSON.stringify(erasure))
 }
 
-/** These logs hold none of these fingerprints any more. */
-function* forgetErased(dialect: Dialect, done: ErasedAttempts, logIds: readonly string[]): Work<void> {
-  const erased = yield* lockErased(dialect)
+function* rememberFiles(dialect: Dialect, place: string, files: FilesToErase): Work<void> {
+  const erasure = yield* lockErasure(dialect)
+  erasure.files[place] = [...(erasure.files[place] ?? []), files]
+  yield* setMeta(erasureName, JSON.stringify(erasure))
+}
+
+/** `done`: as it was read; others may have added to it since. */
+function* forgetErased(
+  dialect: Dialect,
+  done: Erasure,
+  { logIds, place, erasedFiles }: { logIds: readonly string[]; place: string; erasedFiles: number },
+): Work<void> {
+  const erasure = yield* lockErasure(dialect)
+  const { logs, files } = erasure
   for (const id of logIds) {
-    const removed = new Set(done[id])
-    const rest = (erased[id] ?? []).filter((attempt) => !removed.has(attempt))
-    if (rest.length > 0) erased[id] = rest
-    else delete erased[id]
+    const removed = new Set(done.logs[id])
+    logs[id] = (logs[id] ?? []).filter((attempt) => !removed.has(attempt))
+    if (logs[id].length === 0) delete logs[id]
   }
-  yield* setMeta(erasedName, Object.keys(erased).length === 0 ? undefined : JSON.stringify(erased))
+  const erased = new Set((done.files[place] ?? []).slice(0, erasedFiles).map((each) => JSON.stringify(each)))
+  files[place] = (files[place] ?? []).filter((each) => !erased.has(JSON.stringify(each)))
+  if (files[place].length === 0) delete files[place]
+  const isOver = Object.keys(logs).length + Object.keys(files).length === 0
+  yield* setMeta(erasureName, isOver ? undefined : JSON.stringify(erasure))
 }
 
-function* lockErased(dialect: Dialect): Work<ErasedAttempts> {
+function* lockErasure(dialect: Dialect): Work<Erasure> {
   // From then on there is a row to lock.
   yield* run('INSERT INTO meta (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING', {
-    name: erasedName,
+    name: erasureName,
     value: Buffer.from('{}'),
   })
   const row = yield* get<{ value: Uint8Array }>(
     `SELECT value FROM meta WHERE name = :name ${dialect.lockRows('meta')}`,
-    { name: erasedName },
+    { name: erasureName },
   )
-  return JSON.parse(Buffer.from(row?.value ?? '{}').toString()) as ErasedAttempts
+  return parseErasure(row && Buffer.from(row.value).toString())
+}
+
+function parseErasure(text: string | undefined): Erasure {
+  return { logs: {}, files: {}, ...(JSON.parse(text ?? '{}') as Partial<Erasure>) }
 }
 
 function* emptyRows(erased: string, values: Values, completely: boolean): Work<void> {

@@ -18,7 +18,7 @@ import { storeIdName } from './fingerprints.ts'
 /** What a store says of itself in `meta`; under `closed`, why it takes no orders. */
 export const closedName = 'closed'
 /** What machines have still to remove from their attempt logs; see purge.ts. */
-export const erasedName = 'erased_attempts'
+export const erasureName = 'erasure'
 export const generationName = 'generation'
 const formerName = 'former_generations'
 export const epochName = 'epoch'

@@ -1,6 +1,7 @@
 import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { IoError } from '../../errors/kinds.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { makeFolders } from '../../disk/make-folders.ts'
 import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
@@ -149,6 +150,17 @@ export class ReportFolder {
     })
   }
 
+  /** Removes reports and their lines. Where a link is in the way of one, only its line. */
+  async erase(keys: readonly string[]): Promise<void> {
+    for (const key of keys) {
+      const record = this.#records.get(key)
+      if (record === undefined) continue
+      if (obstacleAt(this.path, record.file) === undefined) await this.discard(record.file)
+      this.#records.delete(key)
+      this.#changed = true
+    }
+  }
+
   /** Puts what is now known of a request's reports, those of them that are on record, in this order. */
   arrange(subjects: readonly ReportSubject[]): void {
     const known: [key: string, record: ReportRecord][] = []
@@ -222,6 +234,18 @@ export class ReportFolder {
     const table = this.#options.csv(manifestTable(records))
     await writeWhole(join(this.path, manifestName), `${JSON.stringify(records, null, 2)}\n`)
     await writeWhole(join(this.path, manifestTableName), table)
+  }
+}
+
+/** What the manifest of a folder lists; nothing where it has none that can be read. */
+export async function recordsIn(folder: string): Promise<ReportRecord[]> {
+  const path = join(folder, manifestName)
+  try {
+    const text = await readText(path)
+    return text === undefined ? [] : parseManifest(text, path)
+  } catch (error) {
+    if (error instanceof IoError) return []
+    throw error
   }
 }
 

@@ -5,40 +5,79 @@ import type { Drafts } from '../../store/drafts/drafts.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Maintenance } from '../../store/ledger/maintenance.ts'
 import type { OrderPlans } from '../../store/plans/order-plans.ts'
+import {
+  eraseFiles,
+  type ErasePorts,
+  type FilePorts,
+  filesOfPerson,
+  type FoundFile,
+  type FoundFiles,
+} from './files-of-person.ts'
 
-export interface PurgePorts {
-  maintenance: Pick<Maintenance, 'purge'>
+export interface PurgePorts extends FilePorts, ErasePorts {
+  maintenance: Pick<Maintenance, 'purge' | 'traces'>
   ledger: Pick<Ledger, 'list'>
   drafts: Pick<Drafts, 'all' | 'unreadable' | 'drop'>
   plans: Pick<OrderPlans, 'waiting' | 'find' | 'drop'>
+  written: FilePorts['written'] & ErasePorts['written']
   /** Asked where there is something to remove; throws where nothing is to be removed after all. */
   confirm: (found: PurgedAll) => Promise<void>
+  /** Whether files that refcheck wrote are deleted too. */
+  deletesFiles: (files: readonly FoundFile[]) => Promise<boolean>
 }
 
 /** What is removed of a store, and of the files beside it. */
 export interface PurgedAll extends Purged {
   drafts: number
   plans: number
+  files: (FoundFile & { isDeleted: boolean })[]
+  /** Whether another purge of the same person finds those of the files that could be deleted. */
+  isFoundAgain: boolean
 }
 
-/** Removes what names a person, or what is old, wherever this machine keeps it; with `dryRun` it counts. */
+const noFiles: FoundFiles = { files: [], reports: [], toRemember: [], toForget: [] }
+
+/**
+ * Removes what names a person, or what is old, wherever this machine keeps it; with `dryRun` it counts. Files are looked for
+ * where a person is named, and deleted where that is wanted.
+ */
 export async function purgeAll(
-  { maintenance, ledger, drafts, plans, confirm }: PurgePorts,
+  ports: PurgePorts,
   who: Forgotten,
   { dryRun, completely }: { dryRun: boolean; completely: boolean },
 ): Promise<PurgedAll> {
+  const { maintenance, ledger, drafts, plans, written } = ports
   // Looked for first: the purge forgets whose a request was.
   const emails = await emailsOf(ledger, who)
   const own = await draftsOf(drafts, who, emails)
   const planned = await plansOf(plans, emails)
-  const beside = { drafts: own.length, plans: planned.length }
+  const outside =
+    'endedBefore' in who ? noFiles : await filesOfPerson(ports, await maintenance.traces(who), who)
+  const left = outside.files.map((file) => ({ ...file, isDeleted: false }))
+  const isFoundAgain = !completely && outside.toForget.length === 0
+  const beside = { drafts: own.length, plans: planned.length, files: left, isFoundAgain }
   const found = { ...(await maintenance.purge(who, { dryRun: true, completely })), ...beside }
+  if (dryRun) return found
   const isNothing = found.rows + found.events + own.length + planned.length === 0
-  if (dryRun || (isNothing && found.isScrubbed && !completely)) return found
-  if (!isNothing || completely) await confirm(found)
-  for (const id of own) await drafts.drop(id)
-  for (const code of planned) await plans.drop(code)
-  return { ...(await maintenance.purge(who, { dryRun: false, completely })), ...beside }
+  if (!isNothing || completely) await ports.confirm(found)
+  const deletable = outside.files.filter(({ isLeft }) => !isLeft)
+  const deletes = deletable.length > 0 && (await ports.deletesFiles(deletable))
+  if (isNothing && found.isScrubbed && !completely && !deletes) return found
+  if (!deletes) for (const file of outside.toRemember) await written.add(file)
+  for (const path of outside.toForget) await written.drop(path)
+  const files = {
+    drafts: own,
+    plans: planned,
+    files: deletes
+      ? deletable.flatMap(({ path, kind }) => (kind === 'report' || kind === 'manifest' ? [] : [path]))
+      : [],
+    reports: deletes ? outside.reports : [],
+  }
+  const purged = await maintenance.purge(who, { dryRun: false, completely, files }, (each) =>
+    eraseFiles(ports, each),
+  )
+  const after = deletes ? left.map((file) => ({ ...file, isDeleted: !file.isLeft })) : left
+  return { ...purged, ...beside, files: after }
 }
 
 async function emailsOf(ledger: PurgePorts['ledger'], who: Forgotten): Promise<string[]> {

@@ -76,6 +76,9 @@ test('a user who may change no table works with a store that its owner made, by 
 
     $ refcheck store purge --email a1@example.com --yes
     Removed personal data of 1 row and 0 events.
+    Files that still show the person:
+      input file    HOME/people.csv
+      results file  HOME/people.results.csv
     2> Error: what was removed may still be read in the files of the store "postgres://STORE": only the owner of its tables may clean them
     2> The server cleans them later by itself (autovacuum). To clean them now, run VACUUM as the owner, or as the owner run: refcheck store purge --email a1@example.com --yes
     exit 10

@@ -130,6 +130,10 @@ test('it is backed up by other means, purged by the same', async () => {
 
     $ refcheck store purge --email a1@example.com --yes
     Removed personal data of 1 row and 0 events.
+    Files that still show the person:
+      input file    HOME/people.csv
+      results file  HOME/people.results.csv
+    2> To delete those that refcheck wrote, run: refcheck store purge --email a1@example.com --delete-files --yes
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes

@@ -65,6 +65,7 @@ describe.each(backends)('%s', (backend) => {
     expect(loggedPrints()).toHaveLength(3)
     const engine = await engineOf()
     const dying = {
+      place: '',
       fingerprint: (identity: string) => identity,
       logs: {
         idsHere: (ids: readonly string[]) => Promise.resolve([...ids]),
@@ -88,6 +89,7 @@ describe.each(backends)('%s', (backend) => {
     await store.ledger.move(sent, { to: 'rejected', at: someTime, reason: 'no' })
     const engine = await engineOf()
     const parts = {
+      place: '',
       fingerprint: (identity: string) => identity,
       logs: { idsHere: () => Promise.resolve([]), removeFingerprints: () => Promise.resolve() },
       scrub: () => {
@@ -124,6 +126,7 @@ describe.each(backends)('%s', (backend) => {
     const engine = await engineOf()
     let removed = 0
     const parts = {
+      place: '',
       fingerprint: (identity: string) => identity,
       logs: {
         idsHere: (ids: readonly string[]) => Promise.resolve([...ids]),
@@ -179,7 +182,12 @@ test('the check of a store holds 2,000 rows in memory at the most', async () => 
       clock,
       random,
     })
-    const maintenance = new Maintenance(counted, { key, rollbacks, upkeep: sqliteUpkeep(database) })
+    const maintenance = new Maintenance(counted, {
+      key,
+      rollbacks,
+      upkeep: sqliteUpkeep(database),
+      dataFolder: place.folder,
+    })
     expect(await maintenance.check()).toEqual([])
     expect(most).toBe(2_000)
     database.close()

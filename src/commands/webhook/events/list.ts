@@ -6,6 +6,7 @@ import { outputPlace, writeOutput } from '../../../compose/output-file.ts'
 import { eventListView } from '../../../output/views/inbox.ts'
 import { exportLines, listEvents } from '../../../usecases/webhook/inbox.ts'
 import { requestIdOf } from '../../../compose/known-ids.ts'
+import { rememberWritten } from '../../../compose/written-files.ts'
 import { inboxToShow } from '../../../compose/store.ts'
 
 export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsList> {
@@ -36,6 +37,7 @@ export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsL
       const place = await outputPlace(this.context, file, isNew)
       await writeOutput(this.context, place, exportLines(inbox, filter))
       if (place.path === undefined) return
+      await rememberWritten(this.scope, { path: place.path, kind: 'export' })
     }
     this.answerList(eventListView(await listEvents(inbox, filter)), listFormat(this.flags))
   }

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { diskFailure, errorNumber } from '../disk/failure.ts'
+import { makeOwnFolders, readPrivate, requireOwnFolders } from '../disk/private-modes.ts'
+import { writeWhole } from '../disk/whole-file.ts'
+
+/** `reports`: a folder with a manifest. */
+export type WrittenKind = 'results' | 'export' | 'plan' | 'backup' | 'reports'
+
+export interface WrittenFile {
+  /** Absolute. */
+  path: string
+  kind: WrittenKind
+  /** The batch whose rows it has, where it is of one. */
+  batchId?: string | undefined
+}
+
+const maxBytes = 64 * 1024
+const suffix = '.json'
+
+/**
+ * Where this machine wrote people's data outside the data folder, so that a purge can name it: a private file each, below
+ * `written`.
+ */
+export class WrittenFiles {
+  readonly #base: string
+  readonly #folder: string
+
+  constructor(dataFolder: string) {
+    this.#base = dataFolder
+    this.#folder = join(dataFolder, 'written')
+  }
+
+  async add(file: WrittenFile): Promise<void> {
+    makeOwnFolders(this.#base, this.#folder)
+    await writeWhole(this.#pathOf(file.path), JSON.stringify(file))
+  }
+
+  async all(): Promise<WrittenFile[]> {
+    requireOwnFolders(this.#base, this.#folder)
+    const names = await readdir(this.#folder).catch((error: unknown) => {
+      if (errorNumber(error) === 'ENOENT') return []
+      throw diskFailure('read the folder', this.#folder, error)
+    })
+    const found: WrittenFile[] = []
+    for (const name of names.filter((each) => each.endsWith(suffix)).sort()) {
+      const file = await readPrivate(join(this.#folder, name), maxBytes, this.#base)
+      if (file !== undefined) found.push(JSON.parse(file.text) as WrittenFile)
+    }
+    return found
+  }
+
+  async drop(path: string): Promise<void> {
+    await rm(this.#pathOf(path), { force: true }).catch((error: unknown) => {
+      throw diskFailure('remove', this.#pathOf(path), error)
+    })
+  }
+
+  #pathOf(path: string): string {
+    return join(this.#folder, `${createHash('sha256').update(path).digest('hex').slice(0, 32)}${suffix}`)
+  }
+}

@@ -1,0 +1,155 @@
+import { createReadStream } from 'node:fs'
+import { lstat, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { reportKey, type ReportRecord } from '../../domain/report/record.ts'
+import { namesPerson } from '../../domain/store/forget.ts'
+import type { FilesToErase, Traces } from '../../domain/store/told.ts'
+import type { Drafts } from '../../store/drafts/drafts.ts'
+import type { OrderPlans } from '../../store/plans/order-plans.ts'
+import type { WrittenFile, WrittenFiles, WrittenKind } from '../../store/written-files.ts'
+
+/** A file of this machine that shows somebody. */
+export interface FoundFile {
+  path: string
+  kind: Exclude<WrittenKind, 'reports'> | 'input' | 'report' | 'manifest'
+  /** Whether it is a person's own, or a backup, which a purge leaves alone. */
+  isLeft: boolean
+}
+
+export interface FilePorts {
+  written: Pick<WrittenFiles, 'add' | 'all' | 'drop'>
+  /** Records of a folder of reports; none where it has no manifest. */
+  recordsIn: (folder: string) => Promise<readonly ReportRecord[]>
+}
+
+/** What was found of a person outside the store. */
+export interface FoundFiles {
+  files: FoundFile[]
+  reports: FilesToErase['reports']
+  /** Of those files, the ones that the next purge finds by this only: the store may no longer know of them. */
+  toRemember: WrittenFile[]
+  /** Those whose path is not kept because it names the person. */
+  toForget: string[]
+}
+
+/** In the order in which they are listed. */
+const kinds: readonly FoundFile['kind'][] = [
+  'input',
+  'results',
+  'export',
+  'plan',
+  'report',
+  'manifest',
+  'backup',
+]
+
+/** A text search reads so many bytes at once, and so many of them again with the next. */
+const blockBytes = 1024 * 1024
+const overlapChars = 512
+
+/** Files of this machine that still show the person: what batches were read from and written to, exports, and reports. */
+export async function filesOfPerson(
+  { written, recordsIn }: FilePorts,
+  traces: Traces,
+  who: { email: string } | { requestId: string },
+): Promise<FoundFiles> {
+  const batchIds = new Set(traces.batches.map(({ id }) => id))
+  const requestIds = new Set(traces.rows.flatMap(({ requestId }) => requestId ?? []))
+  if ('requestId' in who) requestIds.add(who.requestId.toLowerCase())
+  const words = [
+    ...requestIds,
+    ...('email' in who ? [who.email.toLowerCase()] : []),
+    ...traces.rows.flatMap(({ email }) => email?.toLowerCase() ?? []),
+  ]
+  const found: FoundFiles = { files: [], reports: [], toRemember: [], toForget: [] }
+  const seen = new Set<string>()
+  const add = (path: string, kind: FoundFile['kind']): void => {
+    if (seen.has(path)) return
+    seen.add(path)
+    found.files.push({ path, kind, isLeft: kind === 'input' || kind === 'backup' })
+  }
+  for (const { id, path, resultsFile } of traces.batches) {
+    if (path !== null && (await isFile(path))) add(path, 'input')
+    if (resultsFile === null || !(await isFile(resultsFile))) continue
+    add(resultsFile, 'results')
+    found.toRemember.push({ path: resultsFile, kind: 'results', batchId: id })
+  }
+  for (const file of await written.all()) {
+    if (file.kind === 'reports') {
+      await addReports(file.path)
+    } else if (!(await isFile(file.path))) {
+      await written.drop(file.path)
+    } else if (file.batchId === undefined ? await holdsWord(file.path, words) : batchIds.has(file.batchId)) {
+      add(file.path, file.kind)
+    }
+  }
+  const isNamed = ({ path }: { path: string }): boolean =>
+    traces.rows.some((person) => namesPerson(path, person))
+  // A report is found by its folder.
+  found.toForget = found.files
+    .filter((file) => file.kind !== 'report' && isNamed(file))
+    .map(({ path }) => path)
+  found.files.sort(
+    (one, other) => kinds.indexOf(one.kind) - kinds.indexOf(other.kind) || (one.path < other.path ? -1 : 1),
+  )
+  found.toRemember = found.toRemember.filter((file) => !isNamed(file))
+  return found
+
+  async function addReports(folder: string): Promise<void> {
+    const records = (await recordsIn(folder)).filter(
+      ({ request_id }) => request_id !== null && requestIds.has(request_id),
+    )
+    if (records.length === 0) return
+    for (const { file } of records) {
+      const path = join(folder, ...file.split('/'))
+      if (await isFile(path)) add(path, 'report')
+    }
+    add(join(folder, 'manifest.json'), 'manifest')
+    found.reports.push({ folder, keys: records.map(reportKey) })
+  }
+}
+
+export interface ErasePorts {
+  drafts: Pick<Drafts, 'drop'>
+  plans: Pick<OrderPlans, 'drop'>
+  written: Pick<WrittenFiles, 'drop'>
+  /** Removes reports and their lines of the manifest. */
+  eraseReports: (folder: string, keys: readonly string[]) => Promise<void>
+}
+
+/** May be repeated. */
+export async function eraseFiles(
+  { drafts, plans, written, eraseReports }: ErasePorts,
+  files: FilesToErase,
+): Promise<void> {
+  for (const id of files.drafts) await drafts.drop(id)
+  for (const code of files.plans) await plans.drop(code)
+  for (const path of files.files) {
+    if (await isFile(path)) await rm(path, { force: true })
+    await written.drop(path)
+  }
+  for (const { folder, keys } of files.reports) await eraseReports(folder, keys)
+}
+
+/** Links are not followed. */
+async function isFile(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined))?.isFile() === true
+}
+
+/** Whether a file has one of these words, in lower case, as UTF-8; one that cannot be read has none. */
+async function holdsWord(path: string, words: readonly string[]): Promise<boolean> {
+  if (words.length === 0) return false
+  const wanted = words.map((word) => Buffer.from(word).toString('latin1'))
+  let before = ''
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: blockBytes })) {
+      const text = before + (chunk as Buffer).toString('latin1').toLowerCase()
+      if (wanted.some((word) => text.includes(word))) return true
+      before = text.slice(-overlapChars)
+    }
+  } catch {
+    return false
+  }
+  return false
+}

@@ -1,0 +1,144 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { SIZE } from '../harness/filters.ts'
+import { pdfsIn } from '../harness/ordered.ts'
+import { type Session, session } from '../harness/session.ts'
+import { reportKey } from '../../src/domain/report/record.ts'
+import { InternalError } from '../../src/errors/kinds.ts'
+import { systemRandom } from '../../src/host/random.ts'
+import { openStore } from '../../src/store/ledger/open.ts'
+import { recordsIn } from '../../src/store/reports/folder.ts'
+
+const zelda = 'zelda@example.com'
+const purge = `store purge --email ${zelda} --yes`
+const run = 'batch run people.csv --package 102 --yes'
+
+/** Zelda and one more were ordered, with all files that refcheck writes of them. */
+async function written(store: 'SQLite' | 'PostgreSQL' = 'SQLite'): Promise<Session> {
+  const here = await session({ store, filters: [SIZE] })
+  peopleFile(here.folder, [zelda, ...emails(1)])
+  const { batch_id } = (await here.type(`${run} --json`)).json() as { batch_id: string }
+  const { sandbox } = here
+  for (const { request_id } of sandbox.requests()) {
+    const isOver = () =>
+      sandbox.requests().find((each) => each.request_id === request_id)?.status === 'COMPLETED'
+    while (!isOver()) sandbox.advanceRequest(request_id)
+  }
+  await here.type('report sync --output reports --name-template {email}.pdf')
+  await here.type(`batch export ${batch_id} --output export.xlsx`)
+  await here.type('batch plan people.csv --package 102 --output plan.json')
+  if (store === 'SQLite') await here.type('store backup backup.sqlite')
+  return here
+}
+
+test('a purge lists the files that still show the person, and deletes those that refcheck wrote', async () => {
+  const here = await written()
+  expect(await here.all([purge, `${purge} --delete-files`, `${purge} --delete-files`]))
+    .toMatchInlineSnapshot(`
+      $ refcheck store purge --email zelda@example.com --yes
+      Removed personal data of 1 row and 0 events.
+      Files that still show the person:
+        input file    HOME/people.csv
+        results file  HOME/people.results.csv
+        export        HOME/export.xlsx
+        plan file     HOME/plan.json
+        report        HOME/reports/zelda-example-com.pdf
+        manifest      HOME/reports/manifest.json
+        backup        HOME/backup.sqlite
+      2> To delete those that refcheck wrote, run: refcheck store purge --email zelda@example.com --delete-files --yes
+      exit 0
+
+      $ refcheck store purge --email zelda@example.com --yes --delete-files
+      Nothing to remove from the store.
+      Removed from files:
+        results file  HOME/people.results.csv
+        export        HOME/export.xlsx
+        plan file     HOME/plan.json
+        report        HOME/reports/zelda-example-com.pdf
+        manifest      HOME/reports/manifest.json
+      Files that still show the person:
+        input file    HOME/people.csv
+        backup        HOME/backup.sqlite
+      exit 0
+
+      $ refcheck store purge --email zelda@example.com --yes --delete-files
+      Nothing to remove from the store.
+      Files that still show the person:
+        input file    HOME/people.csv
+        backup        HOME/backup.sqlite
+      exit 0
+    `)
+  expect(pdfsIn(join(here.folder, 'reports'))).toEqual(['a1-example-com.pdf'])
+  expect(here.read('reports/manifest.json').concat(here.read('reports/manifest.csv'))).not.toContain('zelda')
+  expect(here.read('reports/manifest.json')).toContain('a1-example-com.pdf')
+})
+
+test('on a terminal a purge asks before it deletes files', async () => {
+  const here = await written()
+  const line = `store purge --email ${zelda}`
+  const answers = [
+    { ask: /permanently/, confirm: true },
+    { ask: /refcheck wrote/, confirm: true },
+  ]
+  expect(await here.type(line, { answers })).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda@example.com
+    ? Remove personal data of 1 row and 0 events permanently? yes
+    2> Files that show the person:
+    2>   results file  HOME/people.results.csv
+    2>   export        HOME/export.xlsx
+    2>   plan file     HOME/plan.json
+    2>   report        HOME/reports/zelda-example-com.pdf
+    2>   manifest      HOME/reports/manifest.json
+    ? Delete 5 files that refcheck wrote as well? yes
+    Removed personal data of 1 row and 0 events.
+    Removed from files:
+      results file  HOME/people.results.csv
+      export        HOME/export.xlsx
+      plan file     HOME/plan.json
+      report        HOME/reports/zelda-example-com.pdf
+      manifest      HOME/reports/manifest.json
+    Files that still show the person:
+      input file    HOME/people.csv
+      backup        HOME/backup.sqlite
+    exit 0
+  `)
+})
+
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'a purge that is killed before it has deleted the files is finished at the next start, on %s',
+  async (engine) => {
+    const here = await written(engine)
+    const names = ['export.xlsx', 'people.results.csv']
+    const paths = { config: join(here.folder, 'config'), data: join(here.folder, 'data') }
+    const store = await openStore({
+      chosen: here.env['REFCHECK_STORE'],
+      paths,
+      cwd: here.folder,
+      clock: here.clock,
+      random: systemRandom,
+    })
+    const records = await recordsIn(join(here.folder, 'reports'))
+    const keys = records.filter(({ file }) => file.startsWith('zelda')).map(reportKey)
+    const files = {
+      drafts: [],
+      plans: [],
+      files: names.map((name) => join(here.folder, name)),
+      reports: [{ folder: join(here.folder, 'reports'), keys }],
+    }
+    const killed = () => Promise.reject(new InternalError('killed'))
+    await expect(
+      store.maintenance.purge({ email: zelda }, { dryRun: false, completely: true, files }, killed),
+    ).rejects.toThrow('killed')
+    await store.close()
+    expect(pdfsIn(join(here.folder, 'reports'))).toHaveLength(2)
+    expect((await here.type('request list')).stderr).toBe('')
+    expect(pdfsIn(join(here.folder, 'reports'))).toEqual(['a1-example-com.pdf'])
+    expect(here.read('reports/manifest.json')).not.toContain('zelda')
+    expect(readdirSync(here.folder).filter((name) => names.includes(name))).toEqual([])
+    expect((await here.type('store check')).code).toBe(0)
+  },
+)
