@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { type Session, session } from '../harness/session.ts'
+import { captured } from '../harness/unknown-row.ts'
 
 /**
  * What the provider said of an order whose outcome is unknown, and events that nearly fit.
@@ -17,14 +18,6 @@ async function withUnknown(here: Session, tag = '+cut-after', clock = here.clock
   peopleFile(here.folder, ['a1@example.com', `a2${tag}@example.com`])
   const { batch_id } = (await here.type(run, { clock })).json() as { batch_id: string }
   return { id: batch_id, requestId: here.sandbox.requests()[1]?.request_id ?? '' }
-}
-
-/** Events of every request there is, as a receiver would have captured them. */
-function captured({ sandbox, write }: Session): void {
-  const lines = sandbox
-    .requests()
-    .map(({ request_id }) => JSON.stringify({ event: 'request.updated', request_id, status: 'IN_PROGRESS' }))
-  write('events.ndjson', `${lines.join('\n')}\n`)
 }
 
 describe('they have it', () => {

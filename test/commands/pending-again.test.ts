@@ -3,27 +3,11 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { describe, expect, test } from 'vitest'
 
-import { peopleFile } from '../harness/batch-file.ts'
 import { asked } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
+import { captured, withUnknown } from '../harness/unknown-row.ts'
 
 const minute = 60_000
-
-/** Events of every request there is, as a receiver would have captured them. */
-function captured({ sandbox, write }: Session): string {
-  const lines = sandbox
-    .requests()
-    .map(({ request_id }) => JSON.stringify({ event: 'request.updated', request_id, status: 'IN_PROGRESS' }))
-  return write('events.ndjson', `${lines.join('\n')}\n`)
-}
-
-/** A batch of two whose second row may have been ordered; its id. */
-async function withUnknown({ type, folder }: Session, tag = '+cut-after'): Promise<string> {
-  peopleFile(folder, ['a1@example.com', `a2${tag}@example.com`])
-  const outcome = await type('batch run people.csv --package 102 --yes --json')
-  expect(outcome.code).toBe(8)
-  return (outcome.json() as { batch_id: string }).batch_id
-}
 
 /** Events of every request there is, as a receiver has stored them. */
 async function receive({ sandbox, folder, env }: Session, store: 'SQLite' | 'PostgreSQL'): Promise<void> {

@@ -16,24 +16,23 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { describe, expect, test, vi } from 'vitest'
 
-import {
-  formatRecord,
-  type LogEntry,
-  type LogRecord,
-  parseLog,
-} from '../../../../src/domain/store/attempt-log.ts'
+import { formatRecord, type LogEntry } from '../../../../src/domain/store/attempt-log.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 import { IoError } from '../../../../src/errors/kinds.ts'
 import { AttemptLog, digest } from '../../../../src/store/ledger/attempt-log.ts'
 import {
+  accepted,
   begun,
   closed,
+  entries,
   freshPlaces,
   goOn,
+  letIn,
   logFolder,
   logNames,
   logPath,
   place,
+  records,
   shut,
   tries,
 } from './rolled-back.ts'
@@ -41,12 +40,6 @@ import { addOne, newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows, rowsOf, statesOf } from '../files.ts'
 
 freshPlaces()
-
-const records = (): LogRecord[] => parseLog(readFileSync(logPath(), 'utf8'), digest).records
-const entries = (): LogEntry[] => records().filter((record) => record.kind === 'entry')
-const letIn = Array(3).fill('let in')
-const accepted = (requestId: string) =>
-  ({ to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' }) as const
 
 describe('between the commit and the request', () => {
   test('each attempt is recorded once, with its number and the keyed fingerprints', async () => {

@@ -1,26 +1,25 @@
 import { randomUUID } from 'node:crypto'
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 import { describe, expect, test } from 'vitest'
 
-import {
-  formatRecord,
-  type LogEntry,
-  type LogRecord,
-  parseLog,
-} from '../../../../src/domain/store/attempt-log.ts'
+import { formatRecord, type LogRecord } from '../../../../src/domain/store/attempt-log.ts'
 import { digest } from '../../../../src/store/ledger/attempt-log.ts'
 import {
+  accepted,
   begun,
   closed,
   copied,
+  entries,
   freshPlaces,
   goOn,
+  letIn,
   logNames,
   logPath,
   place,
+  records,
   shut,
   tries,
 } from './rolled-back.ts'
@@ -29,12 +28,7 @@ import { fileBatch, orderRow, orderRows, rowsOf, statesOf } from '../files.ts'
 
 freshPlaces()
 
-const records = (): LogRecord[] => parseLog(readFileSync(logPath(), 'utf8'), digest).records
-const entries = (): LogEntry[] => records().filter((record) => record.kind === 'entry')
 const append = (record: LogRecord): void => appendFileSync(logPath(), formatRecord(record, digest))
-const letIn = Array(3).fill('let in')
-const accepted = (requestId: string) =>
-  ({ to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' }) as const
 
 /** The store as it was after one attempt of three. */
 async function putBack(count = 2) {

@@ -1,10 +1,12 @@
-import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterEach, beforeEach, expect } from 'vitest'
 
+import { type LogEntry, type LogRecord, parseLog } from '../../../../src/domain/store/attempt-log.ts'
+import { digest } from '../../../../src/store/ledger/attempt-log.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
-import { newAttempt } from '../batches.ts'
+import { newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 
@@ -73,3 +75,13 @@ export async function tries(store: Store, batchId: string): Promise<unknown[]> {
 }
 
 export const shut = (words: string) => Array(3).fill(expect.stringContaining(words))
+
+/** Lines of the attempt log, as it is on the disk. */
+export const records = (): LogRecord[] => parseLog(readFileSync(logPath(), 'utf8'), digest).records
+export const entries = (): LogEntry[] => records().filter((record) => record.kind === 'entry')
+
+/** What `tries` answers for a store that is open. */
+export const letIn: unknown[] = Array(3).fill('let in')
+
+export const accepted = (requestId: string) =>
+  ({ to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' }) as const
