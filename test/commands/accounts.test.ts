@@ -124,6 +124,19 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
   })
 })
 
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'however an account is spelled, in the environment or the settings, and whatever it is changed to, a person is ordered once (%s)',
+  async (store) => {
+    const here = await withAcme(store)
+    for (const account of ['acme', 'Acme', 'acme ', 'acmee', 'acme.', 'other']) {
+      expect([account, (await here.type(order('ann'), under(account))).code]).toEqual([account, 2])
+      expect((await here.type(['config', 'set', 'account', account, '--yes'])).code).toBe(0)
+      expect([account, (await here.type(order('ann'))).code]).toEqual([account, 2])
+    }
+    expect(here.ordered()).toEqual(['ann@example.com'])
+  },
+)
+
 test.each([
   ['request create', order('ben')],
   ['request create --dry-run', `${order('ben')} --dry-run`],

@@ -11,6 +11,7 @@ import { captured } from '../harness/unknown-row.ts'
  */
 
 const minute = 60_000
+const stores = ['SQLite', 'PostgreSQL'] as const
 const run = 'batch run people.csv --package 102 --yes --json'
 
 /** A batch of two whose second row may have been ordered; its id, and what the service made of that row. */
@@ -218,8 +219,8 @@ describe('another organisation midway', () => {
     ['--drop', '--drop'],
   ]
 
-  test('a decision about a row is refused before it changes anything', async () => {
-    const here = await session()
+  test.each(stores)('a decision about a row is refused before it changes anything (%s)', async (store) => {
+    const here = await session({ store })
     const { id, requestId } = await withUnknown(here)
     const before = (await here.type(`batch rows ${id} --json`)).json()
     const later = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
@@ -234,26 +235,30 @@ describe('another organisation midway', () => {
     expect(here.ordered()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
   })
 
-  test('a decision with a profile of another service is refused before it changes anything', async () => {
-    const here = await session()
-    const { id, requestId } = await withUnknown(here)
-    const before = (await here.type(`batch rows ${id} --json`)).json()
-    const calls = here.calls().length
-    const later = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
-    for (const [flag, answer] of decisions(requestId)) {
-      const refused = await here.type(`batch reconcile ${id} --row 2 ${answer}`, {
-        env: { REFCHECK_BASE_URL: 'https://staging.example' },
-        clock: later,
-      })
-      expect([flag, refused.code, refused.stderr]).toEqual([
-        flag,
-        2,
-        expect.stringContaining('and this profile is for https://staging.example'),
-      ])
-      expect((await here.type(`batch rows ${id} --json`)).json()).toEqual(before)
-    }
-    expect(here.calls()).toHaveLength(calls)
-  })
+  test.each(stores)(
+    'a decision with a profile of another service is refused before it changes anything (%s)',
+    async (store) => {
+      const here = await session({ store })
+      const { id, requestId } = await withUnknown(here)
+      const before = (await here.type(`batch rows ${id} --json`)).json()
+      const calls = here.calls().length
+      const later = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
+      for (const [flag, answer] of decisions(requestId)) {
+        const refused = await here.type(`batch reconcile ${id} --row 2 ${answer}`, {
+          env: { REFCHECK_BASE_URL: 'https://staging.example' },
+          clock: later,
+        })
+        expect([flag, refused.code, refused.stderr]).toEqual([
+          flag,
+          2,
+          expect.stringContaining('and this profile is for https://staging.example'),
+        ])
+        expect((await here.type(`batch rows ${id} --json`)).json()).toEqual(before)
+      }
+      expect(here.calls()).toHaveLength(calls)
+      expect(here.ordered()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
+    },
+  )
 
   test('a starter who has left does not strand the batch: a person confirms', async () => {
     const here = await session()

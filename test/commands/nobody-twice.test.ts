@@ -310,6 +310,32 @@ test.each(stores)(
   },
 )
 
+test.each(stores)(
+  'a first name that is only punctuation, with the same phone and surname: not ordered again without a word (%s)',
+  async (store) => {
+    const { type, write, ordered } = await session({ store })
+    expect((await type(single('Ann', 'ann@example.com', '+61400000901'))).code).toBe(0)
+    const names = ['-', '.', '—', '*']
+    for (const [at, name] of names.entries()) {
+      const order = single('NAME', `new${at}@example.com`, '+61400000901').replace(
+        '-name NAME',
+        `-name=${name}`,
+      )
+      const refused = await type(`${order} --json`)
+      expect([name, refused.code, refused.json()]).toMatchObject([
+        name,
+        2,
+        { error: { code: 'duplicate', match: 'similar' } },
+      ])
+    }
+    const rows = names.map((name, at) => `${name},Low,row${at}@example.com,+61400000901`)
+    write('people.csv', `${header}\n${rows.join('\n')}\n`)
+    const outcome = await type('batch run people.csv --package 102 --yes --json')
+    expect([outcome.code, outcome.json()]).toMatchObject([10, { counts: { held: 4, accepted: 0 } }])
+    expect(ordered()).toEqual(['ann@example.com'])
+  },
+)
+
 test.each(stores)('an account in another spelling is the same account (%s)', async (store) => {
   const { type, ordered } = await session({ store })
   const [first_name, last_name, email, phone] = ann.split(',')
