@@ -28,7 +28,11 @@ describe('they have it', () => {
     const before = here.calls().length
     const outcome = await here.type(`batch reconcile ${id} --row 2 --request-id ${requestId} --json`)
     expect([outcome.code, outcome.json()]).toMatchObject([0, { counts: { accepted: 2, unknown: 0 } }])
-    expect(here.calls().slice(before)).toEqual(['GET /v1/requests/REQUEST_2 200'])
+    // The first read shows that the key belongs to the batch's organisation.
+    expect(here.calls().slice(before)).toEqual([
+      'GET /v1/requests/REQUEST_1 200',
+      'GET /v1/requests/REQUEST_2 200',
+    ])
     expect(here.read('people.results.csv')).toContain(`,accepted,${requestId},`)
     const again = await here.type(`batch reconcile ${id} --row 2 --request-id ${requestId}`)
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('row 2 is accepted')])
@@ -229,7 +233,8 @@ describe('another organisation midway', () => {
         env: stranger(here),
         clock: later,
       })
-      expect([flag, refused.code]).toEqual([flag, flag === '--request-id' ? 5 : 2])
+      const message = expect.stringContaining('so it is another organisation’s') as string
+      expect([flag, refused.code, refused.json()]).toMatchObject([flag, 2, { error: { message } }])
       expect((await here.type(`batch rows ${id} --json`)).json()).toEqual(before)
     }
     expect(here.ordered()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])

@@ -74,6 +74,7 @@ export async function settleManually(ports: StartPorts, hand: ManualSettlement):
       const { packageId } = row
       if (packageId === undefined) throw new InternalError(`row ${row.row} was sent without a package`)
       const { requestId } = answer
+      await requireOrganisation(ports, batch)
       await recordAnswer(ports, prompter, { ...row, packageId }, { requestId, why: hand.reason })
       break
     }
