@@ -12,6 +12,7 @@ export const lazyChunks: Readonly<Record<string, string>> = {
   'oclif-config': '@oclif/core/lib/config/index.js',
   'oclif-help': '@oclif/core/lib/help/index.js',
   'oclif-ux': '@oclif/core/lib/ux/index.js',
+  'table-colors': '@colors/colors/safe.js',
   'undici-http2': 'undici/lib/dispatcher/client-h2.js',
   'undici-milo': 'undici/lib/milo/simd.js',
   'undici-milo-plain': 'undici/lib/milo/no-simd.js',
@@ -56,7 +57,7 @@ export function lazyChunkPlugin(libraries: string, rewrites: Rewrites): Plugin {
       return `import library from '${path}'\nexport { library }\n`
     },
     transform: {
-      filter: { id: /@oclif\/core\/lib\/|\/undici\/lib\/|\/undici\.cjs$/ },
+      filter: { id: /@oclif\/core\/lib\/|\/cli-table3\/src\/|\/undici\/lib\/|\/undici\.cjs$/ },
       handler: (code, id) =>
         code.replace(/\brequire\((["'])([^"']+)\1\)/g, (whole, _, required: string) => {
           const name = chunkOf(id, required, libraries)

@@ -1,4 +1,5 @@
 import { shownName } from '../domain/wording/shown-name.ts'
+import Table from 'cli-table3'
 import { wrapAnsi } from 'fast-wrap-ansi'
 import stringWidth from 'string-width'
 
@@ -12,6 +13,21 @@ const gap = 2
 /** Columns a cell is narrowed to as long as that is enough, and at the very least. */
 const comfortable = 8
 const narrowest = 3
+/** Lines that are drawn together: the time of one drawing grows with their square. */
+const maxLinesAtOnce = 16
+/** No frame: columns apart from each other by blanks alone. */
+const bare = {
+  chars: Object.fromEntries(
+    ['top', 'bottom', 'left', 'mid', 'right']
+      .flatMap((name) => [name, `${name}-left`, `${name}-mid`, `${name}-right`])
+      .concat('middle')
+      .map((name) => [name, '']),
+  ),
+  // Nothing is cut, but cli-table3 measures what it would cut with, and the width of its own "…" takes emoji patterns.
+  truncate: '~',
+  style: { 'padding-left': 0, 'padding-right': gap, head: [], border: [] },
+}
+
 /** Rows as aligned columns; cells wrap where the terminal is too narrow for them. */
 export function table<Row>(
   rows: readonly Row[],
@@ -85,20 +101,28 @@ const uuid = /^\W*[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\W*$/
 /** The pieces that a word is broken into when words do not fit; an id is copied, so it stays in one as long as it can. */
 const breakable = (word: string): string[] => (uuid.test(word) ? [word] : piecesOf(word))
 
-/** Rows of cells of lines, as text. A line may be wider than its column where one character is: it is not cut. */
+/**
+ * Rows of cells of lines, as text. Each line is a row of its own for cli-table3, which measures a whole cell again for
+ * each of its lines: an answer of 4,000 characters took 15 s.
+ */
 function draw(rows: readonly (readonly string[][])[], widths: readonly number[]): string {
-  const padded = (text: string, at: number): string =>
-    text + ' '.repeat(Math.max(0, (widths[at] ?? 0) - stringWidth(text)) + gap)
-  return rows
-    .flatMap((cells) =>
-      Array.from({ length: Math.max(...cells.map((lines) => lines.length)) }, (_, line) =>
-        cells
-          .map((lines, at) => padded(lines[line] ?? '', at))
-          .join('')
-          .replace(/(?<! ) +$/, ''),
-      ),
+  const lines = rows.flatMap((cells) =>
+    Array.from({ length: Math.max(...cells.map((cell) => cell.length)) }, (_, line) =>
+      cells.map((cell) => cell[line] ?? ''),
+    ),
+  )
+  const drawn: string[] = []
+  for (let from = 0; from < lines.length; from += maxLinesAtOnce) {
+    const some = lines.slice(from, from + maxLinesAtOnce)
+    // A line may be wider than its column where one character is: it must not be cut.
+    const colWidths = widths.map(
+      (width, at) => Math.max(width, longest(some.map((line) => line[at] ?? ''))) + gap,
     )
-    .join('\n')
+    const drawing = new Table({ ...bare, colWidths })
+    drawing.push(...some)
+    drawn.push(drawing.toString())
+  }
+  return drawn.join('\n').replace(/(?<! ) +$/gm, '')
 }
 
 /** What a person sees of a value: words for what is missing, no control characters. */
