@@ -269,7 +269,10 @@ test('a file is planned as it is read, and a plan tells who is left out', async 
     review: { counts: { total: 3, pending: 2, duplicate: 1 } },
   })
   const answers = [
-    { ask: /^Order package 102 for 2 people \(Ana One, Bo Two\) .* and leave out 1 row/, confirm: true },
+    {
+      ask: /^Order package 102 for 2 people \(Ana One \(a1@example.com\), Bo Two \(a2@example.com\)\) .* and leave out 1 row/,
+      confirm: true,
+    },
   ]
   expect((await here.type(`approve ${code}`, { tty: true, answers })).code).toBe(10)
   expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
