@@ -4,7 +4,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { session } from '../harness/session.ts'
+import { type Session, session } from '../harness/session.ts'
+
+async function batchIdOf(type: Session['type']): Promise<string> {
+  const [batch] = (await type('batch list --json')).json() as { batch_id: string }[]
+  return batch?.batch_id ?? ''
+}
 
 /** 0.1.0 never told of an order that a proxy had repeated. */
 test('a POST that a proxy repeated is reported as a possible second order, with both ids, until acknowledged', async () => {
@@ -115,25 +120,261 @@ test('a run reads them when it starts, before its first order, and not again at 
 })
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made without a %s store', (store) => {
-  test('and read before its person was ordered here is reported once they are, until acknowledged', async () => {
+  const person = '--first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001'
+
+  /** Ana Row1 is ordered by another program after `before`; the file of the event names that request. */
+  async function orderedElsewhere(before?: (here: Session) => Promise<void>) {
     const here = await session({ store })
-    peopleFile(here.folder, ['a1@example.com'])
-    const person = '--first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001'
+    peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+    await before?.(here)
     const elsewhere = { env: { REFCHECK_STORE: ':memory:' } }
     expect((await here.type(`request create --package 102 ${person} --yes`, elsewhere)).code).toBe(0)
-    const [request_id] = here.sandbox.requests().map((each) => each.request_id)
+    const request_id = here.sandbox.requests().at(-1)?.request_id ?? ''
     here.write(
       'events.ndjson',
       `${JSON.stringify({ event: 'request.updated', request_id, status: 'PARTIAL' })}\n`,
     )
-    expect((await here.type('batch reconcile --events events.ndjson')).stdout).toBe('Nothing to settle.\n')
-    expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)
-    expect(await here.type('batch reconcile')).toMatchInlineSnapshot(`
+    return { ...here, request_id }
+  }
+
+  test('holds a row of its person, with its id, until a person releases the row; then it is a possible second order', async () => {
+    const { type, all, request_id, ordered } = await orderedElsewhere()
+    expect((await type('batch reconcile --events events.ndjson')).stdout).toBe('Nothing to settle.\n')
+    expect(await all(['batch plan people.csv --package 102', 'batch run people.csv --package 102 --yes']))
+      .toMatchInlineSnapshot(`
+      $ refcheck batch plan people.csv --package 102
+      2> people.csv: 2 rows
+      2>   1 order of package 102
+      2>   1 row held, not sent until you release it
+      2>     request REQUEST_1, which was not ordered with this store, is for this person
+      2>       Ana Row1 (line 2)
+      2> Sending takes under a minute
+      {
+        "refcheck_plan": 1,
+        "file": "HOME/people.csv",
+        "sha256": "aeae3fbec0ba4af8170400c1022bd05faf1317f099cec7f79b53e32bf288d21c",
+        "base_url": "http://127.0.0.1:PORT",
+        "package_id": 102,
+        "reading": {
+          "sheet": null,
+          "map": {},
+          "ignore": [],
+          "default_country": null,
+          "header_row": null,
+          "encoding": null,
+          "hidden": null,
+          "accept_lines": []
+        },
+        "shared": [],
+        "counts": {
+          "total": 2,
+          "pending": 1,
+          "sending": 0,
+          "accepted": 0,
+          "rejected": 0,
+          "unknown": 0,
+          "dropped": 0,
+          "held": 1,
+          "invalid": 0,
+          "duplicate": 0,
+          "cancelled": 0
+        },
+        "duplicates": [],
+        "changes": [],
+        "unlikely": [],
+        "ordered_before": [],
+        "held": [
+          {
+            "row": 1,
+            "reason": "unmatched_request",
+            "request_id": "REQUEST_1"
+          }
+        ],
+        "seconds": 0
+      }
+      exit 0
+
+      $ refcheck batch run people.csv --package 102 --yes
+      2>
+      2> people.csv: 2 rows
+      2>   1 order of package 102
+      2>   1 row held, not sent until you release it
+      2>     request REQUEST_1, which was not ordered with this store, is for this person
+      2>       Ana Row1 (line 2)
+      2> Sending takes under a minute
+      2>
+      batch  BATCH_1
+      people.csv, package 102
+
+      1  accepted
+      1  held
+      2  rows
+
+      results  HOME/people.results.csv
+      2> Error: 1 of 2 rows was accepted (1 held)
+      2> See why it is held: refcheck batch rows BATCH_1 --state held
+      2> Two people: refcheck batch release BATCH_1 --row 1
+      2> The same person: refcheck batch cancel BATCH_1 --row 1
+      exit 10
+    `)
+    expect(ordered()).toEqual(['a1@example.com', 'a2@example.com'])
+    const id = await batchIdOf(type)
+    expect(
+      await all([
+        `batch rows ${id} --state held`,
+        `batch rows ${id} --state held --json`,
+        `batch release ${id} --row 1`,
+        `batch resume ${id} --yes`,
+        'batch reconcile',
+      ]),
+    ).toMatchInlineSnapshot(`
+      $ refcheck batch rows BATCH_1 --state held
+      ROW  LINE  STATE  EMAIL           OUTCOME
+      1    2     held   a1@example.com  held: request REQUEST_1, which was not ordered with this store, is for this person
+      exit 0
+
+      $ refcheck batch rows BATCH_1 --state held --json
+      [
+        {
+          "row": 1,
+          "line": 2,
+          "state": "held",
+          "request_id": "REQUEST_1",
+          "status": null,
+          "attempts": 0,
+          "email": "a1@example.com",
+          "error": "held: request REQUEST_1, which was not ordered with this store, is for this person",
+          "matches": {
+            "state": "accepted",
+            "batch_id": null,
+            "row": null,
+            "request_id": "REQUEST_1"
+          },
+          "error_reason": null
+        }
+      ]
+      exit 0
+
+      $ refcheck batch release BATCH_1 --row 1
+      2> Released 1 row. Order with: refcheck batch resume BATCH_1
+      batch  BATCH_1
+      people.csv, package 102
+
+      1  accepted
+      1  pending
+      2  rows
+
+      results  HOME/people.results.csv
+      exit 0
+
+      $ refcheck batch resume BATCH_1 --yes
+      2> Warning: possible second order: request REQUEST_1, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_3 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_1
+      batch  BATCH_1
+      people.csv, package 102
+
+      2  accepted
+      2  rows
+
+      results  HOME/people.results.csv
+      exit 0
+
       $ refcheck batch reconcile
-      possible second order: request REQUEST_1, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_2 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_1
+      possible second order: request REQUEST_1, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_3 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_1
       exit 0
     `)
-    await here.type(`batch reconcile --acknowledge ${request_id}`)
-    expect((await here.type('batch reconcile')).stdout).toBe('Nothing to settle.\n')
+    expect(ordered()).toEqual(['a1@example.com', 'a2@example.com', 'a1@example.com'])
+    await type(`batch reconcile --acknowledge ${request_id}`)
+    expect((await type('batch reconcile')).stdout).toBe('Nothing to settle.\n')
+  })
+
+  test('holds a single order of its person and of a similar one; a flag says that it is ordered all the same', async () => {
+    const { all, ordered } = await orderedElsewhere()
+    const similar = person.replace('Ana', 'Anna').replace('a1@', 'anna@')
+    expect(
+      await all([
+        'batch reconcile --events events.ndjson',
+        `request create --package 102 ${person} --yes`,
+        `request create --package 102 ${person} --yes --json`,
+        `request create --package 102 ${similar} --yes`,
+      ]),
+    ).toMatchInlineSnapshot(`
+      $ refcheck batch reconcile --events events.ndjson
+      Nothing to settle.
+      exit 0
+
+      $ refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --yes
+      2> Error: request REQUEST_1, which was not ordered with this store, is for this person: package 102, on 2026-11-20 12:00 +00:00
+      2> Nothing was sent. See who ordered it: refcheck request get REQUEST_1
+      2> To order it all the same, add --allow-duplicate.
+      exit 2
+
+      $ refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --yes --json
+      {
+        "error": {
+          "code": "duplicate",
+          "message": "request REQUEST_1, which was not ordered with this store, is for this person: package 102, on 2026-11-20 12:00 +00:00",
+          "hint": "Nothing was sent. See who ordered it: refcheck request get REQUEST_1\\nTo order it all the same, add --allow-duplicate.",
+          "request_id": "REQUEST_1",
+          "match": "exact"
+        }
+      }
+      exit 2
+
+      $ refcheck request create --package 102 --first-name Anna --last-name Row1 --email anna@example.com --phone +61400000001 --yes
+      2> Error: request REQUEST_1, which was not ordered with this store, is for somebody with the same phone: package 102, on 2026-11-20 12:00 +00:00
+      2> Nothing was sent. See who ordered it: refcheck request get REQUEST_1
+      2> To order it all the same, add --allow-similar.
+      exit 2
+    `)
+    expect(ordered()).toEqual(['a1@example.com'])
+    expect(
+      await all([
+        `request create --package 102 ${person} --yes --allow-duplicate`,
+        `request create --package 102 ${similar} --yes --allow-similar`,
+      ]),
+    ).toMatchInlineSnapshot(`
+      $ refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --yes --allow-duplicate
+      created  REQUEST_2                             RECEIVED
+      2> Follow it with: refcheck request wait REQUEST_2
+      exit 0
+
+      $ refcheck request create --package 102 --first-name Anna --last-name Row1 --email anna@example.com --phone +61400000001 --yes --allow-similar
+      created  REQUEST_3                             RECEIVED
+      2> Follow it with: refcheck request wait REQUEST_3
+      exit 0
+    `)
+    expect(ordered()).toHaveLength(3)
+  })
+
+  test('and read after its person’s file was taken in holds the row when it is to be sent', async () => {
+    const { type, all, ordered } = await orderedElsewhere(async (here) => {
+      const [header, first, second] = here.read('people.csv').split('\n')
+      here.write('people.csv', [header, second, first, ''].join('\n'))
+      await here.type('batch run people.csv --package 102 --yes --max 1')
+    })
+    const id = await batchIdOf(type)
+    expect(await all(['batch reconcile --events events.ndjson', `batch resume ${id} --yes`]))
+      .toMatchInlineSnapshot(`
+        $ refcheck batch reconcile --events events.ndjson
+        Nothing to settle.
+        exit 0
+
+        $ refcheck batch resume BATCH_1 --yes
+        2> row 2 held: request REQUEST_2, which was not ordered with this store, is for this person
+        batch  BATCH_1
+        people.csv, package 102
+
+        1  accepted
+        1  held
+        2  rows
+
+        results  HOME/people.results.csv
+        2> Error: 1 of 2 rows was accepted (1 held)
+        2> See why it is held: refcheck batch rows BATCH_1 --state held
+        2> Two people: refcheck batch release BATCH_1 --row 2
+        2> The same person: refcheck batch cancel BATCH_1 --row 2
+        exit 10
+      `)
+    expect(ordered()).toEqual(['a2@example.com', 'a1@example.com'])
   })
 })

@@ -7,7 +7,7 @@ import { filedSession } from '../harness/filed-session.ts'
 import type { Filter } from '../harness/filters.ts'
 import { pdfsIn } from '../harness/ordered.ts'
 import { orderOf } from '../harness/people.ts'
-import { session } from '../harness/session.ts'
+import { type Session, session } from '../harness/session.ts'
 import type { Between } from '../harness/world.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
@@ -262,3 +262,119 @@ describe('one request id for two orders is no two orders', () => {
     `)
   })
 })
+
+describe.each(['SQLite', 'PostgreSQL'] as const)(
+  '%s: two rows at the same moment, both answered with one id',
+  (store) => {
+    /** Two runs, each with an order in flight; both are answered with the request of two.csv, in the order that is given. */
+    async function bothAnswered(answeredFirst: 'one.csv' | 'two.csv') {
+      const here = await session({ store })
+      peopleFile(here.folder, ['ann@example.com'], 'one.csv')
+      peopleFile(here.folder, ['ben@example.com', 'cy@example.com'], 'two.csv')
+      const inFlight = { 'ann@example.com': turn(), 'ben@example.com': turn() }
+      let bens = ''
+      here.intercept(async (request, ask) => {
+        if (request.method !== 'POST') return ask(request)
+        const text = await request.clone().text()
+        const answer = await ask(request)
+        const who = Object.keys(inFlight).find((email) => text.includes(email))
+        if (who === undefined) return answer
+        const body = await answer.text()
+        if (who === 'ben@example.com') bens = body
+        const { arrived, released } = inFlight[who as keyof typeof inFlight]
+        arrived.resolve()
+        await released.promise
+        return new Response(bens, { status: 201, headers: { 'content-type': 'application/json' } })
+      })
+      const { 'ann@example.com': ann, 'ben@example.com': ben } = inFlight
+      const one = here.type('batch run one.csv --package 102 --yes')
+      await ann.arrived.promise
+      const runs = { 'one.csv': one, 'two.csv': here.type('batch run two.csv --package 102 --yes') }
+      await ben.arrived.promise
+      const later = answeredFirst === 'one.csv' ? 'two.csv' : 'one.csv'
+      const turns = { 'one.csv': ann, 'two.csv': ben }
+      turns[answeredFirst].released.resolve()
+      const first = await runs[answeredFirst]
+      turns[later].released.resolve()
+      return { here, first, second: await runs[later] }
+    }
+
+    const turn = () => ({ arrived: Promise.withResolvers<void>(), released: Promise.withResolvers<void>() })
+
+    /** What each row has, and whether that is the request of its person. */
+    async function rowsNow({ type, sandbox }: Session) {
+      const batches = (await type('batch list --json')).json() as { batch_id: string }[]
+      const rows: { email: string; state: string; request_id: string | null }[] = []
+      for (const { batch_id } of batches)
+        rows.push(...((await type(`batch rows ${batch_id} --json`)).json() as typeof rows))
+      const own = new Map(sandbox.requests().map((each) => [each.recipient.email, each.request_id]))
+      return rows
+        .toSorted((one, other) => one.email.localeCompare(other.email))
+        .map(({ email, state, request_id }) => [email, state, request_id === (own.get(email) ?? null)])
+    }
+
+    const settled = async (here: Session) => {
+      here.intercept(undefined)
+      const lines = here.sandbox
+        .requests()
+        .map(({ request_id }) => JSON.stringify({ request_id, event: 'request.updated', status: 'RECEIVED' }))
+      here.write('events.ndjson', lines.join('\n'))
+      await here.type('batch reconcile --events events.ndjson')
+      return rowsNow(here)
+    }
+
+    test('the other row records it first: one read shows whose it is, and that row keeps it; the batch halts', async () => {
+      const { here, first, second } = await bothAnswered('one.csv')
+      expect(first.code).toBe(0)
+      expect(second).toMatchInlineSnapshot(`
+        $ refcheck batch run two.csv --package 102 --yes
+        2>
+        2> two.csv: 2 rows
+        2>   2 orders of package 102
+        2> Sending takes under a minute
+        2>
+        batch  BATCH_2
+        two.csv, package 102
+
+        1  accepted
+        1  pending
+        2  rows
+
+        halted  2026-11-20 12:00 +00:00  the service answered with request REQUEST_2 for row 1 of batch BATCH_1 as well, and the request is for row 1 of batch BATCH_2
+        A cache or proxy between here and the service may mix up answers: check the base URL and the proxy before anything else is sent. Settle that row with: refcheck batch reconcile BATCH_1
+
+        results  HOME/two.results.csv
+        2> Error: halted: the service answered with request REQUEST_2 for row 1 of batch BATCH_1 as well, and the request is for row 1 of batch BATCH_2; 1 accepted so far, 1 not sent yet
+        2> A cache or proxy between here and the service may mix up answers: check the base URL and the proxy before anything else is sent.
+        2> Settle that row with: refcheck batch reconcile BATCH_1
+        2> Then resume with: refcheck batch resume BATCH_2
+        exit 7
+      `)
+      expect(here.calls().filter((call) => call.startsWith('GET /v1/requests/'))).toHaveLength(1)
+      expect(here.ordered().sort()).toEqual(['ann@example.com', 'ben@example.com'])
+      expect(await rowsNow(here)).toEqual([
+        ['ann@example.com', 'unknown', false],
+        ['ben@example.com', 'accepted', true],
+        ['cy@example.com', 'pending', true],
+      ])
+      expect((await settled(here)).slice(0, 2)).toEqual([
+        ['ann@example.com', 'accepted', true],
+        ['ben@example.com', 'accepted', true],
+      ])
+    })
+
+    test('its own row records it first: the other one is unknown, and its own event settles it', async () => {
+      const { here, second } = await bothAnswered('two.csv')
+      expect(second.code).toBe(8)
+      expect((await rowsNow(here)).slice(0, 2)).toEqual([
+        ['ann@example.com', 'unknown', false],
+        ['ben@example.com', 'accepted', true],
+      ])
+      expect(here.calls().filter((call) => call.startsWith('GET /v1/requests/'))).toHaveLength(1)
+      expect((await settled(here)).slice(0, 2)).toEqual([
+        ['ann@example.com', 'accepted', true],
+        ['ben@example.com', 'accepted', true],
+      ])
+    })
+  },
+)

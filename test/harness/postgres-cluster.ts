@@ -177,6 +177,24 @@ export class Cluster {
     return standby
   }
 
+  /** The server's files as they are now; the function that is answered puts them back. The server is down meanwhile. */
+  async snapshot(): Promise<() => Promise<void>> {
+    const copy = `${this.#data}.snapshot`
+    await this.#whileDown(['-a', this.#data, copy])
+    return async () => {
+      await this.#end('SIGQUIT')
+      rmSync(this.#data, { recursive: true })
+      await this.#whileDown(['-a', copy, this.#data])
+      rmSync(copy, { recursive: true })
+    }
+  }
+
+  async #whileDown(copy: string[]): Promise<void> {
+    await this.#end('SIGINT')
+    await once(spawn('cp', copy, { stdio: 'ignore' }), 'close')
+    await this.#run()
+  }
+
   /** What the server wrote about itself. */
   log(): string {
     return readFileSync(join(this.#folder, 'log'), 'utf8')

@@ -8,6 +8,8 @@ const settings = ['wal_keep_size=256MB', 'max_connections=60']
 const followsWithinMs = 30_000
 
 export interface Failover {
+  /** The old primary may return: see `returnFormer`. */
+  mayReturn?: boolean
   /** Whether the last commits reach the standby. */
   how: 'synchronous' | 'asynchronous'
   /** What happens between the cut of the link and the end of the primary; with `asynchronous` alone. */
@@ -28,6 +30,8 @@ export class PostgresPair {
   readonly #database: string
   #standbys = 0
   #next: Follower | undefined
+  /** The primary of before the last failover, where it may return. */
+  #former: Cluster | undefined
 
   private constructor(primary: Cluster, address: SwitchedPort, database: string) {
     this.#primary = primary
@@ -68,7 +72,7 @@ export class PostgresPair {
   }
 
   /** A standby takes over from a primary that is gone for good. */
-  async failOver({ how, meanwhile }: Failover): Promise<void> {
+  async failOver({ how, meanwhile, mayReturn = false }: Failover): Promise<void> {
     const before = this.#primary
     const { cluster: after, name, link } = this.#next ?? (await this.#follow())
     this.#next = undefined
@@ -86,7 +90,25 @@ export class PostgresPair {
     this.#primary = after
     this.#address.lead(after.port)
     await link.close()
-    await before.stop()
+    if (mayReturn) this.#former = before
+    else await before.stop()
+  }
+
+  /** The old primary takes its place again, as it was when it went; the new one is gone for good. */
+  async returnFormer(): Promise<void> {
+    const [former, gone] = [this.#former, this.#primary]
+    if (former === undefined) throw new Error('no primary may return')
+    this.#former = undefined
+    await gone.kill()
+    await former.again()
+    this.#primary = former
+    this.#address.lead(former.port)
+    await gone.stop()
+  }
+
+  /** The server's files as they are now; the function that is answered puts them back. */
+  snapshot(): Promise<() => Promise<void>> {
+    return this.#primary.snapshot()
   }
 
   ask(sql: string): Promise<Record<string, unknown>[]> {
@@ -97,6 +119,7 @@ export class PostgresPair {
     await this.#address.close()
     await this.#next?.link.close()
     await this.#next?.cluster.stop()
+    await this.#former?.stop()
     await this.#primary.stop()
   }
 

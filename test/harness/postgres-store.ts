@@ -31,6 +31,7 @@ const tables = [
   'attempt_logs',
   'joined_packages',
   'joined_services',
+  'unmatched_requests',
   'quota',
   'events',
 ]

@@ -210,6 +210,15 @@ export const promises: readonly Promised[] = [
     ['last year’s file is no witness', [others, 'other people in the same places']],
     ['an id without digests is read once', [others, 'an id without digests']],
     ['a rehearsal is no witness', [others, 'of a rehearsal on another loopback service']],
+    [
+      'a request id that is taken: one read shows whose it is',
+      ['commands/mixed-answers.test.ts', 'that row keeps it; the batch halts'],
+    ],
+    [
+      'a request that no row ordered holds a new order of its person',
+      [orphans, 'holds the row when it is to be sent'],
+      ['store/ledger/unmatched-requests.test.ts', 'holds a row at its claim'],
+    ],
     ['a possible second order is told of', [orphans, 'reported as a possible second order']],
     ['at most ten calls an hour', ['domain/batch/second-orders.test.ts', 'at most ten reads an hour']],
   ]),

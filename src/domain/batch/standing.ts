@@ -1,5 +1,6 @@
 import type { Batch, BatchCounts, BatchRow, Halt, Match } from './batch.ts'
-import { heldWords, sharedText } from '../submission/duplicate.ts'
+import { heldWords, sharedText, unmatchedText } from '../submission/duplicate.ts'
+import { isUnmatched } from '../submission/unmatched.ts'
 import { witnessPlace } from '../submission/witness.ts'
 import type { OrderInError } from '../../errors/base.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
@@ -170,6 +171,7 @@ function listedMatch({ state, batchId, row, requestId, told }: Match): ListedMat
     const { file, line } = told
     return { state: state ?? null, batch_id: null, row: null, request_id, results_file: file, line }
   }
+  if (isUnmatched({ row })) return { state: state ?? null, batch_id: null, row: null, request_id }
   return { state: state ?? null, batch_id: batchId, row, request_id }
 }
 
@@ -181,6 +183,8 @@ export function matchInError({ batchId, row, requestId, told }: Match): OrderInE
 /** Why a row is not accepted, in one sentence: what is so, and no more. */
 function errorOf({ state, reason, field, matches, heldFor, shares, batchId }: BatchRow): string | null {
   if (state === 'accepted') return null
+  if (heldFor === 'unmatched_request' && state === 'held')
+    return `held: ${unmatchedText(matches?.requestId, shares)}`
   if (matches !== undefined && state !== 'cancelled') {
     const what =
       heldFor === undefined
@@ -196,6 +200,8 @@ function errorOf({ state, reason, field, matches, heldFor, shares, batchId }: Ba
 
 function matchText({ batchId, row, requestId, state, orderedAt, told }: Match, own: string): string {
   const other = told === undefined ? `row ${row} of batch ${batchId}` : witnessPlace(told)
+  if (isUnmatched({ row }))
+    return `request ${batchId}${orderedAt === undefined ? '' : ` (created ${localTime(orderedAt)})`}`
   const where = batchId === own ? `row ${row}` : other
   if (requestId !== undefined) {
     return `request ${requestId} (${where}${orderedAt === undefined ? '' : `, ordered ${localTime(orderedAt)}`})`

@@ -62,7 +62,10 @@ export function weigh(before: RunCounters, outcome: Outcome, options: WeighOptio
   }
   switch (outcome.kind) {
     case 'accepted':
-      return { counters: { ...counters, refusals: noRows.refusals }, step: goOn }
+      return {
+        counters: { ...counters, refusals: noRows.refusals },
+        step: outcome.halts === undefined ? goOn : { kind: 'halt', error: outcome.halts },
+      }
     case 'rejected':
       return rejected(counters, outcome.error)
     case 'halted':

@@ -1,4 +1,4 @@
-import type { InterruptedError } from '../../errors/kinds.ts'
+import type { RefcheckError } from '../../errors/base.ts'
 import type { Submission } from '../submission/submission.ts'
 
 /** What happens on the way, for whoever shows progress. */
@@ -33,6 +33,6 @@ export interface Created {
   /** The request's overall status when it was taken. */
   status: string
   batchId: string
-  /** The person interrupted while the order was in flight: print the answer, and leave with this. */
-  interruption: InterruptedError | undefined
+  /** Print the answer, and leave with this: interrupted while it was in flight, or another row was answered with the same request. */
+  interruption: RefcheckError | undefined
 }

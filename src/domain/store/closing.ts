@@ -33,6 +33,8 @@ export interface Closing {
   reasons: CloseReason[]
   /** Ids of the attempts that were recovered. */
   recovered: string[]
+  /** Ids of attempts that a machine has read and that no log has brought back yet. */
+  missing?: string[] | undefined
   /** Where it is now, or is going. */
   move?: Move | undefined
 }
@@ -57,6 +59,12 @@ export function unreportedLogs(closing: Closing, logs: readonly LogReport[]): Lo
 export type NextStep = 'reports' | 'confirmation' | 'acceptance' | 'nothing'
 
 const reportedReasons: ReadonlySet<CloseReason> = new Set(['server', 'restored'])
+
+/** The same with the loss that it stands for, as long as attempts are missing that no known machine has sent. */
+export function withLoss(closing: Closing): Closing {
+  if ((closing.missing ?? []).length === 0 || closing.reasons.includes('older')) return closing
+  return { ...closing, reasons: [...closing.reasons, 'older'] }
+}
 
 /** Whether the store waits for the reports of its machines, rather than for a person who accepts that it lost attempts. */
 export const isReporting = ({ reasons }: Closing): boolean =>

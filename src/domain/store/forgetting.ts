@@ -66,6 +66,20 @@ export const fates = {
     made_by: 'kept',
     why: 'emptied',
   },
+  unmatched_requests: {
+    service: 'kept',
+    request_id: 'kept',
+    reader: 'kept',
+    read_at: 'kept',
+    created_at: 'kept',
+    package_id: 'kept',
+    status: 'kept',
+    person_print: 'emptied with --completely',
+    email_print: 'emptied with --completely',
+    phone_print: 'emptied with --completely',
+    acknowledged_at: 'kept',
+    acknowledged_by: 'kept',
+  },
   /** Of a file that holds nobody any more, or whose name names the person. */
   batches: {
     id: 'kept',

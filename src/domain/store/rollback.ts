@@ -81,6 +81,8 @@ export interface ComparedLog {
   missing: readonly LogEntry[]
   /** Whether the store lacks a head of its generation that the log noted. */
   lacksHead: boolean
+  /** Ids of the attempts that are these heads. */
+  notedIds: readonly string[]
 }
 
 export interface StoreFacts {

@@ -1,7 +1,7 @@
 import { InternalError } from '../../errors/kinds.ts'
 import { leftByDecision, leftByRetry, type SubmissionState, transitions } from './states.ts'
 
-/** Who took a submission out of `unknown` or `dropped`, and why. */
+/** Who took a submission out of `unknown`, `dropped` or `accepted`, and why. */
 export interface Decision {
   by: string
   why: string
@@ -12,7 +12,10 @@ interface Changed {
   at: number
   /** The HTTP status of the answer that led to it. */
   answerStatus?: number | undefined
-  /** Needed for every way out of `unknown` and `dropped`, and where proof of an earlier attempt makes a pending row accepted. */
+  /**
+   * Needed for every way out of `unknown`, `dropped` and `accepted`, and where proof of an earlier attempt makes a pending row
+   * accepted.
+   */
   decision?: Decision | undefined
 }
 
@@ -32,10 +35,11 @@ export function refuseImpossible(
   if (!transitions[from].includes(to) || leftByRetry.includes(from) !== (by === 'retry')) {
     throw new InternalError(`a submission cannot go from "${from}" to "${to}"`)
   }
-  const isDecided = leftByDecision.includes(from) || (from === 'pending' && to === 'accepted')
+  const isDecided =
+    leftByDecision.includes(from) || from === 'accepted' || (from === 'pending' && to === 'accepted')
   if (isDecided !== (by === 'decision')) {
     throw new InternalError(
-      'a submission leaves "unknown" and "dropped" by a decision, and no other state by one',
+      'a submission leaves "unknown", "dropped" and "accepted" by a decision, and no other state by one',
     )
   }
 }

@@ -6,6 +6,7 @@ import type { Stop, StopReason } from './match.ts'
 import type { Submission } from './submission.ts'
 import { localTime } from '../wording/local-time.ts'
 import { shellWord } from '../wording/shell-word.ts'
+import { isUnmatched } from './unmatched.ts'
 import { witnessPlace } from './witness.ts'
 
 /** Why an order to `baseUrl` is not made: what it matches, when that was ordered, and how to go on. */
@@ -15,12 +16,16 @@ export function refusedOrder(stop: Stop, baseUrl: string): DuplicateError {
 }
 
 /** What is matched, as scripts read it. */
-export function orderInTheWay({ order, reason, witness }: Stop): OrderInError {
-  const isExact = reason === 'same' || reason === 'other_service' || reason === 'replaced_package'
+export function orderInTheWay({ order, reason, shares, witness }: Stop): OrderInError {
+  const isExact =
+    reason === 'same' ||
+    reason === 'other_service' ||
+    reason === 'replaced_package' ||
+    (reason === 'unmatched_request' && shares.length === 0)
   return {
     requestId: order.requestId,
     // A results file alone may tell of it.
-    ...(witness === undefined && { batchId: order.batchId, row: order.row }),
+    ...(witness === undefined && !isUnmatched(order) && { batchId: order.batchId, row: order.row }),
     match: isExact ? 'exact' : 'similar',
   }
 }
@@ -40,6 +45,8 @@ function sentences(stop: Stop, baseUrl: string): [message: string, hint: string]
     case 'results_open':
     case 'results_unclear':
       return sameSentences(order)
+    case 'unmatched_request':
+      return unmatchedSentences(stop)
     case 'similar':
       return [
         `somebody similar was ordered: ${whatOf(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
@@ -92,6 +99,20 @@ function sameSentences(match: Submission): [message: string, hint: string] {
   ]
 }
 
+function unmatchedSentences({ order, shares }: Stop): [message: string, hint: string] {
+  const flag = shares.length === 0 ? '--allow-duplicate' : '--allow-similar'
+  return [
+    `${unmatchedText(order.requestId, shares)}: package ${order.packageId}, on ${localTime(order.changedAt)}`,
+    `Nothing was sent. See who ordered it: refcheck request get ${order.requestId}\nTo order it all the same, add ${flag}.`,
+  ]
+}
+
+/** Why a request that no row of the store ordered holds a row, as a clause. */
+export function unmatchedText(requestId: string | undefined, shares: readonly Shared[]): string {
+  const whom = shares.length === 0 ? 'this person' : `somebody with the same ${sharedText(shares)}`
+  return `request ${requestId}, which was not ordered with this store, is for ${whom}`
+}
+
 const whatOf = (order: Submission): string =>
   `package ${order.packageId} (${requestOf(order)}, ${localTime(order.attemptedAt ?? order.addedAt)})`
 
@@ -106,7 +127,8 @@ export function personOf({ recipient }: Pick<Submission, 'recipient'>): string {
 }
 
 /** What stands in a row's way, and why, in one clause. */
-export function stopText({ order, reason, witness }: Stop): string {
+export function stopText({ order, reason, shares, witness }: Stop): string {
+  if (reason === 'unmatched_request') return unmatchedText(order.requestId, shares)
   return `${witness === undefined ? personOf(order) : witnessPlace(witness)} ${heldWords[reason]}`
 }
 
@@ -126,6 +148,7 @@ export const heldWords: Readonly<Record<StopReason, string>> = {
   recent: 'was ordered less than 7 days ago',
   ended_in_error: 'was ordered, and that request ended in ERROR',
   replaced_package: 'was ordered under the package that this one replaces',
+  unmatched_request: 'has a request that was not ordered with this store',
   results_open: 'may have been ordered, by what a results file says',
   results_unclear: 'may have been ordered: a results file has a request of it that cannot be read',
 }

@@ -4,6 +4,7 @@ import { likeness, type Shared } from './likeness.ts'
 import { serviceRelation } from './service-relation.ts'
 import type { SubmissionState } from './states.ts'
 import type { Submission } from './submission.ts'
+import { isUnmatched } from './unmatched.ts'
 import { isSeen, namesOrder, saysSomething, type Witness, witnessedOrder } from './witness.ts'
 
 /**
@@ -84,6 +85,7 @@ export const reasonsToStop = [
   'store_forgot',
   'same',
   'similar_unknown',
+  'unmatched_request',
   'results_open',
   'results_unclear',
   'other_service',
@@ -109,6 +111,7 @@ export interface Stop {
 /** What may be sent because a person says so, row by row; the rest waits for something to be settled first. */
 export const releasable: readonly StopReason[] = [
   'store_forgot',
+  'unmatched_request',
   'similar',
   'replaced_package',
   'ended_in_error',
@@ -144,9 +147,14 @@ function judged(
 ): Stop | undefined {
   const stop = comparedWith(row, candidate, allowed, kin)
   const { witness } = candidate
+  if (stop !== undefined && isUnmatched(stop.order) && isOfPerson(stop))
+    return { ...stop, becomes: 'held', reason: 'unmatched_request' }
   if (stop === undefined || witness === undefined) return stop
   return kin.released(candidate.order) ? undefined : { ...stop, ...saidBy(witness, stop), witness }
 }
+
+const isOfPerson = ({ reason }: Stop): boolean =>
+  ['same', 'recent', 'ended_in_error', 'similar'].includes(reason)
 
 /** Nothing here can settle what a results file leaves open, so a person says whether it is ordered. */
 function saidBy(witness: Witness, { becomes, reason }: Stop): Partial<Stop> {

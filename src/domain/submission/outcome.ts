@@ -8,7 +8,14 @@ import type { RowVersion } from './submission.ts'
 
 /** What one POST came to for the order (ordering protocol, the table of "One submission"). */
 export type Outcome =
-  | { kind: 'accepted'; requestId: string; requestStatus: string; answerStatus: number }
+  | {
+      kind: 'accepted'
+      requestId: string
+      requestStatus: string
+      answerStatus: number
+      /** The service mixes up its answers, so no other row may go out. */
+      halts?: RefcheckError
+    }
   /** This body will not be taken; `error` says why, with the field the service named. */
   | { kind: 'rejected'; error: RefcheckError; answerStatus: number }
   /** 401, 403: nothing was created, and any other order would fare the same. */
@@ -71,11 +78,24 @@ export function answeredWithAnothers(
   holder: Pick<RowVersion, 'batchId' | 'row'>,
 ): Extract<Outcome, { kind: 'unknown' }> {
   const message = `the service answered with request ${requestId}, which is the order of row ${holder.row} of batch ${holder.batchId} already`
-  const error = new UnavailableError(message, {
-    status: answerStatus,
-    hint: 'A cache or proxy between here and the service may mix up answers: check the base URL and the proxy before anything else is sent.',
-  })
+  const error = mixedUp(message, answerStatus)
   return { kind: 'unknown', reason: message, error, offeredId: undefined, answerStatus, halts: true }
+}
+
+/** Two rows were answered with one request, and a read of it showed that it is the order of one of them. */
+export function answeredTwice(
+  requestId: string,
+  { own, other }: Record<'own' | 'other', Pick<RowVersion, 'batchId' | 'row'>>,
+  answerStatus: number,
+): RefcheckError {
+  const message = `the service answered with request ${requestId} for row ${other.row} of batch ${other.batchId} as well, and the request is for row ${own.row} of batch ${own.batchId}`
+  return mixedUp(message, answerStatus, `Settle that row with: refcheck batch reconcile ${other.batchId}`)
+}
+
+function mixedUp(message: string, status: number, more?: string): RefcheckError {
+  const hint =
+    'A cache or proxy between here and the service may mix up answers: check the base URL and the proxy before anything else is sent.'
+  return new UnavailableError(message, { status, hint: more === undefined ? hint : `${hint}\n${more}` })
 }
 
 /**

@@ -23,7 +23,8 @@ export const transitions: Readonly<Record<SubmissionState, readonly SubmissionSt
   rejected: ['pending', 'duplicate', 'held'],
   held: ['pending', 'duplicate', 'cancelled'],
   duplicate: ['pending', 'held', 'cancelled'],
-  accepted: [],
+  // Its request turned out to be another row's.
+  accepted: ['unknown'],
   invalid: [],
   cancelled: [],
 }

@@ -91,8 +91,6 @@ export interface SubmissionFilter {
   requestId?: string | undefined
   /** The first characters of one, of hexadecimal digits and hyphens. */
   requestStart?: string | undefined
-  /** The keyed fingerprint of a person. */
-  person?: string | undefined
   /** Compared without regard to ASCII case. */
   email?: string | undefined
   /** Attempted (or added, before the first attempt) at this wall time or later. */

@@ -1,6 +1,7 @@
 import type { KeptPlan, Plan } from '../../domain/batch/plan.ts'
 import { stopText } from '../../domain/submission/duplicate.ts'
 import type { Stop } from '../../domain/submission/match.ts'
+import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import type { RowProblem } from '../../domain/batch/row-reading.ts'
 import type { BatchCheck } from '../../domain/batch/check.ts'
 import { sanitize } from '../../host/text.ts'
@@ -129,6 +130,7 @@ function matchOf({ order, witness }: Stop, plan: Plan): unknown {
   const request_id = requestId ?? null
   // The file is no batch yet.
   const batch_id = batchId === plan.batchId ? null : batchId
+  if (isUnmatched(order)) return { state, batch_id: null, row: null, request_id }
   if (witness === undefined) return { state, batch_id, row, request_id }
   return { state, batch_id: null, row: null, request_id, results_file: witness.file, line: witness.line }
 }

@@ -1,7 +1,7 @@
 import { personName } from '../../domain/wording/shown-name.ts'
 import type { Plan } from '../../domain/batch/plan.ts'
 import type { UnlikelyValue } from '../../domain/batch/row-reading.ts'
-import { heldWords, personOf, sharedText } from '../../domain/submission/duplicate.ts'
+import { heldWords, personOf, sharedText, stopText } from '../../domain/submission/duplicate.ts'
 import type { Stop } from '../../domain/submission/match.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import { witnessPlace } from '../../domain/submission/witness.ts'
@@ -91,7 +91,9 @@ export function heldLines(held: Plan['held']): string[] {
   const groups = Map.groupBy(held, ({ person, stop }) =>
     stop.reason === 'similar'
       ? `the same ${sharedText(stop.shares)} as ${likeWhom(person, stop)}`
-      : heldWords[stop.reason],
+      : stop.reason === 'unmatched_request'
+        ? stopText(stop)
+        : heldWords[stop.reason],
   )
   const lines = [...groups].slice(0, mostPairs).map(([what, rows]) => {
     const people = rows

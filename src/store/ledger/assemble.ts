@@ -52,7 +52,7 @@ export async function assembleStore(
     batches: new Batches(engine, { key, holds, rollbacks }),
     quota: new Quota(engine, key),
     inbox: new Inbox(engine, holds),
-    orphans: new UnmatchedRequests(engine),
+    orphans: new UnmatchedRequests(engine, key),
     maintenance,
     waiting: new HeldRows(engine, key),
     problems: () => upkeep.problems(),

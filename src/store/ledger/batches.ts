@@ -29,6 +29,7 @@ import type { KnownRelations, StopReason } from '../../domain/submission/match.t
 import { resultsBatch, witnessedOrder } from '../../domain/submission/witness.ts'
 import { Matching, sharesOf, witnessesOf } from './matching.ts'
 import { addToPreview, type ComparedRow, emptyPreview, FileComparer } from '../../domain/batch/compare.ts'
+import { isUnmatched, unmatchedRow } from '../../domain/submission/unmatched.ts'
 import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { relationsOf } from '../../domain/submission/joined-packages.ts'
@@ -68,12 +69,20 @@ ${where} ORDER BY b.added_at DESC, b.${serial} DESC`
 export const selectCounts = `
 SELECT state, count(*) AS count FROM submissions WHERE batch_id = :batch_id GROUP BY state`
 
+const ofUnmatched = (column: string): string => `CASE WHEN r.matches_row = ${unmatchedRow} THEN (
+    SELECT u.${column} FROM unmatched_requests u WHERE u.request_id = r.matches_batch AND u.reader = '' LIMIT 1) END`
+
 /** Rows with what they match. */
 export const selectRows = `
-SELECT r.*, m.request_id AS matches_request, m.state AS matches_state, m.package_id AS matches_package,
-  coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at) AS matches_at
+SELECT r.*, m.state AS matches_state, coalesce(m.request_id, ${ofUnmatched('request_id')}) AS matches_request,
+  coalesce(m.package_id, ${ofUnmatched('package_id')}) AS matches_package,
+  coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at, ${ofUnmatched('created_at')}) AS matches_at
 FROM (${selectSubmissions}) r
 LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
+
+/** Something that a new row may be in conflict with. */
+const selectAnyOrder = `
+SELECT 1 FROM (SELECT 1 FROM submissions LIMIT 1) s UNION ALL SELECT 1 FROM (SELECT 1 FROM unmatched_requests LIMIT 1) u`
 
 const selectBodies = `
 SELECT row_number, package_id, body FROM submissions r`
@@ -206,7 +215,7 @@ export function batchRowOf(selected: unknown): BatchRow {
               batchId: matches_batch,
               row: matches_row,
               requestId: matches_request ?? undefined,
-              state: row.matches_state ?? undefined,
+              state: row.matches_state ?? (isUnmatched({ row: matches_row }) ? 'accepted' : undefined),
               packageId: row.matches_package ?? undefined,
               orderedAt: row.matches_at ?? undefined,
             },
@@ -440,7 +449,7 @@ export class Batches {
   *#compare(batch: NewFileBatch, rows: RowList, onPage: OnPage): Work<void> {
     const { baseUrl } = batch
     const matching = new Matching(this.#parts.key, this.#engine.dialect)
-    const isEmpty = (yield* get('SELECT 1 FROM submissions LIMIT 1')) === undefined
+    const isEmpty = (yield* get(selectAnyOrder)) === undefined
     const stored = isEmpty ? undefined : new StoredCandidates(this.#parts.key, this.#engine.dialect, batch)
     const { services, packages } = yield* matching.readRelations()
     const service = serviceOf(baseUrl)

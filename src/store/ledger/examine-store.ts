@@ -29,6 +29,7 @@ import {
   type NextStep,
   nextStep,
   unreportedLogs,
+  withLoss,
 } from '../../domain/store/closing.ts'
 
 /** An entry that the store lacks, with the log that has it and what the log says became of it. */
@@ -309,7 +310,8 @@ export function* examineStore(
     )
   }
   const recovered = missing.map(({ attemptId }) => attemptId)
-  const closing = closingOf(before.closing, { reasons, recovered, now, newId })
+  const closed = closingOf(before.closing, { reasons, recovered, now, newId })
+  const closing = closed && (yield* withMissing(dialect, closed, compared))
   if (closing === undefined) return { state: before, closing, unreported: [], step: 'nothing', recovered }
   yield* writeClosing(closing)
   // A log of this machine that is gone or damaged can be compared nowhere else: a person decides about it.
@@ -317,14 +319,20 @@ export function* examineStore(
   yield* recordReports(closing, [...own.map(({ file }) => file.header.id), ...missingIn(before.logs)])
   const registered = yield* readLogs()
   const unreported = unreportedLogs(closing, registered)
-  const step = nextStep(closing, registered, { isReplicated: before.wasReplicated })
-  if (step !== 'nothing') return { state: before, closing, unreported, step, recovered }
+  const step = nextStep(withLoss(closing), registered, { isReplicated: before.wasReplicated })
+  if (step !== 'nothing') return { state: before, closing: withLoss(closing), unreported, step, recovered }
   yield* openAgain(before, {
     id: newId(),
     known: counted.flatMap(generationsIn),
     heads: highestNumbers(counted),
   })
   return { state: before, closing: undefined, unreported, step, recovered }
+}
+
+/** Attempts that machines have read are missing until a log brings them back: who sent them may be no known machine. */
+function* withMissing(dialect: Dialect, closing: Closing, logs: readonly ComparedLog[]): Work<Closing> {
+  const read = [...(closing.missing ?? []), ...logs.flatMap(({ notedIds }) => notedIds)]
+  return { ...closing, missing: [...(yield* missingAttempts(dialect, [...new Set(read)]))] }
 }
 
 function closingOf(
@@ -337,6 +345,7 @@ function closingOf(
     at: before?.at ?? found.now,
     reasons: [...new Set([...(before?.reasons ?? []), ...found.reasons])],
     recovered: [...new Set([...(before?.recovered ?? []), ...found.recovered])],
+    missing: before?.missing,
   }
 }
 
@@ -359,5 +368,6 @@ function* compareLog(dialect: Dialect, state: StoreState, log: ReadLog, key: str
     generations: generationsIn(log),
     missing: log.entries.filter(({ attemptId }) => ids.has(attemptId)),
     lacksHead: !hasHeads,
+    notedIds: noted.map(({ attemptId }) => attemptId),
   }
 }

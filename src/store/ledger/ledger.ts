@@ -161,6 +161,10 @@ const deleteRequest = `
 DELETE FROM request_rows
 WHERE service = (SELECT base_url FROM batches WHERE id = :batch_id) AND request_id = :request_id`
 
+const deleteRequestOfRow = 'DELETE FROM request_rows WHERE batch_id = :batch_id AND row_number = :row_number'
+
+const reopenAttempt = `UPDATE attempts SET became = :state, reason = :reason WHERE id = :attempt_id`
+
 const endAttempt = `
 UPDATE attempts SET ended_at = :at, became = :became, answer_status = :answer_status, reason = :reason
 WHERE id = :id`
@@ -180,6 +184,10 @@ function* changeRow(dialect: Dialect, from: RowVersion, change: Change): Work<bo
   if ((yield* run(changeState, row)) === 0) {
     if (holder !== undefined) yield* run(deleteRequest, holder)
     return false
+  }
+  if (from.state === 'accepted') {
+    yield* run(deleteRequestOfRow, row)
+    yield* run(reopenAttempt, row)
   }
   if (attempt !== undefined) yield* run(endAttempt, attempt)
   if (decision !== undefined) yield* run(insertDecision, decision)
@@ -339,6 +347,23 @@ export class EngineLedger {
     return moved
   }
 
+  /** `change` of a row after the row that has its request lost that by `loss`, in one step; whether both were made. */
+  async moveFrom(holder: RowVersion, loss: Change, from: RowVersion, change: Change): Promise<boolean> {
+    const { dialect } = this.#engine
+    const moved = await resolveAmbiguousCommit(
+      () =>
+        this.#engine.transaction(function* () {
+          return (yield* changeRow(dialect, holder, loss)) && (yield* changeRow(dialect, from, change))
+        }),
+      () => this.#lookUp(from, change),
+    )
+    if (moved) {
+      this.#recordOutcome(holder, loss)
+      this.#recordOutcome(from, change)
+    }
+    return moved
+  }
+
   /**
    * A change and, if it took, the next row's `pending → sending`, in one commit: half the fsyncs, the same order. `attempt`
    * is undefined where the next row is no longer as `next` says, or has no place in the quota yet.
@@ -397,11 +422,6 @@ export class EngineLedger {
     const key = { batch_id: batchId, row_number: row }
     const columns = await this.#engine.run(get<Parameters<typeof storedPrints>[0]>(selectPrints, key))
     return whomByPrints(columns && storedPrints(columns), personPrints(this.#key.fingerprint, person))
-  }
-
-  /** The keyed fingerprint that rows of this person have. */
-  personFingerprint(person: Recipient): Promise<string> {
-    return Promise.resolve(personPrints(this.#key.fingerprint, person).person_print)
   }
 
   /** Whether an e-mail is that of a row's person, by its fingerprint alone: of one whose name is gone. */
@@ -565,5 +585,7 @@ function versionKey({ batchId, row, state, attemptId }: RowVersion) {
 }
 
 function isRecorded(from: SubmissionState, to: SubmissionState): boolean {
-  return to === 'accepted' || to === 'rejected' || (to === 'pending' && from === 'sending')
+  return (
+    to === 'accepted' || to === 'rejected' || from === 'accepted' || (to === 'pending' && from === 'sending')
+  )
 }

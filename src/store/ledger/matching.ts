@@ -33,6 +33,12 @@ import {
   type SubmissionRow,
 } from './submission-rows.ts'
 import { all, type Dialect, get, perDialect, run, type Work } from './engine.ts'
+import {
+  type SelectedUnmatched,
+  sharesUnmatched,
+  unmatchedOrders,
+  unmatchedStatements,
+} from './unmatched-requests.ts'
 import { refuseImpossible } from '../../domain/submission/change.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { RowVersion } from '../../domain/submission/submission.ts'
@@ -159,6 +165,8 @@ SELECT ${rowPlace.of('s')} AS place, s.batch_id, s.row_number, s.state, s.attemp
 FROM submissions s JOIN batches b ON b.id = s.batch_id
 WHERE s.batch_id = :batch_id`
 
+const printColumns = ['person_print', 'email_print', 'phone_print']
+
 const another = (print: string): string => `EXISTS (
   SELECT 1 FROM submissions WHERE ${print} = :${print} AND NOT (batch_id = :batch_id AND row_number = :row_number)
 )`
@@ -168,7 +176,8 @@ const another = (print: string): string => `EXISTS (
  * a row whose e-mail is the same by its text and another by its fingerprint: its number and its batch.
  */
 const selectWhetherShared = ({ sameEmail }: Dialect): string => `
-SELECT CAST((${['person_print', 'email_print', 'phone_print'].map(another).join(' OR ')}) AS integer) AS shared,
+SELECT CAST((${printColumns.map(another).join(' OR ')}) AS integer) AS shared,
+  CAST((${sharesUnmatched}) AS integer) AS unmatched,
   (SELECT row_number || ' ' || batch_id FROM submissions
     WHERE ${sameEmail('email', ':email')} AND fingerprint IS NOT NULL AND email_print IS DISTINCT FROM :email_print
     LIMIT 1) AS damaged`
@@ -208,6 +217,7 @@ ORDER BY ${dialect.pendingOrder('s')} LIMIT 1 ${dialect.lockRows('s', 'skip lock
 
   selectWhetherShared: selectWhetherShared(dialect),
   selectCandidates: selectCandidates(dialect),
+  selectUnmatched: unmatchedStatements(dialect).selectUnmatched,
   selectCandidatesOfMany: selectCandidatesOfMany(dialect),
 
   /** What the duplicates and held rows of a batch match, as that stands now. */
@@ -260,6 +270,8 @@ export interface LockedRow extends StoredRow {
 
 interface WhetherShared {
   shared: 0 | 1
+  /** With a request that no row ordered. */
+  unmatched: 0 | 1
   damaged: string | null
 }
 
@@ -380,12 +392,22 @@ export class Matching {
     if (prints === undefined) return { candidates: [] }
     const key = { batch_id: batchId, row_number: row.row }
     const values = { ...prints, ...key, email: recipient?.email ?? null }
-    const { shared, damaged } = (yield* get(this.#statements.selectWhetherShared, values)) as WhetherShared
+    const { shared, unmatched, damaged } = (yield* get(
+      this.#statements.selectWhetherShared,
+      values,
+    )) as WhetherShared
     if (damaged !== null) {
       const [number, damagedBatch = ''] = damaged.split(' ')
       return { damaged: { batchId: damagedBatch, row: Number(number) }, candidates: [] }
     }
-    if (shared === 0) return { candidates: [] }
+    const requests =
+      unmatched === 0 ? [] : yield* all<SelectedUnmatched>(this.#statements.selectUnmatched, values)
+    const ofRequests = unmatchedOrders(requests).map(({ order, prints: its }) => ({
+      order,
+      samePerson: its.person_print === prints.person_print,
+      sameEmail: its.email_print === prints.email_print,
+    }))
+    if (shared === 0) return { candidates: ofRequests }
     const found = yield* all(this.#statements.selectCandidates, {
       ...prints,
       ...key,
@@ -393,7 +415,7 @@ export class Matching {
       // What a file's own rows share is allowed as a whole, but past no unknown one: there may be thousands of them.
       skip_own: kind === 'file' && allowed.similar ? 1 : 0,
     })
-    return { candidates: found.map((each) => candidateOf(each, prints)) }
+    return { candidates: [...found.map((each) => candidateOf(each, prints)), ...ofRequests] }
   }
 }
 

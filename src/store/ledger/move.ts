@@ -34,7 +34,6 @@ type Row = readonly (string | number | Uint8Array | null)[]
 const keptNames: readonly string[] = [
   fingerprintKeyName,
   storeIdName,
-  'orphans',
   'generation',
   'former_generations',
   'ignored_logs',

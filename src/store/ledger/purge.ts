@@ -98,9 +98,10 @@ export async function purge(
     })
   }
   const isPerson = !('endedBefore' in who)
+  const requests = completely ? chooseRequests(parts.fingerprint, who, rows) : undefined
   const found = await engine.transaction(function* () {
     if (files !== undefined) yield* rememberFiles(engine.dialect, parts.place, files)
-    return yield* eraseRows(engine.dialect, rows, events, { isPerson, completely })
+    return yield* eraseRows(engine.dialect, { rows, events, requests }, isPerson)
   })
   const { isLeftTo } = await finishErasure(engine, parts, { isPatient: true, eraseFiles })
   return { ...found, isScrubbed: isLeftTo === undefined, isLeftTo, logsLeft: await engine.run(logsLeft()) }
@@ -191,12 +192,13 @@ function* countRows(from: string, values: Values): Work<number> {
   return (yield* get<{ count: number }>(`SELECT count(*) AS count FROM ${from}`, values))?.count ?? 0
 }
 
+/** `requests`: those that no row ordered, where the fingerprints are removed too. */
 function* eraseRows(
   dialect: Dialect,
-  rows: ChosenRows,
-  events: Chosen,
-  { isPerson, completely }: { isPerson: boolean; completely: boolean },
+  { rows, events, requests }: { rows: ChosenRows; events: Chosen; requests: Chosen | undefined },
+  isPerson: boolean,
 ): Work<Found> {
+  const completely = requests !== undefined
   const found = yield* countAll(rows, events, completely)
   const { erased, values } = rows
   if (isPerson) {
@@ -215,8 +217,9 @@ function* eraseRows(
   )
   if (completely) yield* rememberErased(dialect, erased, values)
   yield* run(`DELETE FROM events AS e WHERE ${events.where}`, events.values)
+  const emptiedRequests = requests === undefined ? 0 : yield* emptyRequests(requests)
   yield* emptyRows(erased, values, completely)
-  if (found.rows + found.events > 0)
+  if (found.rows + found.events + emptiedRequests > 0)
     yield* setMeta(unscrubbedName, String(Number((yield* metaText(unscrubbedName)) ?? 0) + 1))
   return found
 }
@@ -295,6 +298,15 @@ function parseErasure(text: string | undefined): Erasure {
   return { logs: {}, files: {}, ...(JSON.parse(text ?? '{}') as Partial<Erasure>) }
 }
 
+/** They stay as read: another read would bring the fingerprints back. */
+function* emptyRequests({ where, values }: Chosen): Work<number> {
+  const columns = columnsWith('unmatched_requests', 'emptied with --completely')
+  return yield* run(
+    `UPDATE unmatched_requests AS u SET ${emptied(columns)} WHERE u.person_print IS NOT NULL AND (${where})`,
+    values,
+  )
+}
+
 function* emptyRows(erased: string, values: Values, completely: boolean): Work<void> {
   const rows = `SELECT s.batch_id, s.row_number FROM submissions s WHERE ${erased}`
   yield* run(`UPDATE attempts SET reason = NULL WHERE (batch_id, row_number) IN (${rows})`, values)
@@ -350,6 +362,23 @@ function chooseRows(dialect: Dialect, fingerprint: Fingerprint, who: Forgotten):
 }
 
 /** Events of the requests of those rows, whatever they say; by age, those that were received before. */
+/** Requests that no row ordered: of the person, or read before. */
+function chooseRequests(fingerprint: Fingerprint, who: Forgotten, rows: ChosenRows): Chosen {
+  if ('requestId' in who) {
+    return {
+      where: `u.request_id = :request_id
+        OR u.person_print IN (SELECT s.person_print FROM submissions s WHERE ${rows.erased})`,
+      values: rows.values,
+    }
+  }
+  return 'email' in who
+    ? {
+        where: 'u.email_print = :email_print',
+        values: { email_print: fingerprint(emailIdentity(who.email)) },
+      }
+    : { where: 'u.read_at < :before', values: { before: who.endedBefore } }
+}
+
 function chooseEvents(dialect: Dialect, fingerprint: Fingerprint, who: Forgotten): Chosen {
   if ('requestId' in who)
     return { where: 'e.request_id = :request_id', values: { request_id: who.requestId.toLowerCase() } }

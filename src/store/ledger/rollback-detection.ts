@@ -217,8 +217,8 @@ export class RollbackDetection implements Rollbacks {
       const before = yield* readClosing()
       if (before?.move !== undefined) return
       const reasons = new Set([...(before?.reasons ?? []), 'restored' as const])
-      const recovered = before?.recovered ?? []
-      yield* writeClosing({ id: random.uuid(), at: clock.now(), reasons: [...reasons], recovered })
+      const { recovered = [], missing } = before ?? {}
+      yield* writeClosing({ id: random.uuid(), at: clock.now(), reasons: [...reasons], recovered, missing })
     }, noClaims)
   }
 

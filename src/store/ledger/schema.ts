@@ -186,6 +186,28 @@ CREATE TABLE joined_services (
   PRIMARY KEY (one, other)
 ){end};
 
+-- Requests that events name and that no row ordered, as they were read. reader: the user who could not read one, else ''.
+CREATE TABLE unmatched_requests (
+  service {text} NOT NULL,
+  request_id {text} NOT NULL,
+  reader {text} NOT NULL DEFAULT '',
+  read_at {integer} NOT NULL,
+  created_at {integer},
+  package_id {integer},
+  status {text},
+  person_print {text},
+  email_print {text},
+  phone_print {text},
+  acknowledged_at {integer},
+  acknowledged_by {text},
+  PRIMARY KEY (request_id, service, reader),
+  CHECK ((reader = '') = (package_id IS NOT NULL))
+){end};
+
+CREATE INDEX unmatched_requests_by_person ON unmatched_requests (person_print) WHERE person_print IS NOT NULL;
+CREATE INDEX unmatched_requests_by_email ON unmatched_requests (email_print) WHERE email_print IS NOT NULL;
+CREATE INDEX unmatched_requests_by_phone ON unmatched_requests (phone_print) WHERE phone_print IS NOT NULL;
+
 CREATE TABLE quota (
   account {text} PRIMARY KEY,
   state {text} NOT NULL

@@ -1,21 +1,21 @@
 import type { NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
 import type { Candidate } from '../../domain/submission/match.ts'
 import { type ComparingBudget, maxComparing, PhoneSharers } from '../../domain/submission/shared-phone.ts'
-import type { Submission } from '../../domain/submission/submission.ts'
 import { all, type Dialect, type Work } from './engine.ts'
 import { type PersonPrints, personPrints, type StoreKey } from './fingerprints.ts'
 import { matchingStatements } from './matching.ts'
 import { submissionOf, type SubmissionRow } from './submission-rows.ts'
+import {
+  type SelectedUnmatched,
+  type StoredOrder,
+  unmatchedOrders,
+  unmatchedStatements,
+} from './unmatched-requests.ts'
 
 /** From so many orders of one phone on, they are selected once for the file, and found by their names. */
 const minCrowd = 50
 
-type Prints = { readonly [print in keyof PersonPrints]: string | null }
-
-interface StoredOrder {
-  order: Submission
-  prints: Prints
-}
+type Prints = StoredOrder['prints']
 
 /** Orders of one phone. */
 interface Crowd {
@@ -85,17 +85,21 @@ export class StoredCandidates {
   *#select(prints: readonly PersonPrints[]): Work<StoredOrder[]> {
     const { list } = this.#dialect
     const phones = prints.map(({ phone_print }) => phone_print).filter((phone) => !this.#crowds.has(phone))
-    const found = yield* all<SubmissionRow & Prints>(
-      matchingStatements(this.#dialect).selectCandidatesOfMany,
-      {
-        persons: list(prints.map(({ person_print }) => person_print)),
-        emails: list(prints.map(({ email_print }) => email_print)),
-        phones: list([...new Set(phones)]),
-        account: this.#batch.account ?? '',
-        batch_id: this.#batch.id,
-      },
-    )
-    return found.map((each) => ({ order: submissionOf(each), prints: printsOf(each) }))
+    const values = {
+      persons: list(prints.map(({ person_print }) => person_print)),
+      emails: list(prints.map(({ email_print }) => email_print)),
+      phones: list([...new Set(phones)]),
+      account: this.#batch.account ?? '',
+      batch_id: this.#batch.id,
+    }
+    const { selectCandidatesOfMany } = matchingStatements(this.#dialect)
+    const { selectUnmatchedOfMany } = unmatchedStatements(this.#dialect)
+    const found = yield* all<SubmissionRow & Prints>(selectCandidatesOfMany, values)
+    const requests = yield* all<SelectedUnmatched>(selectUnmatchedOfMany, values)
+    return [
+      ...found.map((each) => ({ order: submissionOf(each), prints: printsOf(each) })),
+      ...unmatchedOrders(requests),
+    ]
   }
 }
 

@@ -24,7 +24,6 @@ export function conditions(dialect: Dialect, filter: SubmissionFilter): { where:
   const start = filter.requestStart?.toLowerCase()
   must('s.request_id >= CAST(:start AS text)', 'start', start)
   must('s.request_id < CAST(:beyond AS text)', 'beyond', start && `${start}g`)
-  must('s.person_print = :person', 'person', filter.person)
   must(dialect.sameEmail('s.email', ':email'), 'email', filter.email)
   must('coalesce(a.began_at, b.added_at) >= :since', 'since', filter.since)
   must(dialect.isIn('s.state', 'states'), 'states', filter.states && dialect.list(filter.states))

@@ -1,43 +1,178 @@
-import { emptyBook, type OrphanBook } from '../../domain/batch/second-orders.ts'
-import { type Engine, get, run, type Work } from './engine.ts'
+import type { RequestResource } from '../../contract/request.ts'
+import { idsToRead, readsMs, type SecondOrder } from '../../domain/batch/second-orders.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
+import type { Submission } from '../../domain/submission/submission.ts'
+import { unmatchedOrder } from '../../domain/submission/unmatched.ts'
+import { all, type Dialect, type Engine, get, perDialect, run } from './engine.ts'
+import { type PersonPrints, personPrints, type StoreKey } from './fingerprints.ts'
 
-/** The name in `meta`. */
-const name = 'orphans'
+/** A read of requests at a service: by whom, and when. */
+export interface Reading {
+  service: string
+  reader: string
+  now: number
+}
 
-const insertBook = 'INSERT INTO meta (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING'
-const updateBook = 'UPDATE meta SET value = :value WHERE name = :name'
+const insertRead = `
+INSERT INTO unmatched_requests (
+  service, request_id, reader, read_at, created_at, package_id, status, person_print, email_print, phone_print
+) VALUES (
+  :service, :request_id, :reader, :read_at, :created_at, :package_id, :status, :person_print, :email_print, :phone_print
+) ON CONFLICT (request_id, service, reader) DO NOTHING`
 
-/** What was read of requests that events name and no row of the store holds. One text: there are few, read together. */
+/** The base URLs of the rows that have a request, separated by blanks: it may be a row's since it was read. */
+const holders = `(
+  SELECT string_agg(o.base_url, ' ') FROM submissions t JOIN batches o ON o.id = t.batch_id WHERE t.request_id = u.request_id
+)`
+
+/** Whether a row shares a fingerprint with any: a condition on the parameters that are named as the columns are. */
+export const sharesUnmatched = ['person_print', 'email_print', 'phone_print']
+  .map((print) => `EXISTS (SELECT 1 FROM unmatched_requests WHERE ${print} = :${print})`)
+  .join(' OR ')
+
+export const unmatchedStatements = perDialect(({ isIn, serial }: Dialect) => ({
+  /** Those that share a fingerprint with a row, in the order in which they were made. */
+  selectUnmatched: `SELECT u.*, ${holders} AS holders FROM unmatched_requests u
+WHERE u.person_print = :person_print OR u.email_print = :email_print OR u.phone_print = :phone_print
+ORDER BY u.created_at, u.request_id`,
+
+  /** The same for many rows. */
+  selectUnmatchedOfMany: `SELECT u.*, ${holders} AS holders FROM unmatched_requests u
+WHERE ${isIn('u.person_print', 'persons')} OR ${isIn('u.email_print', 'emails')} OR ${isIn('u.phone_print', 'phones')}
+ORDER BY u.created_at, u.request_id`,
+
+  selectKnown: `
+SELECT request_id FROM unmatched_requests
+WHERE service = :service AND reader IN ('', :reader) AND ${isIn('request_id', 'ids')}`,
+
+  /** With every order of the same person and package; of several the newest is last. */
+  selectSecondOrders: `
+SELECT u.request_id, u.created_at, s.request_id AS ordered, s.batch_id, s.row_number, b.base_url, ${holders} AS holders
+FROM unmatched_requests u
+JOIN submissions s ON s.person_print = u.person_print AND s.package_id = u.package_id AND s.state = 'accepted'
+JOIN batches b ON b.id = s.batch_id
+WHERE u.service = :service AND u.acknowledged_at IS NULL
+ORDER BY u.read_at, u.request_id, b.added_at, b.${serial}, s.row_number`,
+}))
+
+const countReads = 'SELECT count(*) AS count FROM unmatched_requests WHERE read_at > :since'
+
+const acknowledge = `
+UPDATE unmatched_requests AS u SET acknowledged_at = :at, acknowledged_by = :by
+WHERE service = :service AND request_id = :request_id AND reader = '' AND EXISTS (
+  SELECT 1 FROM submissions s
+  WHERE s.person_print = u.person_print AND s.package_id = u.package_id AND s.state = 'accepted')`
+
+interface SelectedSecondOrder {
+  request_id: string
+  created_at: number
+  ordered: string
+  batch_id: string
+  row_number: number
+  base_url: string
+  holders: string | null
+}
+
+/** A request that shares a fingerprint with a row. */
+export interface SelectedUnmatched extends Record<keyof PersonPrints, string | null> {
+  service: string
+  request_id: string
+  created_at: number
+  package_id: number
+  status: string
+  holders: string | null
+}
+
+/** An order with the fingerprints of its person. */
+export interface StoredOrder {
+  order: Submission
+  prints: { readonly [print in keyof PersonPrints]: string | null }
+}
+
+/** Those that no row of their service has by now, each as an order. */
+export function unmatchedOrders(found: readonly SelectedUnmatched[]): StoredOrder[] {
+  return found.flatMap((each) => {
+    const { service, request_id: requestId, created_at: createdAt, package_id: packageId, status } = each
+    if (isHeldAt(each.holders, service)) return []
+    const { person_print, email_print, phone_print } = each
+    const order = unmatchedOrder({ service, requestId, createdAt, packageId, status })
+    return [{ order, prints: { person_print, email_print, phone_print } }]
+  })
+}
+
+function isHeldAt(baseUrls: string | null, service: string): boolean {
+  return baseUrls?.split(' ').some((baseUrl) => serviceOf(baseUrl) === service) === true
+}
+
+/** Requests that events name and that no row of the store ordered. A new order is compared with them (Matching). */
 export class UnmatchedRequests {
   readonly #engine: Engine
+  readonly #key: StoreKey
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, key: StoreKey) {
     this.#engine = engine
+    this.#key = key
   }
 
-  book(): Promise<OrphanBook> {
-    return this.#engine.run(readBook(''))
-  }
-
-  /** In one step for all processes; `change` answers undefined to leave it as it is. Whether it was changed. */
-  update(change: (book: OrphanBook) => OrphanBook | undefined): Promise<boolean> {
-    const lock = this.#engine.dialect.lockRows('meta')
-    return this.#engine.transaction(function* () {
-      // From then on there is a row to lock.
-      yield* run(insertBook, { name, value: bytesOf(emptyBook) })
-      const next = change(yield* readBook(lock))
-      if (next === undefined) return false
-      yield* run(updateBook, { name, value: bytesOf(next) })
-      return true
+  /** Of these, in lower case, the ids that the user may read now. */
+  toRead(ids: Iterable<string>, { service, reader, now }: Reading): Promise<string[]> {
+    const { dialect } = this.#engine
+    const asked = [...new Set([...ids].map((id) => id.toLowerCase()))]
+    return this.#engine.snapshot(function* () {
+      const { selectKnown } = unmatchedStatements(dialect)
+      const values = { service, reader: reader.toLowerCase(), ids: dialect.list(asked) }
+      const known = yield* all<{ request_id: string }>(selectKnown, values)
+      // What a clock that was ahead has recorded counts too.
+      const found = yield* get<{ count: number }>(countReads, { since: now - readsMs })
+      return idsToRead(asked, {
+        known: new Set(known.map(({ request_id }) => request_id)),
+        reads: found?.count ?? 0,
+      })
     })
   }
-}
 
-function* readBook(lock: string): Work<OrphanBook> {
-  const row = yield* get<{ value: Uint8Array }>(`SELECT value FROM meta WHERE name = :name ${lock}`, {
-    name,
-  })
-  return row === undefined ? emptyBook : (JSON.parse(Buffer.from(row.value).toString()) as OrphanBook)
-}
+  /** What a read came to; undefined: this user cannot read it, though another one may. */
+  async record(
+    id: string,
+    { service, reader, now }: Reading,
+    request: RequestResource | undefined,
+  ): Promise<void> {
+    const prints = request && personPrints(this.#key.fingerprint, request.recipient)
+    const createdAt = request === undefined ? Number.NaN : Date.parse(request.created_at)
+    const values = {
+      service,
+      request_id: id.toLowerCase(),
+      reader: request === undefined ? reader.toLowerCase() : '',
+      read_at: now,
+      created_at: Number.isNaN(createdAt) ? now : createdAt,
+      package_id: request?.package_id ?? null,
+      status: request?.status ?? null,
+      person_print: prints?.person_print ?? null,
+      email_print: prints?.email_print ?? null,
+      phone_print: prints?.phone_print ?? null,
+    }
+    await this.#engine.run(run(insertRead, values))
+  }
 
-const bytesOf = (book: OrphanBook): Buffer => Buffer.from(JSON.stringify(book))
+  /** Requests for a person and package that were ordered here too, unless somebody acknowledged them. */
+  async secondOrders(service: string): Promise<SecondOrder[]> {
+    const { selectSecondOrders } = unmatchedStatements(this.#engine.dialect)
+    const found = await this.#engine.run(all<SelectedSecondOrder>(selectSecondOrders, { service }))
+    const newest = new Map<string, SecondOrder>()
+    for (const each of found) {
+      if (serviceOf(each.base_url) !== service || isHeldAt(each.holders, service)) continue
+      newest.set(each.request_id, {
+        requestId: each.request_id,
+        createdAt: new Date(each.created_at).toISOString(),
+        order: { requestId: each.ordered, batchId: each.batch_id, row: each.row_number },
+      })
+    }
+    return [...newest.values()]
+  }
+
+  /** A person looked into a request that was reported as a possible second order. Whether it is known. */
+  async acknowledge(service: string, id: string, by: { at: number; by: string }): Promise<boolean> {
+    const values = { service, request_id: id.toLowerCase(), ...by }
+    return (await this.#engine.run(run(acknowledge, values))) === 1
+  }
+}

@@ -101,7 +101,6 @@ async function lookForSecondOrders(
 ): Promise<void> {
   if (ports.signal?.aborted === true) return
   const ids = await inbox.unclaimed(ports.api.baseUrl)
-  if (ids.length === 0) return
   try {
     const found = (await secondOrders(ports, ids)).filter(({ requestId }) => !told.has(requestId))
     for (const { requestId } of found) told.add(requestId)

@@ -99,7 +99,7 @@ async function sendUntilSettled(
     version = settled.version
     switch (outcome.kind) {
       case 'accepted':
-        return created(ports, version, outcome.requestId, outcome.requestStatus)
+        return created(ports, version, outcome)
       case 'rejected':
         throw interruption(ports, outcome) ?? outcome.error
       case 'unknown':
@@ -139,10 +139,18 @@ async function begin(ports: OrderPorts, version: RowVersion, deadline: number): 
   }
 }
 
-function created(ports: OrderPorts, version: RowVersion, requestId: string, status: string): Created {
+function created(
+  ports: OrderPorts,
+  version: RowVersion,
+  {
+    requestId,
+    requestStatus,
+    halts,
+  }: Pick<Extract<Outcome, { kind: 'accepted' }>, 'requestId' | 'requestStatus' | 'halts'>,
+): Created {
   const message = `interrupted; the order was accepted as request ${requestId}`
   const interrupted = ports.signal?.aborted ? new InterruptedError(message) : undefined
-  return { requestId, status, batchId: version.batchId, interruption: interrupted }
+  return { requestId, status: requestStatus, batchId: version.batchId, interruption: interrupted ?? halts }
 }
 
 async function proveOrGiveUp(
@@ -154,7 +162,10 @@ async function proveOrGiveUp(
   const { offeredId, reason, error } = outcome
   if (offeredId !== undefined && !ports.signal?.aborted) {
     const request = await prove(ports, version, offeredId)
-    if (request !== undefined) return created(ports, version, request.request_id, request.status)
+    if (request !== undefined) {
+      const { request_id: requestId, status: requestStatus } = request
+      return created(ports, version, { requestId, requestStatus })
+    }
   }
   const hint = settleHint({ ...version, state: 'unknown', offeredId })
   throw (

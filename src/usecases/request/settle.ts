@@ -1,12 +1,16 @@
+import type { RequestResource } from '../../contract/request.ts'
+import { differences } from '../../domain/batch/fit.ts'
 import { changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
 import type { Change } from '../../domain/submission/change.ts'
-import { answeredWithAnothers, type Outcome } from '../../domain/submission/outcome.ts'
+import { answeredTwice, answeredWithAnothers, type Outcome } from '../../domain/submission/outcome.ts'
 import { changeFor, notRecorded } from '../../domain/submission/settlement.ts'
-import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
+import type { Attempt, RowVersion, Submission } from '../../domain/submission/submission.ts'
 import { StoreBusyError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import { rowsOfRequest } from './find-id.ts'
 import type { OrderPorts } from './ports.ts'
+
+type AcceptedOutcome = Extract<Outcome, { kind: 'accepted' }>
 
 /** How long a busy store is waited for before an outcome is given up for unrecorded, beside SQLite's own 5 s a try. */
 const longestBusyMs = 600_000
@@ -32,20 +36,64 @@ async function record(ports: OrderPorts, { attempt, outcome }: Tried): Promise<S
   if (await ports.ledger.move(attempt, change)) return settled
   if (outcome.kind === 'accepted') {
     const holder = await otherHolder(ports, attempt, outcome)
-    if (holder !== undefined) {
-      return record(ports, { attempt, outcome: answeredWithAnothers(outcome, holder) })
-    }
+    if (holder !== undefined) return settleMixedUp(ports, { attempt, outcome, holder })
   }
   await settleElsewhere(ports, attempt, change)
   return settled
+}
+
+/** Two rows were answered with one request: a read shows whose order it is, and the other row is unknown. */
+async function settleMixedUp(
+  ports: OrderPorts,
+  { attempt, outcome, holder }: { attempt: Attempt; outcome: AcceptedOutcome; holder: Submission },
+): Promise<Settled> {
+  const { ledger, clock } = ports
+  const unknown = (): Promise<Settled> =>
+    record(ports, { attempt, outcome: answeredWithAnothers(outcome, holder) })
+  const request = await readOnce(ports, outcome.requestId)
+  if (request === undefined || (await isFor(ports, holder, request))) return unknown()
+  const rows = await ledger.list({ batchId: attempt.batchId, states: ['sending'] })
+  const own = rows.find(({ row }) => row === attempt.row)
+  const isOwn = own !== undefined && (await isFor(ports, own, request))
+  const reason = `the service answered with request ${outcome.requestId}, which is the order of another person`
+  const decision = { by: 'refcheck', why: `a read of request ${outcome.requestId} showed another person` }
+  const loss: Change = { to: 'unknown', at: clock.now(), reason, decision }
+  if (!isOwn) {
+    await ledger.move(holder, loss)
+    return unknown()
+  }
+  const change = changeFor(outcome, clock.now())
+  if (!(await ledger.moveFrom(holder, loss, attempt, change))) return unknown()
+  const halts = answeredTwice(outcome.requestId, { own: attempt, other: holder }, outcome.answerStatus)
+  return { version: { ...attempt, state: change.to }, outcome: { ...outcome, halts } }
+}
+
+/** Undefined where the read fails: then nothing shows whose the request is. */
+async function readOnce(
+  { api, signal }: OrderPorts,
+  requestId: string,
+): Promise<RequestResource | undefined> {
+  try {
+    const request = await api.getRequest(requestId, signal)
+    return request.request_id.toLowerCase() === requestId.toLowerCase() ? request : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a request is for the person and package of a row. */
+async function isFor({ ledger }: OrderPorts, row: Submission, request: RequestResource): Promise<boolean> {
+  const whom = row.recipient === undefined ? await ledger.whom(row, request.recipient) : 'other'
+  const found = differences(row, request, 0, whom)
+  return found !== undefined && !found.includes('person') && !found.includes('package')
 }
 
 /** Another order that has this request. */
 async function otherHolder(
   ports: OrderPorts,
   { batchId, row }: Attempt,
-  { requestId }: Extract<Outcome, { kind: 'accepted' }>,
-): Promise<RowVersion | undefined> {
+  { requestId }: AcceptedOutcome,
+): Promise<Submission | undefined> {
   const holders = await rowsOfRequest(ports, requestId)
   return holders.find((each) => each.batchId !== batchId || each.row !== row)
 }

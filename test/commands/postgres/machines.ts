@@ -15,14 +15,14 @@ export interface Machines extends World {
   ordered: () => string[]
 }
 
-/** Several machines that share a store on PostgreSQL, and a file of so many people on each. */
-export async function machines(people: number): Promise<Machines> {
+/** Several machines that share a store on PostgreSQL, one of their own unless it is given, and a file of so many people. */
+export async function machines(people: number, given?: string): Promise<Machines> {
   const here = await world({
     clock: new ManualClock({ auto: true }),
     seed: 'machines',
     quota: [{ calls: 10_000, seconds: 60 }],
   })
-  const storeUrl = await madeStore()
+  const storeUrl = given ?? (await madeStore())
   peopleFile(here.folder, emails(people))
   return {
     ...here,

@@ -41,20 +41,21 @@ test('a store goes to PostgreSQL and back: whoever was ordered is known there, a
   expect(await type(`store move data/ledger.sqlite ${url} --yes`, { exported })).toMatchInlineSnapshot(`
     $ refcheck store move data/ledger.sqlite postgres://STORE --yes
     The store was moved from HOME/data/ledger.sqlite to postgres://STORE Both hold the same:
-    TABLE            ROWS  SHA256
-    meta             3     DIGEST
-    batches          1     DIGEST
-    submissions      2     DIGEST
-    attempts         2     DIGEST
-    request_rows     2     DIGEST
-    decisions        0     DIGEST
-    releases         0     DIGEST
-    joined_packages  0     DIGEST
-    joined_services  0     DIGEST
-    quota            1     DIGEST
-    events           1     DIGEST
-    accounts         1     DIGEST
-    attempt_logs     1     DIGEST
+    TABLE               ROWS  SHA256
+    meta                3     DIGEST
+    batches             1     DIGEST
+    submissions         2     DIGEST
+    attempts            2     DIGEST
+    request_rows        2     DIGEST
+    decisions           0     DIGEST
+    releases            0     DIGEST
+    joined_packages     0     DIGEST
+    joined_services     0     DIGEST
+    unmatched_requests  0     DIGEST
+    quota               1     DIGEST
+    events              1     DIGEST
+    accounts            1     DIGEST
+    attempt_logs        1     DIGEST
     Use it there, on every machine, with REFCHECK_STORE, or with: refcheck config set store postgres://STORE
     exit 0
   `)
@@ -90,7 +91,7 @@ test('a store goes to PostgreSQL and back: whoever was ordered is known there, a
     exit 1
 
     $ refcheck store info
-    HOME/data/ledger.sqlite  233.5 kB
+    HOME/data/ledger.sqlite  254.0 kB
     closed: it was moved to "postgres://STORE"
     format 1, SQLite 3.53.4
     1 batch or single order: 2 accepted
@@ -153,20 +154,21 @@ test('a store goes to PostgreSQL and back: whoever was ordered is known there, a
     $ refcheck store move postgres://STORE back.sqlite
     ? Move 2 rows and 1 event from postgres://STORE to HOME/back.sqlite, and close the former permanently? yes
     The store was moved from postgres://STORE to HOME/back.sqlite. Both hold the same:
-    TABLE            ROWS  SHA256
-    meta             4     DIGEST
-    batches          1     DIGEST
-    submissions      2     DIGEST
-    attempts         2     DIGEST
-    request_rows     2     DIGEST
-    decisions        0     DIGEST
-    releases         0     DIGEST
-    joined_packages  0     DIGEST
-    joined_services  0     DIGEST
-    quota            1     DIGEST
-    events           1     DIGEST
-    accounts         1     DIGEST
-    attempt_logs     1     DIGEST
+    TABLE               ROWS  SHA256
+    meta                4     DIGEST
+    batches             1     DIGEST
+    submissions         2     DIGEST
+    attempts            2     DIGEST
+    request_rows        2     DIGEST
+    decisions           0     DIGEST
+    releases            0     DIGEST
+    joined_packages     0     DIGEST
+    joined_services     0     DIGEST
+    unmatched_requests  0     DIGEST
+    quota               1     DIGEST
+    events              1     DIGEST
+    accounts            1     DIGEST
+    attempt_logs        1     DIGEST
     Use it there, on every machine, with REFCHECK_STORE, or with: refcheck config set store HOME/back.sqlite
     exit 0
   `)

@@ -9,6 +9,7 @@ import {
   nextStep,
   storeClosed,
   unreportedLogs,
+  withLoss,
 } from '../../../src/domain/store/closing.ts'
 
 const closing: Closing = { id: 'c2', at: 0, reasons: ['server'], recovered: [] }
@@ -43,6 +44,14 @@ test.each([
 ] as const)('a closed store of which %s', (_, logs, facts, isReplicated, step) => {
   const found = { ...closing, ...facts, reasons: [...('reasons' in facts ? facts.reasons : closing.reasons)] }
   expect(nextStep(found, logs, { isReplicated })).toBe(step)
+})
+
+test('attempts that a machine has read and no log has brought back are a loss, until one does', () => {
+  expect(withLoss(closing)).toEqual(closing)
+  expect(withLoss({ ...closing, missing: [] }).reasons).toEqual(['server'])
+  const lost = withLoss({ ...closing, missing: ['a1'] })
+  expect(lost.reasons).toEqual(['server', 'older'])
+  expect(nextStep(lost, [], { isReplicated: true })).toBe('acceptance')
 })
 
 test('a register that lost logs gets them back from the copies that other logs hold', () => {

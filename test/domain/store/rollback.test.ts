@@ -56,6 +56,7 @@ const log: ComparedLog = {
   generations: ['g2'],
   missing: [],
   lacksHead: false,
+  notedIds: [],
 }
 
 describe('known heads', () => {

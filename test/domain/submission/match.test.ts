@@ -16,6 +16,7 @@ import {
 } from '../../../src/domain/submission/match.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
+import { unmatchedOrder } from '../../../src/domain/submission/unmatched.ts'
 import type { Witness } from '../../../src/domain/submission/witness.ts'
 import { ann, batchRow } from '../batch/rows.ts'
 
@@ -205,6 +206,7 @@ test('the gravest reason is told first, and only what a person may say is releas
     'store_forgot',
     'same',
     'similar_unknown',
+    'unmatched_request',
     'results_open',
     'results_unclear',
     'other_service',
@@ -342,5 +344,39 @@ describe('what a results file says', () => {
     expect(`${stop?.becomes}: ${stop?.reason}`).toBe(expected)
     expect(stop?.shares).toEqual(over.shares ?? [])
     expect(heard(over, kin({ released: () => true }))).toBeUndefined()
+  })
+})
+
+describe('a request that no row of the store ordered', () => {
+  const request = unmatchedOrder({
+    service: row.baseUrl,
+    requestId: 'r-1',
+    createdAt: 99 * day,
+    packageId: 7,
+    status: 'RECEIVED',
+  })
+  const samePersons: Candidate = { order: request, samePerson: true }
+
+  test('holds its person, and somebody with the same e-mail or phone', () => {
+    expect(verdict(samePersons)).toBe('held: unmatched_request')
+    const alikes: Candidate = { order: request, samePerson: false, sameEmail: true }
+    expect(verdict(alikes)).toBe('held: unmatched_request')
+    expect(stopOf(row, [alikes], nothingAllowed, kin())?.shares).toEqual(['email'])
+  })
+
+  test('is passed by a release, and by --allow-duplicate where it is older than 7 days', () => {
+    expect(verdict(samePersons, {}, {}, kin({ released: () => true }))).toBe('goes')
+    const old = { ...samePersons, order: { ...request, changedAt: 92 * day } }
+    expect(verdict(old, { duplicate: true })).toBe('goes')
+    expect(verdict(samePersons, { duplicate: true })).toBe('held: unmatched_request')
+    expect(verdict(samePersons, { duplicate: true }, { kind: 'single' })).toBe('goes')
+  })
+
+  test('of another package or service says what it says of an order', () => {
+    const other = { ...samePersons, order: { ...request, packageId: 8 } }
+    expect(verdict(other)).toBe('goes')
+    expect(verdict(other, {}, {}, kin({ predecessors: new Set([8]) }))).toBe('held: replaced_package')
+    const elsewhere = { ...samePersons, order: { ...request, baseUrl: 'https://other.example.com' } }
+    expect(verdict(elsewhere)).toBe('held: other_service')
   })
 })

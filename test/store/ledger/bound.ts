@@ -11,13 +11,13 @@ export function bound(real: Ledger): Ledger {
     begin: (from, attempt) => real.begin(from, attempt),
     move: (from, change) => real.move(from, change),
     beginInQuota: (from, attempt, place) => real.beginInQuota(from, attempt, place),
+    moveFrom: (holder, loss, from, change) => real.moveFrom(holder, loss, from, change),
     moveAndBegin: (from, change, next, attempt, place) =>
       real.moveAndBegin(from, change, next, attempt, place),
     recordStatus: (...read) => real.recordStatus(...read),
     whom: (row, person) => real.whom(row, person),
     isEmailOf: (row, email) => real.isEmailOf(row, email),
     notAhead: (at) => real.notAhead(at),
-    personFingerprint: (person) => real.personFingerprint(person),
     list: (filter) => real.list(filter),
     putBack: (batchId) => real.putBack(batchId),
   }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { addOne, batchOf, beginOne, newAttempt, someTime } from './batches.ts'
 import { fileBatch, orderRow } from './files.ts'
 import { backends, type Backend, scratch, type Scratch } from './scratch.ts'
+import { requestFor } from '../../usecases/batch/unknown-rows.ts'
 import { makeStore } from '../../harness/made-store.ts'
 import { asked, emptyDatabase } from '../../harness/postgres.ts'
 import { InternalError } from '../../../src/errors/kinds.ts'
@@ -59,7 +60,9 @@ async function filled(store: Store): Promise<void> {
     by: 'a person',
   })
   await inbox.add([eventOf('1'), eventOf('2'), eventOf('3')], true)
-  await orphans.update((book) => ({ ...book }))
+  const reading = { service: 'http://localhost:4010', reader: 'hr@example.com', now: someTime }
+  await orphans.record('1'.repeat(8), reading, requestFor(1))
+  await orphans.record('2'.repeat(8), reading, undefined)
 }
 
 const contentOf = async ({ ledger, batches, inbox, orphans }: Store): Promise<unknown> => {
@@ -71,7 +74,11 @@ const contentOf = async ({ ledger, batches, inbox, orphans }: Store): Promise<un
       await ledger.list({}),
       await batches.list({ singles: true }),
       events,
-      await orphans.book(),
+      await orphans.toRead(['1'.repeat(8), '2'.repeat(8), '3'.repeat(8)], {
+        service: 'http://localhost:4010',
+        reader: 'hr@example.com',
+        now: someTime,
+      }),
     ]).replaceAll(String.raw`\u0000`, '\uFFFD'),
   ) as unknown
 }

@@ -15,6 +15,7 @@ import { postgresDialect } from '../../../src/store/ledger/postgres/engine.ts'
 import { numbered } from '../../../src/store/ledger/postgres/connection.ts'
 import { conditions, selectPutBack, selectSubmissions } from '../../../src/store/ledger/submission-rows.ts'
 import { sqliteDialect } from '../../../src/store/ledger/sqlite/engine.ts'
+import { unmatchedStatements } from '../../../src/store/ledger/unmatched-requests.ts'
 
 const many = 2_000
 
@@ -27,6 +28,10 @@ const statements: Record<string, (dialect: Dialect) => string> = {
   'a row to compare': (dialect) => matchingStatements(dialect).lockRow,
   'whether a row shares anything': (dialect) => matchingStatements(dialect).selectWhetherShared,
   'what a row shares': (dialect) => matchingStatements(dialect).selectCandidates,
+  'what a row shares with requests that no row ordered': (dialect) =>
+    unmatchedStatements(dialect).selectUnmatched,
+  'what many rows share with requests that no row ordered': (dialect) =>
+    unmatchedStatements(dialect).selectUnmatchedOfMany,
   'what many rows share': (dialect) => matchingStatements(dialect).selectCandidatesOfMany,
   'the next pending row': (dialect) => selectNextPending(dialect),
   'a page of rows': (dialect) => pageOf(dialect, selectRows, false),
@@ -35,7 +40,6 @@ const statements: Record<string, (dialect: Dialect) => string> = {
   'pending rows of a batch with an attempt in doubt': () => `${selectPutBack} AND a.batch_id = :batch_id`,
   'a request by its id': (dialect) => search(dialect, { requestId: 'a' }),
   'a request by the start of its id': (dialect) => search(dialect, { requestStart: 'a' }),
-  'orders of a person': (dialect) => search(dialect, { person: 'a' }),
   'requests of an e-mail address': (dialect) => search(dialect, { email: 'a@example.com' }),
   'events that are stored already': selectKnown,
   'the status of an order that an event names': (dialect) => updateStatuses(dialect).sql,

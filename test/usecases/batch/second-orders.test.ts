@@ -6,7 +6,6 @@ import { orderRows, rowsOf } from '../../store/ledger/files.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { serviceOf } from '../../../src/domain/submission/identity.ts'
 import { acknowledgeSecondOrder, secondOrders } from '../../../src/usecases/batch/second-orders.ts'
 
 let store: Store
@@ -41,12 +40,6 @@ test('a request that nobody here made, for a person ordered here, is reported un
   expect(await acknowledgeSecondOrder(ports, idOf(9))).toBe(true)
   expect(await secondOrders(ports, [idOf(9)])).toEqual([])
   expect(api.readIds).toEqual([idOf(9)])
-  expect(
-    (await store.orphans.book()).orphans[`${idOf(9)} ${serviceOf(ports.api.baseUrl)}`]?.acknowledged,
-  ).toEqual({
-    at: ports.clock.now(),
-    by: 'owner@example.com',
-  })
   expect(await acknowledgeSecondOrder(ports, idOf(8))).toBe(false)
 })
 

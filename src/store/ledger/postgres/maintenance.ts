@@ -37,7 +37,7 @@ const selectMayClean = `
 SELECT bool_and(pg_has_role(relowner, 'USAGE')) AS may FROM pg_class
 WHERE relkind = 'r' AND relnamespace = to_regnamespace('refcheck')`
 
-const peopleTables = ['submissions', 'attempts', 'decisions', 'batches', 'events']
+const peopleTables = ['submissions', 'attempts', 'decisions', 'batches', 'events', 'unmatched_requests']
 
 /** Looking after a PostgreSQL database. */
 export function postgresUpkeep(database: Database): Upkeep {
