@@ -26,10 +26,11 @@ test('a change is possible where the table has it, and nowhere else', () => {
   }
 })
 
-test('unknown and dropped are left by a decision, and no other state by one but pending with proof', () => {
+test('unknown, dropped and accepted are left by a decision, and no other state by one but pending with proof', () => {
   for (const from of submissionStates) {
     for (const to of transitions[from]) {
-      const decided = leftByDecision.includes(from) || (from === 'pending' && to === 'accepted')
+      const isProof = from === 'pending' && to === 'accepted'
+      const decided = leftByDecision.includes(from) || from === 'accepted' || isProof
       expect(waysTo(from, to).includes('decision'), `${from} to ${to}`).toBe(decided)
     }
   }
