@@ -10,6 +10,7 @@ import { rememberWritten } from './written-files.ts'
 import { destination } from '../domain/report/place.ts'
 import { isSingle, type ReportSource } from '../domain/report/source.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
+import { shellWord } from '../domain/wording/shell-word.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { flatMemory } from '../host/memory.ts'
 import { ReportProgress, type ReadingTime } from '../output/views/report-progress.ts'
@@ -83,6 +84,10 @@ async function openFolder(
   const options = { clock, random, pid: processId(), csv }
   if (place.kind === 'folder') {
     const folder = await ReportFolder.open(path, options)
+    if (folder.isOpenToAll)
+      scope.reporter.warn(
+        `Every user of this machine may put files into ${path}; make it private with: chmod go-w ${shellWord(path)}`,
+      )
     await rememberWritten(scope, { path, kind: 'reports' })
     return { folder, file: undefined }
   }

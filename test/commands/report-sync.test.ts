@@ -1,4 +1,4 @@
-import { existsSync, unlinkSync } from 'node:fs'
+import { chmodSync, existsSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -132,5 +132,24 @@ test('sync says what is ready and could not be had, and needs a folder', async (
     2> Error: --output is required
     2> Set a default once with: refcheck config set output-dir DIR
     exit 2
+  `)
+})
+
+test('a subfolder that became a link, in a folder that everybody may write to: nothing elsewhere is deleted', async () => {
+  const { type, folder, reports } = await filedSession(['Ana'])
+  await type('report download --all-completed --output reports --name-template people/{email}.pdf')
+  const elsewhere = join(folder, 'elsewhere')
+  renameSync(join(reports, 'people'), elsewhere)
+  symlinkSync(elsewhere, join(reports, 'people'))
+  chmodSync(reports, 0o777)
+  const step = await type(
+    'report download --all-completed --output reports --overwrite --name-template {email}.pdf',
+  )
+  expect(pdfsIn(elsewhere)).toEqual(['ana-example-com.pdf'])
+  expect(step).toMatchInlineSnapshot(`
+    $ refcheck report download --all-completed --output reports --overwrite --name-template {email}.pdf
+    2> Warning: Every user of this machine may put files into HOME/reports; make it private with: chmod go-w HOME/reports
+    stored  reports/ana-example-com.pdf  # kB
+    exit 0
   `)
 })

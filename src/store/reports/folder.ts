@@ -1,8 +1,10 @@
+import { statSync } from 'node:fs'
 import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { IoError } from '../../errors/kinds.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { byAll } from '../../disk/ownership.ts'
 import { makeFolders } from '../../disk/make-folders.ts'
 import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
 import {
@@ -98,6 +100,15 @@ export class ReportFolder {
     return folder
   }
 
+  /**
+   * Whether any account of the machine may put files into it. Where the folder that is worked in, made for this account alone,
+   * looks open as well, modes mean nothing (a USB stick, a network drive).
+   */
+  get isOpenToAll(): boolean {
+    const hasModes = ((statusAt(this.#work.path)?.mode ?? 0) & 0o077) === 0
+    return hasModes && (statSync(this.path).mode & byAll) !== 0
+  }
+
   /** In the order of the manifest. */
   records(): ReportRecord[] {
     return [...this.#records.values()]
@@ -112,6 +123,8 @@ export class ReportFolder {
     const path = this.pathOf(record.file)
     const status = statusAt(path)
     if (status === undefined) return 'absent'
+    // A manifest, or a link in a folder that others may write to, must not lead elsewhere.
+    if (obstacleAt(this.path, record.file) !== undefined) return 'changed'
     if (!status.isFile()) return 'changed'
     const isUntouched = status.mtimeMs <= Date.parse(record.stored_at) + stampMs
     if (status.size === record.bytes) {
@@ -143,8 +156,13 @@ export class ReportFolder {
     }
   }
 
-  /** Removes a file of ours that has another name now. */
+  /** Removes a file of ours that has another name now; never through a link. */
   async discard(file: string): Promise<void> {
+    const why = obstacleAt(this.path, file)
+    if (why !== undefined)
+      throw new IoError(`cannot remove "${this.pathOf(file)}": ${why}`, {
+        hint: 'Look at it, and remove it yourself.',
+      })
     await rm(this.pathOf(file), { force: true }).catch((error: unknown) => {
       throw diskFailure('remove', this.pathOf(file), error)
     })

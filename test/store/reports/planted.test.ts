@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createHash } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -17,6 +18,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { systemClock as clock } from '../../../src/host/clock.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
+import { reportKey } from '../../../src/domain/report/record.ts'
 import { ReportFolder } from '../../../src/store/reports/folder.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
@@ -82,6 +84,43 @@ test.each<[string, () => void, string]>([
   expect(readFileSync(victim, 'utf8')).toBe('theirs')
 })
 
+const anySubject = {
+  service: 'https://api.example.com',
+  request_id: null,
+  check_id: 'c1',
+  referee_id: null,
+  first_name: null,
+  last_name: null,
+  check_name: null,
+  request_reports: null,
+  request_without: null,
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** A manifest of one report, which may name any file below the folder. */
+function plantManifest(file: string, text: string): void {
+  const record = {
+    ...anySubject,
+    file,
+    bytes: text.length,
+    sha256: digest(text),
+    stored_at: new Date(Date.now() + 60_000).toISOString(),
+  }
+  writeFileSync(join(root, 'reports', 'manifest.json'), JSON.stringify([record]), { mode: 0o600 })
+}
+
+const pdf = '%PDF-a%%EOF'
+
+function content(text = pdf) {
+  return {
+    received: { bytes: text.length, sha256: digest(text) },
+    async *[Symbol.asyncIterator]() {
+      yield Buffer.from(text)
+    },
+  }
+}
+
 test.each<[string, (journal: string) => void]>([
   ['a link', (journal) => symlinkSync(victim, journal)],
   ['a second name of a file', (journal) => linkSync(victim, journal)],
@@ -89,30 +128,43 @@ test.each<[string, (journal: string) => void]>([
 ])('%s in the place of the journal is never written to, and never waited for', async (_, plant) => {
   ours()
   plant(join(work, 'journal'))
-  const received = { bytes: 11, sha256: '0'.repeat(64) }
-  const content = {
-    received,
-    async *[Symbol.asyncIterator]() {
-      yield Buffer.from('%PDF-a%%EOF')
-    },
-  }
-  const subject = {
-    service: 'https://api.example.com',
-    request_id: null,
-    check_id: 'c1',
-    referee_id: null,
-    first_name: null,
-    last_name: null,
-    check_name: null,
-    request_reports: null,
-    request_without: null,
-  }
   const kept = open().then((folder) =>
-    folder.keep({ file: 'a.pdf', replace: false, subject, open: async () => content }),
+    folder.keep({ file: 'a.pdf', replace: false, subject: anySubject, open: async () => content() }),
   )
   await expect(kept).rejects.toMatchObject({
     code: 'io',
     message: expect.stringContaining('journal') as string,
   })
   expect(readFileSync(victim, 'utf8')).toBe('theirs')
+})
+
+test('a subfolder that was replaced by a link: no file is deleted or taken for a report through it', async () => {
+  const elsewhere = join(root, 'elsewhere')
+  mkdirSync(elsewhere)
+  writeFileSync(join(elsewhere, 'a.pdf'), pdf)
+  chmodSync(join(root, 'reports'), 0o777)
+  symlinkSync(elsewhere, join(root, 'reports', 'sub'))
+  plantManifest('sub/a.pdf', pdf)
+  const folder = await open()
+  const [record] = folder.records()
+  if (record === undefined) throw new Error('it is listed')
+  expect(await folder.standing(record, false)).toBe('changed')
+  await expect(folder.discard(record.file)).rejects.toMatchObject({
+    code: 'io',
+    message: expect.stringContaining('its folder "sub" is a symbolic link') as string,
+  })
+  await folder.erase([reportKey(record)])
+  await folder.close()
+  expect(readFileSync(join(elsewhere, 'a.pdf'), 'utf8')).toBe(pdf)
+})
+
+test.runIf(isRoot)('a manifest of another account is refused, and nothing is changed', async () => {
+  plantManifest('a.pdf', pdf)
+  chownSync(join(root, 'reports', 'manifest.json'), 65534, 65534)
+  writeFileSync(join(root, 'reports', 'a.pdf'), pdf)
+  await expect(open()).rejects.toMatchObject({
+    code: 'io',
+    message: expect.stringContaining('manifest.json": it belongs to another user') as string,
+  })
+  expect(readFileSync(join(root, 'reports', 'a.pdf'), 'utf8')).toBe(pdf)
 })
