@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chownSync,
@@ -132,7 +132,7 @@ export class Cluster {
 
   /** A new database; the same as another one where that is named. */
   async create(template?: string): Promise<string> {
-    const name = `test_${randomBytes(6).toString('hex')}`
+    const name = `test_${randomInt(1e9, 1e10)}`
     await this.ask(`CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template}`}`)
     return name
   }
