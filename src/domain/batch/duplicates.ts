@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 
 import type { Recipient } from '../../contract/request-body.ts'
 import { personKey } from '../submission/identity.ts'
@@ -12,7 +12,8 @@ export class Duplicates {
     const { first_name, last_name, email, phone } = person
     if (email === '' && phone === '' && first_name === '' && last_name === '') return undefined
     // 43 characters, however long the names are.
-    const key = hash('sha256', JSON.stringify([packageId ?? 0, ...personKey(person)]), 'base64url')
+    const named = JSON.stringify([packageId ?? 0, ...personKey(person)])
+    const key = createHash('sha256').update(named).digest('base64url')
     const first = this.#firstRows.get(key)
     if (first === undefined) this.#firstRows.set(key, row)
     return first

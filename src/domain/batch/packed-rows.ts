@@ -82,3 +82,14 @@ export class PackedRows implements RowList {
 }
 
 const decoder = new TextDecoder()
+
+/** Rows so many at a time. */
+export function* pagesOf(rows: Iterable<NewRow>, size: number): Generator<NewRow[]> {
+  let page: NewRow[] = []
+  for (const row of rows) {
+    if (page.push(row) < size) continue
+    yield page
+    page = []
+  }
+  yield page
+}

@@ -19,7 +19,6 @@ import {
   type Halt,
   type Match,
   type NewFileBatch,
-  type NewRow,
   noCounts,
   type RowFilter,
   type RowList,
@@ -30,6 +29,7 @@ import { resultsBatch, witnessedOrder } from '../../domain/submission/witness.ts
 import { Matching, sharesOf, witnessesOf } from './matching.ts'
 import { addToPreview, type ComparedRow, emptyPreview, FileComparer } from '../../domain/batch/compare.ts'
 import { isUnmatched, unmatchedRow } from '../../domain/submission/unmatched.ts'
+import { pagesOf } from '../../domain/batch/packed-rows.ts'
 import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { relationsOf } from '../../domain/submission/joined-packages.ts'
@@ -468,7 +468,7 @@ export class Batches {
       relations.set(packageId, found)
       return found
     })
-    for (const page of pagesOf(rows)) {
+    for (const page of pagesOf(rows, maxRows)) {
       const candidatesOf = stored && (yield* stored.ofPage(page))
       const work = onPage(page.map((row) => comparer.compare(row, candidatesOf?.(row) ?? [])))
       if (work !== undefined) yield* work
@@ -507,13 +507,3 @@ export class Batches {
 
 type OnPage = (page: ComparedRow[]) => Work<unknown> | undefined
 type Compare = (onPage: OnPage) => Work<void>
-
-function* pagesOf(rows: Iterable<NewRow>): Generator<NewRow[]> {
-  let page: NewRow[] = []
-  for (const row of rows) {
-    if (page.push(row) < maxRows) continue
-    yield page
-    page = []
-  }
-  yield page
-}
