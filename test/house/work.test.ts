@@ -16,7 +16,8 @@ function generatorsOf(text: string): Generators {
   const names = (pattern: RegExp): Set<string> =>
     new Set([...text.matchAll(pattern)].map(([, name = '']) => name))
   return {
-    functions: names(/^(?:export )?function\* (\w+)/gm),
+    // A generator of anything but statements says so on the line of its name.
+    functions: names(/^(?:export )?function\* (\w+)(?![^\n]*\): Generator<)/gm),
     methods: names(/^ {2}(?:static )?\*(#?\w+)/gm),
   }
 }
