@@ -13,6 +13,7 @@ import {
   storeOf,
 } from '../harness/forgetful-store.ts'
 import { peopleFile } from '../harness/batch-file.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
 import { orderOf } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
@@ -301,3 +302,70 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     expect(here.ordered()).toEqual([])
   },
 )
+
+/** Copies the store's file over the one that is open, which keeps its write-ahead log. */
+function copiedOver({ folder }: Session): () => void {
+  const data = join(folder, 'data')
+  cpSync(data, `${data}.copy`, { recursive: true })
+  return () => copyFileSync(join(`${data}.copy`, 'ledger.sqlite'), join(data, 'ledger.sqlite'))
+}
+
+describe('a run waits for its quota, and meanwhile an older data folder', () => {
+  /** How many were ordered when it was put back, and how the run ended. */
+  async function runUntilPutBack(here: Session, putBack: () => void) {
+    let sent = 0
+    const clock = new ManualClock({ auto: true })
+    const sleep = clock.sleep.bind(clock)
+    clock.sleep = async (ms, signal) => {
+      if (sent === 0 && here.ordered().length > 2) {
+        putBack()
+        sent = here.ordered().length
+      }
+      await sleep(ms, signal)
+    }
+    const { code } = await here.type(runOf(), { clock, exported: { REFCHECK_QUOTA: '12/60' } })
+    expect(sent).toBeGreaterThan(2)
+    rmSync(join(here.folder, 'people.results.csv'), { force: true })
+    return { sent, code }
+  }
+
+  test('is put in its place: nothing more is sent, and nobody is ordered twice', async () => {
+    const here = await peopleAtOnce()
+    await here.type(runOf(' --max 2'))
+    const { sent, code } = await runUntilPutBack(here, copied(here))
+    expect(code).toBe(1)
+    expect(here.ordered()).toHaveLength(sent)
+    expect((await here.type('store check')).code).toBe(1)
+    expect((await here.type('store check --accept-older --yes')).code).toBe(0)
+    await here.type(runOf())
+    expect(orderedTwice(here)).toEqual([])
+  })
+
+  test('is copied over the open file: nobody is ordered twice', async () => {
+    const here = await peopleAtOnce()
+    await here.type(runOf(' --max 2'))
+    await runUntilPutBack(here, copiedOver(here))
+    await here.type('store check --accept-older --yes')
+    await here.type(runOf())
+    expect(orderedTwice(here)).toEqual([])
+  })
+})
+
+test('a data folder from before batch move is put back and accepted: nobody is ordered again under either package', async () => {
+  const here = await peopleAtOnce(8)
+  await here.type(runOf(' --max 2'))
+  const [batch] = (await here.type('batch list --json')).json() as { batch_id: string }[]
+  const putBack = copied(here)
+  const successor = here.sandbox.replacePackage(102, { newField: false })
+  await here.type(`batch move ${batch?.batch_id} --package ${successor}`)
+  await here.type(`batch resume ${batch?.batch_id} --yes --max 4`)
+  expect(here.ordered()).toHaveLength(6)
+  putBack()
+  rmSync(join(here.folder, 'people.results.csv'), { force: true })
+  expect((await here.type('store check')).code).toBe(1)
+  await here.type('store check --accept-older --yes')
+  await here.type(`batch run people.csv --package ${successor} --yes --ignore-results`)
+  await here.type(`batch move ${batch?.batch_id} --package ${successor}`)
+  await here.type(`batch resume ${batch?.batch_id} --yes`)
+  expect(orderedTwice(here)).toEqual([])
+})
