@@ -1,26 +1,47 @@
 /*
- * Writes src/reference/reference.md and its schemas/ as `refcheck reference` prints them. Run: npm run manifest
+ * Writes what is shipped of oclif.manifest.json and src/output/schemas: dist/man/refcheck.1, where npm tells man to
+ * look, and dist/reference, which `refcheck reference` prints. Run: npm run build. With --keys it also adds new lines
+ * to test/house/json-keys.txt and removes none, because scripts read these keys. Run: npm run manifest
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { exitCodes } from '../cli/exit-codes.ts'
+import { topicPage } from '../cli/topic-pages.ts'
 import { commandManifest, outputSchemas } from '../compose/reference.ts'
+import { manPage } from '../output/views/man-page.ts'
 import { referenceView } from '../output/views/reference.ts'
+import { jsonKeys } from './json-keys.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-const docs = join(root, 'src', 'reference')
-const folder = join(docs, 'schemas')
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+const manifest = commandManifest()
 const schemas = await outputSchemas()
-const terminal = { color: false, columns: undefined }
 
-rmSync(folder, { recursive: true, force: true })
-mkdirSync(folder, { recursive: true })
-const reference = referenceView(version, commandManifest(), exitCodes, schemas).text(terminal)
-writeFileSync(join(docs, 'reference.md'), `${reference}\n`)
+function emptyFolder(...path: string[]): string {
+  const folder = join(root, 'dist', ...path)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  return folder
+}
+
+const pages = ['exit-codes', 'environment'].flatMap((name) => topicPage(name) ?? [])
+writeFileSync(join(emptyFolder('man'), 'refcheck.1'), manPage(version, manifest, pages))
+
+const markdown = referenceView(version, manifest, exitCodes, schemas).text({
+  color: false,
+  columns: undefined,
+})
+writeFileSync(join(emptyFolder('reference'), 'reference.md'), `${markdown}\n`)
+const folder = emptyFolder('reference', 'schemas')
 for (const [command, schema] of Object.entries(schemas)) {
   const file = join(folder, `${command.replaceAll(' ', '-')}.json`)
   writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`)
+}
+
+if (process.argv.includes('--keys')) {
+  const file = join(root, 'test', 'house', 'json-keys.txt')
+  const kept = readFileSync(file, 'utf8').split('\n').filter(Boolean)
+  writeFileSync(file, `${[...new Set([...kept, ...jsonKeys(schemas)])].sort().join('\n')}\n`)
 }

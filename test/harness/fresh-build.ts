@@ -14,7 +14,7 @@ export default function buildWhereStale(): void {
     ...[...globSync('src/**/*.{ts,cjs}', { cwd: root }), 'package-lock.json'].map(changedAt),
   )
   if (changedAt('dist/help/topics/refcheck.txt') > newest) return
-  for (const step of ['bundle.ts', 'library.ts', 'help-pages.ts', 'man-page.ts']) {
+  for (const step of ['bundle.ts', 'library.ts', 'help-pages.ts', 'reference.ts']) {
     execFileSync(process.execPath, [join(root, 'src', 'build', step)], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
