@@ -25,6 +25,8 @@ export const epochName = 'epoch'
 const backupName = 'backup'
 /** Logs that a person accepted as they are: damaged ones, and those of another store. */
 const ignoredName = 'ignored_logs'
+/** Logs that a person accepted as gone: copies of the register do not add them again. */
+const dismissedName = 'dismissed_logs'
 const withoutLogName = 'without_log'
 const replicatedName = 'replicated'
 
@@ -132,6 +134,9 @@ export function* readLogs(): Work<LogReport[]> {
 /** A log that this machine sends with: it is registered, and its exclusion ends. */
 export function* registerLog({ id, origin }: Pick<LogHeader, 'id' | 'origin'>): Work<void> {
   const { host, machine, path } = origin
+  const dismissed = yield* readList(dismissedName)
+  if (dismissed.includes(id))
+    yield* setMeta(dismissedName, JSON.stringify(dismissed.filter((each) => each !== id)))
   yield* run(
     `INSERT INTO attempt_logs (id, host, machine, path) VALUES (:id, :host, :machine, :path)
       ON CONFLICT (id) DO UPDATE SET is_excluded = 0`,
@@ -141,7 +146,9 @@ export function* registerLog({ id, origin }: Pick<LogHeader, 'id' | 'origin'>): 
 
 /** Adds what copies of the register in logs know: a store that lost attempts lost registrations too. */
 export function* mergeRegister(copies: readonly RegisteredLog[]): Work<void> {
-  for (const log of mergeRegisters(yield* readLogs(), copies)) {
+  const dismissed = yield* readList(dismissedName)
+  const known = copies.filter(({ id }) => !dismissed.includes(id))
+  for (const log of mergeRegisters(yield* readLogs(), known)) {
     const { id, host, machine, path, lastAttemptAt } = log
     yield* run(
       `INSERT INTO attempt_logs (id, host, machine, path, last_attempt_at)
@@ -170,7 +177,11 @@ export function* ignoreLogs(logIds: readonly string[]): Work<void> {
   yield* unregisterLogs(logIds)
 }
 
+/** They are not missed any more. */
 export function* unregisterLogs(logIds: readonly string[]): Work<void> {
+  if (logIds.length === 0) return
+  const before = yield* readList(dismissedName)
+  yield* setMeta(dismissedName, JSON.stringify([...new Set([...before, ...logIds])]))
   for (const id of logIds) yield* run('DELETE FROM attempt_logs WHERE id = :id', { id })
 }
 

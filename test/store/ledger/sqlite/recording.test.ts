@@ -208,6 +208,11 @@ describe('the attempt log', () => {
     copyFileSync(join(copy, name), join(logFolder, name))
     const again = await place.store()
     expect(await tries(again, batchId)).toEqual(shut('the log of its attempts is missing'))
+    await again.maintenance.acceptOlder()
+    // The copy still names the log that was accepted as missing.
+    expect((await again.maintenance.examine()).closing).toBeUndefined()
+    expect(await tries(again, batchId)).toEqual(letIn)
+    expect((await (await place.store()).maintenance.examine()).closing).toBeUndefined()
   })
 
   test('goes along with a store that is moved by hand', async () => {
