@@ -109,9 +109,11 @@ const metaValue = (name: string): string => `(SELECT value FROM meta WHERE name 
 
 export const claimStatements = perDialect((dialect) => {
   const { isShared, rowPlace, clock } = dialect
+  // Rules that count time are judged by it, whatever the clock of the machine that sends.
+  const storeTime = `coalesce(${clock}, :began_at)`
   const updateRow = `
 UPDATE submissions
-SET state = 'sending', attempt_id = :id, changed_at = :began_at, reason = NULL, field = NULL${isShared ? ', runner = :runner' : ''}
+SET state = 'sending', attempt_id = :id, changed_at = ${storeTime}, reason = NULL, field = NULL${isShared ? ', runner = :runner' : ''}
 WHERE ${rowPlace.is} AND batch_id = :batch_id AND row_number = :row_number AND state = 'pending'
   AND attempt_id IS NOT DISTINCT FROM CAST(:expected AS text)`
   const takeNumber = `
@@ -119,7 +121,7 @@ UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :id WHERE n
   const columns = `INSERT INTO attempts (
   id, batch_id, row_number, user_email, body_sha256, began_at, began_monotonic, account, log_id, number
 )`
-  const values = `:id, :batch_id, :row_number, :user_email, :body_sha256, :began_at,
+  const values = `:id, :batch_id, :row_number, :user_email, :body_sha256, ${storeTime},
   CAST(:began_monotonic AS double precision), :account, CAST(:log_id AS text)`
   return {
     /** What decides whether a row may be sent, besides what it is compared with. */
@@ -143,12 +145,12 @@ WITH claimed AS (${updateRow} RETURNING batch_id
 ), counted AS (
   UPDATE runners SET seen_at = ${clock}, leased_until = ${clock} + :lease
   WHERE id = :runner AND EXISTS (SELECT 1 FROM claimed)
-) ${columns} SELECT ${values}, head_number FROM numbered RETURNING number`,
+) ${columns} SELECT ${values}, head_number FROM numbered RETURNING number, began_at`,
         ]
       : [
           `${updateRow} RETURNING 1`,
           `${takeNumber} RETURNING 1`,
-          `${columns} VALUES (${values}, (SELECT head_number FROM accounts WHERE name = :account)) RETURNING number`,
+          `${columns} VALUES (${values}, (SELECT head_number FROM accounts WHERE name = :account)) RETURNING number, began_at`,
         ],
   }
 })
@@ -240,13 +242,15 @@ export class Claims {
       lease: leaseMs,
     }
     this.#known.add(attempt.attemptId)
-    let number = 0
+    let taken: { number?: number; began_at?: number } = {}
     for (const statement of claimStatements(this.#engine.dialect).claim) {
-      const found = yield* get<{ number?: number }>(statement, values)
+      const found = yield* get<typeof taken>(statement, values)
       if (found === undefined) return undefined
-      number = found.number ?? 0
+      taken = found
     }
-    return claimedOf(stored, attempt, number)
+    const { number = 0, began_at: at = attempt.at } = taken
+    const claimed = claimedOf(stored, attempt, number)
+    return { ...claimed, recorded: { ...claimed.recorded, at } }
   }
 
   #failure(fence: SelectedFence, required: FenceRequirement): ClaimFailure | undefined {

@@ -132,12 +132,16 @@ const statements = perDialect(({ isShared, clock }) => ({
   // A single order stays its runner's; a row of a file is any runner's again.
   changeState: `
 UPDATE submissions
-SET state = :state, changed_at = :at, reason = :reason, field = :field,
+SET state = :state, changed_at = coalesce(${clock}, :at), reason = :reason, field = :field,
   request_id = :request_id, request_status = :request_status, request_status_at = :request_status_at, checks = NULL,
   offered_id = coalesce(:offered_id, offered_id)
   ${isShared ? `, runner = CASE WHEN (SELECT kind FROM batches WHERE id = batch_id) = 'single' THEN runner END` : ''}
 WHERE batch_id = :batch_id AND row_number = :row_number AND state = :from
   AND attempt_id IS NOT DISTINCT FROM CAST(:attempt_id AS text)`,
+
+  endAttempt: `
+UPDATE attempts SET ended_at = coalesce(${clock}, :at), became = :became, answer_status = :answer_status, reason = :reason
+WHERE id = :id`,
 
   upsertPause: isShared
     ? `
@@ -165,10 +169,6 @@ const deleteRequestOfRow = 'DELETE FROM request_rows WHERE batch_id = :batch_id 
 
 const reopenAttempt = `UPDATE attempts SET became = :state, reason = :reason WHERE id = :attempt_id`
 
-const endAttempt = `
-UPDATE attempts SET ended_at = :at, became = :became, answer_status = :answer_status, reason = :reason
-WHERE id = :id`
-
 const insertDecision = `
 INSERT INTO decisions (batch_id, row_number, attempt_id, became, made_at, made_by, why)
 VALUES (:batch_id, :row_number, :attempt_id, :became, :made_at, :made_by, :why)`
@@ -178,7 +178,7 @@ VALUES (:batch_id, :row_number, :attempt_id, :became, :made_at, :made_by, :why)`
  * did. Within its caller's transaction.
  */
 function* changeRow(dialect: Dialect, from: RowVersion, change: Change): Work<boolean> {
-  const { changeState, upsertPause } = statements(dialect)
+  const { changeState, endAttempt, upsertPause } = statements(dialect)
   const { holder, row, attempt, decision } = changeColumns(from, change)
   if (holder !== undefined && (yield* run(insertRequest, holder)) === 0) return false
   if ((yield* run(changeState, row)) === 0) {

@@ -8,9 +8,16 @@ import { type Session, session } from '../../harness/session.ts'
 
 const location: Filter = [/postgres:\/\/owner@\S+/g, 'postgres://STORE']
 
+/** By the clock of the database. */
+const orderedOn: Filter = [/(?<=RECEIVED  )\d{4}-\d\d-\d\d/g, 'YYYY-MM-DD']
+const orderedAt: Filter = [/on \d{4}-\d\d-\d\d \d\d:\d\d \+00:00/g, 'on DAY TIME']
+
 /** A store on PostgreSQL, which the shell names. */
 async function inPostgres(): Promise<Session> {
-  const here = await session({ quota: [{ calls: 10_000, seconds: 60 }], filters: [location] })
+  const here = await session({
+    quota: [{ calls: 10_000, seconds: 60 }],
+    filters: [location, orderedOn, orderedAt],
+  })
   const exported = { REFCHECK_STORE: await madeStore(), REFCHECK_QUOTA: '10000/60' }
   return {
     ...here,
@@ -65,9 +72,9 @@ test('a file is ordered, run again, and looked at', async () => {
 
     $ refcheck request list
     REQUEST ID                            STATUS    ORDERED AT  NAME      PACKAGE
-    REQUEST_1                             RECEIVED  2026-11-20  Ana Row1  102 Identity check only
-    REQUEST_2                             RECEIVED  2026-11-20  Ana Row2  102 Identity check only
-    REQUEST_3                             RECEIVED  2026-11-20  Ana Row3  102 Identity check only
+    REQUEST_1                             RECEIVED  YYYY-MM-DD  Ana Row1  102 Identity check only
+    REQUEST_2                             RECEIVED  YYYY-MM-DD  Ana Row2  102 Identity check only
+    REQUEST_3                             RECEIVED  YYYY-MM-DD  Ana Row3  102 Identity check only
     exit 0
 
     $ refcheck store check
@@ -80,7 +87,7 @@ test('a file is ordered, run again, and looked at', async () => {
     exit 0
 
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
-    2> Error: package 102 was already ordered for "ana@example.com": request REQUEST_4, on 2026-11-20 12:00 +00:00, last seen RECEIVED
+    2> Error: package 102 was already ordered for "ana@example.com": request REQUEST_4, on DAY TIME, last seen RECEIVED
     2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_4
     exit 2
   `)

@@ -42,3 +42,34 @@ describe('on PostgreSQL a machine whose clock is ahead', () => {
     expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
   })
 })
+
+describe('on PostgreSQL an order of a machine whose clock is behind', () => {
+  /** Ordered by a machine whose clock is behind; what is decided then is decided on another one. */
+  async function orderedBehind(
+    byMs: number,
+    fault?: { kind: 'cut'; when: 'after' },
+  ): Promise<[Session, string]> {
+    const now = Date.now()
+    const here = await session({ store: 'PostgreSQL', clock: new ManualClock({ auto: true, now }) })
+    peopleFile(here.folder, ['a1@example.com'])
+    if (fault !== undefined) here.sandbox.inject({ on: 'POST *', fault, times: 1 })
+    const ran = await here.type('batch run people.csv --package 102 --yes --json', {
+      clock: new ManualClock({ auto: true, now: now - byMs }),
+    })
+    return [here, (ran.json() as { batch_id: string }).batch_id]
+  }
+
+  test('by 16 minutes waits for 15 minutes too after an unknown outcome', async () => {
+    const [here, id] = await orderedBehind(16 * minute, { kind: 'cut', when: 'after' })
+    const again = await here.type(`batch reconcile ${id} --row 1 --confirm-email a1@example.com`)
+    expect(again.stderr).toContain('row 1 was sent less than 15 minutes ago')
+    expect(here.ordered()).toEqual(['a1@example.com'])
+  })
+
+  test('by 8 days is not ordered again in a file on the same day', async () => {
+    const [here] = await orderedBehind(8 * day)
+    peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+    await here.type('batch run people.csv --package 102 --yes --allow-duplicate --ignore-results')
+    expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
+  })
+})

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, newAttempt, someTime } from './batches.ts'
-import { fileBatch, invalidRow, officeRows, orderRow, orderRows, rowsOf } from './files.ts'
+import { madeEarlier, fileBatch, invalidRow, officeRows, orderRow, orderRows, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import type { QuotaPlace } from '../../../src/domain/quota/place.ts'
@@ -115,7 +115,9 @@ describe.each(backends)('%s', (backend) => {
       const attempt = row && (await store.ledger.begin(row, newAttempt()))
       if (attempt === undefined) throw new Error('it did not begin')
       await store.ledger.move(attempt, { to: 'unknown', at: someTime + 30, reason: 'cut off' })
-      const again = fileBatch({ allowDuplicate: true, addedAt: someTime + 8 * 24 * 60 * 60_000 })
+      const days = 8 * 24 * 60 * 60_000
+      if (backend === 'PostgreSQL') await madeEarlier(Date.now() - someTime)
+      const again = fileBatch({ allowDuplicate: true, addedAt: someTime + days })
       await store.batches.add(again, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
       expect(await states(again.id)).toEqual(['1 pending', '2 duplicate'])
     })

@@ -190,7 +190,7 @@ describe.each(backends)('%s', (backend) => {
       { ...orderRow(6, 'told@example.com'), witnesses: [witness({ at: someTime - 5000 })] } as NewRow,
     ])
     expect(await store.waiting.stops(batchId)).toEqual({
-      ordered: { count: 2, first: someTime - 5000, last: newAttempt().at },
+      ordered: { count: 2, first: someTime - 5000, last: (await rowsOf(store, first))[0]?.attemptedAt },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
       held: { similar: 1 },
