@@ -14,6 +14,8 @@ import { type Case, cases } from './cases.ts'
 import { type FleetTally, fleet } from './fleet/fleet.ts'
 import { receivers } from './fleet/receivers.ts'
 import { overlapping } from './overlapping.ts'
+import { oneMachine } from './one-machine.ts'
+import type { Happened } from '../simulation/events.ts'
 import { simulated } from './simulated.ts'
 import { type Backend, Stage } from './stage.ts'
 
@@ -44,7 +46,9 @@ const share = (whole: number): number => Math.max(1, Math.ceil(whole * Number(va
 const processes = availableParallelism()
 
 const parts: [what: string, count: () => Promise<Counted>][] = [
-  ['SIGKILL of `batch run` at any moment', kills],
+  ['SIGKILL of `batch run` at any moment', () => kills(1000, 'SQLite')],
+  ['SIGKILL of `batch run` at any moment, PostgreSQL', () => kills(100, 'PostgreSQL')],
+  ['one machine: a file and three single orders at once, PostgreSQL', beside],
   ...[2, 4, 8].map((count): [string, () => Promise<Counted>] => [
     `overlapping files on ${count} processes`,
     () => files(count),
@@ -113,27 +117,36 @@ function failed(error: unknown): Counted {
 }
 
 /** In as many processes as there are processors, each with a store, a service and files of its own. */
-async function kills(): Promise<Counted> {
-  const each = Math.ceil(share(1000) / processes)
+async function kills(whole: number, store: Backend): Promise<Counted> {
+  const each = Math.ceil(share(whole) / processes)
   const tallies = await Promise.all(
     Array.from({ length: processes }, async (_, at) => {
       const folder = mkdtempSync(join(tmpdir(), 'refcheck-kills-'))
       try {
-        return await killBatches(folder, each, seeded(seed * 100 + at))
+        return await killBatches(folder, each, seeded(seed * 100 + at), store)
       } finally {
         rmSync(folder, { recursive: true, force: true })
       }
     }),
   )
-  const total = (part: 'kills' | 'twice' | 'lost' | 'invented' | 'unknown'): number =>
+  const total = (part: 'kills' | 'twice' | 'lost' | 'invented' | 'closed' | 'unknown'): number =>
     tallies.reduce((so, tally) => so + tally[part], 0)
   return {
     many: `${total('kills')} kills`,
     twice: total('twice'),
     lost: total('lost'),
     unknownPerKill: total('unknown') / total('kills'),
-    failure: total('invented') === 0 ? undefined : `${total('invented')} ids that are not there`,
+    failure:
+      total('invented') + total('closed') === 0
+        ? undefined
+        : `${total('invented')} ids that are not there, ${total('closed')} sound stores closed`,
   }
+}
+
+async function beside(): Promise<Counted> {
+  const rounds = share(30)
+  const { kills: killed, twice, lost } = await oneMachine(rounds, seeded(seed * 10 + 3))
+  return { many: `${rounds} rounds, ${killed} kills`, twice, lost, unknownPerKill: undefined }
 }
 
 async function files(count: number, store: Backend = 'SQLite'): Promise<Counted> {
@@ -144,16 +157,25 @@ async function files(count: number, store: Backend = 'SQLite'): Promise<Counted>
 
 async function simulations(whole: number, store: 'run' | 'postgres'): Promise<Counted> {
   const seeds = share(whole)
-  const { kills: killed, twice, lost, broken } = await simulated(seeds, seed * 100_000, processes, store)
+  const {
+    kills: killed,
+    twice,
+    lost,
+    broken,
+    happened,
+  } = await simulated(seeds, seed * 100_000, processes, store)
   for (const line of broken) console.log(line)
   return {
-    many: `${seeds} seeds, ${killed} kills`,
+    many: [`${seeds} seeds`, `${killed} kills`, ...seen(happened)].join(', '),
     twice,
     lost,
     unknownPerKill: undefined,
     failure: broken.length === 0 ? undefined : broken[0],
   }
 }
+
+const seen = (happened: Happened): string[] =>
+  Object.entries(happened).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
 
 /** Of a small share a failover that loses commits, and a quota that fills within seconds. */
 async function machines(): Promise<Counted> {

@@ -2,10 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
+import { addUp, type Happened, nothingHappened } from '../simulation/events.ts'
+
 export interface Simulated {
   kills: number
   twice: number
   lost: number
+  happened: Happened
   /** Whatever else was broken, by its seed. */
   broken: string[]
 }
@@ -19,7 +22,7 @@ export async function simulated(
   processes: number,
   store: 'run' | 'postgres' = 'run',
 ): Promise<Simulated> {
-  const total: Simulated = { kills: 0, twice: 0, lost: 0, broken: [] }
+  const total: Simulated = { kills: 0, twice: 0, lost: 0, happened: nothingHappened(), broken: [] }
   const starts = Array.from({ length: Math.ceil(seeds / perChild) }, (_, at) => at * perChild)
   const worker = async (): Promise<void> => {
     for (let start = starts.shift(); start !== undefined; start = starts.shift()) {
@@ -27,10 +30,11 @@ export async function simulated(
       const program = join(import.meta.dirname, '..', 'simulation', `${store}.ts`)
       const printed = await printedBy([program, `${count}`, `${first + start}`])
       const told = printed.trimEnd().split('\n')
-      const { kills, twice, lost } = JSON.parse(told.pop() ?? '') as Simulated
+      const { kills, twice, lost, happened } = JSON.parse(told.pop() ?? '') as Simulated
       total.kills += kills
       total.twice += twice
       total.lost += lost
+      addUp(total.happened, happened)
       total.broken.push(...told)
     }
   }

@@ -20,12 +20,17 @@ export async function judge(world: World): Promise<Verdict> {
     const human = world.humanOf(request)
     perHuman.set(human, [...(perHuman.get(human) ?? []), request.request_id])
   }
-  const twice = [...perHuman].filter(([, ids]) => ids.length > 1)
+  const twice = [...perHuman].filter(([human, ids]) => ids.length > 1 && !world.excused.has(human))
   for (const [{ number }, ids] of twice)
     broken.push(`human ${number} was ordered ${ids.length} times: ${ids.join(', ')}`)
   const store = await world.open()
   const submissions = await store.ledger.list({})
-  const lost = sandbox.requests().filter(({ request_id }) => !isKnown(world, submissions, request_id))
+  const lost = sandbox
+    .requests()
+    .filter(
+      ({ request_id }) =>
+        !isKnown(world, submissions, request_id) && !world.isUnknowable(world.sentBy.get(request_id)),
+    )
   for (const { request_id } of lost) broken.push(`nobody knows of request ${request_id}`)
   wrongIds(world, submissions)
   const left = submissions.filter(({ state }) => state === 'pending' || state === 'sending')
@@ -35,7 +40,10 @@ export async function judge(world: World): Promise<Verdict> {
     broken.push(
       `${world.unknown} outcomes unknown after ${world.kills} kills and ${world.lostAnswers} lost answers`,
     )
-  if (harmed.length === 0 && refused > 0) broken.push(`the quota was passed ${refused} times`)
+  // A store in a file goes by the clock of its machine.
+  const hasSoundClock = world.files.chosen !== undefined || world.happened['clocks set'] === 0
+  if (harmed.length === 0 && hasSoundClock && refused > 0)
+    broken.push(`the quota was passed ${refused} times`)
   await freeAgain(world, store, perHuman)
   await store.close()
   return { twice: twice.length, lost: lost.length, orders: sandbox.requests().length }
@@ -85,7 +93,12 @@ async function freeAgain(world: World, store: Store, perHuman: ReadonlyMap<Human
   )
   for await (const { row, state } of store.batches.rows(id)) {
     const human = world.everybody[row - 1]
-    if (human !== undefined && state === 'pending' && perHuman.has(human))
+    if (human !== undefined && state === 'pending' && isToBeKnown(world, perHuman.get(human)))
       world.broken.push(`human ${human.number} is ordered, and free to be ordered again`)
   }
+}
+
+/** Whether the store can know of any of these requests. */
+function isToBeKnown(world: World, ids: readonly string[] = []): boolean {
+  return ids.some((id) => !world.isUnknowable(world.sentBy.get(id)))
 }

@@ -11,18 +11,33 @@ import { pathToFileURL } from 'node:url'
 const root = join(import.meta.dirname, '..', '..')
 const variable = 'MUTANTS_PLAN'
 
+/** What is asked of the server, and what of the simulation in its place: the time, and which server it is. */
+const simulated = [
+  {
+    name: 'engine.ts',
+    edits: [
+      ['clock_timestamp()', 'simulated_now()'],
+      ['left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)', '(SELECT timeline FROM simulated_server)'],
+      ["to_regclass('attempts')::oid", '(SELECT attempts FROM simulated_server)'],
+    ],
+  },
+] as const
+
 if (process.env[variable] === undefined) withItsClock()
 else await simulateAll()
 
-/** The same again, its database asked for the time of the simulation. */
+/** The same again, its database asked for the time and the server of the simulation. */
 function withItsClock(): void {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-simulation-'))
   const plan = join(folder, 'plan.json')
-  const sources = ['locking.ts'].map((name) => {
+  const sources = simulated.map(({ name, edits }) => {
     const path = join(root, 'src', 'store', 'ledger', 'postgres', name)
-    const text = readFileSync(path, 'utf8')
-    if (!text.includes('clock_timestamp()')) throw new Error(`${path} asks no clock any more`)
-    return { path, text: text.replaceAll('clock_timestamp()', 'simulated_now()') }
+    let text = readFileSync(path, 'utf8')
+    for (const [from, to] of edits) {
+      if (!text.includes(from)) throw new Error(`${path} asks for no ${from} any more`)
+      text = text.replaceAll(from, to)
+    }
+    return { path, text }
   })
   writeFileSync(plan, JSON.stringify({ sources }))
   const loader = pathToFileURL(join(root, 'test', 'mutants', 'load.ts')).href
@@ -44,7 +59,17 @@ async function simulateAll(): Promise<void> {
   const [seeds = '20', first = '1', wanted] = process.argv.slice(2)
   const mutant = wanted === undefined ? sound : mutants[wanted]
   if (mutant === undefined) throw new Error(`there is no mutant "${wanted}"`)
-  const totals = { seeds: 0, broken: 0, twice: 0, lost: 0, kills: 0, orders: 0 }
+  const { addUp, nothingHappened } = await import('./events.ts')
+  const totals = {
+    seeds: 0,
+    broken: 0,
+    twice: 0,
+    lost: 0,
+    kills: 0,
+    closed: 0,
+    orders: 0,
+    happened: nothingHappened(),
+  }
   const begin = seedLimit()
   const cluster = await Cluster.start(['max_connections=100'])
   try {
@@ -52,17 +77,17 @@ async function simulateAll(): Promise<void> {
       begin(seed)
       const name = await cluster.create()
       const place = await StoreDatabase.open(cluster.url(name))
-      const { broken, twice, lost, kills, orders } = await simulate(seed, mutant, place)
+      const { broken, happened, harmed, ...more } = await simulate(seed, mutant, place)
       await place.close()
       await cluster.ask(`DROP DATABASE ${name} WITH (FORCE)`)
       totals.seeds += 1
-      totals.twice += twice
-      totals.lost += lost
-      totals.kills += kills
-      totals.orders += orders
+      for (const name of ['twice', 'lost', 'kills', 'closed', 'orders'] as const) totals[name] += more[name]
+      addUp(totals.happened, happened)
       if (broken.length === 0) continue
       totals.broken += 1
-      console.log(`seed ${seed}: ${broken.join('; ')}\n  again: node test/simulation/postgres.ts 1 ${seed}`)
+      console.log(
+        `seed ${seed} (${harmed.join(', ')}): ${broken.join('; ')}\n  again: node test/simulation/postgres.ts 1 ${seed}`,
+      )
     }
   } finally {
     await cluster.stop()

@@ -2,6 +2,7 @@
  * The real program, store and service on a virtual clock under a seeded storm.
  * Run: node test/simulation/run.ts [SEEDS [FIRST [MUTANT]]]
  */
+import { addUp, nothingHappened } from './events.ts'
 import { mutants, sound } from './mutants.ts'
 import { seedLimit } from './seed-limit.ts'
 import { simulate } from './simulate.ts'
@@ -22,13 +23,15 @@ const totals = {
   accepted: 0,
   unknown: 0,
   dropped: 0,
+  happened: nothingHappened(),
 }
 const begin = seedLimit()
 for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
   begin(seed)
-  const { broken, counts, harmed, ...more } = await simulate(seed, mutant)
+  const { broken, counts, harmed, happened, ...more } = await simulate(seed, mutant)
   totals.seeds += 1
   totals.harmed += harmed.length
+  addUp(totals.happened, happened)
   for (const name of ['twice', 'lost', 'kills', 'closed', 'orders'] as const) totals[name] += more[name]
   for (const name of ['accepted', 'unknown', 'dropped'] as const) totals[name] += counts[name]
   if (broken.length === 0) continue

@@ -1,3 +1,5 @@
+import { dirname } from 'node:path'
+
 import {
   type Deed,
   done,
@@ -15,7 +17,9 @@ import {
   anySpelling,
   tried,
 } from './deeds.ts'
+import { atRest, type Happened, meanwhile, oneMore } from './events.ts'
 import { judge } from './judge.ts'
+import type { Machine } from './machines.ts'
 import { type Mutant, sound } from './mutants.ts'
 import { stormOver, trouble } from './storm.ts'
 import { harms, StoreFiles } from './store-files.ts'
@@ -40,6 +44,7 @@ export interface SimulationResult {
   harmed: string[]
   /** How often it was found closed. */
   closed: number
+  happened: Happened
   /** What was done, call by call: the same for the same seed. */
   trace: readonly string[]
 }
@@ -72,7 +77,7 @@ export async function simulate(
     calm(world)
     await peace(world)
     const { twice, lost, orders } = await judge(world)
-    const { broken, everybody, kills, harmed, closed, trace } = world
+    const { broken, everybody, kills, harmed, closed, trace, happened } = world
     const counts = await countsOf(world)
     await world.endRound()
     return {
@@ -86,6 +91,7 @@ export async function simulate(
       kills,
       harmed,
       closed,
+      happened,
       trace,
     }
   } finally {
@@ -112,22 +118,29 @@ async function stormyRound(world: World): Promise<void> {
   const mend = trouble(sandbox, rng)
   stormOver(sandbox, rng)
   if (world.offer.hasConsent && rng() < 0.5) newFile(world)
+  await oneMore(world)
   const copyAt = Math.floor(rng() * world.everybody.length)
   const stop = sandbox.log.subscribe(() => {
     if (sandbox.requests().length === copyAt) files.copy('backup')
   })
   const chosen = Array.from({ length: 1 + Math.floor(rng() * 4) }, () => deedOf(world))
-  await sideBySide(world, chosen, () =>
-    rng() < 0.7 ? 3 + Math.floor(rng() ** 2 * 90) : Number.POSITIVE_INFINITY,
+  await sideBySide(
+    world,
+    chosen,
+    () => (rng() < 0.7 ? 3 + Math.floor(rng() ** 2 * 90) : Number.POSITIVE_INFINITY),
+    meanwhile(world),
   )
   stop()
   mend()
   await world.clock.sleep(1000)
   await world.endRound()
+  await atRest(world)
   if (rng() > 0.35) return
   const harm = one(harms, rng)
   world.harmed.push(harm)
   files.harm(harm, rng)
+  if (harm === 'restore') world.happened['put back at rest'] += 1
+  if (harm === 'copied settings') world.happened['settings copied'] += 1
 }
 
 function deedOf({ rng, peopleFiles }: World): Deed {
@@ -139,8 +152,13 @@ function deedOf({ rng, peopleFiles }: World): Deed {
   return runFile(one(peopleFiles, rng))
 }
 
-async function sideBySide(world: World, chosen: readonly Deed[], dieAt: () => number): Promise<void> {
-  const lives: { life: Process['life']; work: () => Promise<void> }[] = []
+async function sideBySide(
+  world: World,
+  chosen: readonly Deed[],
+  dieAt: () => number,
+  more: readonly { life: Process['life']; work: () => Promise<void> }[] = [],
+): Promise<void> {
+  const lives = [...more]
   for (const deed of chosen) {
     const process = await world.process(dieAt())
     lives.push({ life: process.life, work: () => done(world, process, deed) })
@@ -148,12 +166,10 @@ async function sideBySide(world: World, chosen: readonly Deed[], dieAt: () => nu
   await world.turns.all(lives)
 }
 
-/** Accepts a store that was found closed, once it was seen that nothing was sent with it. */
+/** Somebody looks at the store. One that is closed sends nothing, until every machine has been asked what it sent. */
 async function accepted(world: World): Promise<void> {
-  const store = await world.open()
-  const { closing } = await store.maintenance.examine()
-  await store.close()
-  if (closing === undefined) return
+  const { machines } = world
+  if (!(await isClosed(world, machines.any()))) return
   world.closed += 1
   const before = world.sandbox.requests().length
   await sideBySide(
@@ -162,10 +178,28 @@ async function accepted(world: World): Promise<void> {
     () => Number.POSITIVE_INFINITY,
   )
   if (world.sandbox.requests().length > before) world.broken.push('a closed store sent')
-  const again = await world.open()
-  await again.maintenance.acceptOlder()
-  await again.close()
+  const machine = machines.any()
+  for (const each of machines.present) if (each !== machine) await isClosed(world, each)
+  const store = await world.open(machine)
+  const { closing, step, unreported } = await store.maintenance.examine()
+  if (closing !== undefined && step === 'reports') {
+    const present = machines.present.map((each) => machines.logsOf(each))
+    for (const { path, id } of unreported)
+      if (present.includes(dirname(path)))
+        world.broken.push(`machine ${path} has reported, and log ${id} not`)
+    await store.maintenance.exclude(unreported.map(({ id }) => id))
+  }
+  await store.maintenance.acceptOlder()
+  await store.close()
   await world.endRound()
+}
+
+/** `store check` on a machine. */
+async function isClosed(world: World, machine: Machine): Promise<boolean> {
+  const store = await world.open(machine)
+  const { closing } = await store.maintenance.examine()
+  await store.close()
+  return closing !== undefined
 }
 
 function calm({ sandbox }: World): void {
@@ -176,6 +210,8 @@ function calm({ sandbox }: World): void {
 
 /** Nobody is in a hurry: whatever waits is gone on with, and whatever needs a person gets one who tells the truth. */
 async function peace(world: World): Promise<void> {
+  for (const machine of world.machines.present) await isClosed(world, machine)
+  await accepted(world)
   for (let round = 0; round < 12; round += 1) {
     await sideBySide(world, [inPeace], () => Number.POSITIVE_INFINITY)
     await world.endRound()

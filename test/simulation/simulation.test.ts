@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
+import { addUp, nothingHappened } from './events.ts'
 import { type Mutant, mutants, sound } from './mutants.ts'
 import { simulate } from './simulate.ts'
 
@@ -9,23 +10,32 @@ const perTest = 20
 
 const replay = (seed: number): string => `again: node test/simulation/run.ts 1 ${seed}`
 
-describe('several processes on one store file in a seeded storm: kills at every step, cut connections, every fault of the service, files copied, put back, cut and torn, packages replaced, people purged, and people who decide', () => {
+describe('several processes on one store file in a seeded storm: kills at every step, cut connections, every fault of the service, files copied, put back (also while they are used), cut and torn, settings copied, clocks set, packages replaced, people purged, and people who decide', () => {
   const starts = Array.from({ length: seeds / perTest }, (_, at) => at * perTest + 1)
   test.each(starts)(
     `${perTest} seeds from %i: nobody is ordered twice, nothing is lost`,
     async (first) => {
       const totals = { kills: 0, harmed: 0, closed: 0, people: 0, orders: 0 }
+      const happened = nothingHappened()
       for (let seed = first; seed < first + perTest; seed += 1) {
         const { broken, harmed, ...more } = await simulate(seed)
         expect({ broken, harmed, replay: replay(seed) }).toEqual({ broken: [], harmed, replay: replay(seed) })
         totals.harmed += harmed.length
+        addUp(happened, more.happened)
         for (const name of ['kills', 'closed', 'people', 'orders'] as const) totals[name] += more[name]
       }
       console.log(
-        `simulation, seeds ${first} to ${first + perTest - 1}: 0 ordered twice, 0 lost; ${JSON.stringify(totals)}`,
+        `simulation, seeds ${first} to ${first + perTest - 1}: 0 ordered twice, 0 lost; ${JSON.stringify({ ...totals, happened })}`,
       )
       expect(totals.kills).toBeGreaterThan(perTest / 2)
       expect(totals.closed).toBeGreaterThan(0)
+      for (const what of [
+        'put back at rest',
+        'put back during a run',
+        'settings copied',
+        'clocks set',
+      ] as const)
+        expect([what, happened[what] > 0]).toEqual([what, true])
     },
     120_000,
   )

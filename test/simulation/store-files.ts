@@ -2,11 +2,13 @@ import {
   appendFileSync,
   closeSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -16,13 +18,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** What befalls the files of a store between two runs. */
-export const harms = ['restore', 'no wal', 'cut wal', 'torn wal', 'lost', 'torn list'] as const
+export const harms = [
+  'restore',
+  'no wal',
+  'cut wal',
+  'torn wal',
+  'lost',
+  'torn list',
+  'copied settings',
+] as const
 export type Harm = (typeof harms)[number]
 
 /** Memory is a disk too, whose fsync costs nothing; what a power cut takes is cut by `harm`. */
 const disk = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
-/** The files of one store, with its list of attempts in a folder of settings beside it. */
+/** The files of one store, with its attempt log in a folder of settings next to it. */
 export class StoreFiles {
   readonly folder = mkdtempSync(join(disk, 'refcheck-simulation-'))
   readonly path = join(this.folder, 'data', 'ledger.sqlite')
@@ -48,6 +58,14 @@ export class StoreFiles {
     }
   }
 
+  /** What was copied last takes the place of what stands there: written over it, or as another file. */
+  putBackInUse(name: string, how: 'in place' | 'renamed'): boolean {
+    if (!existsSync(join(this.folder, name))) return false
+    if (how === 'renamed') for (const suffix of ['', '-wal']) rmSync(this.path + suffix, { force: true })
+    this.putBack(name)
+    return true
+  }
+
   harm(harm: Harm, rng: () => number): void {
     const wal = `${this.path}-wal`
     const walSize = statSync(wal, { throwIfNoEntry: false })?.size ?? 0
@@ -57,13 +75,23 @@ export class StoreFiles {
     if (harm === 'torn wal' && walSize > 0) scribble(wal, Math.floor(rng() * walSize))
     if (harm === 'lost')
       for (const suffix of ['', '-wal', '-shm']) rmSync(this.path + suffix, { force: true })
+    if (harm === 'copied settings' && existsSync(this.paths.config)) {
+      cpSync(this.paths.config, `${this.paths.config}.copy`, { recursive: true })
+      rmSync(this.paths.config, { recursive: true })
+      renameSync(`${this.paths.config}.copy`, this.paths.config)
+    }
     if (harm === 'torn list')
-      for (const list of this.#lists()) appendFileSync(list, '\n0123456789abcdef ["half')
+      for (const list of this.lists()) appendFileSync(list, '\n0123456789abcdef ["half')
   }
 
   /** Where the store has a clock of its own. */
   tellTime(_now: number): Promise<void> {
     return Promise.resolve()
+  }
+
+  /** A file is never without an attempt that was sent, unless it is closed. */
+  hasAttempt(_id: string): Promise<boolean> {
+    return Promise.resolve(true)
   }
 
   /** Where a process that is gone is waited for. */
@@ -72,8 +100,8 @@ export class StoreFiles {
   }
 
   /** A process died while it appended this attempt: half of its line is there, unless others came after it. */
-  tearLine(attemptId: string): void {
-    for (const list of this.#lists()) {
+  tearLine(attemptId: string, config = this.paths.config): void {
+    for (const list of this.lists(config)) {
       const text = readFileSync(list, 'utf8')
       const at = text.lastIndexOf('\n')
       if (text.slice(at).includes(attemptId)) truncateSync(list, at + 20)
@@ -84,8 +112,9 @@ export class StoreFiles {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  #lists(): string[] {
-    const folder = join(this.folder, 'config', 'attempts')
+  /** The attempt logs of a machine, by the folder of its settings. */
+  lists(config = this.paths.config): string[] {
+    const folder = join(config, 'attempts')
     if (!existsSync(folder)) return []
     return readdirSync(folder).flatMap((name) => (name.endsWith('.log') ? [join(folder, name)] : []))
   }

@@ -1,6 +1,8 @@
 import { Life, Turns } from './crash.ts'
 import { humanOf, type Human, humans, type OnOffer } from './people.ts'
-import { StoreFiles } from './store-files.ts'
+import { type Happened, type Loss, nothingHappened } from './events.ts'
+import { type Machine, Machines } from './machines.ts'
+import type { StoreFiles } from './store-files.ts'
 import { simulatedWire } from './wire.ts'
 import type { Mutant } from './mutants.ts'
 import type { Clock } from '../../src/host/clock.ts'
@@ -41,6 +43,7 @@ export interface Process {
   life: Life
   store: Store
   ports: StartPorts
+  machine: Machine
 }
 
 /** One seed: its clock, its service, its people, the files of its store, and all processes that ever were. */
@@ -51,6 +54,13 @@ export class World {
   readonly sandbox: Sandbox
   readonly mutant: Mutant
   readonly files: StoreFiles
+  readonly machines: Machines
+  readonly happened: Happened = nothingHappened()
+  readonly losses: Loss[] = []
+  /** Which machine made an attempt. */
+  readonly madeBy = new Map<string, Machine>()
+  /** People who were ordered twice in a way that the program cannot notice. */
+  readonly excused = new Set<Human>()
   readonly everybody: Human[]
   readonly peopleFiles: PeopleFile[] = []
   /** Batches whose rows may be similar to one another. */
@@ -75,6 +85,7 @@ export class World {
   constructor(seed: number, mutant: Mutant, files: StoreFiles) {
     this.files = files
     this.rng = seeded(seed)
+    this.machines = new Machines(files, this.rng)
     this.turns = new Turns(this.rng)
     this.mutant = mutant
     this.sandbox = createSandbox({ clock: this.clock, seed, rules: 'seeded' })
@@ -106,22 +117,33 @@ export class World {
     return this.files.chosen !== undefined
   }
 
-  open(): Promise<Store> {
-    const { clock, random } = this
+  /** `patienceMs`: for a server that goes away meanwhile. */
+  open(machine = this.machines.present[0]!, patienceMs = 0): Promise<Store> {
+    const { random } = this
     const { folder, paths, chosen, busyMs } = this.files
-    return openStore({ chosen, paths, cwd: folder, clock, random, busyMs, patienceMs: 0 })
+    return openStore({
+      chosen,
+      paths: { ...paths, config: machine.config },
+      cwd: folder,
+      clock: this.#clockOf(machine),
+      random,
+      busyMs,
+      patienceMs,
+    })
   }
 
   /** A process with everything the program has, mortal where it says `dieAt`. */
   async process(dieAt = Number.POSITIVE_INFINITY): Promise<Process> {
     if (this.#hasServer) await this.files.tellTime(this.clock.now())
-    const store = await this.open()
+    const machine = this.machines.next()
+    const store = await this.open(machine, 60_000)
     const number = this.trace.push(`a process that dies at step ${dieAt}`)
     const life = new Life(this.turns, dieAt, (what) => this.trace.push(`${number} ${what}`))
     const holds = new Set<Hold>()
     const dead = { store, holds, undo: () => Promise.resolve() }
     this.#processes.push(dead)
-    const { clock, random } = this
+    const clock = this.#clockOf(machine)
+    const { random } = this
     const { apiKey, userEmail } = this.sandbox.credentials
     const http = simulatedWire(this.sandbox, { connects: () => this.rng() > 0.02 })
     const credentials = { apiKey, userEmail }
@@ -130,7 +152,8 @@ export class World {
     const mutated = this.mutant({
       api: {
         ...api,
-        createRequest: (body, signal) => this.#create(life, body, () => api.createRequest(body, signal)),
+        createRequest: (body, signal) =>
+          this.#create({ life, machine }, body, () => api.createRequest(body, signal)),
       },
       ledger: { ...methods(store.ledger), hold: tracked(store.ledger.hold.bind(store.ledger), holds) },
       batches: { ...methods(store.batches), hold: tracked(store.batches.hold.bind(store.batches), holds) },
@@ -138,14 +161,14 @@ export class World {
       onDeath: (work) => (dead.undo = work),
     })
     const ports: StartPorts = {
-      api: life.of(this.#noting(life, mutated.api), ['clockDifferenceMs']),
-      ledger: life.of(this.#noting(life, mutated.ledger)),
+      api: life.of(this.#noting({ life, machine }, mutated.api), ['clockDifferenceMs']),
+      ledger: life.of(this.#noting({ life, machine }, mutated.ledger)),
       batches: life.of(mutated.batches as Batches, ['rows', 'bodies']),
       waiting: life.of(store.waiting),
       inbox: life.of(store.inbox, ['list']),
       orphans: life.of(store.orphans),
-      governor: governor({ quota: store.quota, account, windows, clock: this.#toldClock() }),
-      clock: { ...bound(clock), sleep: (ms, signal) => this.#sleep(life, ms, signal) },
+      governor: governor({ quota: store.quota, account, windows, clock }),
+      clock: { ...clock, sleep: (ms, signal) => this.#sleep(life, ms, signal) },
       random,
       cache: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
       place: { cwd: this.files.folder, stdin: { isTTY: false, stream: nothing() } },
@@ -154,7 +177,20 @@ export class World {
       onNotice: () => undefined,
       waitBudgetMs: Number.POSITIVE_INFINITY,
     }
-    return { life, store, ports }
+    return { life, store, ports, machine }
+  }
+
+  /** What its wall clock shows; time that passes by a wait passes on the server too. */
+  #clockOf(machine: Machine): Clock {
+    const { clock, files } = this
+    return {
+      now: () => clock.now() + machine.aheadMs,
+      monotonic: () => clock.monotonic(),
+      sleep: async (ms, signal) => {
+        await clock.sleep(ms, signal)
+        await files.tellTime(clock.now())
+      },
+    }
   }
 
   /** What the kernel does for a process that has ended; its connections are closed with the round. */
@@ -172,7 +208,7 @@ export class World {
     // Killed between the commit and the end of the line that tells of it.
     const { begun, last } = process.life
     if (begun !== undefined && /^after (begin|moveAndBegin)/.test(last) && this.rng() < 0.3)
-      this.files.tearLine(begun)
+      this.files.tearLine(begun, process.machine.config)
   }
 
   /** Closes what is open, and leaves the files as SIGKILL does: no checkpoint, no WAL folded in. */
@@ -190,26 +226,15 @@ export class World {
   /** The last attempt of each process. */
   readonly #attempts = new Map<Life, string>()
 
-  /** Time that passes by a wait for the quota passes on the server too. */
-  #toldClock(): Clock {
-    const { clock, files } = this
-    if (!this.#hasServer) return clock
-    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
-      await clock.sleep(ms, signal)
-      await files.tellTime(clock.now())
-    }
-    return { ...bound(clock), sleep }
-  }
-
   async #sleep(life: Life, ms: number, signal?: AbortSignal): Promise<void> {
     await life.step('before sleep')
     await this.clock.sleep(ms, signal)
-    if (this.#hasServer) await this.files.tellTime(this.clock.now())
+    await this.files.tellTime(this.clock.now())
     await life.step('after sleep')
   }
 
   /** Notes which attempt is under way, and how often an outcome is unknown. */
-  #noting<T extends object>(life: Life, port: T): T {
+  #noting<T extends object>({ life, machine }: Pick<Process, 'life' | 'machine'>, port: T): T {
     return new Proxy(port, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target)
@@ -224,6 +249,7 @@ export class World {
             const { attemptId } = (attempt ?? {}) as Partial<Attempt>
             if (attemptId !== undefined) {
               this.#attempts.set(life, attemptId)
+              this.madeBy.set(attemptId, machine)
               await this.#besideUnknown(target as Process['ports']['ledger'], attempt as Attempt)
             }
             life.begun = attemptId
@@ -247,12 +273,17 @@ export class World {
   }
 
   /** Notes what a create made. */
-  async #create<T>(life: Life, body: Uint8Array, send: () => Promise<T>): Promise<T> {
+  async #create<T>(
+    { life, machine }: Pick<Process, 'life' | 'machine'>,
+    body: Uint8Array,
+    send: () => Promise<T>,
+  ): Promise<T> {
     const attempt = this.#attempts.get(life) ?? 'nobody'
     const { recipient } = (
       body.length === 0 ? {} : JSON.parse(Buffer.from(body).toString())
     ) as Partial<RequestBody>
     const before = new Set(this.sandbox.requests().map(({ request_id }) => request_id))
+    if (recipient !== undefined) await this.#noteExcuse(this.humanOf({ recipient }), machine)
     try {
       return await send()
     } finally {
@@ -262,13 +293,38 @@ export class World {
       }
     }
   }
+
+  /**
+   * Before an order of somebody who has one: whether that is among what cannot be noticed. The store was put back to before
+   * the first order, nobody said so, and no log of this machine has anything of what was lost; or the log that had it is gone.
+   */
+  async #noteExcuse(human: Human, machine: Machine): Promise<void> {
+    for (const request of this.sandbox.requests()) {
+      if (this.humanOf(request) !== human) continue
+      const attempt = this.sentBy.get(request.request_id) ?? ''
+      if (await this.files.hasAttempt(attempt)) continue
+      const losses = this.losses.filter(({ lost }) => lost.has(attempt))
+      const isUnknown = losses.some(
+        ({ lost, isSilent }) => isSilent && !this.machines.knowsAny(machine, lost),
+      )
+      if (!isUnknown && !this.isUnknowable(attempt)) continue
+      this.excused.add(human)
+      this.happened['not noticeable'] += 1
+    }
+  }
+
+  /** An attempt that the store lost, and the only log that had it. */
+  isUnknowable(attempt: string | undefined): boolean {
+    return (
+      this.losses.some(({ lost }) => lost.has(attempt ?? '')) &&
+      this.madeBy.get(attempt ?? '')?.isGone === true
+    )
+  }
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {
   // Nothing is piped in.
 }
-
-const bound = (clock: ManualClock) => ({ now: () => clock.now(), monotonic: () => clock.monotonic() })
 
 function tracked<A extends unknown[]>(hold: (...args: A) => Promise<Hold | undefined>, holds: Set<Hold>) {
   return async (...args: A): Promise<Hold | undefined> => {
