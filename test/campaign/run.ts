@@ -15,7 +15,7 @@ import { type FleetTally, fleet } from './fleet/fleet.ts'
 import { receivers } from './fleet/receivers.ts'
 import { overlapping } from './overlapping.ts'
 import { oneMachine } from './one-machine.ts'
-import type { Happened } from '../simulation/events.ts'
+import type { Happened } from '../simulation/happened.ts'
 import { simulated } from './simulated.ts'
 import { type Backend, Stage } from './stage.ts'
 

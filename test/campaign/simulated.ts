@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-import { addUp, type Happened, nothingHappened } from '../simulation/events.ts'
+import { addUp, type Happened, nothingHappened } from '../simulation/happened.ts'
 
 export interface Simulated {
   kills: number

@@ -1,47 +1,8 @@
 import { Life } from './crash.ts'
 import { one } from './deeds.ts'
 import type { Machine } from './machines.ts'
-import { type Lost, type Return, StoreDatabase } from './store-database.ts'
+import { type Return, StoreDatabase } from './store-database.ts'
 import type { World } from './world.ts'
-
-/** What befell the store and its machines, by how often. */
-export type Happened = Record<
-  | 'put back at rest'
-  | 'put back during a run'
-  | 'failovers'
-  | 'old primaries back'
-  | 'restored'
-  | 'settings copied'
-  | 'first sent in a lost window'
-  | 'machines lost'
-  | 'clocks set'
-  | 'not noticeable',
-  number
->
-
-export const nothingHappened = (): Happened => ({
-  'put back at rest': 0,
-  'put back during a run': 0,
-  failovers: 0,
-  'old primaries back': 0,
-  restored: 0,
-  'settings copied': 0,
-  'first sent in a lost window': 0,
-  'machines lost': 0,
-  'clocks set': 0,
-  'not noticeable': 0,
-})
-
-export function addUp(total: Happened, more: Happened): void {
-  for (const name of Object.keys(more) as (keyof Happened)[]) total[name] += more[name]
-}
-
-/** A state of the store that was put back. */
-export interface Loss {
-  lost: Lost
-  /** Nothing but the logs of machines tells of it: the server is the same, and nobody said `store check --restored`. */
-  isSilent: boolean
-}
 
 /** Something that takes place between two steps of processes, at a moment that luck chooses. */
 function atSomeStep(world: World, work: () => Promise<void>): { life: Life; work: () => Promise<void> } {

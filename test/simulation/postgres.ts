@@ -59,7 +59,7 @@ async function simulateAll(): Promise<void> {
   const [seeds = '20', first = '1', wanted] = process.argv.slice(2)
   const mutant = wanted === undefined ? sound : mutants[wanted]
   if (mutant === undefined) throw new Error(`there is no mutant "${wanted}"`)
-  const { addUp, nothingHappened } = await import('./events.ts')
+  const { addUp, nothingHappened } = await import('./happened.ts')
   const totals = {
     seeds: 0,
     broken: 0,
@@ -81,7 +81,7 @@ async function simulateAll(): Promise<void> {
       await place.close()
       await cluster.ask(`DROP DATABASE ${name} WITH (FORCE)`)
       totals.seeds += 1
-      for (const name of ['twice', 'lost', 'kills', 'closed', 'orders'] as const) totals[name] += more[name]
+      for (const part of ['twice', 'lost', 'kills', 'closed', 'orders'] as const) totals[part] += more[part]
       addUp(totals.happened, happened)
       if (broken.length === 0) continue
       totals.broken += 1

@@ -2,7 +2,7 @@
  * The real program, store and service on a virtual clock under a seeded storm.
  * Run: node test/simulation/run.ts [SEEDS [FIRST [MUTANT]]]
  */
-import { addUp, nothingHappened } from './events.ts'
+import { addUp, nothingHappened } from './happened.ts'
 import { mutants, sound } from './mutants.ts'
 import { seedLimit } from './seed-limit.ts'
 import { simulate } from './simulate.ts'

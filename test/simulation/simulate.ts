@@ -17,7 +17,8 @@ import {
   anySpelling,
   tried,
 } from './deeds.ts'
-import { atRest, type Happened, meanwhile, oneMore } from './events.ts'
+import { atRest, meanwhile, oneMore } from './events.ts'
+import type { Happened } from './happened.ts'
 import { judge } from './judge.ts'
 import type { Machine } from './machines.ts'
 import { type Mutant, sound } from './mutants.ts'
@@ -183,10 +184,9 @@ async function accepted(world: World): Promise<void> {
   const store = await world.open(machine)
   const { closing, step, unreported } = await store.maintenance.examine()
   if (closing !== undefined && step === 'reports') {
-    const present = machines.present.map((each) => machines.logsOf(each))
+    const present = new Set(machines.present.map((each) => machines.logsOf(each)))
     for (const { path, id } of unreported)
-      if (present.includes(dirname(path)))
-        world.broken.push(`machine ${path} has reported, and log ${id} not`)
+      if (present.has(dirname(path))) world.broken.push(`machine ${path} has reported, and log ${id} not`)
     await store.maintenance.exclude(unreported.map(({ id }) => id))
   }
   await store.maintenance.acceptOlder()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { addUp, nothingHappened } from './events.ts'
+import { addUp, nothingHappened } from './happened.ts'
 import { type Mutant, mutants, sound } from './mutants.ts'
 import { simulate } from './simulate.ts'
 

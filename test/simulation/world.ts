@@ -1,6 +1,6 @@
 import { Life, Turns } from './crash.ts'
 import { humanOf, type Human, humans, type OnOffer } from './people.ts'
-import { type Happened, type Loss, nothingHappened } from './events.ts'
+import { type Happened, type Loss, nothingHappened } from './happened.ts'
 import { type Machine, Machines } from './machines.ts'
 import type { StoreFiles } from './store-files.ts'
 import { simulatedWire } from './wire.ts'
