@@ -73,7 +73,7 @@ async function openFolder(
   overwrite: boolean,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
   const [{ standingAt, holdsPdf }, { ReportFolder }, { csv }] = await Promise.all([
-    import('../store/reports/standing.ts'),
+    import('../store/reports/file.ts'),
     import('../store/reports/folder.ts'),
     import('../output/csv.ts'),
   ])

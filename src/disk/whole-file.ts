@@ -1,11 +1,33 @@
-import { constants } from 'node:fs'
-import { type FileHandle, link, lstat, open, readdir, rename, rm, unlink } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  linkSync,
+  lstatSync,
+  open as openCallback,
+  openSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writev,
+} from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 
 import { IoError } from '../errors/kinds.ts'
 import { type Random, systemRandom } from '../host/random.ts'
 import { diskFailure, errorNumber } from './failure.ts'
 import { flushFolder } from './flush-folder.ts'
+
+/*
+ * What moves or flushes bytes leaves the event loop free; what only asks or names is called at once, since the way to
+ * another thread and back costs many times what such a call does. A file is made on another thread: the disk's journal
+ * has it wait for a flush that is under way.
+ */
+const flushData = promisify(fdatasync)
+const append = promisify(writev)
+const create = promisify(openCallback)
 
 export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>
 
@@ -17,6 +39,11 @@ export interface WriteOptions {
   /** Source of the temporary file's name. */
   random?: Random | undefined
 }
+
+const usualMode = 0o600
+
+/** Bytes gathered for one write: most files take one, which counts for more than any other step. */
+const gatheredBytes = 512 * 1024
 
 /**
  * Puts a file at `path` whole or not at all: a temporary file beside it is filled, flushed to the disk
@@ -30,22 +57,53 @@ export async function writeWhole(
   content: FileContent,
   options: WriteOptions = {},
 ): Promise<void> {
-  const { mode = 0o600, overwrite = true, random = systemRandom } = options
-  await refuseTarget(path, overwrite)
+  const { mode = usualMode, overwrite = true, random = systemRandom } = options
+  refuseTarget(path, overwrite)
   const temporary = join(dirname(path), `${temporaryPrefix(path)}${random.bytes(8).toString('hex')}.tmp`)
-  const file = await openNew(temporary, mode, path)
+  await writeTemporary(temporary, path, content, { mode })
   try {
-    try {
-      await fill(file, content, path)
-    } finally {
-      await file.close()
-    }
-    await putInPlace(temporary, path, overwrite)
+    if (overwrite) renameSync(temporary, path)
+    else placeAsNew(temporary, path)
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined)
-    throw error
+    rmSync(temporary, { force: true })
+    throw diskFailure('write', path, error)
   }
   await flushFolder(dirname(path))
+}
+
+/**
+ * Fills a new file and flushes it to the disk; it is gone where that fails. `target` is named in messages. The file is made
+ * when there is something to write, which for most is when all of it came: `onContentEnd` is called then.
+ */
+export async function writeTemporary(
+  temporary: string,
+  target: string,
+  content: FileContent,
+  { mode = usualMode, onContentEnd }: { mode?: number; onContentEnd?: (() => void) | undefined } = {},
+): Promise<void> {
+  let file: number | undefined
+  const chunks: Uint8Array[] = []
+  let waiting = 0
+  const write = async (): Promise<number> => {
+    file ??= await openNew(temporary, mode, target)
+    waiting = 0
+    await onDisk(writeAll(file, chunks), target)
+    return file
+  }
+  try {
+    for await (const chunk of chunksOf(content)) {
+      chunks.push(chunk)
+      waiting += chunk.byteLength
+      if (waiting >= gatheredBytes) await write()
+    }
+    onContentEnd?.()
+    await onDisk(flushData(await write()), target)
+  } catch (error) {
+    if (file !== undefined) rmSync(temporary, { force: true })
+    throw error
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
 }
 
 /**
@@ -60,17 +118,44 @@ export async function sweepTemporaries(path: string): Promise<void> {
   }
 }
 
+/** What link() fails with where the file system has no hard links (FAT, some network disks). */
+const noHardLinks = new Set<string | undefined>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+/**
+ * Gives a finished temporary file its name, where nothing has that yet; throws the system's error (EEXIST).
+ * rename() would replace whatever stands there; link() refuses to. Without hard links the name is
+ * taken by an empty file first.
+ */
+export function placeAsNew(temporary: string, path: string): void {
+  try {
+    linkSync(temporary, path)
+  } catch (error) {
+    if (!noHardLinks.has(errorNumber(error))) throw error
+    closeSync(openSync(path, 'wx', usualMode))
+    try {
+      renameSync(temporary, path)
+    } catch (failure) {
+      rmSync(path, { force: true })
+      throw failure
+    }
+    return
+  }
+  unlinkSync(temporary)
+}
+
 /** Short enough that the temporary name fits wherever the target's does. */
 function temporaryPrefix(path: string): string {
   return `.${basename(path).slice(0, 40)}.`
 }
 
-async function refuseTarget(path: string, overwrite: boolean): Promise<void> {
-  const status = await lstat(path).catch((error: unknown) => {
-    if (errorNumber(error) === 'ENOENT') return undefined
+function refuseTarget(path: string, overwrite: boolean): void {
+  let status
+  try {
+    status = lstatSync(path)
+  } catch (error) {
+    if (errorNumber(error) === 'ENOENT') return
     throw diskFailure('write', path, error)
-  })
-  if (status === undefined) return
+  }
   if (status.isSymbolicLink()) throw refusal(path, 'it is a symbolic link', 'Give the real file instead.')
   if (status.isDirectory()) throw refusal(path, 'it is a folder', 'Give the name of a file.')
   if (!status.isFile()) throw refusal(path, 'it is not a regular file', 'Give the name of a file.')
@@ -85,61 +170,41 @@ function alreadyThere(path: string): IoError {
   return diskFailure('write', path, Object.assign(new Error('file exists'), { code: 'EEXIST' }))
 }
 
-async function openNew(temporary: string, mode: number, path: string): Promise<FileHandle> {
+async function openNew(temporary: string, mode: number, target: string): Promise<number> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
   try {
-    return await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+    return await create(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
   } catch (error) {
     if (errorNumber(error) === 'EEXIST') {
-      throw refusal(path, `"${temporary}" is in the way`, 'Remove that file, then run it again.')
+      throw refusal(target, `"${temporary}" is in the way`, 'Remove that file, then run it again.')
     }
-    throw diskFailure('write', path, error)
+    throw diskFailure('write', target, error)
   }
 }
 
-/** Only the disk's failures become IoErrors here: a broken download is not one. */
-async function fill(file: FileHandle, content: FileContent, path: string): Promise<void> {
-  const onDisk = async (step: Promise<void>): Promise<void> => {
-    await step.catch((error: unknown) => {
-      throw diskFailure('write', path, error)
-    })
-  }
-  if (typeof content === 'string' || content instanceof Uint8Array) {
-    await onDisk(file.writeFile(content))
-  } else {
-    for await (const chunk of content) await onDisk(file.writeFile(chunk))
-  }
-  await onDisk(file.sync())
+function chunksOf(content: FileContent): AsyncIterable<Uint8Array> | Uint8Array[] {
+  return typeof content === 'string'
+    ? [Buffer.from(content)]
+    : content instanceof Uint8Array
+      ? [content]
+      : content
 }
 
-async function putInPlace(temporary: string, path: string, overwrite: boolean): Promise<void> {
-  try {
-    await (overwrite ? rename(temporary, path) : placeAsNew(temporary, path))
-  } catch (error) {
-    throw diskFailure('write', path, error)
-  }
+/** Only the disk's failures become IoErrors: a broken download is not one. */
+async function onDisk(step: Promise<void>, target: string): Promise<void> {
+  await step.catch((error: unknown) => {
+    throw diskFailure('write', target, error)
+  })
 }
 
-/** What link() fails with where the file system has no hard links (FAT, some network disks). */
-const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
-
-/**
- * Gives a finished temporary file its name, where nothing has that yet.
- * rename() would replace whatever stands there; link() refuses to. Without hard links the name is
- * taken by an empty file first.
- */
-export async function placeAsNew(temporary: string, path: string): Promise<void> {
-  try {
-    await link(temporary, path)
-  } catch (error) {
-    if (!noHardLinks.has(errorNumber(error) ?? '')) throw error
-    const reserved = await open(path, 'wx', 0o600)
-    await reserved.close()
-    await rename(temporary, path).catch(async (failure: unknown) => {
-      await rm(path, { force: true })
-      throw failure
-    })
-    return
+/** Takes what it writes out of `chunks`. A disk that is nearly full takes a part, and says why at the next try. */
+async function writeAll(file: number, chunks: Uint8Array[]): Promise<void> {
+  while (chunks.length > 0) {
+    let { bytesWritten } = await append(file, chunks)
+    while (chunks[0] !== undefined && bytesWritten >= chunks[0].byteLength) {
+      bytesWritten -= chunks[0].byteLength
+      chunks.shift()
+    }
+    if (chunks[0] !== undefined) chunks[0] = chunks[0].subarray(bytesWritten)
   }
-  await unlink(temporary)
 }

@@ -1,37 +1,13 @@
 import { createHash } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  createReadStream,
-  fdatasync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  open as openCallback,
-  openSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  writev,
-} from 'node:fs'
-import { open } from 'node:fs/promises'
+import { constants, createReadStream, lstatSync, mkdirSync, renameSync, type Stats } from 'node:fs'
+import { lstat, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 
-import { InternalError } from '../../errors/kinds.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { flushFolder } from '../../disk/flush-folder.ts'
 import { readOwn } from '../../disk/private-modes.ts'
+import { placeAsNew } from '../../disk/whole-file.ts'
 import { endMark, headMark, tailBytes } from '../../domain/report/pdf.ts'
-import type { FolderFlushes } from './flush.ts'
-
-/*
- * What moves or flushes bytes leaves the event loop free; what only asks or names is called at once,
- * since the way to another thread and back costs many times what such a call does. A file is made on another
- * thread: the disk's journal has it wait for a flush that is under way.
- */
-const flushData = promisify(fdatasync)
-const append = promisify(writev)
-const create = promisify(openCallback)
 
 export interface Received {
   bytes: number
@@ -44,12 +20,8 @@ export interface CheckedContent extends AsyncIterable<Uint8Array> {
 }
 
 /** Reports hold personal data: for their owner alone. */
-const fileMode = 0o600
 const folderMode = 0o700
 const largestManifest = 64 * 1024 * 1024
-
-/** Bytes gathered for one write: most reports take one, which counts for more than any other step. */
-const gathered = 512 * 1024
 
 /** A manifest's text, as `readOwn`. */
 export async function readText(path: string): Promise<string | undefined> {
@@ -132,92 +104,6 @@ export async function makeFoldersBelow(root: string, file: string, flushes: Fold
   }
 }
 
-export interface ContentSource {
-  open: () => Promise<CheckedContent>
-  /** Called when the last byte came, before what is slow about a disk. */
-  onReceived?: (() => void) | undefined
-}
-
-export interface Temporary {
-  path: string
-  received: Received
-  /** Removes it, where it still is. */
-  discard(): void
-}
-
-/**
- * Fills a new file and flushes it to the disk. It is gone where that fails; `target` is named in messages.
- * The file is made when there is something to write, which for most reports is when all of it came.
- */
-export async function writeTemporary(
-  path: string,
-  target: string,
-  { open: openContent, onReceived }: ContentSource,
-): Promise<Temporary> {
-  let file: number | undefined
-  const close = (): void => {
-    if (file !== undefined) closeSync(file)
-    file = undefined
-  }
-  const discard = (): void => rmSync(path, { force: true })
-  const chunks: Uint8Array[] = []
-  let waiting = 0
-  const write = async (): Promise<number> => {
-    file ??= await openNew(path, target)
-    waiting = 0
-    await onDisk(writeAll(file, chunks), target)
-    return file
-  }
-  try {
-    const content = await openContent()
-    for await (const chunk of content) {
-      chunks.push(chunk)
-      waiting += chunk.byteLength
-      if (waiting >= gathered) await write()
-    }
-    onReceived?.()
-    await onDisk(flushData(await write()), target)
-    if (content.received === undefined) throw new InternalError('a report was not read completely')
-    close()
-    return { path, received: content.received, discard }
-  } catch (error) {
-    close()
-    discard()
-    throw error
-  }
-}
-
-async function openNew(path: string, target: string): Promise<number> {
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-  try {
-    return await create(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, fileMode)
-  } catch (error) {
-    throw diskFailure('write', target, error)
-  }
-}
-
-/** Only the disk's failures become IoErrors: a broken download is not one. */
-async function onDisk(step: Promise<void>, target: string): Promise<void> {
-  await step.catch((error: unknown) => {
-    throw diskFailure('write', target, error)
-  })
-}
-
-/** Takes what it writes out of `chunks`. A disk that is nearly full takes a part, and tells why at the next try. */
-async function writeAll(file: number, chunks: Uint8Array[]): Promise<void> {
-  while (chunks.length > 0) {
-    let { bytesWritten } = await append(file, chunks)
-    while (chunks[0] !== undefined && bytesWritten >= chunks[0].byteLength) {
-      bytesWritten -= chunks[0].byteLength
-      chunks.shift()
-    }
-    if (chunks[0] !== undefined) chunks[0] = chunks[0].subarray(bytesWritten)
-  }
-}
-
-/** What link() fails with where the file system has no hard links (FAT, some network disks). */
-const noHardLinks = new Set<string | undefined>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
-
 /**
  * Gives a flushed file its name. Without `replace` what stands there stays: `there` where it is the same
  * bytes, else `another`.
@@ -229,39 +115,49 @@ export async function placeFile(
   sha256: string,
 ): Promise<'stored' | 'there' | 'another'> {
   try {
-    // rename() would replace whatever stands there; link() refuses to.
     if (replace) renameSync(temporary, path)
-    else linkSync(temporary, path)
+    else placeAsNew(temporary, path)
     return 'stored'
   } catch (error) {
-    if (errorNumber(error) === 'EEXIST') return (await holds(path, sha256)) ? 'there' : 'another'
-    if (replace || !noHardLinks.has(errorNumber(error))) throw diskFailure('write', path, error)
-    return placeWithoutLinks(temporary, path, sha256)
+    if (errorNumber(error) !== 'EEXIST' || replace) throw diskFailure('write', path, error)
+    const isSame = statusAt(path)?.isFile() === true && (await fileHash(path)).sha256 === sha256
+    return isSame ? 'there' : 'another'
   }
 }
 
-/** The name is taken by an empty file first. */
-async function placeWithoutLinks(
-  temporary: string,
-  path: string,
-  sha256: string,
-): Promise<'stored' | 'there' | 'another'> {
+/** What stands at a path. A link to a folder is one, since a person named it; any other link counts as a file. */
+export async function standingAt(path: string): Promise<'nothing' | 'folder' | 'file'> {
   try {
-    closeSync(openSync(path, 'wx', fileMode))
-    try {
-      renameSync(temporary, path)
-    } catch (failure) {
-      rmSync(path, { force: true })
-      throw failure
-    }
-    return 'stored'
+    const status = await lstat(path)
+    const target = status.isSymbolicLink() ? await stat(path).catch(() => status) : status
+    return target.isDirectory() ? 'folder' : 'file'
   } catch (error) {
-    if (errorNumber(error) === 'EEXIST') return (await holds(path, sha256)) ? 'there' : 'another'
-    throw diskFailure('write', path, error)
+    if (errorNumber(error) === 'ENOENT') return 'nothing'
+    throw diskFailure('look at', path, error)
   }
 }
 
-async function holds(path: string, sha256: string): Promise<boolean> {
-  const status = statusAt(path)
-  return status?.isFile() === true && (await fileHash(path)).sha256 === sha256
+/** Whether a PDF stands there, whole and no link: it may be the very report that is asked for. */
+export async function holdsPdf(path: string): Promise<boolean> {
+  return statusAt(path)?.isFile() === true && isWholePdf(path)
+}
+
+/** Flushes folders to the disk; those who ask while one flush runs share the next. */
+export class FolderFlushes {
+  /** The last flush of each folder, over or not, and the one that comes after it. */
+  readonly #running = new Map<string, { now: Promise<void>; next: Promise<void> | undefined }>()
+
+  /** Resolves once every name put into the folder before the call is on the disk. */
+  flush(folder: string): Promise<void> {
+    const running = this.#running.get(folder)
+    if (running === undefined) return this.#start(folder)
+    running.next ??= running.now.catch(() => undefined).then(() => this.#start(folder))
+    return running.next
+  }
+
+  #start(folder: string): Promise<void> {
+    const now = flushFolder(folder)
+    this.#running.set(folder, { now, next: undefined })
+    return now
+  }
 }

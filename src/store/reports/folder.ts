@@ -1,12 +1,12 @@
-import { statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { IoError } from '../../errors/kinds.ts'
+import { InternalError, IoError } from '../../errors/kinds.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { byAll } from '../../disk/ownership.ts'
 import { makeFolders } from '../../disk/make-folders.ts'
-import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
+import { sweepTemporaries, writeTemporary, writeWhole } from '../../disk/whole-file.ts'
 import {
   isSameName,
   manifestName,
@@ -19,17 +19,16 @@ import {
   type ReportSubject,
 } from '../../domain/report/record.ts'
 import {
-  type ContentSource,
+  type CheckedContent,
   fileHash,
+  FolderFlushes,
   isWholePdf,
   makeFoldersBelow,
   obstacleAt,
   placeFile,
   readText,
   statusAt,
-  writeTemporary,
 } from './file.ts'
-import { FolderFlushes } from './flush.ts'
 import { WorkFolder, type WorkOptions } from './work.ts'
 
 export interface FolderOptions extends WorkOptions {
@@ -39,7 +38,10 @@ export interface FolderOptions extends WorkOptions {
   csv(rows: readonly (readonly (string | number | null)[])[]): string
 }
 
-export interface KeepRequest extends ContentSource {
+export interface KeepRequest {
+  open: () => Promise<CheckedContent>
+  /** Called when the last byte came, before what is slow about a disk. */
+  onReceived?: (() => void) | undefined
   /** Relative, `/` between its parts. */
   file: string
   /** Whether a regular file that stands there is replaced. */
@@ -135,24 +137,29 @@ export class ReportFolder {
   }
 
   /** Stores a report; the content's own failures pass through, the disk's are IoErrors. */
-  async keep({ file, replace, subject, ...source }: KeepRequest): Promise<Kept> {
+  async keep({ file, replace, subject, open, onReceived }: KeepRequest): Promise<Kept> {
     const path = this.pathOf(file)
     const why = obstacleAt(this.path, file)
     if (why !== undefined) return { outcome: 'refused', why }
-    const temporary = await writeTemporary(this.#work.temporaryPath(), path, source)
-    const { request_reports, request_without, ...about } = subject
-    const stored_at = new Date(this.#options.clock.now()).toISOString()
-    const record = { ...about, file, ...temporary.received, stored_at, request_reports, request_without }
+    const temporary = this.#work.temporaryPath()
+    const content = await open()
+    await writeTemporary(temporary, path, content, { onContentEnd: onReceived })
+    let isPlaced = false
     try {
+      if (content.received === undefined) throw new InternalError('a report was not read completely')
+      const { request_reports, request_without, ...about } = subject
+      const stored_at = new Date(this.#options.clock.now()).toISOString()
+      const record = { ...about, file, ...content.received, stored_at, request_reports, request_without }
       await makeFoldersBelow(this.path, file, this.#flushes)
       this.#work.note(JSON.stringify(record))
-      const placed = await placeFile(temporary.path, path, replace, record.sha256)
+      const placed = await placeFile(temporary, path, replace, record.sha256)
+      isPlaced = placed === 'stored'
       if (placed === 'another') return { outcome: 'refused', why: 'another file is there' }
       await this.#flushes.flush(join(path, '..'))
       this.#put(record)
       return { outcome: placed, record }
     } finally {
-      temporary.discard()
+      if (!isPlaced) rmSync(temporary, { force: true })
     }
   }
 

@@ -18,18 +18,18 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import {
-  type CheckedContent,
   fileHash,
+  FolderFlushes,
+  holdsPdf,
   isWholePdf,
   makeFoldersBelow,
   obstacleAt,
   placeFile,
   readText,
+  standingAt,
   statusAt,
-  writeTemporary,
 } from '../../../src/store/reports/file.ts'
-import { FolderFlushes } from '../../../src/store/reports/flush.ts'
-import { holdsPdf, standingAt } from '../../../src/store/reports/standing.ts'
+import { writeTemporary } from '../../../src/disk/whole-file.ts'
 
 let root: string
 beforeEach(() => {
@@ -148,15 +148,8 @@ test('folders are made one by one, and none through a link', async () => {
   }
 })
 
-/** Bytes in these pieces; `isWhole`: they ended well. */
-const content = (pieces: readonly Uint8Array[], isWhole = true): CheckedContent => {
-  const all = Buffer.concat(pieces)
-  return {
-    received: isWhole ? { bytes: all.byteLength, sha256: hashOf(all) } : undefined,
-    async *[Symbol.asyncIterator]() {
-      yield* pieces
-    },
-  }
+async function* content(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces
 }
 
 test.each([
@@ -169,32 +162,17 @@ test.each([
 ])('%s comes to the disk whole', async (_name, sizes) => {
   const pieces = sizes.map((size, number) => Buffer.alloc(size, `${number}`))
   const seen: boolean[] = []
-  const made = await writeTemporary(at('a.part'), at('a.pdf'), {
-    open: async () => content(pieces),
-    onReceived: () => seen.push(existsSync(at('a.part'))),
+  await writeTemporary(at('a.part'), at('a.pdf'), content(pieces), {
+    onContentEnd: () => seen.push(existsSync(at('a.part'))),
   })
-  expect(readFileSync(made.path).equals(Buffer.concat(pieces))).toBe(true)
-  expect(statSync(made.path).mode & 0o777).toBe(0o600)
-  expect(made.received.sha256).toBe(hashOf(Buffer.concat(pieces)))
+  expect(readFileSync(at('a.part')).equals(Buffer.concat(pieces))).toBe(true)
+  expect(statSync(at('a.part')).mode & 0o777).toBe(0o600)
   // What fits into one write is written when all of it came.
   expect(seen).toEqual([sizes.reduce((sum, each) => sum + each, 0) >= 524_288])
-  made.discard()
-  made.discard()
-  expect(readdirSync(root)).toEqual([])
-})
-
-test('content that did not end well leaves nothing', async () => {
-  const work = writeTemporary(at('a.part'), at('a.pdf'), {
-    open: async () => content([Buffer.from('x')], false),
-  })
-  await expect(work).rejects.toMatchObject({ message: 'a report was not read completely' })
-  expect(readdirSync(root)).toEqual([])
 })
 
 test('a temporary file that cannot be made is told by the name of its target', async () => {
-  const work = writeTemporary(at('missing/a.part'), at('a.pdf'), {
-    open: async () => content([Buffer.from('x')]),
-  })
+  const work = writeTemporary(at('missing/a.part'), at('a.pdf'), content([Buffer.from('x')]))
   await expect(work).rejects.toMatchObject({
     code: 'io',
     message: expect.stringContaining(at('a.pdf')) as string,
@@ -205,7 +183,6 @@ test('a name is given once: the same bytes are there, others stay, and are repla
   const place = (text: string, replace: boolean) =>
     placeFile(put('a.part', text), at('a.pdf'), replace, hashOf(text))
   expect(await place('one', false)).toBe('stored')
-  rmSync(at('a.part'))
   expect(await place('one', false)).toBe('there')
   expect(await place('two', false)).toBe('another')
   expect(readFileSync(at('a.pdf'), 'utf8')).toBe('one')
@@ -238,22 +215,17 @@ test('whatever becomes of it, no file stays open', async () => {
   oneOfEach()
   put('a.pdf', '%PDF-1.7 %%EOF')
   const before = open()
-  const failed = async (): Promise<CheckedContent> => ({
-    received: undefined,
-    async *[Symbol.asyncIterator]() {
-      yield Buffer.alloc(600_000)
-      throw new Error('cut')
-    },
-  })
+  async function* failed(): AsyncGenerator<Uint8Array> {
+    yield Buffer.alloc(600_000)
+    throw new Error('cut')
+  }
   for (let round = 0; round < 20; round += 1) {
     await readText(at('a.pdf'))
     await isWholePdf(at('a.pdf'))
     await readText(at('folder')).catch(() => undefined)
-    const made = await writeTemporary(at('a.part'), at('b.pdf'), {
-      open: async () => content([Buffer.alloc(600_000), Buffer.alloc(10)]),
-    })
-    made.discard()
-    await writeTemporary(at('a.part'), at('b.pdf'), { open: failed }).catch(() => undefined)
+    await writeTemporary(at('a.part'), at('b.pdf'), content([Buffer.alloc(600_000), Buffer.alloc(10)]))
+    rmSync(at('a.part'))
+    await writeTemporary(at('a.part'), at('b.pdf'), failed()).catch(() => undefined)
   }
   expect(open()).toBeLessThan(before + 10)
 })

@@ -100,6 +100,20 @@ test('content that breaks off leaves nothing, and its own error passes through',
   await folder.close()
 })
 
+test('content that did not end well leaves nothing', async () => {
+  const folder = await open()
+  const work = folder.keep({
+    file: 'a.pdf',
+    replace: false,
+    subject: subject('a.pdf'),
+    open: async () => ({ ...content('%PDF-a%%EOF'), received: undefined }),
+  })
+  await expect(work).rejects.toMatchObject({ message: 'a report was not read completely' })
+  expect(readdirSync(path)).toEqual(['.refcheck'])
+  expect(readdirSync(join(path, '.refcheck')).filter((name) => name.endsWith('.part'))).toEqual([])
+  await folder.close()
+})
+
 test('the same bytes under the name are taken for the report; others are in the way', async () => {
   mkdirSync(path)
   writeFileSync(join(path, 'a.pdf'), '%PDF-a%%EOF')

@@ -66,7 +66,7 @@ export function sqliteUpkeep(database: Database): Upkeep {
         await database.copyTo((connection) => backup(connection, place))
         mark(place, location)
         await makePrivate(place, undefined)
-        await placeAsNew(place, path)
+        placeAsNew(place, path)
       } catch (error) {
         throw error instanceof IoError ? error : diskFailure('back the store up to', path, error)
       } finally {
