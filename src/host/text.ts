@@ -28,10 +28,12 @@ const closers = ['\u0007', '\u001B\\', '\u009C']
 /** Characters of one line; no sentence, name or value of people is as long. */
 const longestLine = 4000
 
+/** Signs that fonts draw as nothing: an empty braille pattern, a hieroglyph, a Khitan letter and a note. */
+const blank = String.raw`[\p{Zs}\u2800\u{13441}\u{13442}\u{16FE4}\u{1D159}]`
 /** Blanks that a person sees as one. */
-const blanks = /[\p{Zs}\u2800]{2,}/gu
+const blanks = new RegExp(`${blank}{2,}`, 'gu')
 const plainBlanks = /^ +$/
-const markedBlanks = /(?:[\p{Zs}\u2800]+\uFFFD+){2,}/gu
+const markedBlanks = new RegExp(String.raw`(?:${blank}+\uFFFD+){2,}`, 'gu')
 
 export interface SanitizeOptions {
   /** Keep all of a line, however long it is. */

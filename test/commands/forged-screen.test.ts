@@ -11,7 +11,17 @@ faultRow('screens', 'forged screens')
 /** Fills the lines of a terminal of 80 columns, so that what follows looks like a line of its own. */
 const padding = '\u00A0'.repeat(70)
 const forged = `Ana${padding} Recipient  Last name   Lee${padding.repeat(26)} Order 102 for Ana Lee (ana@example.com)?`
-const blanks = ['\u00A0', '\u3000', '\u2003 \u2003', ' ', '\u2800', ' \uFE0F', ' \u034F']
+const blanks = [
+  '\u00A0',
+  '\u3000',
+  '\u2003 \u2003',
+  ' ',
+  '\u2800',
+  ' \uFE0F',
+  ' \u034F',
+  '\u{1D159}',
+  '\u{13441} ',
+]
 const terminal = { tty: true, exported: { NO_COLOR: '1' } }
 const seen = (text: string): string => text.replaceAll(/^2> (?=FOR|Recipient)/gm, '')
 

@@ -4,6 +4,8 @@ import { countInWords } from '../wording/count-in-words.ts'
 
 /** So few people are named before they are ordered. */
 export const mostNamed = 5
+/** Characters of a list of people, so that the question is seen whole on 24 lines, also with letters two columns wide. */
+const maxListLength = 500
 
 /** What a yes would order. */
 export interface AboutToOrder {
@@ -43,6 +45,7 @@ function whoOf({ count, people }: AboutToOrder): string {
   const [only] = known
   if (count === 1 && known.length === 1 && only !== undefined) return personWithEmail(only)
   const isWhole = count <= mostNamed && known.length === count
-  const names = isWhole ? ` (${known.map(personWithEmail).join(', ')})` : ''
-  return `${countInWords(count, 'person', 'people')}${names}`
+  const lists = [known.map(personWithEmail), known.map(({ email }) => email)].map((each) => each.join(', '))
+  const list = isWhole ? lists.find((each) => each.length <= maxListLength) : undefined
+  return `${countInWords(count, 'person', 'people')}${list === undefined ? '' : ` (${list})`}`
 }

@@ -25,6 +25,26 @@ test('few people are named, many are counted', () => {
   expect(asked(6)).toBe('Order package 101 for 6 people at api.example.com as ana@example.com?')
 })
 
+test('names that would fill a screen are left out, so that the number of people is always seen', () => {
+  const named = (letter: string, email: string) => ({
+    ...ann,
+    first_name: letter.repeat(100),
+    last_name: letter.repeat(100),
+    email,
+  })
+  const asked = (people: (typeof ann)[]): string =>
+    orderQuestion({ package: { id: 101 }, count: people.length, people }, at)
+  expect(
+    asked([named('a', 'a@example.com'), named('漢', 'b@example.com'), named('b', 'c@example.com')]),
+  ).toBe(
+    'Order package 101 for 3 people (a@example.com, b@example.com, c@example.com) at api.example.com as ana@example.com?',
+  )
+  const long = `a@${'d'.repeat(60)}.${'d'.repeat(60)}.${'d'.repeat(60)}.example.com`
+  expect(asked([named('a', long), named('a', long), named('a', long)])).toBe(
+    'Order package 101 for 3 people at api.example.com as ana@example.com?',
+  )
+})
+
 test('with somebody who has no name any more they are counted', () => {
   expect(orderQuestion({ package: { id: 101 }, count: 2, people: [ann, undefined] }, at)).toContain(
     ' for 2 people at ',
