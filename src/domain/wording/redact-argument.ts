@@ -25,8 +25,11 @@ const words = new RegExp(
   'g',
 )
 const longerThanWords = /[a-z\d]{65}/i
-/** Numbers between letters; names hold few. */
+/** Letters and digits in a row, in which numbers between letters count; names hold few. */
+const unbroken = /[a-z\d]{10,}/gi
 const innerNumbers = /(?<=[a-z])\d+(?=[a-z])/gi
+/** Host names, whose labels are judged one by one: a message about a database has to say which. */
+const hostName = /(?<![\w.-])(?:[a-z\d-]{1,63}\.)+[a-z]{2,24}(?![\w.-])/g
 /** Query parameters whose values are secrets. */
 const secretParameter =
   /((?:[?&;#]|%3f|%26)(?:t|[\w-]*(?:token|key|secret|sig|signature|password))(?:=|%3d))[^&#\s"'<>]+/gi
@@ -65,10 +68,11 @@ export function holdsApiKey(text: string): boolean {
 
 /** Whether most of it is no word, number or UUID. */
 function isRandom(run: string): boolean {
-  const rest = run.replace(uuid, '')
+  const rest = run.replace(uuid, '').replace(hostName, '')
   const length = rest.replace(/[^a-z\d]/gi, '').length
   if (length < leastLettersAndDigits) return false
   if (longerThanWords.test(rest)) return true
   const inWords = (rest.match(words) ?? []).join('').length
-  return inWords < 0.6 * length || (rest.match(innerNumbers) ?? []).length > 2
+  const numbers = (rest.match(unbroken) ?? []).flatMap((piece) => piece.match(innerNumbers) ?? [])
+  return inWords < 0.6 * length || numbers.length > 2
 }

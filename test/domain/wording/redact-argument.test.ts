@@ -22,6 +22,9 @@ test('a long argument is cut', () => {
 })
 
 const ordinary = [
+  'postgres://hr@ep-cool-darkness-a1b2c3d4.us-east-2.aws.neon.tech/refcheck',
+  'mydb.c9akciq32xyz.eu-west-1.rds.amazonaws.com',
+  'c-hr.abcdefghijkl1234.postgres.cosmos.azure.com',
   'PeopleForNovemberInMelbourne2026.xlsx',
   'PeopleForNovemberInMelbourne2026',
   'applicants-november-2026-v2.xlsx',
