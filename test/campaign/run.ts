@@ -189,6 +189,10 @@ async function machines(): Promise<Counted> {
     restarts: share(12),
     failovers: isSmall ? 0 : share(3),
     losing: share(3),
+    putBacks: isSmall ? 0 : share(4),
+    oldPrimaries: isSmall ? 0 : share(2),
+    clocks: share(30),
+    copies: isSmall ? 0 : share(2),
     quota: isSmall ? [{ calls: 60, seconds: 15 }] : [{ calls: 600, seconds: 60 }],
     answersAfterMs: isSmall ? 0 : 60,
   }
@@ -207,7 +211,7 @@ async function machines(): Promise<Counted> {
 }
 
 function deedsOf({ deeds, throttled }: FleetTally): string {
-  return `${deeds.kills} kills, ${deeds.pauses} pauses, ${deeds.cuts} cuts at a COMMIT, ${deeds.restarts} restarts, ${deeds.failovers + deeds.losing} failovers (${deeds.losing} losing commits), ${throttled} answers 429`
+  return `${deeds.kills} kills, ${deeds.pauses} pauses, ${deeds.cuts} cuts at a COMMIT, ${deeds.restarts} restarts, ${deeds.failovers + deeds.losing} failovers (${deeds.losing} losing commits), ${deeds.putBacks} put back, ${deeds.oldPrimaries} old primaries back, ${deeds.clocks} clocks set, ${deeds.copies} settings copied, ${throttled} answers 429`
 }
 
 async function receiving(): Promise<Counted> {

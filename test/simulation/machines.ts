@@ -64,9 +64,14 @@ export class Machines {
     return machine
   }
 
-  /** Sets the wall clock of a machine. */
+  /**
+   * Sets the wall clock of a machine. A store in a file goes by it: days ahead make an order old enough to be renewed, so there
+   * it is off by minutes.
+   */
   setClock(machine: Machine): void {
-    machine.aheadMs = offsets[Math.floor(this.#rng() * offsets.length)] ?? 0
+    const offset = offsets[Math.floor(this.#rng() * offsets.length)] ?? 0
+    const limit = this.#files.chosen === undefined ? 16 * minute : 8 * day
+    machine.aheadMs = Math.max(-limit, Math.min(limit, offset))
   }
 
   /** Whether a log of the machine names any of these. */

@@ -95,10 +95,10 @@ export class World {
       if (entry.kind !== 'call') return
       this.trace.push(`${entry.method} ${entry.path} ${entry.status} ${entry.fault}`)
       if (entry.status === 429 && entry.fault === null) this.refused += 1
-      // A refusal that a fault made up is clear; whatever else a fault does leaves the answer in doubt.
+      // What a fault does to an answer leaves it unclear, but for a 429.
       const isClear =
         (entry.fault === null && (entry.status ?? 500) < 500) ||
-        (entry.fault === 'status' && [400, 429].includes(entry.status ?? 0))
+        (entry.fault === 'status' && entry.status === 429)
       if (entry.method === 'POST' && !isClear) this.lostAnswers += 1
     })
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -45,6 +45,14 @@ export interface Plan {
   failovers: number
   /** To one that lacks the last ones. */
   losing: number
+  /** The database put back to a snapshot while machines order; a machine sends its first orders in the lost window. */
+  putBacks?: number
+  /** The primary of before the last failover is back, without what was ordered since. */
+  oldPrimaries?: number
+  /** The clock of a machine set: by 16 minutes or 8 days, ahead or behind. */
+  clocks?: number
+  /** A machine set up with a copy of the settings of another. */
+  copies?: number
   /**
    * While runners wait for the quota and one of them stands still: whoever has an order in flight notices by that alone
    * that the server is another one.
@@ -57,10 +65,22 @@ export interface Plan {
   answersAfterMs: number
 }
 
+export type DeedName =
+  | 'kills'
+  | 'pauses'
+  | 'cuts'
+  | 'restarts'
+  | 'failovers'
+  | 'losing'
+  | 'putBacks'
+  | 'oldPrimaries'
+  | 'clocks'
+  | 'copies'
+
 export interface FleetTally {
   orders: number
   /** What was done to it. */
-  deeds: Record<'kills' | 'pauses' | 'cuts' | 'restarts' | 'failovers' | 'losing', number>
+  deeds: Record<DeedName, number>
   /** People with more than one order. */
   twice: number
   /** Orders that no row knows, and people of the files who were never ordered; neither where a row of theirs is unknown. */
@@ -74,8 +94,8 @@ export interface FleetTally {
   failures: string[]
 }
 
-/** Clocks of the machines, in ms. */
-const skews = [0, 30_000, -30_000]
+/** Clocks of the machines at first, in ms. */
+const skews = [0, 16 * 60_000, -8 * 24 * 3_600_000]
 /** How often a command is run again that did not end as it should, as while a machine has not reported. */
 const tries = 20
 /** Done; all ordered before; some unknown; some wait or are held. */
@@ -124,19 +144,31 @@ export async function fleet(
     const failures: string[] = []
     const all = files.map((_, at) => at)
     const working = machines.map((machine, at) =>
-      workThrough(machine, plan.inStep === true ? [at] : from(all, at * 2), failures),
+      workThrough(machine, plan.inStep === true ? [at] : from(all, at * 2), { failures, machines }),
     )
     const orders = (): number => calls.creates.length
-    const deeds = await wreck({ plan, rng, machines, pair, orders, onProgress })
-    await Promise.all(working)
-    for (const machine of machines) await reopen(machine)
+    /** One more machine begins to work, in the end through all files. */
+    const addMachine = (copyOf?: Machine): Machine => {
+      const at = machines.length
+      const there = join(folder, `machine${at}`)
+      if (copyOf !== undefined)
+        cpSync(join(copyOf.folder, 'config'), join(there, 'config'), { recursive: true })
+      const machine = new Machine({ folder: there, skewMs: 0, env, program: runs })
+      for (const [file, whom] of files.entries()) machine.write(fileName(file), lines(whom))
+      machines.push(machine)
+      working.push(workThrough(machine, from(all, at), { failures, machines }))
+      return machine
+    }
+    const deeds = await wreck({ plan, rng, machines, pair, orders, onProgress, addMachine })
+    for (let ended = 0; ended < working.length; ended += 1) await working[ended]
+    for (const machine of machines) await reopen(machine, machines)
     for (const machine of machines) failures.push(...problem(await machine.run(['store', 'check'])))
     // What was left waiting for somebody else's outcome goes on, as when an operator runs a file again.
     const last: string[] = []
     await workThrough(
       new Machine({ folder: machines[0]?.folder ?? folder, skewMs: 0, env, program: runs }),
       plan.inStep === true ? [] : all,
-      last,
+      { failures: last, machines },
     )
     return {
       ...(await count(sandbox.requests(), files.flat(), { folder, url: pair.url })),
@@ -179,24 +211,33 @@ const from = <T>(all: readonly T[], first: number): T[] =>
   all.map((_, at) => all[(first + at) % all.length] as T)
 
 /** Files, one after the other, each until it ends as it should. */
-async function workThrough(machine: Machine, files: readonly number[], failures: string[]): Promise<void> {
+async function workThrough(
+  machine: Machine,
+  files: readonly number[],
+  { failures, machines }: { failures: string[]; machines: readonly Machine[] },
+): Promise<void> {
   for (const at of files) {
     let ended: Ended = { code: null, stdout: '', stderr: '' }
     for (let run = 0; run < tries && !ends.has(ended.code ?? -1); run += ended.code === null ? 0 : 1) {
       ended = await machine.run(batchRun(fileName(at)))
-      if (ended.code === 1) await reopen(machine)
+      if (ended.code === 1) await reopen(machine, machines)
     }
     failures.push(...problem(ended))
   }
   machine.isDone = true
   // The database may have failed over after its last command: who is done says what it sent, or the others wait for it.
-  while ((await reopen(machine)).code === null);
+  while ((await reopen(machine, machines)).code === null);
 }
 
-/** Reports what a machine sent; after a failover that may have lost commits a person opens the store once all have. */
-async function reopen(machine: Machine): Promise<Ended> {
+/**
+ * Reports what a machine sent. A store that stays closed is opened by a person, who has gone to every machine before: one
+ * that the store does not know of may have sent too.
+ */
+async function reopen(machine: Machine, machines: readonly Machine[]): Promise<Ended> {
   const checked = await machine.run(['store', 'check'])
-  return checked.code === 1 ? machine.run(['store', 'check', '--accept-older', '--yes']) : checked
+  if (checked.code !== 1) return checked
+  for (const each of machines) if (each !== machine) await each.runAlongside(['store', 'check'])
+  return machine.run(['store', 'check', '--accept-older', '--yes'])
 }
 
 function problem({ code, stdout, stderr }: Ended): string[] {

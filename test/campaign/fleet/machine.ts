@@ -8,7 +8,7 @@ import { emptyEnv } from '../../harness/service-env.ts'
 
 export interface MachineOptions {
   folder: string
-  /** How far its clock is off, in ms. */
+  /** How far its clock is off, in ms, until it is set. */
   skewMs: number
   env: Record<string, string>
   /** `bin/run.js` of the program that it has. */
@@ -20,6 +20,7 @@ export class Machine {
   readonly folder: string
   readonly #env: Record<string, string>
   readonly #program: string
+  readonly #clock: string
   #child: ChildProcess | undefined
   /** Stopped by SIGSTOP until it goes on. */
   isPaused = false
@@ -30,9 +31,11 @@ export class Machine {
     this.folder = folder
     mkdirSync(folder, { recursive: true })
     this.#program = program
+    this.#clock = join(folder, 'clock')
+    this.setClock(skewMs)
     this.#env = {
       PATH: process.env['PATH'] ?? '',
-      NODE_OPTIONS: `--import=${skewed(skewMs)}`,
+      NODE_OPTIONS: `--import=${skewed(this.#clock)}`,
       ...emptyEnv(folder),
       ...env,
     }
@@ -46,18 +49,34 @@ export class Machine {
     writeFileSync(join(this.folder, name), `${lines.join('\n')}\n`)
   }
 
+  /** Sets the wall clock of all its processes, also of those that run. */
+  setClock(skewMs: number): void {
+    writeFileSync(this.#clock, String(skewMs))
+  }
+
   async run(argv: readonly string[]): Promise<Ended> {
+    return this.#run(argv, (child) => {
+      this.#child = child
+    })
+  }
+
+  /** The same next to what runs; it is neither killed nor paused. */
+  async runAlongside(argv: readonly string[]): Promise<Ended> {
+    return this.#run(argv, () => undefined)
+  }
+
+  async #run(argv: readonly string[], onStart: (child: ChildProcess | undefined) => void): Promise<Ended> {
     const child = spawn(process.execPath, [this.#program, ...argv], {
       cwd: this.folder,
       env: this.#env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    this.#child = child
+    onStart(child)
     const taken = { stdout: '', stderr: '' }
     child.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
     child.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))
     const [code] = (await once(child, 'close')) as [number | null]
-    this.#child = undefined
+    onStart(undefined)
     return { code, ...taken }
   }
 
@@ -79,11 +98,19 @@ export class Machine {
   }
 }
 
-/** What a process loads before anything else: its wall clock is off by so much, its monotonic one is not. */
-function skewed(ms: number): string {
+/**
+ * What a process loads before anything else: its wall clock is off by what a file says, its monotonic one is not. The file
+ * is read again every 50 ms.
+ */
+function skewed(file: string): string {
   const source = [
+    "import { readFileSync } from 'node:fs'",
     'const { now } = Date',
-    `Date.now = () => now() + ${ms}`,
+    'let skew = 0',
+    'let readAt = -1000',
+    `const read = () => { try { skew = Number(readFileSync(${JSON.stringify(file)}, 'utf8')) } catch {} }`,
+    'const ahead = () => { if (performance.now() - readAt > 50) { readAt = performance.now(); read() } return skew }',
+    'Date.now = () => now() + ahead()',
     'globalThis.Date = class extends Date { constructor(...g) { g.length === 0 ? super(Date.now()) : super(...g) } }',
   ]
   return `data:text/javascript,${encodeURIComponent(source.join(';'))}`

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-import type { FleetTally, Plan } from './fleet.ts'
+import type { DeedName, FleetTally, Plan } from './fleet.ts'
 import type { Machine } from './machine.ts'
 import type { PostgresPair } from '../../harness/postgres-pair.ts'
 
@@ -8,6 +8,8 @@ export interface Wreck {
   plan: Plan
   rng: () => number
   machines: readonly Machine[]
+  /** One more begins to order; with a copy of the settings of another where that is named. */
+  addMachine: (copyOf?: Machine) => Machine
   pair: PostgresPair
   /** That have reached the service. */
   orders: () => number
@@ -15,8 +17,9 @@ export interface Wreck {
   onProgress: (line: string) => void
 }
 
-type Deed = keyof FleetTally['deeds']
-
+const minute = 60_000
+const day = 24 * 60 * minute
+const skews = [0, 16 * minute, -16 * minute, 8 * day, -8 * day]
 /** What a transaction that takes a row to `sending` has in it. */
 const claim = 'INSERT INTO attempts'
 /** More than may lie between the commit of an attempt and its first byte. */
@@ -25,6 +28,8 @@ const pausedMs = 7_000
 const everyDeeds = 25
 /** What waits for orders waits no longer: there may be none while machines are paused. */
 const longestWaitMs = 8_000
+/** For a window of orders to be lost, of every machine one. */
+const longestWindowMs = 30_000
 /** Orders before a server is gone: more than are in flight, so that of some the outcome was recorded, and nobody has it in mind. */
 const beforeFailover = 8
 /** Without an order for so long, runners wait for places in the quota. */
@@ -34,8 +39,19 @@ const laterMs = 60
 
 /** All that a plan says, in an order of its own, spread over the orders; ends when every machine is done. */
 export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
-  const { plan, rng, machines, pair, orders, onProgress } = wrecked
-  const done = { kills: 0, pauses: 0, cuts: 0, restarts: 0, failovers: 0, losing: 0 }
+  const { plan, rng, machines, addMachine, pair, orders, onProgress } = wrecked
+  const done: FleetTally['deeds'] = {
+    kills: 0,
+    pauses: 0,
+    cuts: 0,
+    restarts: 0,
+    failovers: 0,
+    losing: 0,
+    putBacks: 0,
+    oldPrimaries: 0,
+    clocks: 0,
+    copies: 0,
+  }
   const paused: Promise<void>[] = []
   const isOver = (): boolean => machines.every(({ isDone }) => isDone)
   const until = async (count: number): Promise<void> => {
@@ -71,7 +87,44 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
   /** A lease outlasts the longest POST; nobody here waits that long. */
   const endLease = (pid = 0): Promise<unknown> =>
     pair.ask(`UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${pid}`)
-  const acts: Record<Deed, () => unknown> = {
+  /**
+   * Waits until every machine that orders has an attempt above these: one that has none could not notice that they are lost.
+   * False where that takes too long.
+   */
+  const allHaveSent = async (above: number): Promise<boolean> => {
+    for (const deadline = Date.now() + longestWindowMs; Date.now() < deadline && !isOver(); await pause(50)) {
+      const [found] = await pair.ask(
+        `SELECT count(DISTINCT log_id)::int AS logs FROM refcheck.attempts WHERE number > ${above}`,
+      )
+      if (Number(found?.['logs']) >= machines.filter(({ isDone }) => !isDone).length) return true
+    }
+    return false
+  }
+  const newest = async (): Promise<number> => {
+    const [found] = await pair.ask('SELECT coalesce(max(number), 0)::int AS newest FROM refcheck.attempts')
+    return Number(found?.['newest'])
+  }
+  const putBack = async (): Promise<boolean> => {
+    await pair.keep()
+    const before = await newest()
+    addMachine()
+    if (!(await allHaveSent(before))) return false
+    await pair.putBack()
+    return true
+  }
+  const former = async (): Promise<boolean> => {
+    if (done.losing === 0) return false
+    // What the new primary alone has is lost with it.
+    return (await allHaveSent(await newest())) && pair.formerBack()
+  }
+  const acts: Record<DeedName, () => unknown> = {
+    putBacks: putBack,
+    oldPrimaries: former,
+    clocks: () =>
+      machines[Math.floor(rng() * machines.length)]?.setClock(skews[Math.floor(rng() * skews.length)] ?? 0),
+    copies: () => {
+      addMachine(machines[0])
+    },
     kills: async () => {
       const machine = await running()
       if (machine === undefined) return false
@@ -83,8 +136,8 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     failovers: () => failOver('synchronous'),
     losing: () => failOver('asynchronous'),
   }
-  const deeds = (['kills', 'pauses', 'cuts', 'restarts', 'failovers', 'losing'] as const)
-    .flatMap((what) => Array.from({ length: plan[what] }, () => ({ what, at: rng() })))
+  const deeds = (Object.keys(done) as DeedName[])
+    .flatMap((what) => Array.from({ length: plan[what] ?? 0 }, () => ({ what, at: rng() })))
     .sort((a, b) => a.at - b.at)
   const everybody = plan.rows * 0.8
   for (const [at, { what }] of deeds.entries()) {
