@@ -174,8 +174,10 @@ async function simulations(whole: number, store: 'run' | 'postgres'): Promise<Co
   }
 }
 
-const seen = (happened: Happened): string[] =>
-  Object.entries(happened).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
+/** What took place, each with how often. */
+function seen(happened: Happened): string[] {
+  return Object.entries(happened).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
+}
 
 /** Of a small share a failover that loses commits, and a quota that fills within seconds. */
 async function machines(): Promise<Counted> {

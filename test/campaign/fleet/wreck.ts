@@ -29,7 +29,7 @@ const everyDeeds = 25
 /** What waits for orders waits no longer: there may be none while machines are paused. */
 const longestWaitMs = 8_000
 /** For a window of orders to be lost, of every machine one. */
-const longestWindowMs = 30_000
+const longestWindowMs = 60_000
 /** Orders before a server is gone: more than are in flight, so that of some the outcome was recorded, and nobody has it in mind. */
 const beforeFailover = 8
 /** Without an order for so long, runners wait for places in the quota. */
@@ -53,6 +53,8 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     copies: 0,
   }
   const paused: Promise<void>[] = []
+  /** Whether the last failover left a primary that may be back. */
+  let mayReturn = false
   const isOver = (): boolean => machines.every(({ isDone }) => isDone)
   const until = async (count: number): Promise<void> => {
     const deadline = Date.now() + longestWaitMs
@@ -80,7 +82,8 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
       for (let before = -1; before < orders() && !isOver(); await pause(restMs)) before = orders()
       await pauseOne()
     }
-    await pair.failOver({ how, meanwhile })
+    mayReturn = how === 'asynchronous'
+    await pair.failOver({ how, meanwhile, mayReturn })
     // Whoever has nothing more to send says what it sent all the same, or the others wait for it.
     for (const machine of machines) if (machine.isDone) await machine.run(['store', 'check'])
   }
@@ -105,17 +108,19 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     return Number(found?.['newest'])
   }
   const putBack = async (): Promise<boolean> => {
-    await pair.keep()
+    const goBack = await pair.snapshot()
     const before = await newest()
     addMachine()
     if (!(await allHaveSent(before))) return false
-    await pair.putBack()
+    await goBack()
     return true
   }
   const former = async (): Promise<boolean> => {
-    if (done.losing === 0) return false
     // What the new primary alone has is lost with it.
-    return (await allHaveSent(await newest())) && pair.formerBack()
+    if (!mayReturn || !(await allHaveSent(await newest()))) return false
+    await pair.returnFormer()
+    mayReturn = false
+    return true
   }
   const acts: Record<DeedName, () => unknown> = {
     putBacks: putBack,
