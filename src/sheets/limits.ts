@@ -38,6 +38,4 @@ export const limits = {
   /** Excel has at most 65,490. */
   styles: 100_000,
   merged: 100_000,
-  /** Excel has at most 65,530 a sheet. */
-  links: 65_530,
 } as const

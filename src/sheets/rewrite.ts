@@ -1,7 +1,6 @@
 import { csvBytes } from './csv/write.ts'
 import {
   type Cell,
-  columnName,
   type Dialect,
   plainDialect,
   type SheetRow,
@@ -12,20 +11,20 @@ import { refusedMark } from '../domain/sheet/loss.ts'
 import { jsonBytes } from './json/write.ts'
 import { noLook, type Sheet } from './sheet.ts'
 import { bookBytes } from './xlsx/book.ts'
-import type { XlsxLink, XlsxRow, XlsxSheet } from './xlsx/sheet-xml.ts'
+import type { XlsxRow, XlsxSheet } from './xlsx/sheet-xml.ts'
 
 /** A row of the person's own, and what we have to say about it. */
 export interface AnnotatedRow {
-  row: Pick<SheetRow, 'cells' | 'source' | 'hidden' | 'struck'> & { line?: number }
+  row: Pick<SheetRow, 'cells' | 'source'>
   added: readonly Cell[]
   /** Columns of the person's own whose cells were refused: where a file has texts only, they stay so. */
   refused?: ReadonlySet<number> | undefined
-  /** Hidden or struck through, and nobody's order for that: a file that can show neither does not have it. */
+  /** Hidden or struck through, and nobody's order for that: what is written would show it as any other. */
   leftOut?: boolean | undefined
 }
 
 export interface Annotated {
-  sheet: Pick<Sheet, 'columns'> & Partial<Pick<Sheet, 'headerLine' | 'hiddenColumns' | 'look'>>
+  sheet: Pick<Sheet, 'columns'> & Partial<Pick<Sheet, 'hiddenColumns' | 'look'>>
   /** Our columns; ones of the same names in the sheet make way. */
   addedColumns: readonly string[]
   rows: AsyncIterable<AnnotatedRow>
@@ -74,45 +73,35 @@ async function* flat(rows: AsyncIterable<AnnotatedRow>, kept: readonly number[])
   for await (const { row, added } of rows) yield [...kept.map((at) => row.cells[at] ?? ''), ...added]
 }
 
-/** The same as a sheet of a workbook, which has its widths, links and hidden rows too. */
+/** The same as a sheet of a workbook, which has its widths and hidden columns too. */
 function bookSheet(
   { sheet, addedColumns, rows }: Annotated,
   kept: readonly number[],
 ): Omit<XlsxSheet, 'name'> {
-  const { columns, headerLine = 0, hiddenColumns, look = () => noLook } = sheet
+  const { columns, hiddenColumns, look = () => noLook } = sheet
   const { widths } = look()
   const own = kept.map((at) => ({
     header: columns[at] ?? '',
     width: widths.get(at),
     hidden: hiddenColumns?.has(at),
   }))
-  /** Where a line of the person's own stands now. */
-  const places = new Map([[headerLine, 1]])
   async function* written(): AsyncGenerator<XlsxRow> {
-    let place = 1
-    for await (const each of rows) {
-      const { row, added } = stillRefused(each, ['json'])
-      place += 1
-      if (row.line !== undefined) places.set(row.line, place)
-      const struck = row.struck?.flatMap((at) => (kept.includes(at) ? [kept.indexOf(at)] : []))
-      yield { cells: [...kept.map((at) => row.cells[at] ?? ''), ...added], hidden: row.hidden, struck }
-    }
+    for await (const { row, added } of toWrite(rows, ['json']))
+      yield { cells: [...kept.map((at) => row.cells[at] ?? ''), ...added] }
   }
-  function links(): XlsxLink[] {
-    return look().links.flatMap(({ line, column, target, tip }) => {
-      const [place, at] = [places.get(line), kept.indexOf(column)]
-      if (place === undefined || at === -1) return []
-      return [{ cell: `${columnName(at)}${String(place)}`, target, tip }]
-    })
-  }
-  return { columns: [...own, ...addedColumns.map((header) => ({ header }))], rows: written(), links }
+  return { columns: [...own, ...addedColumns.map((header) => ({ header }))], rows: written() }
 }
 
-/** Rows as a file of texts has them, which shows no row as hidden and no text as struck through. */
-async function* asTexts(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<AnnotatedRow> {
-  for await (const each of rows) {
-    if (each.leftOut !== true) yield stillRefused(each, ['number', 'date', 'boolean', 'fault', 'json'])
-  }
+/** Rows as a file of texts has them. */
+function asTexts(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<AnnotatedRow> {
+  return toWrite(rows, ['number', 'date', 'boolean', 'fault', 'json'])
+}
+
+async function* toWrite(
+  rows: AsyncIterable<AnnotatedRow>,
+  refused: readonly TypedCell['kind'][],
+): AsyncGenerator<AnnotatedRow> {
+  for await (const each of rows) if (each.leftOut !== true) yield stillRefused(each, refused)
 }
 
 /**

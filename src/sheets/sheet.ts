@@ -30,7 +30,6 @@ export interface Sheet {
 /** What a file shows that has values alone. */
 export const noLook: SheetLook = {
   widths: new Map(),
-  links: [],
   struckByRule: [],
   lost: new Set(),
   otherSheets: [],

@@ -102,6 +102,7 @@ test('on a terminal it is asked whether hidden rows are ordered', async () => {
     2>   1 order of package 102
     2> Sending takes under a minute
     2>
+    2> people.results.xlsx leaves out 1 row that is hidden or struck through and not ordered.
     ? Order package 102 for Ana Silva (ana@example.com) at 127.0.0.1:PORT as olive.owner@example.com? yes
     batch  BATCH_1
     people.xlsx, package 102

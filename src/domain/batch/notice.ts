@@ -19,7 +19,7 @@ export type BatchNotice =
   | { name: 'results-unwritten'; why: string; batchId: string | undefined }
   /** A workbook is written that lacks what the person's own shows. */
   | { name: 'look-lost'; file: string; look: Pick<SheetLook, 'lost' | 'otherSheets'> }
-  /** A file of texts is written, which cannot show that rows are hidden or struck through. */
+  /** Rows that were hidden or struck through, and are not in a file that is written. */
   | { name: 'rows-left-out'; file: string; rows: number }
   | { name: 'may-order-again'; row: number }
   /** Requests that nobody here ordered, for people who were ordered here. */

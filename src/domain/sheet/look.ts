@@ -1,16 +1,5 @@
 import type { MergedCells } from './cell.ts'
 
-/** A cell that leads somewhere when it is clicked. */
-export interface CellLink {
-  /** As a spreadsheet counts, from 1. */
-  line: number
-  /** From 0. */
-  column: number
-  target: string
-  /** Shown when one points at it. */
-  tip?: string | undefined
-}
-
 /** What a program shows of a sheet and a workbook of ours does not have. */
 export type LostPart =
   | 'formulas'
@@ -24,14 +13,13 @@ export type LostPart =
   | 'conditional formats'
   | 'data validations'
   | 'date formats'
-  | 'links within the workbook'
+  | 'links'
   | 'lines above the header'
 
 /** What a workbook's sheet shows besides its values; final once all of its rows were read. */
 export interface SheetLook {
   /** By column, in characters. */
   widths: ReadonlyMap<number, number>
-  links: readonly CellLink[]
   /** What a rule may strike through: conditional formats are not evaluated. */
   struckByRule: readonly MergedCells[]
   lost: ReadonlySet<LostPart>

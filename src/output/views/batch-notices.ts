@@ -51,15 +51,13 @@ export function batchNoticeText(notice: BatchNotice): { text: string; matters: b
     case 'look-lost': {
       const { file, look } = notice
       return note(
-        `${file} keeps the values, number formats, column widths and links, but not: ${lostText(look)}. Your own file is not changed.`,
+        `${file} keeps the values, number formats and column widths, but not: ${lostText(look)}. Your own file is not changed.`,
       )
     }
     case 'rows-left-out': {
       const { file, rows } = notice
       const them = countInWords(rows, 'row that is', 'rows that are')
-      return note(
-        `${file} leaves out ${them} hidden or struck through and not ordered, since it cannot show that.`,
-      )
+      return note(`${file} leaves out ${them} hidden or struck through and not ordered.`)
     }
     case 'second-orders':
       return warning(notice.found.map(secondOrderText).join('\n'))

@@ -1,5 +1,5 @@
 import type { Cell, MergedCells } from '../../domain/sheet/cell.ts'
-import type { CellLink, LostPart } from '../../domain/sheet/look.ts'
+import type { LostPart } from '../../domain/sheet/look.ts'
 
 export interface BookRow {
   /** The sheet's own number, from 1. */
@@ -23,7 +23,6 @@ export interface Findings {
   struckByRule: MergedCells[]
   /** By column, in characters. */
   widths: Map<number, number>
-  links: CellLink[]
   /** What is there and is not written again. */
   lost: Set<LostPart>
 }
@@ -34,7 +33,6 @@ export function noFindings(): Findings {
     merged: [],
     struckByRule: [],
     widths: new Map(),
-    links: [],
     lost: new Set(),
   }
 }

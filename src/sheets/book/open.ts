@@ -33,7 +33,6 @@ export async function openBook(book: Book, options: BookOptions, name: string): 
     merged: () => chosen.found.merged,
     look: () => ({
       widths: new Map([...chosen.found.widths].filter(([at]) => at < columns.length)),
-      links: chosen.found.links,
       struckByRule: chosen.found.struckByRule,
       lost: new Set([...(hasAbove ? (['lines above the header'] as const) : []), ...chosen.found.lost]),
       otherSheets: others.map((each) => each.name),

@@ -107,7 +107,7 @@ class Walk {
         if (this.#raw === undefined) return
         if (this.#place.styles.struck.has(attributes['text:style-name'] ?? '')) this.#raw.struck = true
         if (tag === 'text:span') notePart(this.#raw, attributes['text:style-name'])
-        if (tag === 'text:a') this.#link(attributes)
+        if (tag === 'text:a') this.#place.found.lost.add('links')
         this.#text.open(tag, attributes)
     }
   }
@@ -227,15 +227,6 @@ class Walk {
     if (styles.adorned.has(attributes['table:style-name'] ?? '')) this.#row.adorned = true
     if (typeof cell !== 'string' && cell.kind === 'date' && text !== undefined && text !== cell.text) {
       found.lost.add('date formats')
-    }
-  }
-
-  #link(attributes: Attributes): void {
-    const { found } = this.#place
-    const target = attributes['xlink:href'] ?? ''
-    if (target === '' || target.startsWith('#')) found.lost.add('links within the workbook')
-    else if (found.links.length < limits.links) {
-      found.links.push({ line: this.#row.number, column: this.#column, target })
     }
   }
 

@@ -1,9 +1,7 @@
 import type { MergedCells } from '../../domain/sheet/cell.ts'
 import type { LostPart } from '../../domain/sheet/look.ts'
 import type { Findings } from '../book/book.ts'
-import { limits } from '../limits.ts'
 import type { Relation } from './parts.ts'
-import type { Attributes } from './xml.ts'
 
 /** Elements of a sheet that are not written again. */
 const lostElements = new Map<string, LostPart>([
@@ -13,16 +11,11 @@ const lostElements = new Map<string, LostPart>([
   ['tablePart', 'tables'],
   ['drawing', 'pictures'],
   ['picture', 'pictures'],
+  ['hyperlink', 'links'],
 ])
 
-/** Notes what a sheet looks like: what is kept, and what is not. */
-export function noteLook(
-  found: Findings,
-  related: ReadonlyMap<string, Relation>,
-  tag: string,
-  attributes: Attributes,
-): void {
-  if (tag === 'hyperlink') return noteLink(found, related, attributes)
+/** Notes what of a sheet is not written again. */
+export function noteLook(found: Findings, tag: string): void {
   const lost = lostElements.get(tag)
   if (lost !== undefined) found.lost.add(lost)
 }
@@ -31,32 +24,6 @@ export function noteLook(
 export function noteComments({ lost }: Findings, related: ReadonlyMap<string, Relation>): void {
   for (const { type } of related.values())
     if (/\/(?:comments|threadedComment)$/.test(type)) lost.add('comments')
-}
-
-/** Excel takes no more of a link. */
-const longestTarget = 2079
-
-function noteLink(
-  { links, lost }: Findings,
-  related: ReadonlyMap<string, Relation>,
-  attributes: Attributes,
-): void {
-  const { ref = '', location = '', tooltip: tip } = attributes
-  const id = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1]
-  const relation = related.get(id ?? '')
-  if (relation?.external !== true || relation.target.length > longestTarget) {
-    lost.add('links within the workbook')
-    return
-  }
-  const target = location === '' ? relation.target : `${relation.target}#${location}`
-  const cells = rangeOf(ref)
-  if (cells === undefined) return
-  for (let line = cells.firstRow; line <= cells.lastRow; line += 1) {
-    for (let column = cells.firstColumn; column <= cells.lastColumn; column += 1) {
-      if (links.length === limits.links) return
-      links.push({ line, column, target, tip })
-    }
-  }
 }
 
 /** The cells of a range such as `B2:C9`; undefined where it is none. */

@@ -38,7 +38,6 @@ class Walk {
   readonly #found: Findings
   readonly #name: string
   readonly #context: CellContext
-  readonly #related: ReadonlyMap<string, Relation>
   #row: BookRow = { number: 0, cells: [], hidden: false, struck: [], unseen: [], adorned: false }
   #column = -1
   #raw: RawCell | undefined
@@ -49,7 +48,6 @@ class Walk {
   constructor(name: string, context: CellContext, found: Findings, related: ReadonlyMap<string, Relation>) {
     this.#name = name
     this.#context = context
-    this.#related = related
     this.#found = Object.assign(found, noFindings())
     noteComments(found, related)
   }
@@ -97,7 +95,7 @@ class Walk {
         return this.#merge(attributes['ref'] ?? '')
       case 'conditionalFormatting':
         this.#ruled = attributes['sqref'] ?? ''
-        return noteLook(this.#found, this.#related, tag, attributes)
+        return noteLook(this.#found, tag)
       case 'cfRule':
         return this.#openRule(attributes)
       case 'dataBar':
@@ -106,12 +104,12 @@ class Walk {
         return
       case 'x14:conditionalFormatting':
         this.#later = { formats: new RuleFormats(), hidesValues: false, ranges: '' }
-        return noteLook(this.#found, this.#related, 'conditionalFormatting', attributes)
+        return noteLook(this.#found, 'conditionalFormatting')
       case 'xm:sqref':
         this.#into = 'ranges'
         return
       default:
-        noteLook(this.#found, this.#related, tag, attributes)
+        noteLook(this.#found, tag)
     }
   }
 

@@ -5,24 +5,12 @@ import { Styles } from './styles.ts'
 
 export interface XlsxRow {
   cells: readonly Cell[]
-  hidden?: boolean | undefined
-  /** Columns whose text is struck through. */
-  struck?: readonly number[] | undefined
-}
-
-export interface XlsxLink {
-  /** The cell's name. */
-  cell: string
-  target: string
-  tip?: string | undefined
 }
 
 export interface XlsxSheet {
   name: string
   columns: readonly XlsxColumn[]
   rows: AsyncIterable<XlsxRow> | Iterable<XlsxRow>
-  /** Where cells lead; asked for once all rows have gone. */
-  links?: (() => readonly XlsxLink[]) | undefined
 }
 
 const head =
@@ -33,7 +21,7 @@ const head =
 const rowsAtOnce = 200
 
 /** A sheet as XML, its header frozen. Texts are written in place, so that nothing has to be remembered. */
-export async function* sheetXml({ columns, rows, links }: XlsxSheet, styles: Styles): AsyncGenerator<Buffer> {
+export async function* sheetXml({ columns, rows }: XlsxSheet, styles: Styles): AsyncGenerator<Buffer> {
   let text = `${head}${view}${widths(columns)}<sheetData>${headerRow(columns)}`
   let number = 1
   for await (const each of rows) {
@@ -44,7 +32,7 @@ export async function* sheetXml({ columns, rows, links }: XlsxSheet, styles: Sty
     text = ''
   }
   yield Buffer.from(
-    `${text}</sheetData>${validations(columns)}${hyperlinks(links?.() ?? [])}${textNumbers(columns)}${hasNotes(columns) ? '<legacyDrawing r:id="rId2"/>' : ''}</worksheet>`,
+    `${text}</sheetData>${validations(columns)}${textNumbers(columns)}${hasNotes(columns) ? '<legacyDrawing r:id="rId2"/>' : ''}</worksheet>`,
   )
 }
 
@@ -74,16 +62,14 @@ function headerRow(columns: readonly XlsxColumn[]): string {
   return `<row r="1">${cells.join('')}</row>`
 }
 
-function row(number: number, { cells, hidden, struck = [] }: XlsxRow, styles: Styles): string {
-  const written = cells.map((cell, at) =>
-    cellXml(`${columnName(at)}${String(number)}`, cell, styles, struck.includes(at)),
-  )
-  return `<row r="${String(number)}"${hidden === true ? ' hidden="1"' : ''}>${written.join('')}</row>`
+function row(number: number, { cells }: XlsxRow, styles: Styles): string {
+  const written = cells.map((cell, at) => cellXml(`${columnName(at)}${String(number)}`, cell, styles))
+  return `<row r="${String(number)}">${written.join('')}</row>`
 }
 
-function cellXml(name: string, cell: Cell, styles: Styles, struck: boolean): string {
+function cellXml(name: string, cell: Cell, styles: Styles): string {
   if (cell === '') return ''
-  const styled = (format: string): string => String(styles.of(format, struck))
+  const styled = (format: string): string => String(styles.of(format))
   if (typeof cell === 'string') return inline(name, cell, styled('@'))
   switch (cell.kind) {
     case 'number':
@@ -108,17 +94,6 @@ const booleanFormat = '"TRUE";"TRUE";"FALSE"'
 
 function inline(name: string, text: string, style: string): string {
   return `<c r="${name}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`
-}
-
-/** What a sheet's own relationships call its first link: notes come before. */
-export const firstLinkId = 3
-
-function hyperlinks(links: readonly XlsxLink[]): string {
-  const each = links.map(({ cell, tip }, at) => {
-    const tooltip = tip === undefined ? '' : ` tooltip="${escaped(tip)}"`
-    return `<hyperlink ref="${cell}" r:id="rId${String(firstLinkId + at)}"${tooltip}/>`
-  })
-  return each.length === 0 ? '' : `<hyperlinks>${each.join('')}</hyperlinks>`
 }
 
 const lastFillable = 10_000

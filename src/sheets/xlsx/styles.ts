@@ -1,52 +1,41 @@
 import { builtInId } from './built-in-formats.ts'
 import { escaped } from './escapes.ts'
 
-interface Style {
-  format: string
-  struck: boolean
-}
-
 /** Styles of a workbook being written; a format is given a style when it is first asked for. */
 export class Styles {
   static readonly plain = 0
   static readonly text = 1
   static readonly header = 2
   static readonly required = 3
-  readonly #styles: Style[] = []
+  readonly #formats: string[] = []
   readonly #places = new Map<string, number>()
 
-  of(format: string, struck = false): number {
-    if (!struck && format === 'General') return Styles.plain
-    if (!struck && format === '@') return Styles.text
-    const key = `${struck ? 'struck' : 'plain'} ${format}`
-    const known = this.#places.get(key)
+  of(format: string): number {
+    if (format === 'General') return Styles.plain
+    if (format === '@') return Styles.text
+    const known = this.#places.get(format)
     if (known !== undefined) return known
-    const place = 3 + this.#styles.push({ format, struck })
-    this.#places.set(key, place)
+    const place = 3 + this.#formats.push(format)
+    this.#places.set(format, place)
     return place
   }
 
   xml(): string {
     const ids = new Map<string, number>()
-    for (const { format } of this.#styles) {
+    for (const format of this.#formats) {
       if (builtInId(format) === undefined && !ids.has(format)) ids.set(format, 164 + ids.size)
     }
     const idOf = (format: string): number => builtInId(format) ?? ids.get(format) ?? 0
     const formats = [...ids].map(
       ([code, id]) => `<numFmt numFmtId="${String(id)}" formatCode="${escaped(code)}"/>`,
     )
-    const cells = this.#styles.map(({ format, struck }) =>
-      struck
-        ? style(idOf(format), 'applyNumberFormat="1" applyFont="1"', 2)
-        : style(idOf(format), 'applyNumberFormat="1"'),
-    )
+    const cells = this.#formats.map((format) => style(idOf(format), 'applyNumberFormat="1"'))
     return [
       '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n',
       '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">',
       formats.length === 0 ? '' : `<numFmts count="${String(formats.length)}">${formats.join('')}</numFmts>`,
-      '<fonts count="3"><font><sz val="11"/><name val="Calibri"/></font>',
-      '<font><b/><sz val="11"/><name val="Calibri"/></font>',
-      '<font><strike/><sz val="11"/><name val="Calibri"/></font></fonts>',
+      '<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>',
+      '<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>',
       '<fills count="3"><fill><patternFill patternType="none"/></fill>',
       '<fill><patternFill patternType="gray125"/></fill>',
       '<fill><patternFill patternType="solid"><fgColor rgb="FFFFF2CC"/></patternFill></fill></fills>',

@@ -5,7 +5,7 @@ import { ZipFile } from 'yazl'
 import { escapeXml } from '../../domain/wording/escape-xml.ts'
 import { escaped } from './escapes.ts'
 import { commentsXml, drawingXml } from './notes.ts'
-import { firstLinkId, hasNotes, sheetXml, type XlsxSheet } from './sheet-xml.ts'
+import { hasNotes, sheetXml, type XlsxSheet } from './sheet-xml.ts'
 import { Styles } from './styles.ts'
 
 /** The earliest a zip can say: what is written depends on the rows alone. */
@@ -60,27 +60,16 @@ function addSheet(zip: ZipFile, { sheet, number, styles, output, add }: Added): 
   const stream = Readable.from(sheetXml(sheet, styles))
   stream.on('error', (error) => output.destroy(error))
   zip.addReadStream(stream, `xl/worksheets/sheet${String(number)}.xml`, moment)
-  const notes: Related[] = [
-    ['rId1', 'comments', `../comments${String(number)}.xml`],
-    ['rId2', 'vmlDrawing', `../drawings/vmlDrawing${String(number)}.vml`],
-  ]
-  if (hasNotes(sheet.columns)) {
-    add(`xl/comments${String(number)}.xml`, commentsXml(sheet.columns))
-    add(`xl/drawings/vmlDrawing${String(number)}.vml`, drawingXml(sheet.columns))
-  } else {
-    notes.length = 0
-  }
-  if (notes.length === 0 && sheet.links === undefined) return
-  // Links are known once the last row has gone.
-  zip.addReadStreamLazy(`xl/worksheets/_rels/sheet${String(number)}.xml.rels`, moment, (callback) => {
-    const links = (sheet.links?.() ?? []).map(({ target }, at): Related => [
-      `rId${String(firstLinkId + at)}`,
-      'hyperlink',
-      target,
-      'External',
-    ])
-    callback(null, Readable.from([Buffer.from(relationships([...notes, ...links]))]))
-  })
+  if (!hasNotes(sheet.columns)) return
+  add(`xl/comments${String(number)}.xml`, commentsXml(sheet.columns))
+  add(`xl/drawings/vmlDrawing${String(number)}.vml`, drawingXml(sheet.columns))
+  add(
+    `xl/worksheets/_rels/sheet${String(number)}.xml.rels`,
+    relationships([
+      ['rId1', 'comments', `../comments${String(number)}.xml`],
+      ['rId2', 'vmlDrawing', `../drawings/vmlDrawing${String(number)}.vml`],
+    ]),
+  )
 }
 
 const xml = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -104,12 +93,12 @@ function contentTypes(sheets: readonly XlsxSheet[]): string {
   )
 }
 
-type Related = [id: string, kind: string, target: string, mode?: 'External']
+type Related = [id: string, kind: string, target: string]
 
 function relationships(related: readonly Related[]): string {
   const each = related.map(
-    ([id, kind, target, mode]) =>
-      `<Relationship Id="${id}" Type="${schemas}/officeDocument/2006/relationships/${kind}" Target="${escapeXml(target)}"${mode === undefined ? '' : ` TargetMode="${mode}"`}/>`,
+    ([id, kind, target]) =>
+      `<Relationship Id="${id}" Type="${schemas}/officeDocument/2006/relationships/${kind}" Target="${escapeXml(target)}"/>`,
   )
   return `${xml}<Relationships xmlns="${schemas}/package/2006/relationships">${each.join('')}</Relationships>`
 }

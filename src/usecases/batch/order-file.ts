@@ -100,7 +100,7 @@ export async function orderFile(
   talk.onPlan(plan)
   if (resultsFile !== undefined) {
     noteLostLook(ports, resultsFile, file.sheet)
-    noteLeftOut(ports, resultsFile, file.sheet, plan.check)
+    noteLeftOut(ports, resultsFile, plan.check)
   }
   if (plan.counts.pending > 0) await talk.confirm(aboutToOrder(plan))
   return takenIn(ports, file, choices.results, planned, goOn)

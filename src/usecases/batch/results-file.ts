@@ -129,16 +129,13 @@ export function noteLostLook({ onNotice }: NoticePort, path: string, sheet: Shee
   onNotice({ name: 'look-lost', file: basename(path), look })
 }
 
-/** Says how many rows results written to a path leave out, for they would be seen there as all others are. */
+/** Says how many rows the results leave out: written, they would be seen as all others are. */
 export function noteLeftOut(
   { onNotice }: NoticePort,
   path: string,
-  sheet: Sheet,
   { leftOut }: Pick<BatchCheck, 'leftOut'>,
 ): void {
-  const { format } = dialectFor(path, sheet)
-  if (leftOut === 0 || format === 'xlsx' || format === 'ods') return
-  onNotice({ name: 'rows-left-out', file: basename(path), rows: leftOut })
+  if (leftOut > 0) onNotice({ name: 'rows-left-out', file: basename(path), rows: leftOut })
 }
 
 async function isWritable(folder: string): Promise<boolean> {
