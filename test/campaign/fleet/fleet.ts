@@ -163,6 +163,8 @@ export async function fleet(
     for (let ended = 0; ended < working.length; ended += 1) await working[ended]
     for (const machine of machines) await reopen(machine, machines)
     for (const machine of machines) failures.push(...problem(await machine.run(['store', 'check'])))
+    if (machines[0] !== undefined)
+      await releaseHeld(machines[0], sandbox.requests(), { folder, url: pair.url })
     // What was left waiting for somebody else's outcome goes on, as when an operator runs a file again.
     const last: string[] = []
     await workThrough(
@@ -238,6 +240,33 @@ async function reopen(machine: Machine, machines: readonly Machine[]): Promise<E
   if (checked.code !== 1) return checked
   for (const each of machines) if (each !== machine) await each.runAlongside(['store', 'check'])
   return machine.run(['store', 'check', '--accept-older', '--yes'])
+}
+
+/**
+ * Accepting a store that lost attempts holds every row that waits. A person who asked the provider releases those whose people
+ * have no order.
+ */
+async function releaseHeld(
+  machine: Machine,
+  requests: readonly RequestResource[],
+  { folder, url }: { folder: string; url: string },
+): Promise<void> {
+  const ordered = new Set(requests.map(({ recipient }) => recipient.email))
+  const paths = { config: join(folder, 'counting'), data: join(folder, 'counting') }
+  const store = await openStore({ chosen: url, paths, cwd: folder, clock: systemClock, random: systemRandom })
+  const releases: string[][] = []
+  try {
+    for (const { id } of await store.batches.list()) {
+      const rows: string[] = []
+      for await (const { row, heldFor, recipient } of store.batches.rows(id, { states: ['held'] }))
+        if (heldFor === 'store_forgot' && !ordered.has(recipient?.email ?? ''))
+          rows.push('--row', String(row))
+      if (rows.length > 0) releases.push(['batch', 'release', id, ...rows])
+    }
+  } finally {
+    await store.close()
+  }
+  for (const argv of releases) await machine.run(argv)
 }
 
 function problem({ code, stdout, stderr }: Ended): string[] {
