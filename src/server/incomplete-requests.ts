@@ -72,7 +72,10 @@ export class IncompleteRequests {
         if (isAnswered) this.#add(connection)
         else {
           connection.unansweredCount += 1
-          if (connection.unansweredCount > maxUnanswered) connection.socket.destroy()
+          if (connection.unansweredCount > maxUnanswered) {
+            connection.socket.destroy()
+            stopParsing(incoming.socket)
+          }
         }
       }
       return push(chunk, encoding)
@@ -118,6 +121,15 @@ export class IncompleteRequests {
     this.#bytes -= connection.bytes
     connection.bytes = 0
   }
+}
+
+/**
+ * Ends Node's parser, which otherwise goes on to the end of what was read: thousands of requests, that stay in memory until the
+ * connection is closed, which comes after the data of all other connections. 2 is the answer to an upgrade.
+ */
+function stopParsing(socket: Socket): void {
+  const { parser } = socket as Socket & { parser?: { onIncoming?: () => number } | null }
+  if (parser) parser.onIncoming = () => 2
 }
 
 const remoteKey = ({ remoteAddress = '', remotePort = 0 }: Socket): string => `${remoteAddress} ${remotePort}`

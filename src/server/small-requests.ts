@@ -69,10 +69,15 @@ function build(
     keepAliveTimeout: idleTimeoutMs,
     connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
     maxHeaderSize: 16 * 1024,
+    // Node itself would answer it without counting it.
+    requireHostHeader: false,
   }
   const incompleteRequests = new IncompleteRequests(incomplete)
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     if (!incompleteRequests.track(incoming, outgoing)) return
+    if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
+      return answer(outgoing, { status: 400, text: 'the header Host is missing\n' }, true)
+    }
     collect(incoming, maxBytes, (body) => {
       if (body === undefined) return answer(outgoing, { status: 413, text: 'the body is too large\n' }, true)
       void settle(handle, incoming, body).then((each) => answer(outgoing, each, !server.listening))
@@ -82,6 +87,7 @@ function build(
     tls === undefined
       ? createServer(limits, onRequest)
       : withTls(() => createTlsServer({ ...limits, ...tls }, onRequest))
+  server.on('checkExpectation', onRequest)
   incompleteRequests.watch(server)
   return server
 }

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -123,6 +124,32 @@ test('a connection that sends many whole requests at once is closed', async () =
   expect(handled).toBeLessThan(5_000)
   done.resolve()
   expect(await (await open(server.port, `${head(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 204 /)
+})
+
+test.each([
+  ['that are whole', 'Host: x\r\n'],
+  ['without Host', ''],
+  ['with an unknown expectation', 'Host: x\r\nExpect: much\r\n'],
+])('of many requests %s in one packet only the first ones are parsed', async (_, headers) => {
+  const { port } = await start()
+  let parsed = 0
+  const count = (): void => void (parsed += 1)
+  subscribe('http.server.request.start', count)
+  onTestFinished(() => void unsubscribe('http.server.request.start', count))
+  await (
+    await open(port, `GET / HTTP/1.1\r\n${headers}\r\n`.repeat(1000))
+  ).answer
+  expect(parsed).toBeGreaterThan(0)
+  expect(parsed).toBeLessThan(20)
+  expect(await (await open(port, `${head(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+test('a request of HTTP/1.1 without Host is answered with 400, one of HTTP/1.0 is taken', async () => {
+  const { port } = await start()
+  expect(await (await open(port, 'GET / HTTP/1.1\r\n\r\n')).answer).toMatch(
+    /^HTTP\/1\.1 400 [^]*the header Host is missing\n$/,
+  )
+  expect(await (await open(port, 'GET / HTTP/1.0\r\n\r\n')).answer).toMatch(/^HTTP\/1\.1 200 /)
 })
 
 test('a connection whose request is being answered is not closed', async () => {
