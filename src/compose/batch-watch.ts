@@ -7,7 +7,7 @@ import { timeToSend } from './api.ts'
 export async function batchWatching(scope: Scope, baseUrl: string) {
   const [{ BatchWatch }, { progressOf }, secondsFor] = await Promise.all([
     import('../output/batch-watch.ts'),
-    import('../domain/batch/progress.ts'),
+    import('../domain/batch/run-policy.ts'),
     timeToSend(scope, baseUrl),
   ])
   const watch = new BatchWatch(scope.reporter, scope.context.clock)

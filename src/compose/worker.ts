@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 
 import { Scope } from '../cli/scope.ts'
-import { type Orderer, ordererOf } from '../domain/batch/queue.ts'
+import { type Orderer, ordererOf } from '../domain/batch/run-policy.ts'
 import type { WorkerEvent } from '../domain/worker/events.ts'
 import { isMissing } from '../domain/report/filed.ts'
 import { RefcheckError } from '../errors/base.ts'

@@ -1,5 +1,5 @@
 import type { Batch, BatchCounts } from '../domain/batch/batch.ts'
-import type { RunEvent } from '../domain/batch/run.ts'
+import type { RunEvent } from '../domain/batch/run-policy.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Progress } from './progress.ts'
 import { batchProgressText, runEventText } from './views/batches.ts'
@@ -17,7 +17,7 @@ const reckonedMs = 1000
 
 /** Counts what happens and shows it. */
 export async function batchMeter({ clock, secondsFor, progress, note }: BatchMeterParts) {
-  const { progressOf } = await import('../domain/batch/progress.ts')
+  const { progressOf } = await import('../domain/batch/run-policy.ts')
   const startedAt = clock.monotonic()
   let counts: BatchCounts | undefined
   let settled = 0

@@ -1,5 +1,5 @@
 import type { Batch } from '../domain/batch/batch.ts'
-import type { BatchProgress } from '../domain/batch/progress.ts'
+import type { BatchProgress } from '../domain/batch/run-policy.ts'
 import { attentionKinds, type AttentionKind } from '../domain/overview/attention.ts'
 import type { BatchProgressNow } from '../domain/overview/overview.ts'
 import { durationInWords } from './duration.ts'

@@ -50,3 +50,12 @@ test('what is judged is code, and no comment or text', () => {
     'const a =                   \n            b',
   )
 })
+
+test('a unit test of the domain starts no process, opens no port and touches no file', () => {
+  const waits =
+    /from '(?:node:(?:fs|child_process|http|https|net)(?:\/promises)?|[./]+harness\/(?:world|session|process|run-command)\.ts)'/
+  const found = sources('test/domain/**/*.test.ts').filter(({ text }) => waits.test(text))
+  // What is quoted for a shell is read back by a shell.
+  const shells = new Set(['test/domain/form/command-line.test.ts', 'test/domain/wording/wording.test.ts'])
+  expect(found.map(({ path }) => path).filter((path) => !shells.has(path))).toEqual([])
+})

@@ -13,7 +13,7 @@ const of = (section: string, rows: readonly Row[]): Promised[] =>
 const ordering = 'usecases/request/create.test.ts'
 const unknown = 'usecases/request/unknown.test.ts'
 const outcome = 'domain/submission/outcome.test.ts'
-const weigh = 'domain/batch/weigh.test.ts'
+const weigh = 'domain/batch/run-policy.test.ts'
 const sent = 'http/sent.test.ts'
 const answers = 'commands/batch-answers.test.ts'
 const reconcile = 'commands/batch-reconcile.test.ts'
@@ -276,7 +276,10 @@ export const promises: readonly Promised[] = [
     ],
     ['not unique: shown', [reconcile, 'two requests that fit are shown and left to a person']],
     ['all but the time: shown', [answers, 'in all but the time (a clock 5 minutes off)']],
-    ['clock differences are allowed for', ['domain/batch/fit.test.ts', 'a known clock difference']],
+    [
+      'clock differences are allowed for',
+      ['domain/batch/reconciliation.test.ts', 'a known clock difference'],
+    ],
     ['silence proves nothing', [reconcile, 'nothing was created: silence proves nothing']],
     ['they have it', [answers, 'its id is read once and recorded at once']],
     ['a row whose name is gone', [lost, 'takes the id of its own person’s request']],

@@ -126,8 +126,8 @@ export const plants: readonly Plant[] = [
   },
   {
     what: 'reconcile’s fit knows no end of the time',
-    edits: inFile('src/domain/batch/fit.ts', [' && createdAt <= endedAt + ahead + skewMs', '']),
-    tests: ['test/domain/batch/fit.test.ts'],
+    edits: inFile('src/domain/batch/reconciliation.ts', [' && createdAt <= endedAt + ahead + skewMs', '']),
+    tests: ['test/domain/batch/reconciliation.test.ts'],
   },
   {
     what: 'a row is not compared again in the transaction that takes it to sending',

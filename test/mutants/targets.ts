@@ -6,7 +6,7 @@ export const root = join(import.meta.dirname, '..', '..')
 /** Ordering, matching, age, settling and the runner: what decides whether somebody is ordered twice. */
 const patterns = [
   'src/domain/submission/{attempt,backoff,change,identity,joined-packages,likeness,match,outcome,recovery,release,service-relation,settlement,states,witness}.ts',
-  'src/domain/batch/{compare,decision,duplicates,fit,halting,moving,new-row,proof,recorded,second-orders,stops,weigh,who-orders}.ts',
+  'src/domain/batch/{compare,duplicates,moving,new-row,reconciliation,run-policy,second-orders,verdict,who-orders}.ts',
   'src/domain/store/{attempt-log,closing,rollback}.ts',
   // What others send, what they may ask of us, and what is shown and filed of it.
   'src/contract/{date-format,envelope,event,issue-words,loopback,mask-url,package,package-schema,request,request-body,request-json-schema,retry-after,signature,statuses,user}.ts',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Batch } from '../../src/domain/batch/batch.ts'
-import { progressOf } from '../../src/domain/batch/progress.ts'
+import { progressOf } from '../../src/domain/batch/run-policy.ts'
 import type { Attention } from '../../src/domain/overview/attention.ts'
 import { BatchWatch } from '../../src/output/batch-watch.ts'
 import { Reporter } from '../../src/output/reporter.ts'

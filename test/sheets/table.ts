@@ -2,7 +2,7 @@ import { type OpenOptions, openSheet } from '../../src/sheets/open.ts'
 import type { JsonRow, Cell, JsonValue, SheetRow } from '../../src/domain/sheet/cell.ts'
 import type { Sheet } from '../../src/sheets/sheet.ts'
 import { Doubts } from '../../src/domain/batch/doubts.ts'
-import type { Target } from '../../src/domain/batch/targets.ts'
+import type { Target } from '../../src/domain/batch/columns.ts'
 import { heldSource } from '../../src/sheets/source.ts'
 
 export type Opening = Omit<OpenOptions, 'readJson'>

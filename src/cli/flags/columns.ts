@@ -1,5 +1,5 @@
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
-import type { HiddenRows } from '../../domain/batch/doubts.ts'
+import type { HiddenRows } from '../../domain/batch/columns.ts'
 import { Flags } from '../oclif.ts'
 import { packageIdFlag } from './identifiers.ts'
 

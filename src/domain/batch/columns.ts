@@ -1,14 +1,12 @@
-import { recipientFields } from '../../contract/package-schema.ts'
-import type { PackageSchema } from '../../contract/package-schema.ts'
+import { recipientFields, type PackageSchema, type RecipientField } from '../../contract/package-schema.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import { nearest } from '../form/nearest.ts'
 import { formFields } from '../form/fields.ts'
 import { placeOf, type SheetFormat } from '../sheet/cell.ts'
-import type { HiddenRows } from './doubts.ts'
-import { headerName, type Mapping, mappingFlags } from './mapping.ts'
 import { shellWord } from '../wording/shell-word.ts'
-import { suggestColumn } from './suggest.ts'
-import { columnNames, knownFields, ownPrefix, type Target, targetName, targetOf, unused } from './targets.ts'
+
+/** Whether rows that are not shown, or struck through, are ordered. */
+export type HiddenRows = 'include' | 'skip'
 
 /** How a person said that the columns of a file are to be read. */
 export interface ColumnChoices {
@@ -215,4 +213,245 @@ function rivals(unknown: readonly UnknownColumn[]): string[] {
     const flags = mappingFlags({ map: { [one]: field }, ignore: others })
     return [`Several columns may be ${field}; say which, as in ${flags}.`]
   })
+}
+
+/** What a column of a batch file says (cli-contract "Batch files"). */
+export type Target =
+  | { kind: 'recipient'; column: RecipientField }
+  | { kind: 'package_id'; column: 'package_id' }
+  /** A field of a check, or with a path a part of one: `ncc_acic.residential_address.street`. */
+  | { kind: 'field'; column: string; code: string; name: string; path: readonly string[] }
+  /** Ignored by name, written by us, or nameless. */
+  | { kind: 'unused'; column: '' }
+
+/** Columns that we add to a person's file begin so, and are never read. */
+export const ownPrefix = 'refcheck_'
+
+export const unused: Target = { kind: 'unused', column: '' }
+
+export interface KnownField {
+  column: string
+  code: string
+  name: string
+  type: string
+}
+
+/** The fields of checks of all packages in use, the longest name first, so that the longest one wins. */
+export function knownFields(schemas: Iterable<PackageSchema>): KnownField[] {
+  const known = new Map<string, KnownField>()
+  for (const schema of schemas) {
+    for (const { column, code, name, type } of formFields(schema)) {
+      if (code !== undefined) known.set(column, { column, code, name, type })
+    }
+  }
+  return [...known.values()].sort((a, b) => b.column.length - a.column.length)
+}
+
+/** Every name a column may have, for suggestions. */
+export function columnNames(fields: readonly KnownField[]): string[] {
+  return [...recipientFields, ...fields.map(({ column }) => column), 'package_id']
+}
+
+/** What a name says; undefined for one that is no column's. */
+export function targetOf(name: string, fields: readonly KnownField[]): Target | undefined {
+  if (name === 'package_id') return { kind: 'package_id', column: 'package_id' }
+  const short = name.startsWith('recipient.') ? name.slice('recipient.'.length) : name
+  const recipient = recipientFields.find((field) => field === short)
+  if (recipient !== undefined) return { kind: 'recipient', column: recipient }
+  for (const field of fields) {
+    const { column, code, name: own, type } = field
+    if (name === column) return { kind: 'field', column, code, name: own, path: [] }
+    if (!name.startsWith(`${column}.`) || !['array', 'object'].includes(type)) continue
+    const path = name.slice(column.length + 1).split('.')
+    if (path.length <= 8 && path.every((part) => part !== ''))
+      return { kind: 'field', column, code, name: own, path }
+  }
+  return undefined
+}
+
+/** One name for one target, whichever way a file writes it. */
+export function targetName(target: Target): string {
+  return target.kind === 'field' ? [target.column, ...target.path].join('.') : target.column
+}
+
+/** What people, and the systems they export from, call the recipient's four fields. Letters and digits only. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  first_name: [
+    'givenname',
+    'givennames',
+    'forename',
+    'firstname',
+    'first',
+    'given',
+    'prename',
+    'vorname',
+    'prenom',
+    'candidatefirstname',
+    'legalfirstname',
+  ],
+  last_name: [
+    'surname',
+    'familyname',
+    'lastname',
+    'last',
+    'family',
+    'nachname',
+    'nom',
+    'candidatelastname',
+    'legallastname',
+  ],
+  email: [
+    'email',
+    'emailaddress',
+    'mail',
+    'mailaddress',
+    'personalemail',
+    'workemail',
+    'candidateemail',
+    'primaryemail',
+  ],
+  phone: [
+    'phone',
+    'phonenumber',
+    'mobile',
+    'mobilenumber',
+    'mobilephone',
+    'cell',
+    'cellphone',
+    'telephone',
+    'tel',
+    'telefon',
+    'handy',
+    'contactnumber',
+    'primaryphone',
+    'candidatephone',
+  ],
+  package_id: ['package', 'packageid', 'packageno', 'packagenumber'],
+}
+
+/**
+ * The column that a header probably means: the same letters, another word for it, the same field without its
+ * code, or a slip of the finger. Never applied unless the person says so.
+ */
+export function suggestColumn(header: string, names: readonly string[]): string | undefined {
+  const letters = foldHeader(header)
+  if (letters === '') return undefined
+  const same = names.find((name) => foldHeader(name) === letters)
+  if (same !== undefined) return same
+  const other = names.find((name) => otherNames[name]?.some((each) => forms(letters).includes(each)) === true)
+  if (other !== undefined) return other
+  const ends = names.filter((name) => foldHeader(name.slice(name.indexOf('.') + 1)) === letters)
+  if (ends.length === 1) return ends[0]
+  return nearest(header.trim(), names)
+}
+
+/** A header without its plural and without whose it is: "Candidate Email(s)", "Person : Email". */
+function forms(letters: string): string[] {
+  const own = letters.replace(
+    /^(?:candidate|person|people|applicant|employee|recipient|contact|worker)s?(?=.)/,
+    '',
+  )
+  return [letters, own].flatMap((each) => [each, each.replace(/s$/, ''), each.replace(/es$/, '')])
+}
+
+/** Letters and digits alone, accents folded. */
+function foldHeader(text: string): string {
+  return text
+    .slice(0, 100)
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+}
+
+/** What a person said about the columns of a file: header → column, and headers to leave out. */
+export interface Mapping {
+  map: Readonly<Record<string, string>>
+  ignore: readonly string[]
+}
+
+export const noMapping: Mapping = { map: {}, ignore: [] }
+
+/**
+ * Reads `--map 'Given name=first_name'`. A header may hold `=` itself, so the split is taken whose left side
+ * the file has; without one, the last.
+ */
+export function readMapFlags(flags: readonly string[], headers: readonly string[]): Record<string, string> {
+  const map = Object.create(null) as Record<string, string>
+  const known = new Set(headers.map(headerName))
+  for (const flag of flags) {
+    const [header, column] = split(flag, known)
+    if (map[header] !== undefined) {
+      throw new UsageError(`--map: the column "${header}" is mapped twice`, { hint: 'Map it once.' })
+    }
+    map[header] = column
+  }
+  return map
+}
+
+function split(flag: string, known: ReadonlySet<string>): [header: string, column: string] {
+  for (let at = flag.indexOf('='); at !== -1; at = flag.indexOf('=', at + 1)) {
+    const header = headerName(flag.slice(0, at))
+    if (known.has(header)) return [header, flag.slice(at + 1).trim()]
+  }
+  const last = flag.lastIndexOf('=')
+  if (last < 1) {
+    throw new UsageError(`--map: "${flag.slice(0, 80)}" has no =`, {
+      hint: "Give the column and the field: --map 'Given name=first_name'",
+    })
+  }
+  throw new UsageError(`--map: the file has no column "${flag.slice(0, last).trim().slice(0, 80)}"`, {
+    hint: `Columns of the file: ${[...known].filter((header) => header !== '').join(', ')}`,
+  })
+}
+
+/** What is said now overrides what was kept. */
+export function merged(kept: Mapping, now: Mapping): Mapping {
+  const ignore = [...kept.ignore.filter((header) => now.map[header] === undefined), ...now.ignore]
+  const map = { ...kept.map, ...now.map }
+  const left = Object.entries(map).filter(([header]) => !now.ignore.includes(header))
+  return {
+    map: Object.assign(Object.create(null) as Record<string, string>, Object.fromEntries(left)),
+    ignore: [...new Set(ignore)],
+  }
+}
+
+/** The flags that say the same on a command line. */
+export function mappingFlags({ map, ignore }: Mapping): string {
+  return [
+    ...Object.entries(map).map(([header, column]) => `--map ${shellWord(`${header}=${column}`)}`),
+    ...ignore.map((header) => `--ignore ${shellWord(header)}`),
+  ].join(' ')
+}
+
+/** A header as it is spoken of: line breaks and other white space within it are one space. */
+export function headerName(header: string): string {
+  return header.trim().replaceAll(/\s+/g, ' ')
+}
+
+/** How a kind of file is read besides its columns, as a saved mapping keeps it. Lines are of one file alone. */
+export interface KeptReading {
+  sheet?: string | undefined
+  header_row?: number | undefined
+  encoding?: string | undefined
+  hidden?: HiddenRows | undefined
+  default_country?: string | undefined
+}
+
+export interface KeptMapping extends Mapping {
+  reading?: KeptReading | undefined
+}
+
+/** A kept reading out of JSON; undefined for anything else. */
+export function keptReading(value: unknown): KeptReading | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { sheet, header_row, encoding, hidden, default_country } = value as Record<string, unknown>
+  const reading: KeptReading = {}
+  if (typeof sheet === 'string') reading.sheet = sheet
+  if (typeof header_row === 'number' && Number.isInteger(header_row) && header_row > 0)
+    reading.header_row = header_row
+  if (typeof encoding === 'string') reading.encoding = encoding
+  if (hidden === 'include' || hidden === 'skip') reading.hidden = hidden
+  if (typeof default_country === 'string') reading.default_country = default_country
+  return reading
 }

@@ -1,10 +1,7 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { UndecidedError } from '../../errors/undecided.ts'
 import type { MergedCells, SheetRow } from '../sheet/cell.ts'
-import type { Target } from './targets.ts'
-
-/** Whether rows that are not shown, or struck through, are ordered. */
-export type HiddenRows = 'include' | 'skip'
+import type { HiddenRows, Target } from './columns.ts'
 
 export interface DoubtRules {
   headers: readonly string[]

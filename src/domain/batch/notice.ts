@@ -1,5 +1,5 @@
 import type { SheetLook } from '../sheet/look.ts'
-import type { Reconciliation } from './proof.ts'
+import type { Reconciliation } from './reconciliation.ts'
 import type { SecondOrder } from './second-orders.ts'
 
 /** What is worth a word while a file is read, ordered, and its results are written. */

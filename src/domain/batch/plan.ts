@@ -2,14 +2,20 @@ import { InvalidInputError } from '../../errors/kinds.ts'
 import type { BatchCounts, BatchPreview } from './batch.ts'
 import type { AboutToOrder } from '../submission/confirmation.ts'
 import { type Allowed, choicesOf, fileCommand } from './file-command.ts'
-import type { FileReading } from './new-row.ts'
-import type { RowChange, UnlikelyValue } from './row-reading.ts'
-import type { Recipient } from '../../contract/request-body.ts'
+import type { FileReading, PackedRows } from './new-row.ts'
+import type { RowChange, UnlikelyValue, RowProblem, RowReading } from './row.ts'
+import type { Recipient, RequestBody } from '../../contract/request-body.ts'
 import type { Stop, StopReason } from '../submission/match.ts'
 import type { Submission } from '../submission/submission.ts'
 import { shellWord } from '../wording/shell-word.ts'
-import type { BatchCheck } from './check.ts'
 import { parseJson } from '../../contract/parse-json.ts'
+import { personName } from '../wording/shown-name.ts'
+import type { Doubt } from '../form/implausible.ts'
+import { countInWords } from '../wording/count-in-words.ts'
+import type { Duplicates } from './duplicates.ts'
+import type { RefcheckError } from '../../errors/base.ts'
+import { stopsOf, notBegun } from './verdict.ts'
+import { orderInTheWay } from '../submission/duplicate.ts'
 
 /** What running a file would do. */
 export interface Plan {
@@ -44,11 +50,11 @@ export function planOf(
 ): Plan {
   const duplicates = stops.filter(({ stop }) => stop.becomes === 'duplicate')
   const matches = duplicates.filter(({ stop }) => stop.order.batchId !== batchId)
-  const unsent = new Set([...stops.map(({ row }) => row.row), ...check.duplicates.map(([, row]) => row)])
+  const stopped = new Set([...stops.map(({ row }) => row.row), ...check.duplicates.map(([, row]) => row)])
   return {
     batchId,
     counts,
-    unlikely: check.unlikely.filter(({ row }) => !unsent.has(row)),
+    unlikely: check.unlikely.filter(({ row }) => !stopped.has(row)),
     packages: [...packages]
       .map(([package_id, orders]) => ({ package_id, orders }))
       .sort((a, b) => b.orders - a.orders),
@@ -197,4 +203,118 @@ export function aboutToOrder({ counts, packages, people, unlikely: values }: Pla
     leftOut,
     unlikely,
   }
+}
+
+/** What checking a file found (cli-contract, `batch validate --json`). */
+export interface BatchCheck {
+  rows: number
+  valid: number
+  invalid: number
+  /** Rows that are hidden or struck through, and not ordered for that; no part of `rows`. */
+  leftOut: number
+  problems: RowProblem[]
+  /** The row that came first, and the one that orders the same again. */
+  duplicates: [first: number, again: number][]
+  /** Where a row stands as a spreadsheet program counts, by row. */
+  lines: number[]
+  /** Values that are changed before sending, every one. */
+  changes: RowChange[]
+  /** Of rows that are valid. */
+  unlikely: UnlikelyValue[]
+  /** Orders of each package that would be sent. */
+  packages: Map<number, number>
+}
+
+/** A file checked whole, as the store takes it in. */
+export interface CheckedFile {
+  check: BatchCheck
+  rows: PackedRows
+}
+
+export function checked(reading: RowReading, duplicates: Duplicates): RowReading {
+  reading.duplicateOf = duplicates.firstOf(reading.row, reading.packageId, reading.person)
+  return reading
+}
+
+export function count(
+  check: BatchCheck,
+  { row, source, problems, changes, duplicateOf, packageId }: RowReading,
+): void {
+  check.lines[row] = source.line
+  check.rows += 1
+  if (problems.length > 0) {
+    check.invalid += 1
+    check.problems.push(...problems)
+  } else {
+    check.valid += 1
+  }
+  if (duplicateOf !== undefined) check.duplicates.push([duplicateOf, row])
+  else if (problems.length === 0 && packageId !== undefined) {
+    check.packages.set(packageId, (check.packages.get(packageId) ?? 0) + 1)
+  }
+  if (changes.length > 0) check.changes.push(...changes)
+}
+
+/** What of a valid row is improbable, as it is told. */
+export function unlikelyIn(
+  { row, source, body, person }: RowReading,
+  doubts: (body: RequestBody) => readonly Doubt[],
+): UnlikelyValue[] {
+  if (body === undefined) return []
+  return doubts(body).map(({ field, value, doubt }) => ({
+    row,
+    line: source.line,
+    person: personName(person),
+    column: field.column,
+    value: typeof value === 'string' ? value : JSON.stringify(value),
+    problem: doubt,
+  }))
+}
+
+/** What a command fails with where rows are bad; undefined where none is. */
+export function badRows(
+  { rows, valid, invalid, problems }: BatchCheck,
+  name: string,
+  /** The command that writes the invalid rows to a file; undefined where the file cannot be read again. */
+  errorsCommand?: string,
+  /** Whether the command can leave them out. */
+  canSkip = false,
+): InvalidInputError | undefined {
+  if (invalid === 0) return undefined
+  const [first] = problems
+  const others = canSkip && valid > 0 ? ', or add --on-invalid skip to order the valid rows only' : ''
+  return new InvalidInputError(
+    `${name}: ${String(invalid)} of ${countInWords(rows, 'row')} ${invalid === 1 ? 'is' : 'are'} invalid`,
+    {
+      hint:
+        errorsCommand === undefined
+          ? `Nothing was sent. Fix the invalid rows, then run it again${others}.`
+          : `Nothing was sent. Fix the file and run it again${others}${others === '' ? ', or write' : '. Write'} the invalid rows to a file with: ${errorsCommand}`,
+      field: first?.column,
+    },
+  )
+}
+
+/** Why a planned file is not begun; undefined where there is something to send. */
+export function unsent(
+  plan: Plan,
+  name: string,
+  // `skip`: whether invalid rows are left out; undefined where they cannot be.
+  { skip, errorsCommand }: { skip?: boolean | undefined; errorsCommand?: string | undefined },
+): RefcheckError | undefined {
+  const bad = badRows(plan.check, name, errorsCommand, skip !== undefined)
+  if (bad !== undefined && skip !== true) return bad
+  const stops = plan.matches.map(({ stop }) => stop)
+  const [first] = stops
+  return notBegun(plan.counts, stopsOf(stops), first && orderInTheWay(first))
+}
+
+/** Why a value is changed before it is sent. */
+export type ChangeKind = 'space' | 'apostrophe' | 'phone' | 'country' | 'number'
+
+export function changeKind({ from, to }: Pick<RowChange, 'from' | 'to'>): ChangeKind {
+  if (from.trim() === to) return 'space'
+  if (from.startsWith("'")) return 'apostrophe'
+  if (!to.startsWith('+')) return 'number'
+  return from.trim().startsWith('+') ? 'phone' : 'country'
 }

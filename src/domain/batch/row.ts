@@ -15,12 +15,8 @@ import {
   textIn,
 } from './cell-value.ts'
 import { damage, nameDamage } from '../sheet/loss.ts'
-import { headerName } from './mapping.ts'
+import { headerName, type Target } from './columns.ts'
 import { type PhoneRepair, repaired } from '../form/national-phone.ts'
-import { placed } from './placed.ts'
-import { type Column, readingOrder } from './reading-order.ts'
-import type { RowChange, RowProblem, RowReading } from './row-reading.ts'
-import type { Target } from './targets.ts'
 
 export interface RowRules {
   headers: readonly string[]
@@ -291,4 +287,88 @@ function definitionOf(
 
 function asValue({ text, problem }: TextReading): ValueReading {
   return problem === undefined ? { value: text } : { problem }
+}
+
+/** One thing wrong with a row. */
+export interface RowProblem {
+  row: number
+  /** Where it stands as a spreadsheet program counts. */
+  line: number
+  /** Whose row it is, as far as that can be read; '' where it cannot. */
+  person: string
+  /** The file's own header; the contract's name where the file has no such column. */
+  column: string
+  /** As it stands in the cell; '' where nothing does. */
+  value: string
+  problem: string
+  suggestion?: string | undefined
+}
+
+/** A value that its type allows and that is improbable: a person is asked about it, and it is sent as it stands. */
+export type UnlikelyValue = Omit<RowProblem, 'suggestion'>
+
+/** A value that will be sent otherwise than the file has it. */
+export interface RowChange {
+  row: number
+  line: number
+  column: string
+  from: string
+  to: string
+}
+
+/** What became of a row. */
+export interface RowReading {
+  /** Data rows from 1. */
+  row: number
+  source: SheetRow
+  /** Undefined where the row does not say one that can be ordered. */
+  packageId: number | undefined
+  /** As far as it can be read, whatever else is wrong; for telling people apart. */
+  person: Recipient
+  /** Fit to be sent; undefined where anything is wrong. */
+  body: RequestBody | undefined
+  changes: RowChange[]
+  problems: RowProblem[]
+  /** The row before it that orders the same; set where rows are compared. */
+  duplicateOf?: number | undefined
+}
+
+/** A column that says something, and where it stands. */
+export interface Column {
+  at: number
+  target: Target
+}
+
+/** Columns as they stand, but those of one list by their numbers. */
+export function readingOrder(targets: readonly Target[]): Column[] {
+  const place = (target: Target, at: number): [first: number, number: number] =>
+    target.kind === 'field' && /^\d+$/.test(target.path[0] ?? '')
+      ? [targets.findIndex(({ column }) => column === target.column), Number(target.path[0])]
+      : [at, 0]
+  const ordered = [...targets.entries()].map(([at, target]) => ({ at, target, place: place(target, at) }))
+  ordered.sort((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.at - b.at)
+  return ordered.flatMap(({ at, target }) =>
+    target.kind === 'recipient' || target.kind === 'field' ? [{ at, target }] : [],
+  )
+}
+
+/** Puts a value into a list or an object by its dotted name; undefined where it has no place. */
+export function placed(
+  into: FieldValue | undefined,
+  list: boolean,
+  [first = '', ...rest]: readonly string[],
+  value: FieldValue,
+): FieldValue | undefined {
+  if (list) {
+    // A number tells the order; empty cells leave no hole.
+    if (!/^\d{1,4}$/.test(first) || rest.length > 0) return undefined
+    const items = into ?? []
+    return Array.isArray(items) ? [...items, value] : undefined
+  }
+  const object = into ?? (Object.create(null) as Record<string, FieldValue>)
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) return undefined
+  const inner = rest.length === 0 ? value : placed(object[first], false, rest, value)
+  if (inner === undefined || (rest.length === 0 && Object.hasOwn(object, first))) return undefined
+  object[first] = inner
+  return object
 }

@@ -1,7 +1,7 @@
 import type { CheckInformation, PackageSchema } from '../../contract/package-schema.ts'
 import type { AdditionalInformation, FieldValue, Recipient } from '../../contract/request-body.ts'
 import { listValue } from '../batch/cell-value.ts'
-import { placed } from '../batch/placed.ts'
+import { placed } from '../batch/row.ts'
 import { readFieldText } from './field-value.ts'
 import { nearest } from './nearest.ts'
 import { type Problem, refusal, shown } from './problem.ts'

@@ -1,6 +1,6 @@
 import { cutName } from '../../domain/wording/shown-name.ts'
-import { type ChangeKind, changeKind } from '../../domain/batch/change-kind.ts'
-import type { RowChange } from '../../domain/batch/row-reading.ts'
+import { type ChangeKind, changeKind } from '../../domain/batch/plan.ts'
+import type { RowChange } from '../../domain/batch/row.ts'
 import { sanitize } from '../../host/text.ts'
 
 const mostOfAKind = 3

@@ -1,6 +1,6 @@
 import { personName } from '../../domain/wording/shown-name.ts'
 import type { Plan } from '../../domain/batch/plan.ts'
-import type { UnlikelyValue } from '../../domain/batch/row-reading.ts'
+import type { UnlikelyValue } from '../../domain/batch/row.ts'
 import { heldWords, personOf, sharedText, stopText } from '../../domain/submission/duplicate.ts'
 import type { Stop } from '../../domain/submission/match.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'

@@ -1,7 +1,7 @@
 import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { join } from 'node:path'
 
-import { type KeptMapping, keptReading } from '../../domain/batch/kept-reading.ts'
+import { type KeptMapping, keptReading } from '../../domain/batch/columns.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Paths } from '../../host/paths.ts'
 import { makeOwnFolders, readPrivate } from '../../disk/private-modes.ts'

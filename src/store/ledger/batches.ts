@@ -29,7 +29,7 @@ import { resultsBatch, witnessedOrder } from '../../domain/submission/witness.ts
 import { Matching, sharesOf, witnessesOf } from './matching.ts'
 import { addToPreview, type ComparedRow, emptyPreview, FileComparer } from '../../domain/batch/compare.ts'
 import { isUnmatched, unmatchedRow } from '../../domain/submission/unmatched.ts'
-import { pagesOf } from '../../domain/batch/packed-rows.ts'
+import { pagesOf } from '../../domain/batch/new-row.ts'
 import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { relationsOf } from '../../domain/submission/joined-packages.ts'

@@ -1,5 +1,5 @@
 import type { Recipient } from '../../contract/request-body.ts'
-import type { Whom } from '../../domain/batch/fit.ts'
+import type { Whom } from '../../domain/batch/reconciliation.ts'
 import { personIdentities } from '../../domain/submission/identity.ts'
 import { IoError } from '../../errors/kinds.ts'
 import { metaBytes, metaText, type Work } from './engine.ts'

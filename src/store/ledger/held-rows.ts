@@ -1,5 +1,5 @@
 import { fileIdentity } from '../../domain/batch/new-row.ts'
-import { type StopGroup, type Stops, stopsIn } from '../../domain/batch/stops.ts'
+import { type StopGroup, type Stops, stopsIn } from '../../domain/batch/verdict.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
 import type { StopReason } from '../../domain/submission/match.ts'
 import { coveredBy, type Release } from '../../domain/submission/release.ts'

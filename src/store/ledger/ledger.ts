@@ -32,7 +32,7 @@ import { type Allowed, firstToTell, releasable, type Stop } from '../../domain/s
 import { Matching, type ToCompare } from './matching.ts'
 import { type Change, refuseImpossible } from '../../domain/submission/change.ts'
 import type { Recipient } from '../../contract/request-body.ts'
-import type { Whom } from '../../domain/batch/fit.ts'
+import type { Whom } from '../../domain/batch/reconciliation.ts'
 import type { QuotaPlace } from '../../domain/quota/place.ts'
 import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'

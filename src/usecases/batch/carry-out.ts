@@ -1,6 +1,6 @@
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
-import type { Reconciliation } from '../../domain/batch/proof.ts'
-import type { RunEnd, RunLimits } from '../../domain/batch/run.ts'
+import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
+import type { RunEnd, RunLimits } from '../../domain/batch/run-policy.ts'
 import { heldElsewhere, matchInError } from '../../domain/batch/standing.ts'
 import { type FirstRows, verdict } from '../../domain/batch/verdict.ts'
 import { RefcheckError } from '../../errors/base.ts'

@@ -1,7 +1,7 @@
-import { type BatchCheck, checked, count, unlikelyIn } from '../../domain/batch/check.ts'
+import { type BatchCheck, checked, count, unlikelyIn } from '../../domain/batch/plan.ts'
 import { Duplicates } from '../../domain/batch/duplicates.ts'
 import { doubter } from '../../domain/form/implausible.ts'
-import type { RowReading } from '../../domain/batch/row-reading.ts'
+import type { RowReading } from '../../domain/batch/row.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { ReadableBatch } from './read-columns.ts'
 

@@ -1,7 +1,7 @@
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
-import { headerName } from '../../domain/batch/mapping.ts'
-import type { RowProblem } from '../../domain/batch/row-reading.ts'
+import { headerName } from '../../domain/batch/columns.ts'
+import type { RowProblem } from '../../domain/batch/row.ts'
 
 /** What is put at the end of a person's own columns where a row is not fit to be ordered. */
 export const errorColumns = [

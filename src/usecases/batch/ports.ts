@@ -1,6 +1,6 @@
 import type { Api } from '../../api/api.ts'
 import type { BatchNotice } from '../../domain/batch/notice.ts'
-import type { RunEvent } from '../../domain/batch/run.ts'
+import type { RunEvent } from '../../domain/batch/run-policy.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { Batches } from '../../store/ledger/batches.ts'

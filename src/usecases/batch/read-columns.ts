@@ -1,16 +1,23 @@
 import { packageIdIn } from '../../domain/batch/cell-value.ts'
-import { checkFlags, matchColumns, settledColumns, type UnknownColumn } from '../../domain/batch/columns.ts'
+import {
+  checkFlags,
+  matchColumns,
+  settledColumns,
+  type UnknownColumn,
+  type Mapping,
+  merged,
+  readMapFlags,
+  type Target,
+} from '../../domain/batch/columns.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import { ForbiddenError, NotFoundError, UsageError } from '../../errors/kinds.ts'
-import { Doubts, type HiddenRows } from '../../domain/batch/doubts.ts'
-import { type Mapping, merged, readMapFlags } from '../../domain/batch/mapping.ts'
+import { Doubts } from '../../domain/batch/doubts.ts'
+import type { HiddenRows } from '../../domain/batch/columns.ts'
 import type { PhoneRepair } from '../../domain/form/national-phone.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import { rowReader } from '../../domain/batch/row.ts'
-import type { RowReading } from '../../domain/batch/row-reading.ts'
+import { rowReader, type RowReading } from '../../domain/batch/row.ts'
 import type { SheetRow } from '../../domain/sheet/cell.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
-import type { Target } from '../../domain/batch/targets.ts'
 
 export interface OrdersOptions {
   /** For rows that do not say one. */

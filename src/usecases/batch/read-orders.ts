@@ -1,6 +1,4 @@
-import type { ColumnChoices } from '../../domain/batch/columns.ts'
-import type { KeptMapping, KeptReading } from '../../domain/batch/kept-reading.ts'
-import type { Mapping } from '../../domain/batch/mapping.ts'
+import type { ColumnChoices, KeptMapping, KeptReading, Mapping } from '../../domain/batch/columns.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { BatchFile } from './open-file.ts'
 import type { ReadingPorts } from './ports.ts'
@@ -20,7 +18,7 @@ export async function readOrders(
   const [{ readColumns }, { loadSchema }, { noMapping }] = await Promise.all([
     import('./read-columns.ts'),
     import('../form/load-schema.ts'),
-    import('../../domain/batch/mapping.ts'),
+    import('../../domain/batch/columns.ts'),
   ])
   const country = choices.defaultCountry
   const orders = await readColumns(sheet, {

@@ -1,5 +1,4 @@
-import type { ColumnChoices } from '../../domain/batch/columns.ts'
-import type { KeptReading } from '../../domain/batch/kept-reading.ts'
+import type { ColumnChoices, KeptReading } from '../../domain/batch/columns.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import { keptMapping } from './read-orders.ts'
 

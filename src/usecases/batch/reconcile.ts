@@ -1,7 +1,12 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { differences, type Whom } from '../../domain/batch/fit.ts'
-import { type NearMatch, type Reconciliation, fitsOthersToo } from '../../domain/batch/proof.ts'
+import {
+  differences,
+  type Whom,
+  type NearMatch,
+  type Reconciliation,
+  fitsOthersToo,
+} from '../../domain/batch/reconciliation.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { leftByDecision } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'

@@ -1,6 +1,5 @@
 import type { BatchRow } from '../../domain/batch/batch.ts'
-import { differencesText } from '../../domain/batch/fit.ts'
-import { confirmation, toConfirm } from '../../domain/batch/recorded.ts'
+import { differencesText, confirmation, toConfirm } from '../../domain/batch/reconciliation.ts'
 import { changedElsewhere } from '../../domain/submission/attempt.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'

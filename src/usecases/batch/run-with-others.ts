@@ -1,4 +1,4 @@
-import type { RunEnd, RunLimits } from '../../domain/batch/run.ts'
+import type { RunEnd, RunLimits } from '../../domain/batch/run-policy.ts'
 import type { RunPorts } from './ports.ts'
 import { runBatch } from './run.ts'
 

@@ -1,6 +1,12 @@
 import type { BatchRow } from '../../domain/batch/batch.ts'
-import type { RunEnd, RunLimits } from '../../domain/batch/run.ts'
-import { noRows, paced, type Step, weigh } from '../../domain/batch/weigh.ts'
+import {
+  type RunEnd,
+  type RunLimits,
+  noRows,
+  paced,
+  type Step,
+  weigh,
+} from '../../domain/batch/run-policy.ts'
 import { changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
 import { stopText } from '../../domain/submission/duplicate.ts'
 import type { Stop } from '../../domain/submission/match.ts'

@@ -1,7 +1,11 @@
-import { threeAnswers } from '../../domain/batch/answers.ts'
+import {
+  threeAnswers,
+  type ProvidersAnswer,
+  requireSendable,
+  requireUnsettled,
+  type Reconciliation,
+} from '../../domain/batch/reconciliation.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
-import { type ProvidersAnswer, requireSendable, requireUnsettled } from '../../domain/batch/decision.ts'
-import type { Reconciliation } from '../../domain/batch/proof.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, OutcomeUnknownError, UsageError } from '../../errors/kinds.ts'

@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import type { RunEvent } from '../../domain/batch/run.ts'
+import type { RunEvent } from '../../domain/batch/run-policy.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Hold } from '../../store/ledger/holds.ts'

@@ -1,6 +1,6 @@
 import { checkedBatch } from './check.ts'
-import { type CheckedFile, newRow } from '../../domain/batch/new-row.ts'
-import { PackedRows } from '../../domain/batch/packed-rows.ts'
+import { newRow, PackedRows } from '../../domain/batch/new-row.ts'
+import type { CheckedFile } from '../../domain/batch/plan.ts'
 import type { ReadableBatch } from './read-columns.ts'
 import type { Witnesses } from './witnesses.ts'
 

@@ -1,5 +1,5 @@
 import type { RequestResource } from '../../contract/request.ts'
-import { differences } from '../../domain/batch/fit.ts'
+import { differences } from '../../domain/batch/reconciliation.ts'
 import type { RowVersion } from '../../domain/submission/submission.ts'
 import { rowsOfRequest } from './find-id.ts'
 import type { OrderPorts } from './ports.ts'

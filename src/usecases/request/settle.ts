@@ -1,5 +1,5 @@
 import type { RequestResource } from '../../contract/request.ts'
-import { differences } from '../../domain/batch/fit.ts'
+import { differences } from '../../domain/batch/reconciliation.ts'
 import { changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
 import type { Change } from '../../domain/submission/change.ts'
 import { answeredTwice, answeredWithAnothers, type Outcome } from '../../domain/submission/outcome.ts'

@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import { type Orderer, ordererOf, turnOf } from '../../domain/batch/queue.ts'
+import { type Orderer, ordererOf, turnOf } from '../../domain/batch/run-policy.ts'
 import type { WorkerEvent } from '../../domain/worker/events.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { Clock } from '../../host/clock.ts'

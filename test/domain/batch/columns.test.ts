@@ -1,9 +1,23 @@
 import { expect, test } from 'vitest'
 
-import { checkFlags, matchColumns, settledColumns } from '../../../src/domain/batch/columns.ts'
-import { type Mapping, noMapping } from '../../../src/domain/batch/mapping.ts'
+import {
+  checkFlags,
+  matchColumns,
+  settledColumns,
+  type Mapping,
+  noMapping,
+  columnNames,
+  knownFields,
+  targetName,
+  targetOf,
+  suggestColumn,
+  mappingFlags,
+  merged,
+  readMapFlags,
+  keptReading,
+} from '../../../src/domain/batch/columns.ts'
 import { InvalidInputError, UsageError } from '../../../src/errors/kinds.ts'
-import { plainSchema, sampleSchema } from '../form/sample-schema.ts'
+import { plainSchema, sampleSchema, schemaOf } from '../form/sample-schema.ts'
 
 const four = ['first_name', 'last_name', 'email', 'phone']
 const match = (headers: readonly string[], mapping: Mapping = noMapping, schemas = [plainSchema]) =>
@@ -98,4 +112,142 @@ test('flags that name no column of the file, or of a batch file, are slips', () 
   expect(flags({ ignore: ['Notes'] })).toThrow(UsageError)
   expect(flags({ ignore: ['Notes'] })).toThrow(/--ignore.*"Notes"/)
   expect(flags({ map: { email: 'emall' } })).toThrow(/--map.*"emall"/)
+})
+
+const fields = knownFields([sampleSchema])
+
+test.each([
+  ['first_name', 'recipient', 'first_name'],
+  ['recipient.phone', 'recipient', 'phone'],
+  ['package_id', 'package_id', 'package_id'],
+  ['ncc_acic.date_of_birth', 'field', 'ncc_acic.date_of_birth'],
+])('%s is the %s %s', (name, kind, column) => {
+  expect(targetOf(name, fields)).toMatchObject({ kind, column })
+})
+
+test('parts of lists and objects have a path, of texts none', () => {
+  expect(targetOf('licence.issuer.address.city', fields)).toMatchObject({ path: ['address', 'city'] })
+  expect(targetOf('ncc_acic.aliases.1', fields)).toMatchObject({ path: ['1'] })
+  expect(targetOf('ncc_acic.date_of_birth.year', fields)).toBeUndefined()
+})
+
+test.each([
+  '',
+  'First_name',
+  'recipient.name',
+  'recipient.package_id',
+  'licence.issuer.',
+  'licence.issuer..x',
+  'nope.x',
+])('%j is no column', (name) => {
+  expect(targetOf(name, fields)).toBeUndefined()
+})
+
+test('a path has eight parts at most', () => {
+  const deep = (parts: number) => ['licence.issuer', ...Array.from({ length: parts }, () => 'x')].join('.')
+  expect(targetOf(deep(8), fields)).toBeDefined()
+  expect(targetOf(deep(9), fields)).toBeUndefined()
+})
+
+test('of two fields the longer name wins, whichever comes first', () => {
+  const both = knownFields([schemaOf({ a: { b: ['object', false], 'b.c': ['string', false] } })])
+  expect(targetOf('a.b.c', both)).toMatchObject({ name: 'b.c', path: [] })
+})
+
+test('fields of several packages are known once each, the recipient’s four always', () => {
+  expect(knownFields([sampleSchema, sampleSchema])).toHaveLength(fields.length)
+  expect(knownFields([plainSchema])).toEqual([])
+  expect(columnNames([])).toEqual(['first_name', 'last_name', 'email', 'phone', 'package_id'])
+})
+
+test('one name for one target, whichever way it is written', () => {
+  for (const name of ['recipient.email', 'email']) {
+    expect(targetName(targetOf(name, fields) ?? { kind: 'unused', column: '' })).toBe('email')
+  }
+  const part = targetOf('licence.issuer.name', fields)
+  expect(part && targetName(part)).toBe('licence.issuer.name')
+})
+
+const names = [
+  'first_name',
+  'last_name',
+  'email',
+  'phone',
+  'package_id',
+  'licence.number',
+  'visa.number',
+  'visa.expiry',
+]
+
+test.each([
+  ['First Name', 'first_name'],
+  ['FIRST-NAME', 'first_name'],
+  ['Ｆｉｒｓｔ ｎａｍｅ', 'first_name'],
+  ['Surname', 'last_name'],
+  ['Vorname', 'first_name'],
+  ['E-Mail Address', 'email'],
+  ['Mobile', 'phone'],
+  ['Package no.', 'package_id'],
+  ['Expiry', 'visa.expiry'],
+  ['Visa: number', 'visa.number'],
+  ['frist_name', 'first_name'],
+])('%s is probably %s', (header, column) => {
+  expect(suggestColumn(header, names)).toBe(column)
+})
+
+test.each(['', '***', 'Notes', 'number'])('%j suggests nothing: it says none, or two', (header) => {
+  expect(suggestColumn(header, names)).toBeUndefined()
+})
+
+test('another word for a column that the file may not have suggests nothing', () => {
+  expect(suggestColumn('Surname', ['email'])).toBeUndefined()
+})
+
+const read = (flags: string[], headers: string[]) => ({ ...readMapFlags(flags, headers) })
+
+test('a flag is split where its left side is a header of the file', () => {
+  expect(read(['Given name = first_name'], [' Given name '])).toEqual({ 'Given name': 'first_name' })
+  expect(read(['a=b=email'], ['a=b'])).toEqual({ 'a=b': 'email' })
+  expect(read(['a=b=email'], ['a'])).toEqual({ a: 'b=email' })
+})
+
+test('a flag without =, of a header that is not there, or twice for one header is refused', () => {
+  expect(() => read(['email'], ['email'])).toThrow(UsageError)
+  expect(() => read(['=email'], ['email'])).toThrow(/=/)
+  expect(() => read(['Mail=email'], ['E-mail', ''])).toThrow(/"Mail"/)
+  expect(() => read(['Mail=email', 'Mail=phone'], ['Mail'])).toThrow(/"Mail".*twice/)
+})
+
+test('what is said now overrides what was kept', () => {
+  const kept = { map: { Mail: 'email', Tel: 'phone' }, ignore: ['Notes', 'Id'] }
+  expect(merged(kept, { map: { Notes: 'first_name' }, ignore: ['Tel', 'Id'] })).toEqual({
+    map: { Mail: 'email', Notes: 'first_name' },
+    ignore: ['Id', 'Tel'],
+  })
+})
+
+test('a header named like a property of every object is kept as any other', () => {
+  expect(
+    Object.keys(merged({ map: {}, ignore: [] }, { map: { constructor: 'email' }, ignore: [] }).map),
+  ).toEqual(['constructor'])
+  expect(read(['__proto__=email'], ['__proto__'])).toEqual({ ['__proto__']: 'email' })
+})
+
+test('the flags that say the same can be pasted', () => {
+  expect(mappingFlags({ map: { 'Given name': 'first_name' }, ignore: ['Notes', 'a b'] })).toBe(
+    "--map 'Given name=first_name' --ignore Notes --ignore 'a b'",
+  )
+  expect(mappingFlags({ map: {}, ignore: [] })).toBe('')
+})
+
+test('a kept reading reads back as it was kept', () => {
+  const reading = { sheet: 'S', header_row: 2, encoding: 'utf-8', hidden: 'skip', default_country: 'AU' }
+  expect(keptReading(reading)).toEqual(reading)
+  expect(keptReading({})).toEqual({})
+})
+
+test('what is of another kind is left out, and what is no object is none', () => {
+  expect(keptReading({ sheet: 1, header_row: 0, encoding: null, hidden: 'maybe', more: 1 })).toEqual({})
+  expect(keptReading({ header_row: 1.5 })).toEqual({})
+  for (const value of [undefined, null, 'x', 1]) expect(keptReading(value)).toBeUndefined()
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { type DoubtRules, Doubts } from '../../../src/domain/batch/doubts.ts'
 import type { Cell, SheetRow } from '../../../src/domain/sheet/cell.ts'
-import { targetOf } from '../../../src/domain/batch/targets.ts'
+import { targetOf } from '../../../src/domain/batch/columns.ts'
 
 const email = targetOf('email', [])
 if (email === undefined) throw new Error('email is a column')

@@ -1,93 +1,236 @@
-import { expect, test } from 'vitest'
+import { expect, test, describe } from 'vitest'
 
-import type { BatchCheck } from '../../../src/domain/batch/check.ts'
+import {
+  type BatchCheck,
+  keptPlan,
+  parsePlan,
+  planAgain,
+  planOf,
+  requireUnchanged,
+  badRows,
+  checked,
+  count,
+  type Plan,
+  unsent,
+  changeKind,
+} from '../../../src/domain/batch/plan.ts'
 import { newRow } from '../../../src/domain/batch/new-row.ts'
-import { keptPlan, parsePlan, planAgain, planOf, requireUnchanged } from '../../../src/domain/batch/plan.ts'
 import type { Stop } from '../../../src/domain/submission/match.ts'
 import { InvalidInputError } from '../../../src/errors/kinds.ts'
-import { batchRow, countsOf, rowReading } from './rows.ts'
+import { batchRow, countsOf, rowReading, problem } from './rows.ts'
+import { Duplicates } from '../../../src/domain/batch/duplicates.ts'
+import type { RowReading } from '../../../src/domain/batch/row.ts'
 
-const check = (over: Partial<BatchCheck> = {}): BatchCheck => ({
-  rows: 3,
-  valid: 3,
+describe('a plan', () => {
+  const check = (over: Partial<BatchCheck> = {}): BatchCheck => ({
+    rows: 3,
+    valid: 3,
+    invalid: 0,
+    leftOut: 0,
+    problems: [],
+    duplicates: [[1, 3]],
+    lines: [],
+    changes: [],
+    unlikely: [],
+    packages: new Map([
+      [7, 1],
+      [8, 2],
+    ]),
+    ...over,
+  })
+
+  const order = { ...batchRow({ requestId: 'r-1' }), packageId: 7 }
+  const stop: Stop = { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
+  const plan = (pending: number, over: Partial<BatchCheck> = {}) =>
+    planOf(
+      check(over),
+      {
+        counts: countsOf({ pending, duplicate: 1 }),
+        packages: new Map([
+          [7, 1],
+          [8, 2],
+        ]),
+        stops: [{ row: newRow(rowReading({ row: 2 })), stop }],
+        phones: [],
+        people: [],
+      },
+      { batchId: 'b-9', seconds: pending > 1 ? 180 : 0, now: 1000 },
+    )
+
+  test('a plan says what would be sent, of which packages the most, and until when by quota', () => {
+    expect(plan(3)).toMatchObject({
+      packages: [
+        { package_id: 8, orders: 2 },
+        { package_id: 7, orders: 1 },
+      ],
+      seconds: 180,
+      endsAt: 181_000,
+    })
+    expect(plan(1)).toMatchObject({ seconds: 0, endsAt: 1000 })
+  })
+
+  const reading = { sheet: null, map: {}, ignore: [], default_country: null }
+  const allowed = { allow_duplicate: false, allow_similar: false, shared: [], ignore_results: false }
+  const facts = {
+    file: '/people.csv',
+    sha256: 'ab',
+    base_url: 'https://a.example',
+    package_id: null,
+    reading,
+    ...allowed,
+  }
+
+  test('a kept plan reads back as itself', () => {
+    const kept = keptPlan(plan(3), facts)
+    expect(kept).toMatchObject({
+      refcheck_plan: 1,
+      duplicates: [[1, 3]],
+      ordered_before: [{ row: 2, request_id: 'r-1', batch_id: 'b-1' }],
+    })
+    expect(parsePlan(JSON.stringify(kept), 'plan.json')).toEqual(kept)
+  })
+
+  test.each(['', 'x', 'null', '[]', '{}', '{"refcheck_plan":2}', '{"refcheck_plan":1,"file":"a"}'])(
+    'what is no plan is refused by its name: %j',
+    (text) => {
+      expect(() => parsePlan(text, 'plan.json')).toThrow(InvalidInputError)
+      expect(() => parsePlan(text, 'plan.json')).toThrow(/plan\.json/)
+    },
+  )
+
+  test('a plan is for a file as it was', () => {
+    const kept = keptPlan(plan(3), facts)
+    expect(() => requireUnchanged(kept, 'ab', '')).not.toThrow()
+    expect(() => requireUnchanged(kept, 'ac', '')).toThrow(/people\.csv/)
+    expect(planAgain({ ...kept, package_id: 7, shared: ['hr@example.com'] }, 'my plan.json')).toBe(
+      "Plan again with: refcheck batch plan /people.csv --package 7 --shared hr@example.com --output 'my plan.json' --overwrite",
+    )
+  })
+})
+
+const nothing = (): BatchCheck => ({
+  rows: 0,
+  valid: 0,
   invalid: 0,
   leftOut: 0,
   problems: [],
-  duplicates: [[1, 3]],
+  duplicates: [],
   lines: [],
   changes: [],
   unlikely: [],
-  packages: new Map([
-    [7, 1],
-    [8, 2],
-  ]),
-  ...over,
+  packages: new Map(),
 })
 
-const order = { ...batchRow({ requestId: 'r-1' }), packageId: 7 }
-const stop: Stop = { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
-const plan = (pending: number, over: Partial<BatchCheck> = {}) =>
-  planOf(
-    check(over),
-    {
-      counts: countsOf({ pending, duplicate: 1 }),
-      packages: new Map([
-        [7, 1],
-        [8, 2],
-      ]),
-      stops: [{ row: newRow(rowReading({ row: 2 })), stop }],
-      phones: [],
-      people: [],
-    },
-    { batchId: 'b-9', seconds: pending > 1 ? 180 : 0, now: 1000 },
-  )
-
-test('a plan says what would be sent, of which packages the most, and until when by quota', () => {
-  expect(plan(3)).toMatchObject({
-    packages: [
-      { package_id: 8, orders: 2 },
-      { package_id: 7, orders: 1 },
-    ],
-    seconds: 180,
-    endsAt: 181_000,
-  })
-  expect(plan(1)).toMatchObject({ seconds: 0, endsAt: 1000 })
-})
-
-const reading = { sheet: null, map: {}, ignore: [], default_country: null }
-const allowed = { allow_duplicate: false, allow_similar: false, shared: [], ignore_results: false }
-const facts = {
-  file: '/people.csv',
-  sha256: 'ab',
-  base_url: 'https://a.example',
-  package_id: null,
-  reading,
-  ...allowed,
+function counted(...readings: RowReading[]): BatchCheck {
+  const check = nothing()
+  for (const reading of readings) count(check, reading)
+  return check
 }
 
-test('a kept plan reads back as itself', () => {
-  const kept = keptPlan(plan(3), facts)
-  expect(kept).toMatchObject({
-    refcheck_plan: 1,
-    duplicates: [[1, 3]],
-    ordered_before: [{ row: 2, request_id: 'r-1', batch_id: 'b-1' }],
-  })
-  expect(parsePlan(JSON.stringify(kept), 'plan.json')).toEqual(kept)
+const bad = (row: number, column = 'email'): RowReading =>
+  rowReading({ row, body: undefined, problems: [problem(row, column)] })
+
+test('valid and invalid rows are counted, and only valid ones are orders of their package', () => {
+  const check = counted(rowReading(), rowReading({ row: 2, packageId: 8 }), bad(3), rowReading({ row: 4 }))
+  expect(check).toMatchObject({ rows: 4, valid: 3, invalid: 1 })
+  expect([...check.packages]).toEqual([
+    [7, 2],
+    [8, 1],
+  ])
+  expect(check.problems).toMatchObject([{ row: 3, column: 'email' }])
 })
 
-test.each(['', 'x', 'null', '[]', '{}', '{"refcheck_plan":2}', '{"refcheck_plan":1,"file":"a"}'])(
-  'what is no plan is refused by its name: %j',
-  (text) => {
-    expect(() => parsePlan(text, 'plan.json')).toThrow(InvalidInputError)
-    expect(() => parsePlan(text, 'plan.json')).toThrow(/plan\.json/)
-  },
-)
+test('a duplicate stays valid, and is no order; one that is invalid as well is told as both', () => {
+  const check = counted(rowReading(), rowReading({ row: 2, duplicateOf: 1 }), {
+    ...bad(3),
+    duplicateOf: 1,
+  })
+  expect(check).toMatchObject({ rows: 3, valid: 2, invalid: 1 })
+  expect(check.duplicates).toEqual([
+    [1, 2],
+    [1, 3],
+  ])
+  expect([...check.packages]).toEqual([[7, 1]])
+})
 
-test('a plan is for a file as it was', () => {
-  const kept = keptPlan(plan(3), facts)
-  expect(() => requireUnchanged(kept, 'ab', '')).not.toThrow()
-  expect(() => requireUnchanged(kept, 'ac', '')).toThrow(/people\.csv/)
-  expect(planAgain({ ...kept, package_id: 7, shared: ['hr@example.com'] }, 'my plan.json')).toBe(
-    "Plan again with: refcheck batch plan /people.csv --package 7 --shared hr@example.com --output 'my plan.json' --overwrite",
-  )
+test('a row without a package is no order of any', () => {
+  expect(counted(rowReading({ packageId: undefined })).packages.size).toBe(0)
+})
+
+test('every change is kept', () => {
+  const changes = [{ row: 1, line: 2, column: 'phone', from: '+61 4', to: '+614' }]
+  const check = counted(...Array.from({ length: 600 }, (_, at) => rowReading({ row: at + 1, changes })))
+  expect(check.changes).toHaveLength(600)
+})
+
+test('rows are compared by package and person', () => {
+  const seen = new Duplicates()
+  const of = (over: Partial<RowReading>) => checked(rowReading(over), seen).duplicateOf
+  expect(of({ row: 1 })).toBeUndefined()
+  expect(of({ row: 2 })).toBe(1)
+  expect(of({ row: 3, packageId: 8 })).toBeUndefined()
+})
+
+test('bad rows are one failure that names the first column; sound ones are none', () => {
+  expect(badRows(counted(rowReading()), 'people.csv')).toBeUndefined()
+  const one = badRows(counted(rowReading(), bad(2, 'phone')), 'people.csv')
+  expect(one).toMatchObject({ code: 'invalid_input', field: 'phone' })
+  expect(one?.message).toMatch(/^people\.csv: 1 of 2 rows is /)
+  expect(badRows(counted(bad(1), bad(2)), 'people.csv')?.message).toMatch(/^people\.csv: 2 of 2 rows are /)
+})
+
+test('who orders is told how the valid rows alone are ordered, where there are any', () => {
+  const hint = (check: BatchCheck, canSkip: boolean) =>
+    badRows(check, 'people.csv', undefined, canSkip)?.hint ?? ''
+  expect(hint(counted(rowReading(), bad(2)), true)).toContain('add --on-invalid skip')
+  expect(hint(counted(rowReading(), bad(2)), false)).not.toContain('--on-invalid')
+  expect(hint(counted(bad(1)), true)).not.toContain('--on-invalid')
+})
+
+describe('a file that is not begun', () => {
+  const plan = (pending: number, over: Partial<BatchCheck> = {}): Plan => ({
+    counts: countsOf({ pending, duplicate: 1 }),
+    packages: [],
+    matches: [],
+    repeated: 1,
+    held: [],
+    batchId: 'b-9',
+    phones: [],
+    people: [],
+    unlikely: [],
+    seconds: 0,
+    endsAt: 0,
+    check: {
+      rows: 3,
+      valid: 3,
+      invalid: 0,
+      leftOut: 0,
+      problems: [],
+      duplicates: [],
+      lines: [],
+      changes: [],
+      unlikely: [],
+      packages: new Map(),
+      ...over,
+    },
+  })
+
+  test('why a planned file is not begun: bad rows, unless they are skipped, or nothing to send', () => {
+    const invalid = { invalid: 1, problems: [problem(1)] }
+    expect(unsent(plan(1), 'people.csv', { skip: false })).toBeUndefined()
+    expect(unsent(plan(1, invalid), 'people.csv', { skip: false })).toMatchObject({ field: 'email' })
+    expect(unsent(plan(1, invalid), 'people.csv', { skip: true })).toBeUndefined()
+    expect(unsent(plan(0), 'people.csv', { skip: true })?.code).toBe('duplicate')
+  })
+})
+
+test.each([
+  [' Ann ', 'Ann', 'space'],
+  ["'+61400000000", '+61400000000', 'apostrophe'],
+  ['+61 400-000-000', '+61400000000', 'phone'],
+  [' +61 400', '+61400', 'phone'],
+  ['0400 000 000', '+61400000000', 'country'],
+  ['1,234', '1234', 'number'],
+])('%j sent as %j was changed for its %s', (from, to, kind) => {
+  expect(changeKind({ from, to })).toBe(kind)
 })

@@ -1,5 +1,5 @@
 import { type BatchCounts, type BatchRow, noCounts } from '../../../src/domain/batch/batch.ts'
-import type { RowProblem, RowReading } from '../../../src/domain/batch/row-reading.ts'
+import type { RowProblem, RowReading } from '../../../src/domain/batch/row.ts'
 import type { SubmissionState } from '../../../src/domain/submission/states.ts'
 
 export const ann = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', phone: '+61400000000' }

@@ -1,10 +1,18 @@
 import { expect, test } from 'vitest'
 
-import { nothingSent, verdict } from '../../../src/domain/batch/verdict.ts'
-import { noStops, type Stops } from '../../../src/domain/batch/stops.ts'
-import type { RunEnd } from '../../../src/domain/batch/run.ts'
+import {
+  nothingSent,
+  verdict,
+  noStops,
+  type Stops,
+  stopsIn,
+  stopsOf,
+} from '../../../src/domain/batch/verdict.ts'
+import type { RunEnd } from '../../../src/domain/batch/run-policy.ts'
 import { ForbiddenError, InternalError, ThrottledError } from '../../../src/errors/kinds.ts'
-import { countsOf } from './rows.ts'
+import { countsOf, batchRow } from './rows.ts'
+import type { Stop } from '../../../src/domain/submission/match.ts'
+import type { Submission } from '../../../src/domain/submission/submission.ts'
 
 const done: RunEnd = { kind: 'done' }
 const interrupted: RunEnd = { kind: 'interrupted' }
@@ -56,14 +64,14 @@ test('a halt keeps the code of its cause where that is one of the contract’s, 
   expect(of({ pending: 1 }, { kind: 'halted', error: new InternalError('a bug') })?.code).toBe('incomplete')
 })
 
-const stops = (over: Partial<Stops>): Stops => ({ ...noStops(), ...over })
+const someStops = (over: Partial<Stops>): Stops => ({ ...noStops(), ...over })
 
 test('a duplicate of an unknown is unknown; rows that wait are incomplete; ordered before says when', () => {
   const settle = verdict(
     'b-1',
     countsOf({ accepted: 1, duplicate: 1 }),
     halted,
-    stops({ unknown: one('b-2') }),
+    someStops({ unknown: one('b-2') }),
   )
   expect(settle?.code).toBe('outcome_unknown')
   expect(settle?.hint).toContain('refcheck batch reconcile b-2')
@@ -79,10 +87,10 @@ test('a duplicate of an unknown is unknown; rows that wait are incomplete; order
     'Row 3, two people: refcheck batch release b-1 --row 3',
     'Row 3, the same person: refcheck batch cancel b-1 --row 3',
   ])
-  const waits = verdict('b-1', countsOf({ duplicate: 1 }), done, stops({ waiting: one('b-2') }))
+  const waits = verdict('b-1', countsOf({ duplicate: 1 }), done, someStops({ waiting: one('b-2') }))
   expect(waits).toMatchObject({ code: 'incomplete', hint: expect.stringContaining('resume b-2') as string })
   const before = { count: 2, first: 0, last: 86_400_000 }
-  expect(nothingSent(undefined, countsOf({ duplicate: 2 }), stops({ ordered: before })).message).toMatch(
+  expect(nothingSent(undefined, countsOf({ duplicate: 2 }), someStops({ ordered: before })).message).toMatch(
     /every row was ordered before \(1970-01-01 .* to 1970-01-02 /,
   )
   expect(nothingSent(undefined, countsOf({ duplicate: 2 })).message).not.toContain('ordered before')
@@ -106,4 +114,62 @@ test('nothing sent: dropped, ordered before, or no row fit; a file that was not 
   expect(nothingSent('b-1', countsOf({ invalid: 1 })).code).toBe('invalid_input')
   expect(nothingSent('b-1', countsOf({ invalid: 1 })).hint).toContain('refcheck batch rows b-1')
   expect(nothingSent(undefined, countsOf({ invalid: 1 })).hint ?? '').not.toContain('batch rows')
+})
+
+const stop = (over: Partial<Submission>): Stop => ({
+  becomes: 'duplicate',
+  reason: 'same',
+  shares: [],
+  order: { ...batchRow(), packageId: 7, ...over },
+  more: 0,
+})
+
+test('duplicates of a planned file are counted by what they match', () => {
+  const stops = stopsOf([
+    stop({ state: 'accepted', attemptedAt: 5 }),
+    stop({ state: 'accepted', attemptedAt: 9 }),
+    stop({ state: 'unknown', batchId: 'b-2' }),
+    stop({ state: 'dropped', batchId: 'b-3' }),
+    stop({ state: 'pending', batchId: 'b-4' }),
+    stop({ state: 'sending', batchId: 'b-4' }),
+  ])
+  expect(stops).toEqual({
+    ordered: { count: 2, first: 5, last: 9 },
+    unknown: { count: 2, batchId: 'b-3' },
+    waiting: { count: 2, batchId: 'b-4' },
+    held: {},
+  })
+  expect(stopsOf([])).toEqual(noStops())
+})
+
+test('held rows count by what they are held for, and a duplicate of a row of one’s own that waits by nothing', () => {
+  const group = { batchId: 'b-1', count: 2, first: undefined, last: undefined }
+  const stops = stopsIn(
+    [
+      { ...group, state: 'accepted', heldFor: 'similar' },
+      { ...group, state: 'accepted', heldFor: 'similar' },
+      { ...group, state: 'pending' },
+      { ...group, state: 'pending', batchId: 'b-2' },
+      { ...group, state: undefined, batchId: undefined },
+      { ...group, state: 'accepted' },
+    ],
+    'b-1',
+  )
+  expect(stops).toEqual({
+    unknown: { count: 0, batchId: undefined },
+    waiting: { count: 2, batchId: 'b-2' },
+    ordered: { count: 2, first: undefined, last: undefined },
+    held: { similar: 4 },
+  })
+})
+
+test('the first and the last of what was ordered, in whatever order they are counted', () => {
+  const group = { state: 'accepted' as const, batchId: 'b-1', count: 1 }
+  const { ordered } = stopsIn([
+    { ...group, first: 5, last: 9 },
+    { ...group, first: 6, last: 7 },
+    { ...group, first: undefined, last: undefined },
+    { ...group, first: 2, last: 3 },
+  ])
+  expect(ordered).toEqual({ count: 4, first: 2, last: 9 })
 })

@@ -1,6 +1,18 @@
 import { expect, test } from 'vitest'
 
-import { noRows, paced, type RunCounters, weigh } from '../../../src/domain/batch/weigh.ts'
+import {
+  noRows,
+  paced,
+  type RunCounters,
+  weigh,
+  isAboutPackage,
+  manyUnknown,
+  refusedAlike,
+  usedUp,
+  progressOf,
+  ordererOf,
+  turnOf,
+} from '../../../src/domain/batch/run-policy.ts'
 import type { Outcome } from '../../../src/domain/submission/outcome.ts'
 import {
   ForbiddenError,
@@ -10,6 +22,8 @@ import {
   ThrottledError,
   UnavailableError,
 } from '../../../src/errors/kinds.ts'
+import { countsOf } from './rows.ts'
+import { type Batch, noCounts } from '../../../src/domain/batch/batch.ts'
 
 const options = { waitBudgetMs: 10_000, fraction: 0 }
 
@@ -147,4 +161,103 @@ test('waits add up, those for the quota too, and past the budget the run halts',
     error: { code: 'throttled', message: 'the quota is used up for the next 4 s' },
   })
   expect(after(throttled(4), throttled(7)).step).toMatchObject({ kind: 'halt', error: { code: 'throttled' } })
+})
+
+test.each([
+  ['a 404', new NotFoundError('resource not found', { status: 404 }), true],
+  [
+    'a 400 that names the package',
+    new InvalidInputError('package_id: not ACTIVE', { status: 400, field: 'package_id' }),
+    true,
+  ],
+  ['a 400 that says so in words', new InvalidInputError('the package is not ACTIVE', { status: 400 }), true],
+  [
+    'a 400 about a field that speaks of packages',
+    new InvalidInputError('reference.x: no such package', { status: 400, field: 'reference.x' }),
+    false,
+  ],
+  ['a 400 about the person', new InvalidInputError('recipient.phone: x', { status: 400 }), false],
+])('%s is about the package, so the batch halts: %s %s', (_name, error, expected) => {
+  expect(isAboutPackage(error)).toBe(expected)
+})
+
+test('a refusal that repeats halts with the reason of the last, and keeps its status and field', () => {
+  const error = new InvalidInputError('recipient.phone: no', { status: 400, field: 'recipient.phone' })
+  const halt = refusedAlike(error, 5)
+  expect(halt).toMatchObject({ code: 'incomplete', status: 400, field: 'recipient.phone', cause: error })
+  expect(halt.message).toMatch(/5 .*recipient\.phone: no/)
+})
+
+test('many unknown outcomes halt as unknown', () => {
+  expect(manyUnknown('cut', 3)).toMatchObject({ code: 'outcome_unknown' })
+  expect(manyUnknown('cut', 3).message).toMatch(/^3 .*cut$/)
+})
+
+test('a wait is told in whole seconds, rounded up', () => {
+  expect(usedUp(1)).toMatchObject({ code: 'throttled', retryAfter: 1 })
+  expect(usedUp(1000).retryAfter).toBe(1)
+  expect(usedUp(1001).retryAfter).toBe(2)
+})
+
+test('only rows that are to be sent count, and one in flight is not settled yet', () => {
+  const counts = countsOf({
+    accepted: 2,
+    rejected: 1,
+    unknown: 1,
+    pending: 3,
+    sending: 1,
+    invalid: 4,
+    duplicate: 5,
+    cancelled: 6,
+  })
+  expect(progressOf(counts, 9)).toMatchObject({ toSend: 8, settled: 4, secondsLeft: 9 })
+})
+
+const at = Date.UTC(2026, 10, 21, 9)
+
+function queued(counts: Partial<Batch['counts']>, code?: string): Batch {
+  const halt = code === undefined ? undefined : { at, code, message: '', hint: undefined }
+  return { counts: { ...noCounts(), ...counts }, halt } as Batch
+}
+
+test.each([
+  ['rows to send', { pending: 1 }, undefined, undefined, 'run'],
+  ['nothing left', { accepted: 3, rejected: 1, duplicate: 1 }, undefined, undefined, 'done'],
+  ['held rows alone', { accepted: 3, held: 1 }, undefined, undefined, 'wait'],
+  ['an outage a moment ago', { pending: 1 }, 'unavailable', undefined, 'rest'],
+  ['a key that is refused', { pending: 1 }, 'unauthenticated', undefined, 'rest'],
+  ['a package that is gone', { pending: 1 }, 'not_found', undefined, 'wait'],
+  ['three unknown in a row', { pending: 1, unknown: 3 }, 'outcome_unknown', undefined, 'wait'],
+  ['an unknown row', { accepted: 1, unknown: 1 }, undefined, undefined, 'run'],
+  ['an unknown row that was looked at', { accepted: 1, unknown: 1 }, undefined, at, 'rest'],
+  ['a dropped row that was looked at', { dropped: 1 }, undefined, at, 'rest'],
+  ['rows to send beside an unknown one', { pending: 1, unknown: 1 }, undefined, at, 'run'],
+] as const)('%s', (_, counts, code, triedAt, kind) => {
+  expect(turnOf(queued(counts, code), at + 1000, triedAt).kind).toBe(kind)
+})
+
+test('a rest ends', () => {
+  expect(turnOf(queued({ pending: 1 }, 'forbidden'), at + 899_999, undefined)).toEqual({
+    kind: 'rest',
+    untilMs: at + 900_000,
+  })
+  expect(turnOf(queued({ pending: 1 }, 'forbidden'), at + 900_000, undefined)).toEqual({ kind: 'run' })
+})
+
+const profiles = [
+  { name: 'a', baseUrl: 'https://api.example.com', email: 'a@example.com', account: 'one' },
+  { name: 'b', baseUrl: 'https://api.example.com/', email: 'B@example.com', account: 'one' },
+  { name: 'c', baseUrl: 'https://api.example.com', email: 'c@example.com', account: 'two' },
+  { name: 'd', baseUrl: 'https://staging.example.com', email: 'a@example.com', account: 'one' },
+]
+
+test.each([
+  ['whoever began it', 'https://api.example.com', 'b@example.com', 'one', 'b'],
+  ['a colleague where that one has left', 'https://api.example.com', 'left@example.com', 'one', 'a'],
+  ['never another account', 'https://api.example.com', 'a@example.com', 'two', 'c'],
+  ['never another service', 'https://staging.example.com', 'c@example.com', 'one', 'd'],
+  ['nobody', 'https://api.example.org', 'a@example.com', 'one', undefined],
+  ['a request, whose account is not told', 'https://api.example.com', 'c@example.com', undefined, 'c'],
+] as const)('a batch is for %s', (_, baseUrl, userEmail, account, name) => {
+  expect(ordererOf({ baseUrl, userEmail, account }, profiles)?.name).toBe(name)
 })

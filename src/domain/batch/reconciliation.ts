@@ -1,0 +1,283 @@
+import type { RequestResource } from '../../contract/request.ts'
+import { OutcomeUnknownError, DuplicateError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
+import type { SecondOrder } from './second-orders.ts'
+import type { Submission } from '../submission/submission.ts'
+import { countInWords } from '../wording/count-in-words.ts'
+import { localTime } from '../wording/local-time.ts'
+import type { Recipient } from '../../contract/request-body.ts'
+import { personKey, samePerson } from '../submission/identity.ts'
+import { personName } from '../wording/shown-name.ts'
+import type { BatchRow } from './batch.ts'
+import { uuid } from '../../contract/identifiers.ts'
+import { parseJson } from '../../contract/parse-json.ts'
+
+/** What was found about rows whose outcome was unknown. */
+export interface Reconciliation {
+  /** Proven to have been ordered, and journaled so. */
+  settled: { submission: Submission; requestId: string; status: string }[]
+  /**
+   * Requests for the same or a similar person that are no proof, for a person to look at: several fit, several rows
+   * are fitted, or something differs.
+   */
+  ambiguous: { submission: Submission; requestIds: string[]; near: NearMatch[] }[]
+  /** No request for such a person was seen. That proves nothing. */
+  open: Submission[]
+  /** Requests that were read. */
+  reads: number
+  /** Requests that nobody here ordered, for people who were ordered here. */
+  secondOrders?: SecondOrder[]
+}
+
+/** A request for the same or a similar person, and in what it differs from what was sent; nothing: it fits in all. */
+export interface NearMatch {
+  requestId: string
+  createdAt: string
+  differs: Difference[]
+}
+
+/** Why a request is shown, and not taken for proof. */
+export function nearText({ requestId, createdAt, differs }: NearMatch): string {
+  const why = differs.length === 0 ? 'fits' : `fits but for: ${differencesText(differs)}`
+  return `request ${requestId}, created ${localTime(createdAt)}, ${why}`
+}
+
+export function fitsOthersToo(
+  request: RequestResource,
+  submission: Submission,
+  fits: ReadonlyMap<Submission, readonly RequestResource[]>,
+): boolean {
+  return [...fits].some(([other, found]) => other !== submission && found.includes(request))
+}
+
+/** What a reconciliation is told to have come to; undefined where nothing is left to settle. */
+export function unsettled(
+  { open, ambiguous }: Reconciliation,
+  batchId: string | undefined,
+): OutcomeUnknownError | undefined {
+  const shown = ambiguous.map(({ submission }) => submission)
+  const left = [...open, ...shown].filter(({ state }) => state !== 'pending')
+  const [first] = left
+  if (first === undefined) return undefined
+  const rows = countInWords(left.length, 'order is', 'orders are')
+  return new OutcomeUnknownError(`${rows} still not settled: no proof was found`, {
+    hint: threeAnswers({ ...first, batchId: batchId ?? first.batchId }),
+    order: { batchId: first.batchId, row: first.row },
+  })
+}
+
+/** In what a request is not what was sent for a row. */
+export type Difference = 'package' | 'person' | 'requester' | 'time'
+
+/** How far the clocks may be apart where nothing is known of it. */
+export const skewMs = 60_000
+
+/** The longest that an exchange takes, where the process died before it could say. */
+export const longestExchangeMs = 10 * 60_000
+
+/** A clock further off than this is no difference to allow for, but a wrong date. */
+export const longestDifferenceMs = 24 * 60 * 60_000
+
+/** What a row was sent with, and when it ended. */
+export type SentOrder = Pick<
+  Submission,
+  'recipient' | 'packageId' | 'userEmail' | 'attemptedAt' | 'changedAt'
+>
+
+/** Whom a request is for against whom a row was for; `unknown`: nothing is left that could tell. */
+export type Whom = 'same' | 'similar' | 'other' | 'unknown'
+
+/**
+ * In what a request differs from what was sent for a row; empty: it fits in all. Undefined where it is about somebody
+ * else: neither the person nor a similar one. `clockDifferenceMs`: how far the service's clock is ahead of this one, as
+ * its Date header told; it is allowed for, as are clocks that agree. `byFingerprints`: of a row whose name is gone.
+ */
+export function differences(
+  sent: SentOrder,
+  request: RequestResource,
+  clockDifferenceMs = 0,
+  byFingerprints: Whom = 'other',
+): Difference[] | undefined {
+  const { recipient, packageId, userEmail } = sent
+  const whom = recipient === undefined ? byFingerprints : whomOf(request.recipient, recipient)
+  if (whom === 'other') return undefined
+  const found: [Difference, boolean][] = [
+    ['package', request.package_id !== packageId],
+    ['person', whom !== 'same'],
+    ['requester', request.requester.email.toLowerCase() !== userEmail.toLowerCase()],
+    ['time', !isWithin(sent, Date.parse(request.created_at), clockDifferenceMs)],
+  ]
+  return found.flatMap(([name, differs]) => (differs ? [name] : []))
+}
+
+function isWithin(
+  { attemptedAt, changedAt }: SentOrder,
+  createdAt: number,
+  clockDifferenceMs: number,
+): boolean {
+  if (attemptedAt === undefined) return false
+  const endedAt = Math.min(changedAt, attemptedAt + longestExchangeMs)
+  const known = Math.abs(clockDifferenceMs) <= longestDifferenceMs ? clockDifferenceMs : 0
+  return [0, known].some(
+    (ahead) => createdAt >= attemptedAt + ahead - skewMs && createdAt <= endedAt + ahead + skewMs,
+  )
+}
+
+/** Similar is the same e-mail, phone or full name: it may be the person in another spelling. */
+function whomOf(one: Recipient, other: Recipient): Whom {
+  if (samePerson(one, other)) return 'same'
+  const [first, last, email, phone] = personKey(one)
+  const [otherFirst, otherLast, otherEmail, otherPhone] = personKey(other)
+  const isName = first === otherFirst && last === otherLast
+  return email === otherEmail || phone === otherPhone || isName ? 'similar' : 'other'
+}
+
+const words: Readonly<Record<Difference, string>> = {
+  package: 'another package',
+  person: 'another spelling of the person',
+  requester: 'another requester',
+  time: 'created outside the time of the attempt',
+}
+
+/** `another requester, created outside the time of the attempt`. */
+export function differencesText(found: readonly Difference[]): string {
+  return found.map((each) => words[each]).join(', ')
+}
+
+/**
+ * What a read of the id that the provider named shows of a row ("they have it"): nothing, where it fits in all, or what
+ * a person has to confirm, which is another spelling, requester or time. Throws an InvalidInputError where it is another
+ * person or package, and a DuplicateError where another order has that request. `byFingerprints`: of a row whose name is
+ * gone.
+ */
+export function toConfirm(
+  row: SentOrder & Pick<Submission, 'batchId' | 'row'>,
+  request: RequestResource,
+  holders: readonly Pick<Submission, 'batchId' | 'row'>[],
+  clockDifferenceMs: number | undefined,
+  byFingerprints?: Whom,
+): Difference[] {
+  const other = holders.find((each) => each.batchId !== row.batchId || each.row !== row.row)
+  if (other !== undefined) {
+    throw new DuplicateError(
+      `request ${request.request_id} is the order of row ${other.row} of batch ${other.batchId} already`,
+      { hint: 'Nothing was recorded. One request is one order: check the id with the provider.' },
+    )
+  }
+  const found = differences(row, request, clockDifferenceMs, byFingerprints)
+  if (found === undefined) throw notThis(request, row.row, 'for somebody else')
+  if (found.includes('package')) throw notThis(request, row.row, `of package ${request.package_id}`)
+  return found
+}
+
+function notThis({ request_id }: RequestResource, row: number, what: string): InvalidInputError {
+  return new InvalidInputError(`request ${request_id} is ${what}, so it is not the order of row ${row}`, {
+    hint: `Nothing was recorded. Check the id with the provider; "refcheck request get ${request_id}" shows that request.`,
+  })
+}
+
+/** What a person is asked where something differs: both sides, and in what. */
+export function confirmation(
+  { row, recipient, userEmail, attemptedAt }: SentOrder & Pick<Submission, 'row'>,
+  request: RequestResource,
+  differs: readonly Difference[],
+): string {
+  const sentAt = attemptedAt === undefined ? 'at an unknown time' : localTime(attemptedAt)
+  return (
+    `Request ${request.request_id} is ${personText(request.recipient)}, created ${localTime(request.created_at)} by ${request.requester.email}. ` +
+    `Row ${row} is ${recipient === undefined ? 'a person whose name is not known here' : personText(recipient)}, sent ${sentAt} by ${userEmail}. ` +
+    `Different: ${differencesText(differs)}. Record this request for row ${row}?`
+  )
+}
+
+function personText(person: Recipient): string {
+  return `${personName(person)} (${person.email}, ${person.phone})`
+}
+
+/** "Not within 15 minutes of the attempt": an event may still come. */
+const quietMs = 15 * 60_000
+
+/** What the provider said of a row whose outcome is unknown, as a person records it. */
+export type ProvidersAnswer =
+  /** They have it. */
+  | { kind: 'has'; requestId: string }
+  /** They do not: it is sent again. The e-mail as typed; undefined: it has to be asked for. */
+  | { kind: 'order'; confirmedEmail: string | undefined }
+  /** Never send it. */
+  | { kind: 'leave' }
+
+/** A row that a person may settle; throws a UsageError for any other. Comes before any question. */
+export function requireUnsettled(row: BatchRow): void {
+  if (row.state === 'unknown' || row.state === 'dropped') return
+  throw new UsageError(`row ${row.row} is ${row.state}, not unknown: there is nothing to decide`, {
+    hint: `List the unknown rows with: refcheck batch rows ${row.batchId} --state unknown`,
+  })
+}
+
+/** Why a row cannot be sent again now; throws a UsageError. Recording an id and dropping wait for nothing. */
+export function requireSendable(row: BatchRow, now: number): void {
+  requireUnsettled(row)
+  const waitMs = (row.attemptedAt ?? row.changedAt) + quietMs - now
+  if (waitMs > 0) {
+    throw new UsageError(`row ${row.row} was sent less than 15 minutes ago: its event may still arrive`, {
+      hint: `Nothing was sent. Run this again in ${Math.ceil(waitMs / 60_000)} min.`,
+    })
+  }
+}
+
+/**
+ * What the provider may say of an order whose outcome is unknown, and the command that records each answer, side by
+ * side ("Settling an unknown"). `email`: the recipient's, where it is shown. A row without its recipient cannot be ordered again.
+ */
+export function threeAnswers(
+  { batchId, row, recipient }: Pick<Submission, 'batchId' | 'row' | 'recipient'>,
+  email = 'EMAIL',
+): string {
+  const command = `refcheck batch reconcile ${batchId} --row ${row}`
+  const again =
+    recipient === undefined
+      ? 'close the row (nothing is sent; the person can then be ordered)'
+      : 'order it now (a new order)'
+  return [
+    'Ask the provider whether they have a request for this person, and record the answer.',
+    `They have it: ${command} --request-id UUID`,
+    `They do not have it, ${again}: ${command} --confirm-email ${email}`,
+    `Nobody knows, never send it (the same order stays refused): ${command} --drop`,
+  ].join('\n')
+}
+
+/**
+ * Ids of requests in a file of captured events: JSON objects a line, each an event itself
+ * (`request_id`), or a capture with the event as text or object in `body`.
+ */
+export function requestIdsIn(text: string, name: string): string[] {
+  const ids = new Set<string>()
+  for (const [at, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '') continue
+    const id = requestIdOf(parsed(line))
+    if (id === undefined) {
+      throw new InvalidInputError(`${name}: line ${at + 1} is not an event with a request_id`, {
+        hint: 'Nothing was changed. Give one JSON object per line: the event, or a capture with the event in "body".',
+      })
+    }
+    ids.add(id)
+  }
+  return [...ids]
+}
+
+function requestIdOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { request_id, body, body_base64 } = value as Partial<Record<string, unknown>>
+  const id = uuid.safeParse(request_id)
+  if (id.success) return id.data.toLowerCase()
+  if (typeof body_base64 === 'string')
+    return requestIdOf(parsed(Buffer.from(body_base64, 'base64').toString()))
+  return typeof body === 'string' ? requestIdOf(parsed(body)) : requestIdOf(body)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,267 @@
+import type { RefcheckError } from '../../errors/base.ts'
+import { backoffMs } from '../submission/backoff.ts'
+import type { Outcome } from '../submission/outcome.ts'
+import { IncompleteError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
+import type { CreateEvent } from '../request/events.ts'
+import type { SubmissionState } from '../submission/states.ts'
+import type { BatchCounts, Batch } from './batch.ts'
+import { serviceOf } from '../submission/identity.ts'
+
+const mostUnknownsInARow = 3
+const mostRefusalsAlike = 5
+
+/** What has come of the rows of a run so far, as far as it bears on the next one. */
+export interface RunCounters {
+  /** Orders that went out: a throttled one, and one of which no byte left, did not. */
+  readonly sent: number
+  readonly unknownsInARow: number
+  readonly unsentInARow: number
+  readonly refusals: { readonly message: string; readonly inARow: number }
+  /** Milliseconds spent on 429s, the quota and an unreachable service. */
+  readonly waitedMs: number
+}
+
+export const noRows: RunCounters = {
+  sent: 0,
+  unknownsInARow: 0,
+  unsentInARow: 0,
+  refusals: { message: '', inARow: 0 },
+  waitedMs: 0,
+}
+
+/** What a run does before its next row. */
+export type Step =
+  | { kind: 'go on' }
+  | { kind: 'halt'; error: RefcheckError }
+  /** Nothing was created; the same row goes again after so long. */
+  | { kind: 'wait'; waitMs: number }
+  /** Ask the list of packages, or the schema, why; where they know nothing of it, `otherwise`. */
+  | { kind: 'ask why'; package: boolean; schema: boolean; otherwise: Step }
+  /** "Nothing more is sent until a ping and a read answer well" (ordering protocol), and then `afterwards`. */
+  | { kind: 'ask whether it is well'; afterwards: Step }
+
+export interface Weighed {
+  counters: RunCounters
+  step: Step
+}
+
+export interface WeighOptions {
+  /** Milliseconds that a run may wait in all. */
+  waitBudgetMs: number
+  /** Random, in [0, 1). */
+  fraction: number
+}
+
+const goOn: Step = { kind: 'go on' }
+
+/** What an outcome, which is journaled, means for the rows after it (ordering protocol, "One submission"). */
+export function weigh(before: RunCounters, outcome: Outcome, options: WeighOptions): Weighed {
+  const isSent = outcome.kind !== 'throttled' && outcome.kind !== 'unsent'
+  const isAnswered = outcome.kind === 'accepted' || outcome.kind === 'rejected'
+  const counters: RunCounters = {
+    ...before,
+    sent: isSent ? before.sent + 1 : before.sent,
+    unsentInARow: outcome.kind === 'unsent' ? before.unsentInARow + 1 : 0,
+    unknownsInARow: isAnswered ? 0 : before.unknownsInARow,
+  }
+  switch (outcome.kind) {
+    case 'accepted':
+      return {
+        counters: { ...counters, refusals: noRows.refusals },
+        step: outcome.halts === undefined ? goOn : { kind: 'halt', error: outcome.halts },
+      }
+    case 'rejected':
+      return rejected(counters, outcome.error)
+    case 'halted':
+      return { counters, step: { kind: 'halt', error: outcome.error } }
+    case 'unknown':
+      return afterUnknown(counters, outcome)
+    case 'throttled':
+      return waited(counters, outcome.seconds * 1000, outcome.error, options)
+    case 'unsent':
+      return waited(counters, backoffMs(counters.unsentInARow, options.fraction), outcome.error, options)
+  }
+}
+
+/** What it means for a run that the quota has no place for `waitMs`. */
+export function paced(counters: RunCounters, waitMs: number, options: { waitBudgetMs: number }): Weighed {
+  return waited(counters, waitMs, usedUp(waitMs), options)
+}
+
+/** One cause must not reject a thousand rows. */
+function rejected(before: RunCounters, error: RefcheckError): Weighed {
+  const { message, inARow } = before.refusals
+  const refusals = { message: error.message, inARow: message === error.message ? inARow + 1 : 1 }
+  const isPackage = isAboutPackage(error)
+  const isSchema = error.field?.startsWith('additional_information') === true
+  const alike = refusals.inARow >= mostRefusalsAlike ? refusedAlike(error, mostRefusalsAlike) : undefined
+  // Without the package the next row would be told the same, whatever the list of packages says.
+  const halt = alike ?? (isPackage ? error : undefined)
+  const otherwise: Step = halt === undefined ? goOn : { kind: 'halt', error: halt }
+  const step: Step =
+    isPackage || isSchema ? { kind: 'ask why', package: isPackage, schema: isSchema, otherwise } : otherwise
+  return { counters: { ...before, refusals }, step }
+}
+
+function afterUnknown(before: RunCounters, outcome: Extract<Outcome, { kind: 'unknown' }>): Weighed {
+  if (outcome.halts === true && outcome.error !== undefined)
+    return { counters: before, step: { kind: 'halt', error: outcome.error } }
+  const unknownsInARow = before.unknownsInARow + 1
+  const afterwards: Step =
+    unknownsInARow < mostUnknownsInARow
+      ? goOn
+      : { kind: 'halt', error: manyUnknown(outcome.reason, mostUnknownsInARow) }
+  return {
+    counters: { ...before, unknownsInARow },
+    step: { kind: 'ask whether it is well', afterwards },
+  }
+}
+
+function waited(
+  before: RunCounters,
+  waitMs: number,
+  error: RefcheckError,
+  { waitBudgetMs }: { waitBudgetMs: number },
+): Weighed {
+  const counters = { ...before, waitedMs: before.waitedMs + waitMs }
+  const step: Step = counters.waitedMs > waitBudgetMs ? { kind: 'halt', error } : { kind: 'wait', waitMs }
+  return { counters, step }
+}
+
+/** "404 (package gone), and a 400 that says so of the package, halts" (ordering protocol): any other row would fare the same. */
+export function isAboutPackage({ status, field, message }: RefcheckError): boolean {
+  if (status === 404 || field === 'package_id') return true
+  return status === 400 && field === undefined && /\bpackage\b/i.test(message)
+}
+
+/** Why a batch stops of itself, where no single answer of the service says it. */
+
+export function refusedAlike(error: RefcheckError, times: number): IncompleteError {
+  return new IncompleteError(
+    `the service rejected ${times} rows in succession for the same reason: ${error.message}`,
+    {
+      status: error.status,
+      field: error.field,
+      hint: 'Fix the cause. The rows that were not sent are kept.',
+      cause: error,
+    },
+  )
+}
+
+export function manyUnknown(reason: string, times: number): OutcomeUnknownError {
+  return new OutcomeUnknownError(
+    `${times} rows in succession have an unknown outcome although the service answers a ping: ${reason}`,
+    { hint: 'Ask the provider’s support about these orders before you continue.' },
+  )
+}
+
+export function usedUp(waitMs: number): ThrottledError {
+  const seconds = Math.ceil(waitMs / 1000)
+  return new ThrottledError(`the quota is used up for the next ${seconds} s`, {
+    retryAfter: seconds,
+    hint: 'Wait, or leave out --timeout.',
+  })
+}
+
+/** What happens on the way, for whoever shows progress. */
+export type RunEvent =
+  | CreateEvent
+  /** A row has come into a new state, and that is on disk. */
+  | { name: 'row'; row: number; state: SubmissionState; reason: string | undefined }
+  /** The service does not answer well; it is asked again after `seconds`, and nothing is sent until then. */
+  | { name: 'outage'; reason: string; seconds: number }
+  | { name: 'well' }
+
+export interface RunLimits {
+  /** Orders to send in this run. */
+  max: number
+  /** This row alone, where it is pending. */
+  only?: number | undefined
+  /** Milliseconds that each wait on 429s or an unreachable service may take; Infinity for no limit. */
+  waitBudgetMs: number
+  /** A row's outcome is unknown from before: nothing is sent until the service answers well. */
+  afterUnknown?: boolean | undefined
+}
+
+/** How a run came to its end. */
+export type RunEnd =
+  | { kind: 'done' }
+  /** As many were sent as were asked for. */
+  | { kind: 'limited' }
+  /** Ctrl-C; the row in flight was finished. */
+  | { kind: 'interrupted' }
+  /** Any other row would fare the same, so the rest is kept for when `error` is fixed. */
+  | { kind: 'halted'; error: RefcheckError }
+
+/** How far a batch has come. */
+export interface BatchProgress {
+  counts: BatchCounts
+  /** Of the rows that were to be sent at all. */
+  settled: number
+  toSend: number
+  /** Until the last row has been sent: see domain/quota/eta. */
+  secondsLeft: number
+}
+
+/** Counts as the person sees them move. */
+export function progressOf(counts: BatchCounts, secondsLeft: number): BatchProgress {
+  const toSend = counts.total - counts.invalid - counts.duplicate - counts.cancelled
+  return { counts, settled: toSend - counts.pending - counts.sending, toSend, secondsLeft }
+}
+
+/** How long a queued batch rests after a halt, by its code; any other waits for a person. */
+const restsMs: Readonly<Record<string, number>> = {
+  throttled: 60_000,
+  unavailable: 60_000,
+  io: 60_000,
+  unauthenticated: 900_000,
+  forbidden: 900_000,
+}
+
+/** Rows whose outcome is unknown are settled by what events tell, so they are looked at now and then. */
+const settleEveryMs = 600_000
+
+export type Turn =
+  | { kind: 'run' }
+  /** Nothing is left that a worker can do. */
+  | { kind: 'done' }
+  | { kind: 'rest'; untilMs: number }
+  /** A person has to act first. */
+  | { kind: 'wait' }
+
+/** What a worker does with a queued batch. `triedAt`: when this worker ran it last, by the same clock as `now`. */
+export function turnOf(batch: Batch, now: number, triedAt: number | undefined): Turn {
+  const { pending, sending, unknown, dropped, held } = batch.counts
+  const unsettled = pending + sending + unknown + dropped
+  // Once a held row is released, it is to be sent.
+  if (unsettled === 0) return { kind: held === 0 ? 'done' : 'wait' }
+  const rest = batch.halt === undefined ? 0 : restsMs[batch.halt.code]
+  if (rest === undefined) return { kind: 'wait' }
+  const untilHalt = batch.halt === undefined ? 0 : batch.halt.at + rest
+  const untilSettled = pending === 0 && triedAt !== undefined ? triedAt + settleEveryMs : 0
+  const untilMs = Math.max(untilHalt, untilSettled)
+  return now < untilMs ? { kind: 'rest', untilMs } : { kind: 'run' }
+}
+
+/** Who may order for whom. */
+export interface Orderer {
+  name: string
+  baseUrl: string
+  email: string
+  account: string
+}
+
+/**
+ * Which of some profiles a batch or request is for: of the same service and, where it is known, account; the one whose
+ * user began it before others.
+ */
+export function ordererOf<T extends Orderer>(
+  { baseUrl, userEmail, account }: { baseUrl: string; userEmail: string; account?: string | undefined },
+  profiles: readonly T[],
+): T | undefined {
+  const able = profiles.filter(
+    (each) =>
+      serviceOf(each.baseUrl) === serviceOf(baseUrl) && (account === undefined || each.account === account),
+  )
+  return able.find(({ email }) => email.toLowerCase() === userEmail.toLowerCase()) ?? able[0]
+}

@@ -1,0 +1,389 @@
+import { expect, test, describe } from 'vitest'
+
+import type { RequestResource } from '../../../src/contract/request.ts'
+import {
+  nearText,
+  type Reconciliation,
+  unsettled,
+  fitsOthersToo,
+  toConfirm,
+  differences,
+  type SentOrder,
+  confirmation,
+  requireSendable,
+  requireUnsettled,
+  threeAnswers,
+  requestIdsIn,
+} from '../../../src/domain/batch/reconciliation.ts'
+import { batchRow, ann } from './rows.ts'
+import { DuplicateError, InvalidInputError, UsageError } from '../../../src/errors/kinds.ts'
+
+describe('evidence', () => {
+  const order = (row: number) => ({ ...batchRow({ row, state: 'unknown' }), packageId: 7 })
+  const found = (over: Partial<Reconciliation> = {}): Reconciliation => ({
+    settled: [],
+    ambiguous: [],
+    open: [],
+    reads: 0,
+    ...over,
+  })
+  const request = { request_id: 'r-1' } as RequestResource
+
+  test('nothing is left to settle where every row is proven', () => {
+    expect(unsettled(found(), 'b-1')).toBeUndefined()
+  })
+
+  test('open and ambiguous rows are counted, and the first has its commands', () => {
+    const left = found({ open: [order(2)], ambiguous: [{ submission: order(3), requestIds: [], near: [] }] })
+    expect(unsettled(left, undefined)).toMatchObject({ code: 'outcome_unknown' })
+    expect(unsettled(left, undefined)?.message).toMatch(/^2 orders are /)
+    expect(unsettled(found({ open: [order(2)] }), 'b-9')?.message).toMatch(/^1 order is /)
+    expect(unsettled(left, 'b-9')?.hint).toContain('refcheck batch reconcile b-9 --row 2 ')
+    expect(unsettled(left, undefined)?.hint).toContain('refcheck batch reconcile b-1 --row 2 ')
+  })
+
+  test('a request that fits two rows proves neither', () => {
+    const [one, two] = [order(1), order(2)]
+    const fits = new Map([
+      [one, [request]],
+      [two, [request]],
+    ])
+    expect(fitsOthersToo(request, one, fits)).toBe(true)
+    expect(fitsOthersToo(request, one, new Map([[one, [request]]]))).toBe(false)
+  })
+
+  test('a request is shown with when it was created', () => {
+    const text = nearText({ requestId: 'r-1', createdAt: '2026-11-20', differs: [] })
+    expect(text).toMatch(/r-1.*2026-11-20/)
+  })
+
+  test('what differs is said, and that it fits where nothing does', () => {
+    const near = { requestId: 'r-1', createdAt: '2026-11-20T10:00:00Z' }
+    expect(nearText({ ...near, differs: [] })).toMatch(/, fits$/)
+    expect(nearText({ ...near, differs: ['time'] })).toMatch(/fits but for: created outside the time/)
+  })
+})
+
+describe('a request that fits', () => {
+  const recipient = {
+    first_name: 'Ana',
+    last_name: 'Silva',
+    email: 'ana@example.com',
+    phone: '+61400000001',
+  }
+  const attemptedAt = Date.UTC(2026, 10, 21, 9, 30)
+  const changedAt = attemptedAt + 5_000
+  const sent: SentOrder = {
+    recipient,
+    packageId: 102,
+    userEmail: 'owner@example.com',
+    attemptedAt,
+    changedAt,
+  }
+  const minute = 60_000
+
+  function request(createdAt: number, changes: Partial<RequestResource> = {}): RequestResource {
+    return {
+      request_id: '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55',
+      package_id: 102,
+      status: 'RECEIVED',
+      created_at: new Date(createdAt).toISOString(),
+      requester: { email: 'OWNER@example.com' },
+      recipient,
+      checks: [],
+      ...changes,
+    }
+  }
+
+  describe('the time of the fit', () => {
+    const time = (createdAt: number, ahead?: number, of = sent) => differences(of, request(createdAt), ahead)
+
+    test('its lower bound is a minute before the attempt', () => {
+      expect(time(attemptedAt - minute)).toEqual([])
+      expect(time(attemptedAt - minute - 1)).toEqual(['time'])
+    })
+
+    test('its upper bound is a minute after the attempt ended', () => {
+      expect(time(changedAt + minute)).toEqual([])
+      expect(time(changedAt + minute + 1)).toEqual(['time'])
+    })
+
+    test('an attempt that never ended counts as ten minutes', () => {
+      const died = { ...sent, changedAt: attemptedAt + 100 * minute }
+      expect(time(attemptedAt + 11 * minute, undefined, died)).toEqual([])
+      expect(time(attemptedAt + 11 * minute + 1, undefined, died)).toEqual(['time'])
+    })
+
+    test.each([-5 * minute, 5 * minute])('a known clock difference of %i ms is allowed for', (ahead) => {
+      expect(time(attemptedAt + ahead - minute, ahead)).toEqual([])
+      expect(time(changedAt + ahead + minute, ahead)).toEqual([])
+      const [before, after] = [attemptedAt + Math.min(ahead, 0), changedAt + Math.max(ahead, 0)]
+      expect(time(before - minute - 1, ahead)).toEqual(['time'])
+      expect(time(after + minute + 1, ahead)).toEqual(['time'])
+      // A clock that was set right since the attempt.
+      expect(time(attemptedAt, ahead)).toEqual([])
+      // Between the two nothing fits.
+      expect(time(attemptedAt + ahead / 2, ahead)).toEqual(['time'])
+    })
+
+    test('a difference of more than a day is a wrong date, not one to allow for', () => {
+      const day = 24 * 60 * minute
+      expect(time(attemptedAt + day, day)).toEqual([])
+      expect(time(attemptedAt + day + 1, day + 1)).toEqual(['time'])
+    })
+
+    test('a request without a time that can be read does not fit', () => {
+      expect(differences(sent, { ...request(attemptedAt), created_at: 'soon' })).toEqual(['time'])
+    })
+
+    test('a row that was never attempted fits nothing', () => {
+      expect(time(attemptedAt, 0, { ...sent, attemptedAt: undefined })).toEqual(['time'])
+    })
+  })
+
+  describe('everything but the time', () => {
+    test.each<[string, Partial<RequestResource>, string[] | undefined]>([
+      ['the same in another case', { recipient: { ...recipient, first_name: 'ANA' } }, []],
+      ['a corrected phone', { recipient: { ...recipient, phone: '+61400000009' } }, ['person']],
+      ['a new e-mail', { recipient: { ...recipient, email: 'ana@new.example' } }, ['person']],
+      [
+        'another first name with the same e-mail',
+        { recipient: { ...recipient, first_name: 'Anne' } },
+        ['person'],
+      ],
+      ['another package', { package_id: 103 }, ['package']],
+      ['another requester', { requester: { email: 'member@example.com' } }, ['requester']],
+      [
+        'somebody else',
+        {
+          recipient: {
+            first_name: 'Ben',
+            last_name: 'Silva',
+            email: 'ben@example.com',
+            phone: '+61400000002',
+          },
+        },
+        undefined,
+      ],
+    ])('%s', (_what, changes, expected) => {
+      expect(differences(sent, request(attemptedAt, changes))).toEqual(expected)
+    })
+
+    test('a person who was removed fits nothing', () => {
+      expect(differences({ ...sent, recipient: undefined }, request(attemptedAt))).toBeUndefined()
+    })
+  })
+
+  describe('an id that the provider named', () => {
+    const row = { ...sent, batchId: 'b-1', row: 2 }
+
+    test('that fits in all needs no further word', () => {
+      expect(toConfirm(row, request(attemptedAt), [row], 0)).toEqual([])
+    })
+
+    test('another spelling, requester or time is for a person to confirm', () => {
+      const changes = {
+        recipient: { ...recipient, last_name: 'Sylva' },
+        requester: { email: 'x@example.com' },
+      }
+      expect(toConfirm(row, request(attemptedAt - 5 * minute, changes), [], 0)).toEqual([
+        'person',
+        'requester',
+        'time',
+      ])
+    })
+
+    test.each<[string, Partial<RequestResource>, { batchId: string; row: number }[], string]>([
+      ['of another package', { package_id: 103 }, [], 'invalid_input'],
+      [
+        'for somebody else',
+        { recipient: { first_name: 'B', last_name: 'C', email: 'b@example.com', phone: '+1' } },
+        [],
+        'invalid_input',
+      ],
+      ['that another row has', {}, [{ batchId: 'b-1', row: 3 }], 'duplicate'],
+      ['that another batch has', {}, [{ batchId: 'b-2', row: 2 }], 'duplicate'],
+    ])('%s is refused', (_what, changes, holders, code) => {
+      expect(() => toConfirm(row, request(attemptedAt, changes), holders, 0)).toThrow(
+        expect.objectContaining({ code }),
+      )
+    })
+  })
+
+  test.each<[string, Partial<typeof recipient>, boolean]>([
+    ['the e-mail', { first_name: 'X', last_name: 'Y', phone: '+1' }, true],
+    ['the phone', { first_name: 'X', last_name: 'Y', email: 'x@y.example' }, true],
+    ['the full name', { email: 'x@y.example', phone: '+1' }, true],
+    ['the first name', { last_name: 'Y', email: 'x@y.example', phone: '+1' }, false],
+    ['the last name', { first_name: 'X', email: 'x@y.example', phone: '+1' }, false],
+  ])('a request that shares only %s', (_what, changes, isShown) => {
+    const found = differences(sent, request(attemptedAt, { recipient: { ...recipient, ...changes } }))
+    expect(found).toEqual(isShown ? ['person'] : undefined)
+  })
+
+  test('the requester is one in any case of the letters, on either side', () => {
+    const shouted = { ...sent, userEmail: 'OWNER@Example.com' }
+    expect(differences(shouted, request(attemptedAt, { requester: { email: 'owner@example.com' } }))).toEqual(
+      [],
+    )
+  })
+
+  test('a row that was never attempted fits nothing at the beginning of the clock either', () => {
+    expect(differences({ ...sent, attemptedAt: undefined, changedAt: 0 }, request(0))).toEqual(['time'])
+  })
+
+  test('whom a row was for whose name is gone, the fingerprints say', () => {
+    const nameless = { ...sent, recipient: undefined }
+    const by = (...whom: Parameters<typeof differences>[3][]) =>
+      whom.map((each) => differences(nameless, request(attemptedAt), 0, each))
+    expect(by('same', 'similar', 'unknown', 'other')).toEqual([[], ['person'], ['person'], undefined])
+  })
+})
+
+describe('an id that is to be recorded', () => {
+  const at = Date.UTC(2026, 10, 20, 12)
+  const row = { ...batchRow({ row: 2, state: 'unknown', attemptedAt: at, changedAt: at }), packageId: 7 }
+
+  const request = (over: Partial<RequestResource> = {}): RequestResource => ({
+    request_id: 'r-1',
+    package_id: 7,
+    status: 'RECEIVED',
+    created_at: new Date(at).toISOString(),
+    requester: { email: 'owner@example.com' },
+    recipient: ann,
+    checks: [],
+    ...over,
+  })
+
+  test('a request that fits in all is recorded without a question', () => {
+    expect(toConfirm(row, request(), [], undefined)).toEqual([])
+    expect(toConfirm(row, request(), [{ batchId: 'b-1', row: 2 }], undefined)).toEqual([])
+  })
+
+  test('what differs has to be confirmed', () => {
+    expect(toConfirm(row, request({ requester: { email: 'other@example.com' } }), [], undefined)).toEqual([
+      'requester',
+    ])
+  })
+
+  test('a request of another person, of another package, or of another order is refused', () => {
+    const stranger = { first_name: 'Bo', last_name: 'Ng', email: 'bo@example.com', phone: '+61499999999' }
+    expect(() => toConfirm(row, request({ recipient: stranger }), [], undefined)).toThrow(InvalidInputError)
+    expect(() => toConfirm(row, request({ package_id: 8 }), [], undefined)).toThrow(InvalidInputError)
+    for (const other of [
+      { batchId: 'b-1', row: 3 },
+      { batchId: 'b-2', row: 2 },
+    ]) {
+      expect(() => toConfirm(row, request(), [other], undefined)).toThrow(DuplicateError)
+    }
+  })
+
+  test('a person is asked with both sides, and with what differs', () => {
+    const text = confirmation(row, request({ recipient: { ...ann, first_name: 'Anne' } }), ['person'])
+    for (const part of ['r-1', 'Anne Lee', 'Ann Lee', 'row 2', '2026-11-20 12:00 +00:00'])
+      expect(text).toContain(part)
+    expect(confirmation({ ...row, recipient: undefined }, request(), ['person'])).not.toContain('undefined')
+  })
+
+  test('the question shows both sides and when the row was sent, where that is known', () => {
+    const other = request({ requester: { email: 'other@example.com' } })
+    const asked = confirmation(row, other, ['requester'])
+    expect(asked).toContain('sent 2026-11-20')
+    expect(asked).toContain('Different: another requester.')
+    expect(confirmation({ ...row, attemptedAt: undefined }, other, ['requester'])).toContain(
+      'sent at an unknown time',
+    )
+  })
+})
+
+describe('a decision', () => {
+  const minute = 60_000
+  const unknown = batchRow({ state: 'unknown', attemptedAt: minute })
+
+  test('a row may be decided on from fifteen minutes after its attempt, to the millisecond', () => {
+    expect(() => requireSendable(unknown, 16 * minute - 1)).toThrow(UsageError)
+    expect(() => requireSendable(unknown, 16 * minute)).not.toThrow()
+  })
+
+  test('the wait that is left is told in whole minutes', () => {
+    const hintAt = (now: number): string => {
+      try {
+        requireSendable(unknown, now)
+      } catch (error) {
+        return (error as UsageError).hint ?? ''
+      }
+      return ''
+    }
+    expect(hintAt(minute)).toContain('15 min')
+    expect(hintAt(16 * minute - 1)).toContain('1 min')
+  })
+
+  test('without the moment of an attempt the last change counts', () => {
+    const row = { ...unknown, attemptedAt: undefined, changedAt: 0 }
+    expect(() => requireSendable(row, 15 * minute - 1)).toThrow(UsageError)
+    expect(() => requireSendable(row, 15 * minute)).not.toThrow()
+  })
+
+  test.each(['pending', 'sending', 'accepted', 'rejected', 'invalid', 'duplicate', 'cancelled'] as const)(
+    'about a row that is %s there is nothing to decide',
+    (state) => {
+      expect(() => requireSendable({ ...unknown, state }, 60 * minute)).toThrow(UsageError)
+      expect(() => requireUnsettled({ ...unknown, state })).toThrow(/row 1 is /)
+    },
+  )
+
+  test('a row without its person waits as long, and can be decided on then', () => {
+    const row = { ...unknown, recipient: undefined }
+    expect(() => requireSendable(row, 16 * minute - 1)).toThrow(UsageError)
+    expect(() => requireSendable(row, 16 * minute)).not.toThrow()
+  })
+
+  test('recording what the provider has, and leaving a row, wait for nothing', () => {
+    expect(() => requireUnsettled({ ...unknown, recipient: undefined })).not.toThrow()
+  })
+})
+
+test('each answer that the provider may give has its command, whole', () => {
+  const recipient = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', phone: '+61412345678' }
+  const row = { batchId: 'b-1', row: 2, recipient }
+  const text = threeAnswers(row, recipient.email)
+  for (const answer of ['--request-id UUID', '--confirm-email ann@example.com', '--drop']) {
+    expect(text).toContain(`refcheck batch reconcile b-1 --row 2 ${answer}`)
+  }
+  expect(text).toContain('order it now (a new order)')
+  expect(threeAnswers(row)).toContain('--confirm-email EMAIL')
+})
+
+test('a row without its recipient is closed and not ordered again', () => {
+  const text = threeAnswers({ batchId: 'b-1', row: 2, recipient: undefined })
+  expect(text).toContain(
+    'close the row (nothing is sent; the person can then be ordered): refcheck batch reconcile b-1 --row 2 --confirm-email EMAIL',
+  )
+  expect(text).not.toContain('order it now')
+})
+
+const one = '11111111-1111-4111-8111-111111111111'
+const event = { event: 'request.updated', request_id: one, status: 'PARTIAL' }
+
+test.each([
+  ['the event', event],
+  ['a capture with it as text', { body: JSON.stringify(event) }],
+  ['a capture with it as an object', { body: event }],
+  ['a capture in base64', { body_base64: Buffer.from(JSON.stringify(event)).toString('base64') }],
+])('an id is read from %s', (_form, line) => {
+  expect(requestIdsIn(JSON.stringify(line), 'events')).toEqual([one])
+})
+
+test('each id once, whatever its case; empty lines and CRLF are passed over', () => {
+  const text = `${JSON.stringify(event)}\r\n\r\n${JSON.stringify({ ...event, request_id: one.toUpperCase() })}\n`
+  expect(requestIdsIn(text, 'events')).toEqual([one])
+  expect(requestIdsIn('', 'events')).toEqual([])
+})
+
+test.each(['x', '[]', 'null', '{}', '{"request_id":"1"}', '{"body":"x"}', '{"body_base64":"x"}'])(
+  'a line without one is refused with its number: %s',
+  (line) => {
+    expect(() => requestIdsIn(`${JSON.stringify(event)}\n${line}`, 'events')).toThrow(InvalidInputError)
+    expect(() => requestIdsIn(`${JSON.stringify(event)}\n${line}`, 'events')).toThrow(/^events: line 2 /)
+  },
+)
