@@ -1,5 +1,6 @@
 import { type Answer, entries, field } from './answer.ts'
 import { NotJudged } from './case.ts'
+import type { Identity } from './target.ts'
 import type { Visit } from './visit.ts'
 
 /** A package as far as the suite stands on it. */
@@ -61,11 +62,11 @@ export async function unusedPackageId(visit: Visit): Promise<number> {
   return Math.max(0, ...ids) + 987_654
 }
 
-/** The second user; their e-mail is never guessed, calls would be put down to somebody who knows nothing of it. */
-export function secondEmail(visit: Visit): string {
-  const { secondEmail: email } = visit.target
-  if (email === undefined) throw new NotJudged('a second user of the organisation is needed')
-  return email
+/** The second user; their e-mail is never guessed, because calls would be attributed to somebody who knows nothing of it. */
+export function secondUser(visit: Visit): Identity {
+  const { apiKey, secondEmail: userEmail } = visit.target
+  if (userEmail === undefined) throw new NotJudged('a second user of the organisation is needed')
+  return { apiKey, userEmail }
 }
 
 /** An id that no request, check or package answers to. */

@@ -1,19 +1,20 @@
-import type { Answer } from '../answer.ts'
+import { advise } from '../advice.ts'
+import { type Answer, entries, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
 import {
   type ListedPackage,
   listed,
   packageList,
   packages,
-  secondEmail,
+  schemaOf,
+  secondUser,
   unusedPackageId,
 } from '../discoveries.ts'
-import { expectRefusedField, expectStatus } from '../expect.ts'
-import { bodyFor, recipient, tryOrder } from '../order.ts'
-import { arrayOf, integer, nullable, object, oneOf, text } from '../shape.ts'
+import { expectSame, expectStatus, ordered } from '../expect.ts'
+import { bodyFor, recipient } from '../order.ts'
+import { arrayOf, boolean, integer, isObject, mapOf, nullable, object, oneOf, text } from '../shape.ts'
+import { type Ask, refused, repeated, type Run, under, when } from '../table.ts'
 import type { Visit } from '../visit.ts'
-
-const section = 'GET /v1/packages'
 
 const packageShape = object({
   id: integer,
@@ -28,129 +29,18 @@ const packageShape = object({
 const ids = (all: readonly ListedPackage[]): number[] => all.map(({ id }) => id).sort((a, b) => a - b)
 
 /** That the answer holds exactly these packages. */
-function expectPackages(answer: Answer, expected: readonly ListedPackage[]): string[] {
-  const wrong = expectStatus(answer, 200)
-  if (wrong.length > 0) return wrong
-  const [got, wanted] = [ids(listed(answer)).join(', '), ids(expected).join(', ')]
-  return got === wanted ? [] : [`${answer.label}: expected the packages [${wanted}], got [${got}]`]
-}
-
-export const packageCases: readonly Case[] = [
-  {
-    id: 'packages.list',
-    section,
-    rule: 'Response 200: data = `{packages: [Package]}`. No pagination; the full list is returned. INACTIVE and DISABLED packages are returned for inventory only.',
-    kind: 'read',
-    async run(visit) {
-      const answer = await packageList(visit)
-      return [...expectStatus(answer, 200), ...object({ packages: arrayOf(packageShape) })(answer.data, '')]
-    },
-  },
-  {
-    id: 'packages.unique-ids',
-    section: 'Package',
-    rule: 'id | integer | Unique package ID. Used as `package_id` when creating a request and as `{id}` in the schema path.',
-    kind: 'read',
-    async run(visit) {
-      const all = ids(await packages(visit))
-      const twice = all.filter((id, at) => all.indexOf(id) !== at)
-      return twice.map((id) => `the id ${id} is listed more than once`)
-    },
-  },
-  {
-    id: 'packages.filter-status',
-    section,
-    rule: 'status | string | No | Filter. Allowed: active, inactive, disabled. An unsupported value gives 400.',
-    kind: 'read',
-    async run(visit) {
-      const all = await packages(visit)
-      const findings: string[] = []
-      for (const status of ['active', 'inactive', 'disabled']) {
-        const wanted = all.filter((each) => each.status.toLowerCase() === status)
-        findings.push(...expectPackages(await visit.probe.get(`/v1/packages?status=${status}`), wanted))
-      }
-      return findings
-    },
-  },
-  {
-    id: 'packages.filter-status-unsupported',
-    section,
-    rule: 'status | string | No | Filter. Allowed: active, inactive, disabled. An unsupported value gives 400.',
-    kind: 'read',
-    async run({ probe }) {
-      const answers = [
-        await probe.get('/v1/packages?status=paused'),
-        await probe.get('/v1/packages?status=ACTIVE'),
-        await probe.get('/v1/packages?status=active,inactive'),
-      ]
-      return answers.flatMap((answer) => expectRefusedField(answer, 'status'))
-    },
-  },
-  {
-    id: 'packages.filter-id',
-    section,
-    rule: 'id | integer | No | Filter by package ID.',
-    kind: 'read',
-    async run(visit) {
-      const { probe } = visit
-      const all = await packages(visit)
-      const [first] = all
-      const other = await unusedPackageId(visit)
-      const findings = expectPackages(await probe.get(`/v1/packages?id=${other}`), [])
-      // Of an unsupported value 400 is said for the status alone: an id that is none may also filter nothing, or all.
-      findings.push(...expectStatus(await probe.get('/v1/packages?id=first'), 200, 400))
-      if (first === undefined) return findings
-      const [same, not] = first.status === 'ACTIVE' ? ['active', 'inactive'] : ['inactive', 'active']
-      const both = first.status === 'DISABLED' ? 'disabled' : same
-      return [
-        ...findings,
-        ...expectPackages(await probe.get(`/v1/packages?id=${first.id}`), [first]),
-        ...expectPackages(await probe.get(`/v1/packages?id=${first.id}&status=${both}`), [first]),
-        ...expectPackages(await probe.get(`/v1/packages?id=${first.id}&status=${not}`), []),
-      ]
-    },
-  },
-  {
-    id: 'packages.no-pagination',
-    section: 'Limits',
-    rule: 'Pagination | None; packages and users are returned in full | GET /v1/packages, GET /v1/users',
-    kind: 'read',
-    async run(visit) {
-      const answer = await visit.probe.get('/v1/packages?page=2&limit=1&per_page=1&offset=1')
-      return answer.status === 400 ? [] : expectPackages(answer, await packages(visit))
-    },
-  },
-  {
-    id: 'packages.by-role',
-    section,
-    rule: "Returns packages available to the organisation and the user (availability depends on the user's role).",
-    kind: 'read',
-    async run(visit) {
-      const { hidden, as } = await hiddenFromSecond(visit)
-      const note = 'as a user who does not see the package'
-      const answer = await visit.probe.get(`/v1/packages/${hidden.id}/schema`, { as, note })
-      const filtered = await visit.probe.get(`/v1/packages?id=${hidden.id}`, { as, note })
-      return [...expectStatus(answer, 403, 404), ...expectPackages(filtered, [])]
-    },
-  },
-  {
-    id: 'packages.order-by-role',
-    section: 'POST /v1/requests',
-    rule: '404 | Package not found, disabled, or not available to the organisation and user.',
-    kind: 'create',
-    async run(visit) {
-      const { hidden, as } = await hiddenFromSecond(visit)
-      unless(hidden.status === 'ACTIVE', 'both users see the same ACTIVE packages here')
-      const body = await bodyFor(visit, hidden, recipient)
-      const note = 'as a user who does not see the package'
-      return expectStatus(await tryOrder(visit, body, { as, note }), 404)
-    },
-  },
-]
+const exactly =
+  (expected: readonly ListedPackage[]) =>
+  (answer: Answer): string[] => {
+    const wrong = expectStatus(answer, 200)
+    if (wrong.length > 0) return wrong
+    const [got, wanted] = [ids(listed(answer)).join(', '), ids(expected).join(', ')]
+    return when(got !== wanted, `${answer.label}: expected the packages [${wanted}], got [${got}]`)
+  }
 
 /** A package of the first user's list that the second one's does not have; an ACTIVE one if there is any. */
 async function hiddenFromSecond(visit: Visit) {
-  const as = { apiKey: visit.target.apiKey, userEmail: secondEmail(visit) }
+  const as = secondUser(visit)
   const theirs = await visit.once('packages of the second user', () =>
     visit.probe.get('/v1/packages', { as, note: 'as the second user' }),
   )
@@ -158,5 +48,245 @@ async function hiddenFromSecond(visit: Visit) {
   const missing = (await packages(visit)).filter(({ id }) => !seen.includes(id))
   const hidden = missing.find(({ status }) => status === 'ACTIVE') ?? missing[0]
   unless(hidden !== undefined, 'both users see the same packages here')
-  return { hidden, as }
+  return { hidden, as, note: 'as a user who does not see the package' }
 }
+
+const filter =
+  'status | string | No | Filter. Allowed: active, inactive, disabled. An unsupported value gives 400.'
+
+export const packageCases: readonly Case[] = [
+  ...under('GET /v1/packages', 'read', {
+    'packages.list': [
+      'Response 200: data = `{packages: [Package]}`. No pagination; the full list is returned. INACTIVE and DISABLED packages are returned for inventory only.',
+      async (visit) => {
+        const answer = await packageList(visit)
+        return [...expectStatus(answer, 200), ...object({ packages: arrayOf(packageShape) })(answer.data, '')]
+      },
+    ],
+  }),
+  ...under('Package', 'read', {
+    'packages.unique-ids': [
+      'id | integer | Unique package ID. Used as `package_id` when creating a request and as `{id}` in the schema path.',
+      async (visit) =>
+        repeated(ids(await packages(visit))).map((id) => `the id ${String(id)} is listed more than once`),
+    ],
+  }),
+  ...under('GET /v1/packages', 'read', {
+    'packages.filter-status': [
+      filter,
+      async (visit) => {
+        const all = await packages(visit)
+        return ['active', 'inactive', 'disabled'].map((status) => ({
+          get: `/v1/packages?status=${status}`,
+          expect: exactly(all.filter((each) => each.status.toLowerCase() === status)),
+        }))
+      },
+    ],
+    'packages.filter-status-unsupported': [
+      filter,
+      ['paused', 'ACTIVE', 'active,inactive'].map((status) => ({
+        get: `/v1/packages?status=${status}`,
+        expect: refused('status'),
+      })),
+    ],
+    'packages.filter-id': [
+      'id | integer | No | Filter by package ID.',
+      async (visit) => {
+        const [first] = await packages(visit)
+        const asks: Ask[] = [
+          { get: `/v1/packages?id=${await unusedPackageId(visit)}`, expect: exactly([]) },
+          // 400 is documented for an unsupported status alone: an id that is no number may also filter nothing, or all.
+          { get: '/v1/packages?id=first', expect: [200, 400] },
+        ]
+        if (first === undefined) return asks
+        const [same, not] = first.status === 'ACTIVE' ? ['active', 'inactive'] : ['inactive', 'active']
+        const both = first.status === 'DISABLED' ? 'disabled' : same
+        return [
+          ...asks,
+          { get: `/v1/packages?id=${first.id}`, expect: exactly([first]) },
+          { get: `/v1/packages?id=${first.id}&status=${both}`, expect: exactly([first]) },
+          { get: `/v1/packages?id=${first.id}&status=${not}`, expect: exactly([]) },
+        ]
+      },
+    ],
+  }),
+  ...under('Limits', 'read', {
+    'packages.no-pagination': [
+      'Pagination | None; packages and users are returned in full | GET /v1/packages, GET /v1/users',
+      async (visit) => {
+        const answer = await visit.probe.get('/v1/packages?page=2&limit=1&per_page=1&offset=1')
+        return answer.status === 400 ? [] : exactly(await packages(visit))(answer)
+      },
+    ],
+  }),
+  ...under('GET /v1/packages', 'read', {
+    'packages.by-role': [
+      "Returns packages available to the organisation and the user (availability depends on the user's role).",
+      async (visit) => {
+        const { hidden, ...options } = await hiddenFromSecond(visit)
+        return [
+          { get: `/v1/packages/${hidden.id}/schema`, ...options, expect: [403, 404] },
+          { get: `/v1/packages?id=${hidden.id}`, ...options, expect: exactly([]) },
+        ]
+      },
+    ],
+  }),
+  ...under('POST /v1/requests', 'create', {
+    'packages.order-by-role': [
+      '404 | Package not found, disabled, or not available to the organisation and user.',
+      async (visit) => {
+        const { hidden, ...options } = await hiddenFromSecond(visit)
+        unless(hidden.status === 'ACTIVE', 'both users see the same ACTIVE packages here')
+        return [{ order: await bodyFor(visit, hidden, recipient), ...options, expect: 404 }]
+      },
+    ],
+  }),
+]
+
+/** Schemas of this many packages are read at most. */
+const maxSchemas = 12
+
+const recipientField = object({ type: oneOf('string'), required: boolean })
+const schemaShape = object({
+  id: integer,
+  fields: object({
+    recipient: object({
+      first_name: recipientField,
+      last_name: recipientField,
+      email: recipientField,
+      phone: recipientField,
+    }),
+    additional_information: arrayOf(
+      object({
+        display_name: text,
+        code: text,
+        fields: mapOf(
+          object({
+            type: oneOf('string', 'integer', 'number', 'boolean', 'array', 'object'),
+            required: boolean,
+            description: text,
+          }),
+        ),
+      }),
+    ),
+  }),
+})
+
+/** The schemas that can be read, by package. */
+async function schemas(visit: Visit): Promise<[pack: ListedPackage, data: unknown][]> {
+  const found: [ListedPackage, unknown][] = []
+  for (const pack of (await packages(visit)).slice(0, maxSchemas)) {
+    const { status, data } = await schemaOf(visit, pack.id)
+    if (status === 200) found.push([pack, data])
+  }
+  unless(found.length > 0, 'no schema could be read')
+  return found
+}
+
+const informationOf = (data: unknown): unknown[] => entries(field(data, 'fields', 'additional_information'))
+
+/** A finding for each thing that is wrong with a schema. */
+const ofSchemas =
+  (wrong: (data: unknown, pack: ListedPackage) => string[]): Run =>
+  async (visit) =>
+    (await schemas(visit)).flatMap(([pack, data]) =>
+      wrong(data, pack).map((finding) => `schema ${pack.id} ${finding}`),
+    )
+
+/** A schema with its entries in one order, whatever order they came in. */
+function unordered(data: unknown): unknown {
+  const sorted = informationOf(data)
+    .map((entry) => ordered(entry) ?? '')
+    .sort()
+  const { fields, ...rest } = isObject(data) ? data : { fields: undefined }
+  return { ...rest, recipient: field(fields, 'recipient'), additional_information: sorted }
+}
+
+const entryPerCheck =
+  'fields.additional_information | array | One entry per check that needs extra information. Checks needing none are omitted. Empty array when nothing is needed.'
+
+export const schemaCases: readonly Case[] = [
+  ...under('GET /v1/packages/{id}/schema', 'read', {
+    'schema.readable': [
+      'Response 200: data = Package schema.',
+      async (visit) => {
+        const active = (await packages(visit))
+          .filter(({ status }) => status === 'ACTIVE')
+          .slice(0, maxSchemas)
+        unless(active.length > 0, 'this user sees no ACTIVE package here')
+        const findings: string[] = []
+        for (const { id } of active) {
+          const answer = await schemaOf(visit, id)
+          const same = expectSame(`id of ${answer.label}`, field(answer.data, 'id'), id)
+          findings.push(...expectStatus(answer, 200), ...same)
+        }
+        return findings
+      },
+    ],
+  }),
+  ...under('Package schema', 'read', {
+    'schema.shape': [
+      'fields.recipient | object | Keys first_name, last_name, email, phone; each is `{type: string, required: boolean}`. Phone uses E.164.',
+      async (visit) => (await schemas(visit)).flatMap(([{ id }, data]) => schemaShape(data, `schema ${id}`)),
+    ],
+  }),
+  ...under('Limits', 'read', {
+    'schema.codes': [
+      'Additional information codes | Each code at most once per request | POST /v1/requests',
+      ofSchemas((data) =>
+        repeated(informationOf(data).map((entry) => field(entry, 'code'))).map(
+          (code) => `has the code ${String(code)} more than once`,
+        ),
+      ),
+    ],
+  }),
+  ...under('Package schema', 'read', {
+    'schema.needing-none-omitted': [
+      entryPerCheck,
+      ofSchemas((data) =>
+        informationOf(data)
+          .filter((entry) => ordered(field(entry, 'fields')) === '{}')
+          .map((entry) => `has ${String(field(entry, 'code'))}, which needs nothing`),
+      ),
+    ],
+    'schema.no-more-than-checks': [
+      entryPerCheck,
+      ofSchemas((data, pack) => {
+        const checks = pack.checks.length + (pack.survey ? 1 : 0)
+        const count = informationOf(data).length
+        return when(count > checks, `has ${count} entries, its package has ${checks} checks`)
+      }),
+    ],
+  }),
+  ...under('POST /v1/requests', 'read', {
+    'schema.recipient-required': [
+      'recipient.phone | string | Yes | E.164 format with country calling code; at most 15 digits.',
+      async (visit) =>
+        (await schemas(visit)).flatMap(([{ id }, data]) =>
+          Object.entries(field(data, 'fields', 'recipient') ?? {})
+            .filter(([, definition]) => field(definition, 'required') === false)
+            .map(([name]) => advise(`schema ${id} does not require ${name}, though every request needs it`)),
+        ),
+    ],
+  }),
+  ...under('Package status', 'read', {
+    'schema.stable': [
+      'the schema of an existing package id stays stable.',
+      async (visit) =>
+        (await schemas(visit)).slice(0, 3).map(([{ id }, data]) => ({
+          get: `/v1/packages/${id}/schema`,
+          note: 'read again',
+          expect: (again) => expectSame(again.label, unordered(again.data), unordered(data)),
+        })),
+    ],
+  }),
+  ...under('GET /v1/packages/{id}/schema', 'read', {
+    'schema.unknown-package': [
+      'Errors: 401; 403 (user not an active member, or no access to the package); 404 (package not found or not available to the organisation and user); 429; 5xx.',
+      async (visit) => [
+        { get: `/v1/packages/${await unusedPackageId(visit)}/schema`, expect: 404 },
+        { get: '/v1/packages/first/schema', expect: [400, 404] },
+      ],
+    ],
+  }),
+]

@@ -1,14 +1,34 @@
-import { type Answer, field } from '../answer.ts'
+import { type Answer, entries, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
-import { unknownId } from '../discoveries.ts'
+import { unknownEmail, unknownId } from '../discoveries.ts'
 import { expectPdf, expectStatus } from '../expect.ts'
 import { checksOf, completed, journey } from '../journey.ts'
+import { type Ask, judge, type Judged, type Run, under, when } from '../table.ts'
 import type { Visit } from '../visit.ts'
-import { type ReportUrl, reportUrls } from './report-urls.ts'
 
-const background = 'GET /v1/reports/{check_id}'
-const ofReferee = 'GET /v1/reports/{check_id}/referees/{referee_id}'
-const noHeaders = { as: {} }
+/** A report that a read of a request leads to. */
+interface ReportUrl {
+  kind: 'background' | 'referee'
+  url: string
+  /** The path the document gives it. */
+  path: string
+}
+
+/** The signed URLs of a request's data. */
+export function reportUrls(data: unknown): ReportUrl[] {
+  return checksOf(data).flatMap((check) => {
+    const id = String(field(check, 'id'))
+    const own = field(check, 'report_pdf_url')
+    const found: ReportUrl[] =
+      typeof own === 'string' ? [{ kind: 'background', url: own, path: `/v1/reports/${id}` }] : []
+    for (const referee of entries(field(check, 'references'))) {
+      const url = field(referee, 'report_pdf_url')
+      const path = `/v1/reports/${id}/referees/${String(field(referee, 'referee_id'))}`
+      if (typeof url === 'string') found.push({ kind: 'referee', url, path })
+    }
+    return found
+  })
+}
 
 /** A fresh read of the completed request, and the reports it leads to. */
 async function freshReports(visit: Visit): Promise<{ answer: Answer; reports: ReportUrl[] }> {
@@ -19,219 +39,52 @@ async function freshReports(visit: Visit): Promise<{ answer: Answer; reports: Re
   return { answer, reports }
 }
 
+/** The signed URLs of two reads of the completed request. */
+export async function urlsOfTwoReads(visit: Visit): Promise<[ReportUrl[], ReportUrl[]]> {
+  const path = `/v1/requests/${(await completed(visit)).ordered.requestId}`
+  const first = reportUrls((await visit.probe.get(path)).data)
+  // The time may be all that differs in a token, and be counted in seconds.
+  await visit.pace.pause(1100)
+  return [first, reportUrls((await visit.probe.get(path)).data)]
+}
+
+async function signedTwice(visit: Visit): Promise<[ReportUrl[], ReportUrl[]]> {
+  const both = await urlsOfTwoReads(visit)
+  unless(
+    both.every((reports) => reports.length > 0),
+    'no report URL was seen',
+  )
+  return both
+}
+
 async function oneOfEach(visit: Visit): Promise<ReportUrl[]> {
   const { reports } = await freshReports(visit)
   const kinds = ['background', 'referee'] as const
   return kinds.flatMap((kind) => reports.find((each) => each.kind === kind) ?? [])
 }
 
-/** The path of a signed URL below the base URL; a place elsewhere is never called. */
-function pathOf(visit: Visit, { url }: ReportUrl): string {
-  const path = visit.probe.path(url)
-  unless(path !== undefined, 'the report URLs lead to another host, which is not called')
-  return path
+/** Asks for a report of each kind, from a fresh read. */
+const ofEachKind =
+  (asks: (report: ReportUrl, visit: Visit) => Ask[]): Run =>
+  async (visit) =>
+    (await oneOfEach(visit)).flatMap((report) => asks(report, visit))
+
+/** A download by the signed URL; a place elsewhere is never called. */
+function byToken(visit: Visit, { url }: ReportUrl, note?: string, expect: Ask['expect'] = expectPdf): Ask {
+  const get = visit.probe.path(url)
+  unless(get !== undefined, 'the report URLs lead to another host, which is not called')
+  return { get, as: {}, note, expect }
 }
 
-const tokenOf = (url: string): string => new URL(url).searchParams.get('t') ?? ''
+const tokenOf = (url = ''): string => (url === '' ? '' : (new URL(url).searchParams.get('t') ?? ''))
 
-export const reportCases: readonly Case[] = [
-  {
-    id: 'reports.url',
-    section: 'Authentication',
-    rule: 'Signed report token: report URLs in request reads carry `?t=<signed_token>`.',
-    kind: 'create',
-    async run(visit) {
-      return (await freshReports(visit)).reports.flatMap(({ url, path }) => {
-        if (!URL.canParse(url)) return [`report_pdf_url ${url} is not an absolute URL`]
-        const { pathname } = new URL(url)
-        const led = pathname.endsWith(path) ? '' : `leads to ${pathname}`
-        const signed = tokenOf(url) === '' ? 'has no t' : ''
-        return [led, signed]
-          .filter((wrong) => wrong !== '')
-          .map((wrong) => `report_pdf_url of ${path} ${wrong}`)
-      })
-    },
-  },
-  {
-    id: 'reports.by-headers',
-    section: background,
-    rule: 'Response 200: Content-Type application/pdf, binary PDF body.',
-    kind: 'create',
-    async run(visit) {
-      const findings: string[] = []
-      for (const { path } of await oneOfEach(visit)) {
-        findings.push(...expectPdf(await visit.probe.get(path)))
-        const headers = { Accept: 'application/pdf' }
-        findings.push(...expectPdf(await visit.probe.get(path, { headers, note: 'accepting PDF' })))
-      }
-      return findings
-    },
-  },
-  {
-    id: 'reports.by-token',
-    section: background,
-    rule: 't | query | string | No | Signed token from `report_pdf_url`; valid 1 hour; replaces the authentication headers.',
-    kind: 'create',
-    async run(visit) {
-      const findings: string[] = []
-      for (const report of await oneOfEach(visit)) {
-        const note = 'without headers'
-        findings.push(...expectPdf(await visit.probe.get(pathOf(visit, report), { ...noHeaders, note })))
-      }
-      return findings
-    },
-  },
-  {
-    id: 'reports.token-invalid',
-    section: 'Authentication',
-    rule: 'An invalid or expired token gives 401; a fresh URL is obtained by reading the request again.',
-    kind: 'create',
-    async run(visit) {
-      const findings: string[] = []
-      for (const { path, url } of await oneOfEach(visit)) {
-        for (const [token, note] of spoilt(tokenOf(url))) {
-          const spoiltPath = `${path}?t=${encodeURIComponent(token)}`
-          findings.push(...expectStatus(await visit.probe.get(spoiltPath, { ...noHeaders, note }), 401))
-        }
-        const beside = await visit.probe.get(`${path}?t=invalid`, { note: 'invalid, with valid headers' })
-        findings.push(...expectStatus(beside, 401))
-      }
-      return findings
-    },
-  },
-  {
-    id: 'reports.token-of-another',
-    section: ofReferee,
-    rule: 'The token `t` is specific to the referee report it was issued for.',
-    kind: 'create',
-    async run(visit) {
-      const { reports } = await freshReports(visit)
-      unless(reports.length > 1, 'the request has one report only')
-      const findings: string[] = []
-      for (const [at, { path }] of reports.entries()) {
-        const other = reports[(at + 1) % reports.length]
-        const token = encodeURIComponent(tokenOf(other?.url ?? ''))
-        const note = 'with the token of another report'
-        findings.push(
-          ...expectStatus(await visit.probe.get(`${path}?t=${token}`, { ...noHeaders, note }), 401),
-        )
-      }
-      return findings
-    },
-  },
-  {
-    id: 'reports.token-elsewhere',
-    section: 'Endpoints',
-    rule: 'Every endpoint below requires the two authentication headers unless stated.',
-    kind: 'create',
-    async run(visit) {
-      const { answer, reports } = await freshReports(visit)
-      const token = encodeURIComponent(tokenOf(reports[0]?.url ?? ''))
-      const paths = [`/v1/requests/${String(field(answer.data, 'request_id'))}`, '/v1/users', '/v1/packages']
-      const findings: string[] = []
-      for (const path of paths) {
-        const note = 'without headers'
-        findings.push(
-          ...expectStatus(await visit.probe.get(`${path}?t=${token}`, { ...noHeaders, note }), 401),
-        )
-      }
-      return findings
-    },
-  },
-  {
-    id: 'reports.unknown',
-    section: background,
-    rule: 'Errors: 401 (headers missing or invalid, or `t` invalid or expired); 403 (user not an active member of the organisation of the API key); 404 (report not found, not yet available, or not associated with the organisation); 429 (applies to requests using headers); 5xx.',
-    kind: 'read',
-    async run({ probe }) {
-      return [
-        ...expectStatus(await probe.get(`/v1/reports/${unknownId}`), 404),
-        ...expectStatus(await probe.get(`/v1/reports/${unknownId}/referees/1`), 404),
-      ]
-    },
-  },
-  {
-    id: 'reports.not-yet',
-    section: background,
-    rule: 'Errors: 401 (headers missing or invalid, or `t` invalid or expired); 403 (user not an active member of the organisation of the API key); 404 (report not found, not yet available, or not associated with the organisation); 429 (applies to requests using headers); 5xx.',
-    kind: 'create',
-    async run(visit) {
-      const { early } = await journey(visit)
-      unless(early.length > 0, 'no check was seen that has an id and no report')
-      return early.flatMap((answer) => expectStatus(answer, 404))
-    },
-  },
-  {
-    id: 'reports.kinds',
-    section: background,
-    rule: 'check_id | path | string (UUID) | Yes | `checks[].id` of the request.',
-    kind: 'create',
-    async run(visit) {
-      const { answer, reports } = await freshReports(visit)
-      const findings: string[] = []
-      const reference = checksOf(answer.data).find((check) => field(check, 'type') === 'reference')
-      if (reference !== undefined) {
-        const note = 'of a reference check, which has no report of its own'
-        const path = `/v1/reports/${String(field(reference, 'id'))}`
-        findings.push(...expectStatus(await visit.probe.get(path, { note }), 404))
-        const stranger = await visit.probe.get(`${path}/referees/no-such-referee`)
-        findings.push(...expectStatus(stranger, 404))
-      }
-      const own = reports.find(({ kind }) => kind === 'background')
-      if (own === undefined) return findings
-      const note = 'of a background check, which has no referees'
-      return [...findings, ...expectStatus(await visit.probe.get(`${own.path}/referees/1`, { note }), 404)]
-    },
-  },
-  {
-    id: 'reports.of-another-organisation',
-    section: background,
-    rule: 'Errors: 401 (headers missing or invalid, or `t` invalid or expired); 403 (user not an active member of the organisation of the API key); 404 (report not found, not yet available, or not associated with the organisation); 429 (applies to requests using headers); 5xx.',
-    kind: 'create',
-    async run(visit) {
-      const { stranger } = visit.target
-      unless(stranger !== undefined, 'a key of another organisation is needed')
-      const findings: string[] = []
-      for (const { path } of await oneOfEach(visit)) {
-        const answer = await visit.probe.get(path, {
-          as: stranger,
-          note: 'with a key of another organisation',
-        })
-        findings.push(...expectStatus(answer, 404))
-      }
-      return findings
-    },
-  },
-  {
-    id: 'reports.token-life',
-    section: 'Limits',
-    rule: 'Signed report token lifetime | 1 hour | Report URLs',
-    kind: 'control',
-    async run(visit) {
-      unless(visit.pace.exact, 'it would take an hour, and the clock here cannot be moved')
-      const issued = await oneOfEach(visit)
-      const ask = async (note: string): Promise<Answer[]> => {
-        const answers: Answer[] = []
-        for (const report of issued) {
-          answers.push(await visit.probe.get(pathOf(visit, report), { ...noHeaders, note }))
-        }
-        return answers
-      }
-      await visit.pace.pause(3_590_000)
-      const late = await ask('10 seconds before the token expires')
-      await visit.pace.pause(11_000)
-      const tooLate = await ask('a second after the token expired')
-      const fresh = await oneOfEach(visit)
-      const renewed: Answer[] = []
-      for (const report of fresh) renewed.push(await visit.probe.get(pathOf(visit, report), noHeaders))
-      return [
-        ...late.flatMap(expectPdf),
-        ...tooLate.flatMap((answer) => expectStatus(answer, 401)),
-        ...renewed.flatMap(expectPdf),
-      ]
-    },
-  },
-]
+/** A path with a token, and no other credentials, which is refused. */
+const refusedToken = (path: string, token: string, note: string): Ask => ({
+  get: `${path}?t=${encodeURIComponent(token)}`,
+  as: {},
+  note,
+  expect: 401,
+})
 
 /** Tokens that nobody issued, made from one that somebody did. */
 function spoilt(token: string): [token: string, note: string][] {
@@ -245,3 +98,168 @@ function spoilt(token: string): [token: string, note: string][] {
     [`${first}${token.slice(1)}`, 'whose start was changed'],
   ]
 }
+
+/** A report of a check that has none of this kind. */
+async function wrongKinds(visit: Visit): Promise<Judged> {
+  const { answer, reports } = await freshReports(visit)
+  const reference = checksOf(answer.data).find((check) => field(check, 'type') === 'reference')
+  const path = `/v1/reports/${String(field(reference, 'id'))}`
+  const own = reports.find(({ kind }) => kind === 'background')
+  const ofReference = 'of a reference check, which has no report of its own'
+  const ofBackground = 'of a background check, which has no referees'
+  return [
+    ...when<Ask>(
+      reference !== undefined,
+      { get: path, note: ofReference, expect: 404 },
+      { get: `${path}/referees/no-such-referee`, expect: 404 },
+    ),
+    ...when<Ask>(own !== undefined, { get: `${own?.path}/referees/1`, note: ofBackground, expect: 404 }),
+  ]
+}
+
+async function tokenLife(visit: Visit): Promise<Judged> {
+  unless(visit.pace.exact, 'it would take an hour, and the clock here cannot be moved')
+  const issued = await oneOfEach(visit)
+  const ask = (note: string, expect: Ask['expect']) =>
+    judge(
+      visit,
+      issued.map((report) => byToken(visit, report, note, expect)),
+    )
+  await visit.pace.pause(3_590_000)
+  const late = await ask('10 seconds before the token expires', expectPdf)
+  await visit.pace.pause(11_000)
+  const tooLate = await ask('a second after the token expired', 401)
+  return [...late, ...tooLate, ...(await oneOfEach(visit)).map((report) => byToken(visit, report))]
+}
+
+const pdf = 'Response 200: Content-Type application/pdf, binary PDF body.'
+const errors =
+  'Errors: 401 (headers missing or invalid, or `t` invalid or expired); 403 (user not an active member of the organisation of the API key); 404 (report not found, not yet available, or not associated with the organisation); 429 (applies to requests using headers); 5xx.'
+
+export const reportCases: readonly Case[] = [
+  ...under('Authentication', 'create', {
+    'reports.url': [
+      'Signed report token: report URLs in request reads carry `?t=<signed_token>`.',
+      async (visit) =>
+        (await freshReports(visit)).reports.flatMap(({ url, path }) => {
+          if (!URL.canParse(url)) return [`report_pdf_url ${url} is not an absolute URL`]
+          const { pathname } = new URL(url)
+          const elsewhere = when(!pathname.endsWith(path), `report_pdf_url of ${path} leads to ${pathname}`)
+          return elsewhere.concat(when(tokenOf(url) === '', `report_pdf_url of ${path} has no t`))
+        }),
+    ],
+  }),
+  ...under('GET /v1/reports/{check_id}', 'create', {
+    'reports.by-headers': [
+      pdf,
+      ofEachKind(({ path }) => [
+        { get: path, expect: expectPdf },
+        { get: path, headers: { Accept: 'application/pdf' }, note: 'accepting PDF', expect: expectPdf },
+      ]),
+    ],
+    'reports.by-token': [
+      't | query | string | No | Signed token from `report_pdf_url`; valid 1 hour; replaces the authentication headers.',
+      ofEachKind((report, visit) => [byToken(visit, report, 'without headers')]),
+    ],
+  }),
+  ...under('Authentication', 'create', {
+    'reports.token-invalid': [
+      'An invalid or expired token gives 401; a fresh URL is obtained by reading the request again.',
+      ofEachKind(({ path, url }) => [
+        ...spoilt(tokenOf(url)).map(([token, note]) => refusedToken(path, token, note)),
+        { get: `${path}?t=invalid`, note: 'invalid, with valid headers', expect: 401 },
+      ]),
+    ],
+  }),
+  ...under('GET /v1/reports/{check_id}/referees/{referee_id}', 'create', {
+    'reports.token-of-another': [
+      'The token `t` is specific to the referee report it was issued for.',
+      async (visit) => {
+        const { reports } = await freshReports(visit)
+        unless(reports.length > 1, 'the request has one report only')
+        return reports.map(({ path }, at) => {
+          const other = tokenOf(reports[(at + 1) % reports.length]?.url)
+          return refusedToken(path, other, 'with the token of another report')
+        })
+      },
+    ],
+  }),
+  ...under('Endpoints', 'create', {
+    'reports.token-elsewhere': [
+      'Every endpoint below requires the two authentication headers unless stated.',
+      async (visit) => {
+        const { answer, reports } = await freshReports(visit)
+        const request = `/v1/requests/${String(field(answer.data, 'request_id'))}`
+        const token = tokenOf(reports[0]?.url)
+        return [request, '/v1/users', '/v1/packages'].map((path) =>
+          refusedToken(path, token, 'without headers'),
+        )
+      },
+    ],
+  }),
+  ...under('GET /v1/reports/{check_id}', 'read', {
+    'reports.unknown': [
+      errors,
+      [
+        { get: `/v1/reports/${unknownId}`, expect: 404 },
+        { get: `/v1/reports/${unknownId}/referees/1`, expect: 404 },
+      ],
+    ],
+  }),
+  ...under('GET /v1/reports/{check_id}', 'create', {
+    'reports.not-yet': [
+      errors,
+      async (visit) => {
+        const { early } = await journey(visit)
+        unless(early.length > 0, 'no check was seen that has an id and no report')
+        return early.flatMap((answer) => expectStatus(answer, 404))
+      },
+    ],
+    'reports.kinds': ['check_id | path | string (UUID) | Yes | `checks[].id` of the request.', wrongKinds],
+    'reports.of-another-organisation': [
+      errors,
+      (visit) => {
+        const as = visit.target.stranger
+        unless(as !== undefined, 'a key of another organisation is needed')
+        const note = 'with a key of another organisation'
+        return ofEachKind(({ path }) => [{ get: path, as, note, expect: 404 }])(visit)
+      },
+    ],
+  }),
+  ...under('Limits', 'control', {
+    'reports.token-life': ['Signed report token lifetime | 1 hour | Report URLs', tokenLife],
+  }),
+]
+
+export const reportTokenCases: readonly Case[] = [
+  ...under('Authentication', 'create', {
+    'reports.token-lasts': [
+      'The token is valid for 1 hour.',
+      async (visit) => {
+        const [first] = (await signedTwice(visit))[0]
+        unless(first !== undefined, 'no report URL was seen')
+        const notes = ['after another read', 'a second time', 'a third time']
+        return notes.map((note) => byToken(visit, first, note))
+      },
+    ],
+  }),
+  ...under('GET /v1/reports/{check_id}', 'create', {
+    'reports.every-report': [
+      pdf,
+      async (visit) => (await signedTwice(visit))[1].map((each) => byToken(visit, each, 'without headers')),
+    ],
+    'reports.refused-headers': [
+      errors,
+      async (visit) => {
+        const get = (await signedTwice(visit))[1][0]?.path ?? ''
+        const stranger = { apiKey: visit.target.apiKey, userEmail: unknownEmail }
+        const unknown = { ...stranger, apiKey: 'x'.repeat(32) }
+        return [
+          { get, as: stranger, note: 'as an unknown user', expect: 403 },
+          { get, as: unknown, note: 'with an unknown key', expect: 401 },
+          { get, as: {}, note: 'without headers or token', expect: 401 },
+        ]
+      },
+    ],
+  }),
+]

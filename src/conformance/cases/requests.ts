@@ -1,15 +1,15 @@
-import { type Answer, field } from '../answer.ts'
 import { advise } from '../advice.ts'
+import { entries, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
 import { unknownId } from '../discoveries.ts'
+import { about, statusOf } from '../events.ts'
 import { expectSame, expectStatus } from '../expect.ts'
-import { checksOf, completed, journey, journeys } from '../journey.ts'
+import { checksOf, completed, journey, journeys, type Sighting, sightingsOf, terminal } from '../journey.ts'
 import { arrayOf, integer, nullable, object, oneOf, type Shape, text, timestamp, uuid } from '../shape.ts'
 import { shown } from '../shown.ts'
+import { type Run, under, when } from '../table.ts'
 import type { Visit } from '../visit.ts'
-import { reportUrls } from './report-urls.ts'
-
-const section = 'GET /v1/requests/{request_id}'
+import { urlsOfTwoReads } from './reports.ts'
 
 const referee = object({
   referee_id: text,
@@ -49,149 +49,38 @@ async function reads(visit: Visit): Promise<unknown[]> {
   return (await journeys(visit)).flatMap(({ sightings }) => sightings.map(({ data }) => data))
 }
 
-export const requestCases: readonly Case[] = [
-  {
-    id: 'requests.shape',
-    section,
-    rule: 'Response 200: data = Request (with checks and referees).',
-    kind: 'create',
-    async run(visit) {
-      const failed = (await journeys(visit)).flatMap((each) => each.failed)
-      const shapes = (await reads(visit)).flatMap((data) => requestShape(data, 'data'))
-      return [...failed.flatMap((answer) => expectStatus(answer, 200)), ...shapes]
-    },
-  },
-  {
-    id: 'requests.unknown',
-    section,
-    rule: 'Errors: 401; 403 (user not an active member); 404 (request not found or not available to the organisation); 429; 5xx.',
-    kind: 'read',
-    async run({ probe }) {
-      return expectStatus(await probe.get(`/v1/requests/${unknownId}`), 404)
-    },
-  },
-  {
-    id: 'requests.created-at',
-    section: 'Request',
-    rule: 'created_at | string (ISO 8601 timestamp) | When the request was accepted.',
-    kind: 'create',
-    async run(visit) {
-      unless(!visit.pace.exact, 'time is moved here, and no other clock tells when it was accepted')
-      const { ordered, sightings } = await journey(visit)
-      const accepted = Date.parse(ordered.answer.header('date') ?? '')
-      const told = String(field(sightings[0]?.data, 'created_at'))
-      unless(Number.isFinite(accepted) && /(Z|[+-]\d\d:?\d\d)$/.test(told), 'no Date, or no zone is told')
-      const off = Math.round(Math.abs(Date.parse(told) - accepted) / 1000)
-      return off > 120
-        ? [advise(`created_at is ${off} s away from the Date of the answer that accepted it`)]
-        : []
-    },
-  },
-  {
-    id: 'requests.malformed-id',
-    section,
-    rule: 'request_id | string (UUID) | From request creation.',
-    kind: 'read',
-    async run({ probe }) {
-      return expectStatus(await probe.get('/v1/requests/not-a-uuid'), 400, 404)
-    },
-  },
-  {
-    id: 'requests.unchanging',
-    section,
-    rule: 'Read-only and idempotent.',
-    kind: 'create',
-    async run(visit) {
-      const [before, ...after] = (await journey(visit)).sightings.map(({ data }) => data)
-      const lasting = (data: unknown): unknown =>
-        ['request_id', 'package_id', 'created_at', 'requester', 'recipient'].map((name) => field(data, name))
-      return after.flatMap((data) =>
-        expectSame('what a request keeps for good', lasting(data), lasting(before)),
-      )
-    },
-  },
-  {
-    id: 'requests.checks-of-package',
-    section: 'What the service does',
-    rule: 'A package defines which reference and/or background checks a request includes.',
-    kind: 'create',
-    async run(visit) {
-      const { ordered, sightings } = await completed(visit)
-      const checks = checksOf(sightings.at(-1)?.data)
-      const backgrounds = checks.filter((each) => field(each, 'type') === 'background')
-      const names = backgrounds.map((each) => [field(each, 'check_name'), field(each, 'partner_name')])
-      const sorted = (all: unknown[]): string[] => all.map((each) => JSON.stringify(each)).sort()
-      const references = checks.length - backgrounds.length
-      const findings = expectSame(
-        `number of background checks of package ${ordered.pack.id}`,
-        names.length,
-        ordered.pack.checks.length,
-      )
-      if (sorted(names).join() !== sorted(ordered.pack.checks).join()) {
-        const told = `checks of the request are named ${sorted(names).join(', ')}, those of its package ${sorted(ordered.pack.checks).join(', ')}`
-        findings.push(advise(told))
-      }
-      if (references > 0 === ordered.pack.survey) return findings
-      return [...findings, `package ${ordered.pack.id} and its request do not agree about a reference check`]
-    },
-  },
-  {
-    id: 'requests.check-ids',
-    section: 'Check (element of checks)',
-    rule: 'id | string (UUID) or null | null until the check has been created.',
-    kind: 'create',
-    run: checkIds,
-  },
-  {
-    id: 'requests.references-of-reference-checks',
-    section: 'Check (element of checks)',
-    rule: 'references | array | Reference checks only. Empty array when no referees are nominated.',
-    kind: 'create',
-    async run(visit) {
-      return (await reads(visit)).flatMap(checksOf).flatMap((each) => {
-        const [type, references] = [field(each, 'type'), field(each, 'references')]
-        if ((type === 'reference') === Array.isArray(references)) return []
-        return [`a ${String(type)} check has ${shown(references)} as references`]
-      })
-    },
-  },
-  {
-    id: 'requests.background-fields',
-    section: 'Check (element of checks)',
-    rule: 'check_name | string or null | Background checks only. Display name.',
-    kind: 'create',
-    async run(visit) {
-      const names = ['partner_name', 'check_name', 'report_pdf_url']
-      return (await reads(visit)).flatMap(checksOf).flatMap((each) => {
-        const wanted = field(each, 'type') === 'background'
-        return names
-          .filter((name) => (field(each, name) !== undefined) !== wanted)
-          .map((name) => `a ${String(field(each, 'type'))} check ${wanted ? 'lacks' : 'has'} ${name}`)
-      })
-    },
-  },
-  {
-    id: 'requests.fresh-urls',
-    section,
-    rule: 'Each read produces fresh signed report URLs.',
-    kind: 'create',
-    async run(visit) {
-      const path = `/v1/requests/${(await completed(visit)).ordered.requestId}`
-      const tokens = (answer: Answer): string[] => reportUrls(answer.data).map(({ url }) => url)
-      const first = tokens(await visit.probe.get(path))
-      // The time may be all that differs in a token, and be counted in seconds.
-      await visit.pace.pause(1100)
-      const second = tokens(await visit.probe.get(path))
-      unless(first.length > 0, 'no report URL was seen')
-      const same = first.filter((url) => second.includes(url))
-      return same.length > 0
-        ? [`${same.length} of ${first.length} report URLs are the same in two reads`]
-        : []
-    },
-  },
-]
+/** A finding for each thing that is wrong with a check, in any read. */
+const ofChecks =
+  (wrong: (check: unknown, type: string) => string[]): Run =>
+  async (visit) =>
+    (await reads(visit)).flatMap(checksOf).flatMap((each) => wrong(each, String(field(each, 'type'))))
 
-/** There once the check runs, and then for good. */
+/** The checks of a completed request against those of its package. */
+async function checksOfPackage(visit: Visit): Promise<string[]> {
+  const { ordered, sightings } = await completed(visit)
+  const { pack } = ordered
+  const checks = checksOf(sightings.at(-1)?.data)
+  const backgrounds = checks.filter((each) => field(each, 'type') === 'background')
+  const sorted = (all: unknown[]): string =>
+    all
+      .map((each) => JSON.stringify(each))
+      .sort()
+      .join(', ')
+  const got = sorted(backgrounds.map((each) => [field(each, 'check_name'), field(each, 'partner_name')]))
+  const wanted = sorted(pack.checks)
+  const label = `number of background checks of package ${pack.id}`
+  const hasReference = checks.length > backgrounds.length
+  return [
+    ...expectSame(label, backgrounds.length, pack.checks.length),
+    ...when(got !== wanted, advise(`checks of the request are named ${got}, those of its package ${wanted}`)),
+    ...when(
+      hasReference !== pack.survey,
+      `package ${pack.id} and its request do not agree about a reference check`,
+    ),
+  ]
+}
+
+/** An id is there once the check runs, and then for good. */
 async function checkIds(visit: Visit): Promise<string[]> {
   const findings: string[] = []
   for (const { sightings } of await journeys(visit)) {
@@ -199,21 +88,213 @@ async function checkIds(visit: Visit): Promise<string[]> {
     // Of a request that ends in ERROR "no checks were created", though it may have been IN_PROGRESS.
     const creates = sightings.at(-1)?.status !== 'ERROR'
     for (const { data, status } of sightings) {
-      const ids = new Set(checksOf(data).map((each) => field(each, 'id')))
-      for (const each of checksOf(data)) {
-        const [id, at] = [field(each, 'id'), field(each, 'status')]
-        if (creates && (at === 'IN_PROGRESS' || at === 'COMPLETED') && id === null) {
-          findings.push(`a check ${at} of a request ${status}: expected an id, got null`)
+      const checks = checksOf(data)
+      const ids = checks.map((each) => field(each, 'id'))
+      for (const [at, id] of ids.entries()) {
+        const its = String(field(checks[at], 'status'))
+        if (creates && (its === 'IN_PROGRESS' || its === 'COMPLETED') && id === null) {
+          findings.push(`a check ${its} of a request ${status}: expected an id, got null`)
         }
         if (typeof id === 'string') known.add(id)
       }
-      const count = checksOf(data).filter((each) => typeof field(each, 'id') === 'string').length
-      const own = [...ids].filter((id) => typeof id === 'string').length
-      if (own < count) findings.push(`two checks of a request ${status} have one id`)
-      if (creates && [...known].some((id) => !ids.has(id))) {
+      const given = ids.filter((id) => typeof id === 'string')
+      if (new Set(given).size < given.length) findings.push(`two checks of a request ${status} have one id`)
+      if (creates && [...known].some((id) => !ids.includes(id))) {
         findings.push(`a check of a request ${status}: its id changed`)
       }
     }
   }
   return findings
 }
+
+export const requestCases: readonly Case[] = [
+  ...under('GET /v1/requests/{request_id}', 'create', {
+    'requests.shape': [
+      'Response 200: data = Request (with checks and referees).',
+      async (visit) => {
+        const failed = (await journeys(visit)).flatMap((each) => each.failed)
+        const shapes = (await reads(visit)).flatMap((data) => requestShape(data, 'data'))
+        return [...failed.flatMap((answer) => expectStatus(answer, 200)), ...shapes]
+      },
+    ],
+  }),
+  ...under('GET /v1/requests/{request_id}', 'read', {
+    'requests.unknown': [
+      'Errors: 401; 403 (user not an active member); 404 (request not found or not available to the organisation); 429; 5xx.',
+      [{ get: `/v1/requests/${unknownId}`, expect: 404 }],
+    ],
+  }),
+  ...under('Request', 'create', {
+    'requests.created-at': [
+      'created_at | string (ISO 8601 timestamp) | When the request was accepted.',
+      async (visit) => {
+        unless(!visit.pace.exact, 'time is moved here, and no other clock tells when it was accepted')
+        const { ordered, sightings } = await journey(visit)
+        const accepted = Date.parse(ordered.answer.header('date') ?? '')
+        const created = String(field(sightings[0]?.data, 'created_at'))
+        const hasZone = /(Z|[+-]\d\d:?\d\d)$/.test(created)
+        unless(Number.isFinite(accepted) && hasZone, 'no Date, or no zone is told')
+        const off = Math.round(Math.abs(Date.parse(created) - accepted) / 1000)
+        const advice = `created_at is ${off} s away from the Date of the answer that accepted it`
+        return when(off > 120, advise(advice))
+      },
+    ],
+  }),
+  ...under('GET /v1/requests/{request_id}', 'read', {
+    'requests.malformed-id': [
+      'request_id | string (UUID) | From request creation.',
+      [{ get: '/v1/requests/not-a-uuid', expect: [400, 404] }],
+    ],
+  }),
+  ...under('GET /v1/requests/{request_id}', 'create', {
+    'requests.unchanging': [
+      'Read-only and idempotent.',
+      async (visit) => {
+        const [before, ...after] = (await journey(visit)).sightings.map(({ data }) =>
+          ['request_id', 'package_id', 'created_at', 'requester', 'recipient'].map((name) =>
+            field(data, name),
+          ),
+        )
+        return after.flatMap((data) => expectSame('what a request keeps for good', data, before))
+      },
+    ],
+  }),
+  ...under('What the service does', 'create', {
+    'requests.checks-of-package': [
+      'A package defines which reference and/or background checks a request includes.',
+      checksOfPackage,
+    ],
+  }),
+  ...under('Check (element of checks)', 'create', {
+    'requests.check-ids': ['id | string (UUID) or null | null until the check has been created.', checkIds],
+    'requests.references-of-reference-checks': [
+      'references | array | Reference checks only. Empty array when no referees are nominated.',
+      ofChecks((each, type) => {
+        const references = field(each, 'references')
+        const isRight = (type === 'reference') === Array.isArray(references)
+        return when(!isRight, `a ${type} check has ${shown(references)} as references`)
+      }),
+    ],
+    'requests.background-fields': [
+      'check_name | string or null | Background checks only. Display name.',
+      ofChecks((each, type) => {
+        const wanted = type === 'background'
+        return ['partner_name', 'check_name', 'report_pdf_url']
+          .filter((name) => (field(each, name) !== undefined) !== wanted)
+          .map((name) => `a ${type} check ${wanted ? 'lacks' : 'has'} ${name}`)
+      }),
+    ],
+  }),
+  ...under('GET /v1/requests/{request_id}', 'create', {
+    'requests.fresh-urls': [
+      'Each read produces fresh signed report URLs.',
+      async (visit) => {
+        const [first, second] = await urlsOfTwoReads(visit)
+        unless(first.length > 0, 'no report URL was seen')
+        const same = first.filter(({ url }) => second.some((each) => each.url === url))
+        return when(
+          same.length > 0,
+          `${same.length} of ${first.length} report URLs are the same in two reads`,
+        )
+      },
+    ],
+  }),
+]
+
+const statusesOf = (data: unknown): string[] => checksOf(data).map((each) => String(field(each, 'status')))
+
+/** The reads with this status whose checks do not mean it. */
+const means =
+  (status: string, holds: (checks: string[], sighting: Sighting) => boolean): Run =>
+  async (visit) =>
+    (await sightingsOf(visit, status))
+      .filter((sighting) => !holds(statusesOf(sighting.data), sighting))
+      .map(({ data }) => `a request is ${status} while its checks are [${statusesOf(data).join(', ')}]`)
+
+const isOver = (checks: string[]): boolean => checks.every((status) => terminal.has(status))
+const hasCompleted = (checks: string[]): boolean => checks.includes('COMPLETED')
+
+export const statusCases: readonly Case[] = [
+  ...under('Request status', 'create', {
+    'statuses.received': [
+      'RECEIVED | Initial status on creation. Accepted; checks not yet started.',
+      means('RECEIVED', (checks) => checks.every((status) => status === 'RECEIVED')),
+    ],
+    'statuses.in-progress': [
+      'IN_PROGRESS | At least one check is in progress and none has completed.',
+      means('IN_PROGRESS', (checks) => checks.includes('IN_PROGRESS') && !hasCompleted(checks)),
+    ],
+    'statuses.partial': [
+      'PARTIAL | At least one check has completed while others are still in progress.',
+      means('PARTIAL', (checks) => hasCompleted(checks) && !isOver(checks)),
+    ],
+    'statuses.completed': [
+      'COMPLETED | Terminal. All checks finished and at least one completed successfully.',
+      means('COMPLETED', (checks) => hasCompleted(checks) && isOver(checks)),
+    ],
+    'statuses.cancelled': [
+      'CANCELLED | Terminal. All checks finished and none reached COMPLETED (for example expired, declined, deleted or stopped).',
+      means('CANCELLED', (checks) => !hasCompleted(checks) && isOver(checks)),
+    ],
+    'statuses.error': [
+      'ERROR | Terminal. The request could not be processed and no checks were created.',
+      means('ERROR', (_, { data }) => checksOf(data).every((each) => field(each, 'id') === null)),
+    ],
+    'statuses.transitions': [
+      'Transitions from RECEIVED and from PARTIAL: not shown.',
+      async (visit) =>
+        (await journeys(visit)).flatMap(({ sightings }) =>
+          sightings.flatMap(({ status }, at) => {
+            const before = sightings[at - 1]?.status
+            const back = status === 'RECEIVED' && before !== undefined && before !== 'RECEIVED'
+            const undone = before === 'PARTIAL' && status === 'IN_PROGRESS'
+            return when(back || undone, `a request went from ${before} back to ${status}`)
+          }),
+        ),
+    ],
+  }),
+  ...under('Check (element of checks)', 'create', {
+    'statuses.reports-of-the-finished': [
+      'report_pdf_url | string or null | Background checks only. Signed URL; null until the report is available. Token valid 1 hour.',
+      async (visit) => {
+        const checks = (await reads(visit)).flatMap(checksOf)
+        const referees = checks.flatMap((each) => entries(field(each, 'references')))
+        return [...checks, ...referees]
+          .filter((each) => typeof field(each, 'report_pdf_url') === 'string')
+          .map((each) => String(field(each, 'status')))
+          .filter((status) => ['RECEIVED', 'IN_PROGRESS'].includes(status))
+          .map((status) => `there is a report_pdf_url while its status is ${status}`)
+      },
+    ],
+  }),
+]
+
+/** Time for an ended request to change, where the clock can be moved and where it cannot. */
+const [aDay, aMoment] = [24 * 3_600_000, 3000]
+
+/** Asked when everything else has been, so that there was time for a change. */
+export const lastingCases: readonly Case[] = under('Request status', 'create', {
+  'statuses.terminal': [
+    'Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further.',
+    async (visit) => {
+      const ended = (await journeys(visit)).filter((each) => each.ended)
+      unless(ended.length > 0, 'no request finished while it was watched')
+      const findings: string[] = []
+      for (let time = 0; time < 2; time += 1) {
+        await visit.pace.pause(visit.pace.exact ? aDay : aMoment)
+        for (const { ordered, sightings } of ended) {
+          const before = sightings.at(-1)?.status
+          const answer = await visit.probe.get(`/v1/requests/${ordered.requestId}`)
+          const status = field(answer.data, 'status')
+          if (status !== before) findings.push(`a request went from ${before} to ${String(status)}`)
+        }
+      }
+      for (const { ordered } of await journeys(visit)) {
+        const events = (visit.receiver?.deliveries ?? []).filter((each) => about(each, ordered.requestId))
+        const ends = [...new Set(events.map(statusOf).filter((status) => terminal.has(status)))]
+        if (ends.length > 1) findings.push(`events of one request say ${ends.join(' and ')}`)
+      }
+      return findings
+    },
+  ],
+})

@@ -1,32 +1,92 @@
 import type { Answer } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
-import { packages } from '../discoveries.ts'
+import { packages, schemaOf, secondUser } from '../discoveries.ts'
 import { expectStatus } from '../expect.ts'
 import { completed } from '../journey.ts'
+import { plainOrder } from '../order.ts'
+import { type Judged, type Run, under, when } from '../table.ts'
+import type { QuotaWindow } from '../target.ts'
 import type { Visit } from '../visit.ts'
-import { everyEndpoint } from './endpoints.ts'
-import {
-  atStartOfWindow,
-  exceedQuota,
-  clear,
-  counted,
-  fill,
-  retryAfter,
-  tolerance,
-  type Windows,
-  windowsOf,
-} from './meter.ts'
-import { reportUrls } from './report-urls.ts'
+import { everyEndpoint } from './access.ts'
+import { reportUrls } from './reports.ts'
 
-const section = 'Limits'
-const minuteRule =
-  'Per-minute quota | 60 requests per 60-second fixed window, per API key | All authenticated endpoints'
-const hourRule =
-  'Per-hour quota | 1000 requests per 1-hour fixed window, per API key | All authenticated endpoints'
-const exemptions =
-  'Exemptions | GET /v1/ping is exempt from throttling; report downloads using a valid `t` token are not subject to the key throttle |'
+/** Both windows, the shorter one first. */
+interface Windows {
+  minute: QuotaWindow
+  hour: QuotaWindow
+}
 
-const kind = 'slow'
+/** A case that uses up the quota; naming its windows is the permission to do so. */
+const metered =
+  (run: (visit: Visit, windows: Windows) => Promise<Judged>): Run =>
+  (visit) => {
+    const [minute, hour] = visit.target.quota ?? []
+    unless(minute !== undefined && hour !== undefined, 'the windows of the quota were not named')
+    unless(
+      hour.calls >= 4 * minute.calls + 8 && hour.seconds > 3 * minute.seconds,
+      'the longer window is too small beside the shorter one to tell them apart',
+    )
+    return run(visit, { minute, hour })
+  }
+
+/** Seconds by which time may be off: what the service rounds up, and where time goes by itself, the calls. */
+const tolerance = ({ pace }: Visit): number => (pace.exact ? 1 : 2)
+
+const isAbout = (visit: Visit, seconds: number, wanted: number): boolean =>
+  Math.abs(seconds - wanted) <= tolerance(visit)
+
+/** One counted call. */
+const counted = ({ probe }: Visit, note?: string): Promise<Answer> =>
+  probe.get('/v1/users', { throttled: 'tell', note })
+
+interface Filled {
+  accepted: number
+  /** The 429, unless `most` calls were accepted. */
+  refusal: Answer | undefined
+}
+
+/** Calls until one is refused, or `most` were accepted. */
+async function fill(visit: Visit, most: number): Promise<Filled> {
+  for (let accepted = 0; accepted < most; accepted += 1) {
+    const answer = await counted(visit)
+    if (answer.status === 429) return { accepted, refusal: answer }
+  }
+  return { accepted: most, refusal: undefined }
+}
+
+/** Calls until one is refused; one more than two windows take is tried at most. */
+const exceedQuota = (visit: Visit, { minute }: Windows): Promise<Filled> => fill(visit, 2 * minute.calls + 1)
+
+/** Whole seconds of the Retry-After; NaN where there are none. */
+function retryAfter(answer: Answer | undefined): number {
+  const text = answer?.header('retry-after') ?? ''
+  return /^\d+$/.test(text) ? Number(text) : Number.NaN
+}
+
+const isWithin = (seconds: number, window: QuotaWindow): boolean => seconds >= 1 && seconds <= window.seconds
+
+/** Lets every window run out; where that takes its time, only if a few minutes of calls would not fit any more. */
+async function clear({ pace, probe }: Visit, { minute, hour }: Windows): Promise<void> {
+  const recent = probe.calledAt.filter((at) => pace.now() - at < hour.seconds * 1000).length
+  if (!pace.exact && recent + 4 * minute.calls + 8 < hour.calls) return
+  await pace.pause((hour.seconds + 1) * 1000)
+}
+
+/** Comes to the very start of a window of the minute: fills one, and waits until it is over. */
+async function atStartOfWindow(visit: Visit, windows: Windows): Promise<void> {
+  await clear(visit, windows)
+  const { refusal } = await exceedQuota(visit, windows)
+  const wait = retryAfter(refusal)
+  const reason = 'a full minute was not answered with a 429 that says when it is over'
+  unless(isWithin(wait, windows.minute), reason)
+  await visit.pace.pause(wait * 1000)
+}
+
+/** Comes to where the minute is used up. */
+async function usedUp(visit: Visit, windows: Windows): Promise<Filled> {
+  await atStartOfWindow(visit, windows)
+  return exceedQuota(visit, windows)
+}
 
 /** That a wait of one second less is not enough, and the whole wait is. */
 async function waitsExactly(visit: Visit, seconds: number): Promise<string[]> {
@@ -41,209 +101,92 @@ async function waitsExactly(visit: Visit, seconds: number): Promise<string[]> {
   return [...findings, ...expectStatus(await counted(visit, `after the Retry-After of ${seconds} s`), 200)]
 }
 
-export const throttleCases: readonly Case[] = [
-  {
-    id: 'throttle.minute',
-    section,
-    rule: minuteRule,
-    kind,
-    async run(visit) {
-      const windows = windowsOf(visit)
-      await clear(visit, windows)
-      const from = visit.pace.now()
-      const first = await exceedQuota(visit, windows)
-      if (first.refusal === undefined) {
-        // Calls that take long spread over several windows, each of which takes its own.
-        const touched = Math.floor((visit.pace.now() - from) / 1000 / windows.minute.seconds) + 2
-        unless(first.accepted > touched * windows.minute.calls, 'calls take too long to use up the quota')
-        return [`${first.accepted} calls were accepted within ${windows.minute.seconds} s`]
-      }
-      await atStartOfWindow(visit, windows)
-      const begun = visit.pace.now()
-      const { accepted } = await exceedQuota(visit, windows)
-      const took = (visit.pace.now() - begun) / 1000
-      unless(
-        took < windows.minute.seconds - tolerance(visit),
-        'calls take too long to count those of one window',
-      )
-      return accepted === windows.minute.calls
-        ? []
-        : [`expected ${windows.minute.calls} calls in a window, ${accepted} were accepted`]
-    },
-  },
-  {
-    id: 'throttle.minute-retry-after',
-    section: 'Errors',
-    rule: 'The 429 Retry-After value is the number of seconds left in the window that was breached (per-minute or per-hour, whichever was hit first).',
-    kind,
-    async run(visit) {
-      const windows = windowsOf(visit)
-      const { minute } = windows
-      await clear(visit, windows)
-      const before = await exceedQuota(visit, windows)
-      const wait = retryAfter(before.refusal)
-      if (!(wait >= 1 && wait <= minute.seconds)) return [unusable(before.refusal, minute.seconds)]
-      await visit.pace.pause(wait * 1000)
-      const begun = await fill(visit, minute.calls - 1)
-      if (begun.refusal !== undefined)
-        return [`${wait} s, as told, were not enough: the next call was refused again`]
-      // A part of a second is left in the window then, which a value that is rounded down leaves out.
-      const passed = Math.floor(minute.seconds / 3)
-      await visit.pace.pause(passed * 1000 - (visit.pace.exact ? 350 : 0))
-      const { refusal } = await fill(visit, 2)
-      unless(refusal !== undefined, 'the window is larger than stated')
-      const told = retryAfter(refusal)
-      const left = minute.seconds - passed
-      if (!(Math.abs(told - left) <= tolerance(visit))) {
-        const got = refusal.header('retry-after') ?? 'none'
-        return [`${refusal.label}: expected a Retry-After of about ${left}, got ${got}`]
-      }
-      return waitsExactly(visit, told)
-    },
-  },
-  {
-    id: 'throttle.fixed-window',
-    section,
-    rule: minuteRule,
-    kind,
-    async run(visit) {
-      const windows = windowsOf(visit)
-      const { minute } = windows
-      await atStartOfWindow(visit, windows)
-      await fill(visit, 1)
-      await visit.pace.pause(Math.floor((minute.seconds * 2) / 3) * 1000)
-      const { refusal } = await fill(visit, minute.calls)
-      unless(refusal !== undefined, 'the window is larger than stated')
-      await visit.pace.pause(retryAfter(refusal) * 1000)
-      const next = await fill(visit, minute.calls)
-      return next.refusal === undefined
-        ? []
-        : [
-            `a new window accepted only ${next.accepted} calls: the last calls of the previous one still count`,
-          ]
-    },
-  },
-  {
-    id: 'throttle.hour',
-    section,
-    rule: hourRule,
-    kind,
-    async run(visit) {
-      const windows = windowsOf(visit)
-      const { first, accepted, passed, refusal } = await hourOf(visit, windows)
-      if (first !== undefined) return [first]
-      const { hour } = windows
-      const findings =
-        accepted === hour.calls
-          ? []
-          : [`expected ${hour.calls} calls in a window of ${hour.seconds} s, ${accepted} were accepted`]
-      const told = retryAfter(refusal)
-      const left = hour.seconds - passed
-      if (!(Math.abs(told - left) <= tolerance(visit))) {
-        const got = refusal?.header('retry-after') ?? 'none'
-        return [...findings, `the hour is full: expected a Retry-After of about ${left}, got ${got}`]
-      }
-      return [...findings, ...(await waitsExactly(visit, told))]
-    },
-  },
-  {
-    id: 'throttle.every-endpoint',
-    section,
-    rule: 'Breach behaviour | 429 client_error with Retry-After (seconds) |',
-    kind,
-    async run(visit) {
-      const windows = windowsOf(visit)
-      await packages(visit)
-      await atStartOfWindow(visit, windows)
-      await exceedQuota(visit, windows)
-      const answers = await everyEndpoint(visit, { throttled: 'tell', note: 'when the quota is used up' })
-      return answers.flatMap((answer) => expectStatus(answer, 429))
-    },
-  },
-  {
-    id: 'throttle.ping-exempt',
-    section,
-    rule: exemptions,
-    kind,
-    async run(visit) {
-      const { probe } = visit
-      const windows = windowsOf(visit)
-      await atStartOfWindow(visit, windows)
-      const { apiKey, userEmail } = visit.target
-      for (let pings = 0; pings < 3; pings += 1) await probe.get('/v1/ping', { as: { apiKey, userEmail } })
-      const { accepted } = await exceedQuota(visit, windows)
-      const findings =
-        accepted === windows.minute.calls
-          ? []
-          : [`after 3 pings ${accepted} calls were accepted: pings count`]
-      const note = 'when the quota is used up'
-      const ping = await probe.get('/v1/ping', { throttled: 'tell', note })
-      return [...findings, ...expectStatus(ping, 200)]
-    },
-  },
-  {
-    id: 'throttle.token-exempt',
-    section,
-    rule: exemptions,
-    kind,
-    async run(visit) {
-      const windows = windowsOf(visit)
-      const { ordered } = await completed(visit)
-      await atStartOfWindow(visit, windows)
-      const read = await visit.probe.get(`/v1/requests/${ordered.requestId}`, { throttled: 'tell' })
-      const path = visit.probe.path(reportUrls(read.data)[0]?.url ?? '')
-      unless(path !== undefined, 'no report URL of this deployment was seen')
-      const download = (note: string) => visit.probe.get(path, { as: {}, throttled: 'tell', note })
-      for (let downloads = 0; downloads < 2; downloads += 1) await download('by token')
-      const { accepted } = await fill(visit, windows.minute.calls)
-      const findings =
-        accepted === windows.minute.calls - 1 ? [] : ['downloads by token count against the quota of the key']
-      return [...findings, ...expectStatus(await download('by token, when the quota is used up'), 200)]
-    },
-  },
-  {
-    id: 'throttle.per-key',
-    section,
-    rule: minuteRule,
-    kind,
-    async run(visit) {
-      const windows = windowsOf(visit)
-      const { stranger } = visit.target
-      unless(stranger !== undefined, 'a key of another organisation is needed')
-      await atStartOfWindow(visit, windows)
-      await exceedQuota(visit, windows)
-      const note = 'with another key, when the quota of the first is used up'
-      const answer = await visit.probe.get('/v1/users', { as: stranger, throttled: 'tell', note })
-      return expectStatus(answer, 200)
-    },
-  },
-]
-
 function unusable(answer: Answer | undefined, seconds: number): string {
   const got = answer?.header('retry-after') ?? (answer === undefined ? 'no 429' : 'none')
   return `a full window: expected a 429 with a Retry-After of 1 to ${seconds}, got ${got}`
+}
+
+const notEnough = (seconds: number): string =>
+  `${seconds} s, as told, were not enough: the next call was refused again`
+
+async function minuteQuota(visit: Visit, windows: Windows): Promise<string[]> {
+  const { minute } = windows
+  await clear(visit, windows)
+  const from = visit.pace.now()
+  const first = await exceedQuota(visit, windows)
+  if (first.refusal === undefined) {
+    // Calls that take long spread over several windows, each of which takes its own.
+    const touched = Math.floor((visit.pace.now() - from) / 1000 / minute.seconds) + 2
+    unless(first.accepted > touched * minute.calls, 'calls take too long to use up the quota')
+    return [`${first.accepted} calls were accepted within ${minute.seconds} s`]
+  }
+  await atStartOfWindow(visit, windows)
+  const begun = visit.pace.now()
+  const { accepted } = await exceedQuota(visit, windows)
+  const took = (visit.pace.now() - begun) / 1000
+  const isInTime = took < minute.seconds - tolerance(visit)
+  unless(isInTime, 'calls take too long to count those of one window')
+  const wrong = `expected ${minute.calls} calls in a window, ${accepted} were accepted`
+  return when(accepted !== minute.calls, wrong)
+}
+
+async function minuteRetryAfter(visit: Visit, windows: Windows): Promise<string[]> {
+  const { minute } = windows
+  await clear(visit, windows)
+  const before = await exceedQuota(visit, windows)
+  const wait = retryAfter(before.refusal)
+  if (!isWithin(wait, minute)) return [unusable(before.refusal, minute.seconds)]
+  await visit.pace.pause(wait * 1000)
+  const begun = await fill(visit, minute.calls - 1)
+  if (begun.refusal !== undefined) return [notEnough(wait)]
+  // A part of a second is left in the window then, which a value that is rounded down leaves out.
+  const passed = Math.floor(minute.seconds / 3)
+  await visit.pace.pause(passed * 1000 - (visit.pace.exact ? 350 : 0))
+  const { refusal } = await fill(visit, 2)
+  unless(refusal !== undefined, 'the window is larger than stated')
+  const seconds = retryAfter(refusal)
+  const left = minute.seconds - passed
+  if (isAbout(visit, seconds, left)) return waitsExactly(visit, seconds)
+  const got = refusal.header('retry-after') ?? 'none'
+  return [`${refusal.label}: expected a Retry-After of about ${left}, got ${got}`]
+}
+
+async function fixedWindow(visit: Visit, windows: Windows): Promise<string[]> {
+  const { minute } = windows
+  await atStartOfWindow(visit, windows)
+  await fill(visit, 1)
+  await visit.pace.pause(Math.floor((minute.seconds * 2) / 3) * 1000)
+  const { refusal } = await fill(visit, minute.calls)
+  unless(refusal !== undefined, 'the window is larger than stated')
+  await visit.pace.pause(retryAfter(refusal) * 1000)
+  const next = await fill(visit, minute.calls)
+  const wrong = `a new window accepted only ${next.accepted} calls: the last calls of the previous one still count`
+  return when(next.refusal !== undefined, wrong)
 }
 
 /**
  * Fills an hour from its very start, a minute's worth at a time, so that the minute is never
  * breached. The hour before it is filled first, for its end is the start.
  */
-async function hourOf(visit: Visit, windows: Windows) {
+async function hourQuota(visit: Visit, windows: Windows): Promise<string[]> {
   const { hour } = windows
   await clear(visit, windows)
   const before = await fillHour(visit, windows, 2 * hour.calls)
   const wait = retryAfter(before.refusal)
-  if (!(wait >= 1 && wait <= hour.seconds)) {
-    return { ...before, first: unusable(before.refusal, hour.seconds), passed: 0 }
-  }
+  if (!isWithin(wait, hour)) return [unusable(before.refusal, hour.seconds)]
   await visit.pace.pause(wait * 1000)
   const startedAt = visit.pace.now()
-  const filled = await fillHour(visit, windows, hour.calls)
-  const passed = Math.round((visit.pace.now() - startedAt) / 1000)
-  return { ...filled, first: undefined, passed }
+  const { accepted, refusal } = await fillHour(visit, windows, hour.calls)
+  const left = hour.seconds - Math.round((visit.pace.now() - startedAt) / 1000)
+  const wrong = `expected ${hour.calls} calls in a window of ${hour.seconds} s, ${accepted} were accepted`
+  const findings = when(accepted !== hour.calls, wrong)
+  const seconds = retryAfter(refusal)
+  if (isAbout(visit, seconds, left)) return [...findings, ...(await waitsExactly(visit, seconds))]
+  const got = refusal?.header('retry-after') ?? 'none'
+  return [...findings, `the hour is full: expected a Retry-After of about ${left}, got ${got}`]
 }
 
-async function fillHour(visit: Visit, { minute }: Windows, most: number) {
+async function fillHour(visit: Visit, { minute }: Windows, most: number): Promise<Filled> {
   let accepted = 0
   for (;;) {
     const batch = await fill(visit, Math.min(minute.calls, most + 1 - accepted))
@@ -252,3 +195,126 @@ async function fillHour(visit: Visit, { minute }: Windows, most: number) {
     await visit.pace.pause(minute.seconds * 1000)
   }
 }
+
+async function pingExempt(visit: Visit, windows: Windows): Promise<Judged> {
+  await atStartOfWindow(visit, windows)
+  const { apiKey, userEmail } = visit.target
+  for (let pings = 0; pings < 3; pings += 1) await visit.probe.get('/v1/ping', { as: { apiKey, userEmail } })
+  const { accepted } = await exceedQuota(visit, windows)
+  const wrong = `after 3 pings ${accepted} calls were accepted: pings count`
+  return [
+    ...when(accepted !== windows.minute.calls, wrong),
+    { get: '/v1/ping', throttled: 'tell', note: 'when the quota is used up', expect: 200 },
+  ]
+}
+
+async function tokenExempt(visit: Visit, windows: Windows): Promise<Judged> {
+  const { ordered } = await completed(visit)
+  await atStartOfWindow(visit, windows)
+  const read = await visit.probe.get(`/v1/requests/${ordered.requestId}`, { throttled: 'tell' })
+  const get = visit.probe.path(reportUrls(read.data)[0]?.url ?? '')
+  unless(get !== undefined, 'no report URL of this deployment was seen')
+  const options = { as: {}, throttled: 'tell' } as const
+  for (let time = 0; time < 2; time += 1) await visit.probe.get(get, { ...options, note: 'by token' })
+  const { accepted } = await fill(visit, windows.minute.calls)
+  const isExempt = accepted === windows.minute.calls - 1
+  return [
+    ...when(!isExempt, 'downloads by token count against the quota of the key'),
+    { get, ...options, note: 'by token, when the quota is used up', expect: 200 },
+  ]
+}
+
+async function allEndpoints(visit: Visit, windows: Windows): Promise<string[]> {
+  const { minute } = windows
+  const paths = ['/v1/packages', ...(await readableSchema(visit))]
+  if (visit.mayCreate) paths.push(`/v1/requests/${(await plainOrder(visit)).requestId}`)
+  await atStartOfWindow(visit, windows)
+  let taken = 0
+  for (const path of paths.slice(0, minute.calls - 1)) {
+    if ((await visit.probe.get(path, { throttled: 'tell' })).status === 200) taken += 1
+  }
+  unless(taken > 0, 'no other endpoint answered')
+  const { accepted } = await fill(visit, minute.calls)
+  const left = minute.calls - taken
+  const wrong = `after ${taken} calls of other endpoints ${accepted} were accepted, expected ${left}`
+  return when(accepted > left, wrong)
+}
+
+/** The path of the first schema that can be read. */
+async function readableSchema(visit: Visit): Promise<string[]> {
+  for (const { id } of await packages(visit)) {
+    if ((await schemaOf(visit, id)).status === 200) return [`/v1/packages/${id}/schema`]
+  }
+  return []
+}
+
+/** Wherever within a second it is asked, the wait of the answer has to be enough. */
+async function wholeSeconds(visit: Visit, windows: Windows): Promise<string[]> {
+  const findings: string[] = []
+  for (const part of [150, 550, 850]) {
+    await atStartOfWindow(visit, windows)
+    await visit.pace.pause(part)
+    const { refusal } = await exceedQuota(visit, windows)
+    const seconds = retryAfter(refusal)
+    unless(seconds <= windows.minute.seconds, 'no 429 says when the window is over')
+    await visit.pace.pause(seconds * 1000)
+    const { accepted } = await fill(visit, 1)
+    findings.push(...when(accepted === 0, notEnough(seconds)))
+  }
+  return findings
+}
+
+const perMinute =
+  'Per-minute quota | 60 requests per 60-second fixed window, per API key | All authenticated endpoints'
+const perHour =
+  'Per-hour quota | 1000 requests per 1-hour fixed window, per API key | All authenticated endpoints'
+const exemptions =
+  'Exemptions | GET /v1/ping is exempt from throttling; report downloads using a valid `t` token are not subject to the key throttle |'
+const retryAfterRule =
+  'The 429 Retry-After value is the number of seconds left in the window that was breached (per-minute or per-hour, whichever was hit first).'
+
+export const throttleCases: readonly Case[] = [
+  ...under('Limits', 'slow', { 'throttle.minute': [perMinute, metered(minuteQuota)] }),
+  ...under('Errors', 'slow', { 'throttle.minute-retry-after': [retryAfterRule, metered(minuteRetryAfter)] }),
+  ...under('Limits', 'slow', {
+    'throttle.fixed-window': [perMinute, metered(fixedWindow)],
+    'throttle.hour': [perHour, metered(hourQuota)],
+    'throttle.every-endpoint': [
+      'Breach behaviour | 429 client_error with Retry-After (seconds) |',
+      metered(async (visit, windows) => {
+        await packages(visit)
+        await usedUp(visit, windows)
+        return everyEndpoint(visit, { throttled: 'tell', note: 'when the quota is used up' }, 429)
+      }),
+    ],
+    'throttle.ping-exempt': [exemptions, metered(pingExempt)],
+    'throttle.token-exempt': [exemptions, metered(tokenExempt)],
+    'throttle.per-key': [
+      perMinute,
+      metered(async (visit, windows) => {
+        const as = visit.target.stranger
+        unless(as !== undefined, 'a key of another organisation is needed')
+        await usedUp(visit, windows)
+        const note = 'with another key, when the quota of the first is used up'
+        return [{ get: '/v1/users', as, throttled: 'tell', note, expect: 200 }]
+      }),
+    ],
+  }),
+]
+
+/** Whose calls share a window. */
+export const quotaScopeCases: readonly Case[] = [
+  ...under('Limits', 'slow', {
+    'throttle.all-endpoints-together': [perMinute, metered(allEndpoints)],
+    'throttle.all-users-together': [
+      perMinute,
+      metered(async (visit, windows) => {
+        const as = secondUser(visit)
+        await usedUp(visit, windows)
+        const note = 'as the second user, when the quota of the key is used up'
+        return [{ get: '/v1/users', as, throttled: 'tell', note, expect: 429 }]
+      }),
+    ],
+  }),
+  ...under('Errors', 'slow', { 'throttle.whole-seconds': [retryAfterRule, metered(wholeSeconds)] }),
+]

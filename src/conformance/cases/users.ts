@@ -2,7 +2,8 @@ import { entries, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
 import { userList } from '../discoveries.ts'
 import { expectStatus } from '../expect.ts'
-import { arrayOf, isObject, object, text, uuid } from '../shape.ts'
+import { arrayOf, isObject, object, type Shape, text, uuid } from '../shape.ts'
+import { repeated, type Run, under, when } from '../table.ts'
 import type { Visit } from '../visit.ts'
 
 const products = new Set(['reference', 'exit', 'bgc', 'pulse', 'integration'])
@@ -18,6 +19,11 @@ const always = {
   job_title: text,
 }
 
+const hasPermissions = (user: unknown): boolean => isObject(user) && 'permissions' in user
+
+const userShape: Shape = (user, where) =>
+  object({ ...always, ...(hasPermissions(user) && { permissions: arrayOf(text) }) })(user, where)
+
 async function users(visit: Visit): Promise<unknown[]> {
   const answer = await userList(visit)
   const found = entries(field(answer.data, 'users'))
@@ -26,155 +32,119 @@ async function users(visit: Visit): Promise<unknown[]> {
 }
 
 const nameOf = (user: unknown): string => String(field(user, 'email'))
-const isMember = (user: unknown): boolean => String(field(user, 'role')).toLowerCase() === 'member'
 
-/** The permissions of every user that has some, with what findings call the user. */
-async function permissions(visit: Visit): Promise<{ of: string; list: unknown[] }[]> {
-  const found = (await users(visit))
-    .map((user) => ({ of: nameOf(user), list: entries(field(user, 'permissions')) }))
-    .filter(({ list }) => list.length > 0)
-  unless(found.length > 0, 'no user is listed with permissions')
-  return found
-}
+/** A finding for each thing that is wrong with a user. */
+const ofUsers =
+  (wrong: (user: unknown) => string[]): Run =>
+  async (visit) =>
+    (await users(visit)).flatMap((user) => wrong(user).map((finding) => `${nameOf(user)} ${finding}`))
+
+/** The same for the permissions of the users who have some. */
+const ofPermissions =
+  (wrong: (list: unknown[]) => string[]): Run =>
+  async (visit) => {
+    const listOf = (user: unknown): unknown[] => entries(field(user, 'permissions'))
+    const isListed = (await users(visit)).some((user) => listOf(user).length > 0)
+    unless(isListed, 'no user is listed with permissions')
+    return ofUsers((user) => wrong(listOf(user)))(visit)
+  }
 
 export const userCases: readonly Case[] = [
-  {
-    id: 'users.list',
-    section: 'GET /v1/users',
-    rule: 'Response 200: data = `{users: [User]}`. The full list of active users of the organisation identified by the API key is returned; no pagination. Inactive users and inactive teams are excluded.',
-    kind: 'read',
-    async run(visit) {
-      const answer = await userList(visit)
-      const shape = (user: unknown, where: string): string[] => {
-        const optional = isObject(user) && 'permissions' in user ? { permissions: arrayOf(text) } : {}
-        return object({ ...always, ...optional })(user, where)
-      }
-      return [...expectStatus(answer, 200), ...object({ users: arrayOf(shape) })(answer.data, '')]
-    },
-  },
-  {
-    id: 'users.permissions-of-members',
-    section: 'User',
-    rule: 'permissions | array of strings | Present only when role is member; omitted for other roles. Format `<product>.<level>`.',
-    kind: 'read',
-    async run(visit) {
-      return (await users(visit)).flatMap((user) => {
-        const has = isObject(user) && 'permissions' in user
-        if (has === isMember(user)) return []
-        return has
-          ? [`${nameOf(user)} is ${String(field(user, 'role'))} and has permissions`]
-          : [`${nameOf(user)} is member and has no permissions`]
-      })
-    },
-  },
-  {
-    id: 'users.permission-products',
-    section: 'User',
-    rule: 'Permission products: reference (references), exit (exits), bgc (background checks), pulse (pulses), integration (integrations).',
-    kind: 'read',
-    async run(visit) {
-      return (await permissions(visit)).flatMap(({ of, list }) =>
+  ...under('GET /v1/users', 'read', {
+    'users.list': [
+      'Response 200: data = `{users: [User]}`. The full list of active users of the organisation identified by the API key is returned; no pagination. Inactive users and inactive teams are excluded.',
+      async (visit) => {
+        const answer = await userList(visit)
+        return [...expectStatus(answer, 200), ...object({ users: arrayOf(userShape) })(answer.data, '')]
+      },
+    ],
+  }),
+  ...under('User', 'read', {
+    'users.permissions-of-members': [
+      'permissions | array of strings | Present only when role is member; omitted for other roles. Format `<product>.<level>`.',
+      ofUsers((user) => {
+        const role = String(field(user, 'role'))
+        if (hasPermissions(user) === (role.toLowerCase() === 'member')) return []
+        return [hasPermissions(user) ? `is ${role} and has permissions` : 'is member and has no permissions']
+      }),
+    ],
+    'users.permission-products': [
+      'Permission products: reference (references), exit (exits), bgc (background checks), pulse (pulses), integration (integrations).',
+      ofPermissions((list) =>
         list
           .filter((each) => !products.has(String(each).split('.')[0] ?? ''))
-          .map((each) => `${of} has the permission ${String(each)}: no product of the document`),
-      )
-    },
-  },
-  {
-    id: 'users.permission-levels',
-    section: 'User',
-    rule: 'Level 1 (integration user) is never returned.',
-    kind: 'read',
-    async run(visit) {
-      return (await permissions(visit)).flatMap(({ of, list }) =>
+          .map((each) => `has the permission ${String(each)}: no product of the document`),
+      ),
+    ],
+    'users.permission-levels': [
+      'Level 1 (integration user) is never returned.',
+      ofPermissions((list) =>
         list
           .filter((each) => !levels.has(String(each).split('.').slice(1).join('.')))
-          .map((each) => `${of} has the permission ${String(each)}: no level of the document`),
-      )
-    },
-  },
-  {
-    id: 'users.permissions-sorted',
-    section: 'User',
-    rule: 'Permissions are returned in alphabetical order.',
-    kind: 'read',
-    async run(visit) {
-      return (await permissions(visit)).flatMap(({ of, list }) => {
-        const sorted = list.map(String).sort()
-        return sorted.join() === list.join()
-          ? []
-          : [`${of} has ${list.join(', ')}: not in alphabetical order`]
-      })
-    },
-  },
-  {
-    id: 'users.active-teams',
-    section: 'User',
-    rule: 'teams | array | Each entry has `id` (UUID string) and `name` (string). Only active teams.',
-    kind: 'control',
-    async run(visit) {
-      const { inactiveTeams = [] } = visit.target
-      unless(inactiveTeams.length > 0, 'a team is needed of which it is known that it is no longer active')
-      return (await users(visit)).flatMap((user) =>
-        entries(field(user, 'teams'))
-          .filter((team) => inactiveTeams.includes(String(field(team, 'id'))))
-          .map((team) => `${nameOf(user)} has the inactive team ${String(field(team, 'name'))}`),
-      )
-    },
-  },
-  {
-    id: 'users.inactive',
-    section: 'GET /v1/users',
-    rule: 'Inactive users and inactive teams are excluded.',
-    kind: 'read',
-    async run(visit) {
-      const { apiKey, inactiveEmail: userEmail } = visit.target
-      unless(userEmail !== undefined, 'a user is needed of whom it is known that they are no longer active')
-      const listed = (await users(visit)).some(
-        (user) => nameOf(user).toLowerCase() === userEmail.toLowerCase(),
-      )
-      const note = 'as a user who is no longer active'
-      const answer = await visit.probe.get('/v1/users', { as: { apiKey, userEmail }, note })
-      return [...(listed ? [`${userEmail} is listed`] : []), ...expectStatus(answer, 403)]
-    },
-  },
-  {
-    id: 'users.job-title',
-    section: 'User',
-    rule: 'job_title | string | Empty string when not set.',
-    kind: 'read',
-    async run(visit) {
-      return (await users(visit))
-        .filter((user) => typeof field(user, 'job_title') !== 'string')
-        .map((user) => `${nameOf(user)} has no string as job_title`)
-    },
-  },
-  {
-    id: 'users.unique-ids',
-    section: 'User',
-    rule: 'id | string (UUID) | Identifier.',
-    kind: 'read',
-    async run(visit) {
-      const ids = (await users(visit)).map((user) => field(user, 'id'))
-      return ids
-        .filter((id, at) => ids.indexOf(id) !== at)
-        .map((id) => `the id ${String(id)} is listed more than once`)
-    },
-  },
-  {
-    id: 'users.no-parameters',
-    section: 'GET /v1/users',
-    rule: 'No query parameters.',
-    kind: 'read',
-    async run(visit) {
-      const [all, answer] = [
-        await users(visit),
-        await visit.probe.get('/v1/users?page=2&limit=1&role=nobody&active=false'),
-      ]
-      if (answer.status === 400) return []
-      const listed = entries(field(answer.data, 'users'))
-      const [got, wanted] = [listed.map(nameOf).sort().join(', '), all.map(nameOf).sort().join(', ')]
-      return got === wanted ? [] : [`${answer.label}: expected all ${all.length} users, got ${listed.length}`]
-    },
-  },
+          .map((each) => `has the permission ${String(each)}: no level of the document`),
+      ),
+    ],
+    'users.permissions-sorted': [
+      'Permissions are returned in alphabetical order.',
+      ofPermissions((list) => {
+        const isSorted = list.map(String).sort().join() === list.join()
+        return when(!isSorted, `has ${list.join(', ')}: not in alphabetical order`)
+      }),
+    ],
+  }),
+  ...under('User', 'control', {
+    'users.active-teams': [
+      'teams | array | Each entry has `id` (UUID string) and `name` (string). Only active teams.',
+      (visit) => {
+        const { inactiveTeams = [] } = visit.target
+        unless(inactiveTeams.length > 0, 'a team is needed of which it is known that it is no longer active')
+        return ofUsers((user) =>
+          entries(field(user, 'teams'))
+            .filter((team) => inactiveTeams.includes(String(field(team, 'id'))))
+            .map((team) => `has the inactive team ${String(field(team, 'name'))}`),
+        )(visit)
+      },
+    ],
+  }),
+  ...under('GET /v1/users', 'read', {
+    'users.inactive': [
+      'Inactive users and inactive teams are excluded.',
+      async (visit) => {
+        const { apiKey, inactiveEmail: userEmail } = visit.target
+        unless(userEmail !== undefined, 'a user is needed of whom it is known that they are no longer active')
+        const emails = (await users(visit)).map((user) => nameOf(user).toLowerCase())
+        const note = 'as a user who is no longer active'
+        return [
+          ...when(emails.includes(userEmail.toLowerCase()), `${userEmail} is listed`),
+          { get: '/v1/users', as: { apiKey, userEmail }, note, expect: 403 },
+        ]
+      },
+    ],
+  }),
+  ...under('User', 'read', {
+    'users.job-title': [
+      'job_title | string | Empty string when not set.',
+      ofUsers((user) => when(typeof field(user, 'job_title') !== 'string', 'has no string as job_title')),
+    ],
+    'users.unique-ids': [
+      'id | string (UUID) | Identifier.',
+      async (visit) =>
+        repeated((await users(visit)).map((user) => field(user, 'id'))).map(
+          (id) => `the id ${String(id)} is listed more than once`,
+        ),
+    ],
+  }),
+  ...under('GET /v1/users', 'read', {
+    'users.no-parameters': [
+      'No query parameters.',
+      async (visit) => {
+        const all = await users(visit)
+        const answer = await visit.probe.get('/v1/users?page=2&limit=1&role=nobody&active=false')
+        if (answer.status === 400) return []
+        const listed = entries(field(answer.data, 'users'))
+        const isSame = listed.map(nameOf).sort().join(', ') === all.map(nameOf).sort().join(', ')
+        return when(!isSame, `${answer.label}: expected all ${all.length} users, got ${listed.length}`)
+      },
+    ],
+  }),
 ]
