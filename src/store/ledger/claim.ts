@@ -7,12 +7,12 @@ import { firstToTell, type Stop } from '../../domain/submission/match.ts'
 import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { damagedStore } from './submission-rows.ts'
-import { type Engine, get, perDialect, type Work } from './engine.ts'
+import { type Engine, get, lastly, nothingAsked, perDialect, run, together, type Work } from './engine.ts'
 import { closedName, epochName, generationName, headCount, headValues } from './store-state.ts'
 import { fingerprintKeyName, type PersonPrints, type StoreKey } from './fingerprints.ts'
 import type { Runner } from './holds.ts'
 import { type LockedRow, Matching, type StoredRow } from './matching.ts'
-import { reservePlace } from './quota.ts'
+import { decidePlace, lockPlace } from './quota.ts'
 
 /** How long a row is its runner's after its claim, whatever becomes of the connection: longer than the longest POST. */
 const leaseMs = 75_000
@@ -87,9 +87,20 @@ export interface Rollbacks {
 export type RecordedAttempt = Omit<LogEntry, 'kind' | 'generation'>
 
 export interface ClaimOptions {
-  place: QuotaPlace
+  /** In the quota; none is reserved where undefined. */
+  place: QuotaPlace | undefined
   /** Any row of the batch will do: the first that no other runner is about to send. */
   orNext: boolean
+  /** Called before the row is asked for: where no answer comes, it may be taken. */
+  onAsked: (row: RowVersion) => void
+}
+
+/** What a claim is decided by. */
+interface Seen {
+  fence: SelectedFence | undefined
+  stored: LockedRow | undefined
+  quota: Parameters<typeof decidePlace>[1]
+  matching: Matching
 }
 
 interface SelectedFence {
@@ -155,7 +166,14 @@ WITH claimed AS (${updateRow} RETURNING batch_id
   }
 })
 
+/** What the store says of an attempt that it has taken. */
+interface Taken {
+  number: number
+  began_at?: number
+}
+
 const nothing = { waitMs: 0, stop: undefined } as const
+const noPlace = { waitMs: 0, update: undefined } as const
 
 /** Takes rows to `sending`: what binds is decided here, in one short transaction that no other process can share. */
 export class Claims {
@@ -176,40 +194,41 @@ export class Claims {
     from: RowVersion,
     attempt: NewAttempt,
     required: FenceRequirement,
-    options?: ClaimOptions,
-  ): Work<ClaimResult> {
-    return yield* this.#claim(from, attempt, required, { ...options, isFirm: true })
-  }
-
-  /** The same beside a change that is not to be undone: whatever is wrong is told when the row is begun by itself. */
-  *tryToClaim(
-    from: RowVersion,
-    attempt: NewAttempt,
-    required: FenceRequirement,
     options: ClaimOptions,
   ): Work<ClaimResult> {
-    return yield* this.#claim(from, attempt, required, { ...options, isFirm: false })
+    const seen = yield* this.read(from, required, options)
+    return yield* this.decide(seen, from, attempt, required, { ...options, isFirm: true })
   }
 
-  *#claim(
+  /** What a claim is decided by, at one go; the row and the use of the quota are locked. */
+  *read(from: RowVersion, required: FenceRequirement, { place, orNext }: ClaimOptions): Work<Seen> {
+    const { dialect } = this.#engine
+    const matching = new Matching(this.#key, dialect)
+    const [fence, stored, quota] = yield* together(
+      get<SelectedFence>(claimStatements(dialect).selectFence, {
+        ...headValues(dialect, required.heads),
+        batch_id: from.batchId,
+      }),
+      this.#isAny(orNext) ? matching.lockNextRow(from.batchId) : matching.lockRow(from),
+      place === undefined ? nothingAsked() : lockPlace(dialect, place),
+    )
+    return { fence, stored, quota, matching }
+  }
+
+  /** Unless `isFirm`, beside a change that is not to be undone: whatever is wrong is told when the row is begun by itself. */
+  *decide(
+    { fence, stored, quota, matching }: Seen,
     from: RowVersion,
     attempt: NewAttempt,
     required: FenceRequirement,
-    { place, orNext: mayBeNext = false, isFirm }: Partial<ClaimOptions> & { isFirm: boolean },
+    { place, orNext, onAsked, isFirm }: ClaimOptions & { isFirm: boolean },
   ): Work<ClaimResult> {
     if (from.state !== 'pending') throw new InternalError(`an attempt cannot begin from "${from.state}"`)
-    const { dialect } = this.#engine
-    const orNext = dialect.isShared && mayBeNext
-    const fence = yield* get<SelectedFence>(claimStatements(dialect).selectFence, {
-      ...headValues(dialect, required.heads),
-      batch_id: from.batchId,
-    })
+    const isAny = this.#isAny(orNext)
     const failure = fence === undefined ? 'closed' : this.#failure(fence, required)
     if (fence === undefined || failure !== undefined) return { ...nothing, failure }
-    if (orNext && this.#isPaused(fence, isFirm)) return { ...nothing, paused: true }
-    const matching = new Matching(this.#key, dialect)
-    const stored = orNext ? yield* matching.lockNextRow(from.batchId) : yield* matching.lockRow(from)
-    if (stored === undefined || !isUnchanged(stored, from, orNext)) return { ...nothing, taken: true }
+    if (isAny && this.#isPaused(fence, isFirm)) return { ...nothing, paused: true }
+    if (stored === undefined || !isUnchanged(stored, from, isAny)) return { ...nothing, taken: true }
     const { damaged, stops } = yield* matching.findConflictsOrDamage(stored)
     if (damaged !== undefined || stored.body === undefined) {
       if (isFirm) throw damagedStore(this.#key.location, damaged ?? stored)
@@ -221,18 +240,34 @@ export class Claims {
       const took = yield* matching.recordConflict(stored, 'pending', stop, attempt.at)
       return { waitMs: 0, stop: took ? stop : undefined, ...about, taken: !took }
     }
-    const waitMs = place === undefined ? 0 : yield* reservePlace(dialect, place)
-    if (waitMs > 0) return { waitMs, stop: undefined }
+    const { waitMs, update } = place === undefined ? noPlace : decidePlace(place, quota)
+    if (waitMs > 0) {
+      if (update !== undefined) yield* run(...update)
+      return { waitMs, stop: undefined }
+    }
     const joined = joinedPackages(fence.joined, stored)
-    const claimed = yield* this.#recordAttempt({ ...stored, body: stored.body, joined }, attempt, required)
+    const order = { ...stored, body: stored.body, joined }
+    const { batchId, row } = stored
+    this.#known.add(attempt.attemptId)
+    onAsked({ batchId, row, state: 'sending', attemptId: attempt.attemptId })
+    const [taken] = yield* lastly(
+      this.#insertAttempt(order, attempt, required),
+      update === undefined ? nothingAsked() : run(...update),
+    )
+    const claimed = taken && claimedOf(order, attempt, taken.number, taken.began_at)
     return { ...nothing, claimed, ...about, taken: claimed === undefined }
   }
 
-  *#recordAttempt(
-    stored: LockedRow & { body: Uint8Array; joined: number[] },
+  #isAny(orNext: boolean): boolean {
+    return orNext && this.#engine.dialect.isShared
+  }
+
+  /** Undefined where the row is not pending any more. */
+  *#insertAttempt(
+    stored: LockedRow,
     attempt: NewAttempt,
     { logId }: FenceRequirement,
-  ): Work<Claimed | undefined> {
+  ): Work<Taken | undefined> {
     const values = {
       ...attemptColumns(stored, attempt),
       log_id: logId ?? null,
@@ -241,16 +276,13 @@ export class Claims {
       runner: this.#runner.id ?? null,
       lease: leaseMs,
     }
-    this.#known.add(attempt.attemptId)
-    let taken: { number?: number; began_at?: number } = {}
+    let taken: Taken | undefined
     for (const statement of claimStatements(this.#engine.dialect).claim) {
-      const found = yield* get<typeof taken>(statement, values)
+      const found = yield* get<Taken>(statement, values)
       if (found === undefined) return undefined
       taken = found
     }
-    const { number = 0, began_at: at = attempt.at } = taken
-    const claimed = claimedOf(stored, attempt, number)
-    return { ...claimed, recorded: { ...claimed.recorded, at } }
+    return taken
   }
 
   #failure(fence: SelectedFence, required: FenceRequirement): ClaimFailure | undefined {
@@ -345,9 +377,10 @@ export function claimedOf(
   },
   attempt: NewAttempt,
   number: number,
+  at = attempt.at,
 ): Claimed {
   const { person_print, email_print, phone_print } = prints ?? erased
-  const { attemptId, at, userEmail } = attempt
+  const { attemptId, userEmail } = attempt
   return {
     attempt: { batchId, row, ...attempt, state: 'sending', body },
     recorded: {

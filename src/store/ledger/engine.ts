@@ -15,7 +15,14 @@ export interface Query {
  * runs it: SQLite to its end at once, PostgreSQL one answer at a time. A Work may run twice, so it changes nothing but
  * the database, and reads no iterator that its first run used up.
  */
-export type Work<T> = Generator<Query, T, unknown>
+export type Work<T> = Generator<Query | Queries, T, unknown>
+
+/** Statements of which none needs the answer of another: PostgreSQL is sent them at once, and runs them in their order. */
+export interface Queries {
+  queries: readonly Query[]
+  /** The transaction is committed along with them; its Work has no further statement. */
+  commits: boolean
+}
 
 /** All rows of the answer. */
 export function* all<Row = unknown>(sql: string, values: Values = {}): Work<Row[]> {
@@ -31,6 +38,46 @@ export function* get<Row = unknown>(sql: string, values: Values = {}): Work<Row 
 export function* run(sql: string, values: Values = {}): Work<number> {
   return (yield { kind: 'run', sql, values }) as number
 }
+
+/** Of no statement. */
+export function* nothingAsked(): Work<undefined> {}
+
+type Results<Works extends readonly Work<unknown>[]> = {
+  -readonly [at in keyof Works]: Works[at] extends Work<infer Result> ? Result : never
+}
+
+/** Works side by side: the first statement of each is sent at once, then the second of each that has one, and so on. */
+export function* together<Works extends readonly Work<unknown>[]>(...works: Works): Work<Results<Works>> {
+  return yield* inRounds(works, false)
+}
+
+/** The same for the last statements of a transaction, one of each: it is committed along with them. */
+export function* lastly<Works extends readonly Work<unknown>[]>(...works: Works): Work<Results<Works>> {
+  return yield* inRounds(works, true)
+}
+
+function* inRounds<Works extends readonly Work<unknown>[]>(
+  works: Works,
+  commits: boolean,
+): Work<Results<Works>> {
+  const steps = works.map((work) => work.next())
+  for (;;) {
+    const asked = steps.map((step) => (step.done === true ? [] : queriesOf(step.value)))
+    if (asked.every((each) => each.length === 0)) return steps.map(({ value }) => value) as Results<Works>
+    const isLast =
+      commits || steps.some(({ value, done }) => done !== true && 'commits' in value && value.commits)
+    const answers = (yield { queries: asked.flat(), commits: isLast }) as unknown[]
+    for (const [at, work] of works.entries()) {
+      const step = steps[at]
+      if (step === undefined || step.done === true) continue
+      const own = answers.splice(0, asked[at]?.length)
+      steps[at] = work.next('queries' in step.value ? own : own[0])
+    }
+  }
+}
+
+export const queriesOf = (asked: Query | Queries): readonly Query[] =>
+  'queries' in asked ? asked.queries : [asked]
 
 /** What no other process may do until the transaction ends. SQLite lets one process write at a time, whatever the lock. */
 export type Lock =

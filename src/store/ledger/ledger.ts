@@ -5,9 +5,11 @@ import {
   type Engine,
   get,
   insertRows,
+  nothingAsked,
   perDialect,
   resolveAmbiguousCommit,
   run,
+  together,
   type Work,
 } from './engine.ts'
 import {
@@ -41,9 +43,9 @@ import { leftByDecision, type SubmissionState } from '../../domain/submission/st
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
 import {
   type Begun,
+  type ClaimOptions,
   type ClaimResult,
   Claims,
-  type FenceRequirement,
   type MovedAndBegun,
   type Rollbacks,
 } from './claim.ts'
@@ -137,7 +139,10 @@ SET state = :state, changed_at = coalesce(${clock}, :at), reason = :reason, fiel
   offered_id = coalesce(:offered_id, offered_id)
   ${isShared ? `, runner = CASE WHEN (SELECT kind FROM batches WHERE id = batch_id) = 'single' THEN runner END` : ''}
 WHERE batch_id = :batch_id AND row_number = :row_number AND state = :from
-  AND attempt_id IS NOT DISTINCT FROM CAST(:attempt_id AS text)`,
+  AND attempt_id IS NOT DISTINCT FROM CAST(:attempt_id AS text)
+  AND (CAST(:request_id AS text) IS NULL OR EXISTS (
+    SELECT 1 FROM request_rows r JOIN batches b ON b.id = :batch_id AND b.base_url = r.service
+    WHERE r.request_id = :request_id AND r.batch_id = :batch_id AND r.row_number = :row_number))`,
 
   endAttempt: `
 UPDATE attempts SET ended_at = coalesce(${clock}, :at), became = :became, answer_status = :answer_status, reason = :reason
@@ -178,24 +183,38 @@ VALUES (:batch_id, :row_number, :attempt_id, :became, :made_at, :made_by, :why)`
  * did. Within its caller's transaction.
  */
 function* changeRow(dialect: Dialect, from: RowVersion, change: Change): Work<boolean> {
-  const { changeState, endAttempt, upsertPause } = statements(dialect)
-  const { holder, row, attempt, decision } = changeColumns(from, change)
-  if (holder !== undefined && (yield* run(insertRequest, holder)) === 0) return false
-  if ((yield* run(changeState, row)) === 0) {
-    if (holder !== undefined) yield* run(deleteRequest, holder)
-    return false
-  }
-  if (from.state === 'accepted') {
-    yield* run(deleteRequestOfRow, row)
-    yield* run(reopenAttempt, row)
-  }
-  if (attempt !== undefined) yield* run(endAttempt, attempt)
-  if (decision !== undefined) yield* run(insertDecision, decision)
+  const isChanged = yield* changeState(dialect, from, change)
+  if (isChanged) yield* recordChange(dialect, from, change)
+  return isChanged
+}
+
+/** The same of the row alone: `recordChange` comes after. */
+function* changeState(dialect: Dialect, from: RowVersion, change: Change): Work<boolean> {
+  const { holder, row } = changeColumns(from, change)
+  const [held, changed] = yield* together(
+    holder === undefined ? nothingAsked() : run(insertRequest, holder),
+    run(statements(dialect).changeState, row),
+  )
+  if (held === 1 && changed === 0 && holder !== undefined) yield* run(deleteRequest, holder)
+  return changed === 1
+}
+
+/** What a change says of the attempt and of who decided; no statement needs the answer of another. */
+function* recordChange(dialect: Dialect, from: RowVersion, change: Change): Work<void> {
+  const { endAttempt, upsertPause } = statements(dialect)
+  const { row, attempt, decision } = changeColumns(from, change)
+  const isReopened = from.state === 'accepted'
   // Every runner that sends to that service waits until it is healthy before the next row goes out.
-  if (upsertPause !== undefined && from.state === 'sending' && change.to === 'unknown') {
-    yield* run(upsertPause, { batch_id: from.batchId, attempt_id: from.attemptId })
-  }
-  return true
+  const pauses = from.state === 'sending' && change.to === 'unknown'
+  yield* together(
+    isReopened ? run(deleteRequestOfRow, row) : nothingAsked(),
+    isReopened ? run(reopenAttempt, row) : nothingAsked(),
+    attempt === undefined ? nothingAsked() : run(endAttempt, attempt),
+    decision === undefined ? nothingAsked() : run(insertDecision, decision),
+    upsertPause === undefined || !pauses
+      ? nothingAsked()
+      : run(upsertPause, { batch_id: from.batchId, attempt_id: from.attemptId }),
+  )
 }
 
 /**
@@ -328,7 +347,7 @@ export class EngineLedger {
    */
   async begin(from: RowVersion, attempt: NewAttempt): Promise<Attempt | undefined> {
     await this.#rollbacks.ready()
-    return (await this.#claim(from, (required) => this.#claims.claim(from, attempt, required))).attempt
+    return (await this.#claim(from, attempt, undefined, false)).attempt
   }
 
   /**
@@ -337,7 +356,7 @@ export class EngineLedger {
    */
   async beginInQuota(from: RowVersion, attempt: NewAttempt, place: QuotaPlace, orNext = false) {
     await this.#rollbacks.ready()
-    return this.#claim(from, (required) => this.#claims.claim(from, attempt, required, { place, orNext }))
+    return this.#claim(from, attempt, place, orNext)
   }
 
   /** Any other change; whether it took. `accepted` does not where another order has that request. */
@@ -380,16 +399,27 @@ export class EngineLedger {
     const claims = this.#claims
     const required = this.#rollbacks.fence()
     let claim: ClaimResult | undefined
+    let asked: RowVersion | undefined
     let isAnswered = true
+    const options: ClaimOptions = { place, orNext, onAsked: (row) => (asked = row) }
     const moved = await resolveAmbiguousCommit(
       () =>
         this.#engine.transaction(
           function* () {
             claim = undefined
+            asked = undefined
             isAnswered = true
-            const took = yield* changeRow(dialect, from, change)
-            if (took) claim = yield* claims.tryToClaim(next, attempt, required, { place, orNext })
-            return took
+            const [took, seen] = yield* together(
+              changeState(dialect, from, change),
+              claims.read(next, required, options),
+            )
+            if (!took) return false
+            const [, found] = yield* together(
+              recordChange(dialect, from, change),
+              claims.decide(seen, next, attempt, required, { ...options, isFirm: false }),
+            )
+            claim = found
+            return true
           },
           { accountOf: from.batchId },
         ),
@@ -406,7 +436,7 @@ export class EngineLedger {
     if (moved) this.#recordOutcome(from, change)
     try {
       if (!isAnswered) {
-        await this.#takeBack(claim, unanswered)
+        await this.#takeBack(asked, attempt.at, unanswered)
         return { moved, attempt: undefined, stop: undefined }
       }
       const { attempt: begun, stop, row } = await this.#recorded(claim ?? { waitMs: 0, stop: undefined })
@@ -472,24 +502,27 @@ export class EngineLedger {
 
   /** One short transaction that takes a row to `sending`. One whose commit was not answered is never sent. */
   async #claim(
-    { batchId }: RowVersion,
-    work: (required: FenceRequirement) => Work<ClaimResult>,
+    from: RowVersion,
+    attempt: NewAttempt,
+    place: QuotaPlace | undefined,
+    orNext: boolean,
   ): Promise<Begun> {
-    let claim: ClaimResult | undefined
+    const claims = this.#claims
     for (let failures = 0; ; failures += 1) {
       const required = this.#rollbacks.fence()
+      let asked: RowVersion | undefined
+      let claim: ClaimResult
       try {
         claim = await this.#engine.transaction(
-          function* () {
-            claim = undefined
-            claim = yield* work(required)
-            return claim
+          () => {
+            asked = undefined
+            return claims.claim(from, attempt, required, { place, orNext, onAsked: (row) => (asked = row) })
           },
-          { accountOf: batchId },
+          { accountOf: from.batchId },
         )
       } catch (error) {
         if (!(error instanceof NoAnswerError)) throw error
-        await this.#takeBack(claim, unanswered)
+        await this.#takeBack(asked, attempt.at, unanswered)
         return { waitMs: 0, attempt: undefined, stop: undefined, taken: true }
       }
       if (claim.failure === undefined) return this.#recorded(claim)
@@ -502,13 +535,14 @@ export class EngineLedger {
   async #recorded(claim: ClaimResult): Promise<Begun> {
     const { claimed, failure: _, ...begun } = claim
     if (claimed === undefined) return { ...begun, attempt: undefined }
+    const { attempt } = claimed
     try {
       await this.#rollbacks.record(claimed.recorded)
     } catch (error) {
-      await this.#takeBack(claim, 'the attempt could not be recorded in the attempt log')
+      await this.#takeBack(attempt, attempt.at, 'the attempt could not be recorded in the attempt log')
       throw error
     }
-    return { ...begun, attempt: claimed.attempt }
+    return { ...begun, attempt }
   }
 
   /** What a recovery would need. `pending` says that nothing was sent only where the service was asked nothing. */
@@ -519,11 +553,10 @@ export class EngineLedger {
   }
 
   /** No byte of it has left. A process that has the row locked still is waited for. */
-  async #takeBack(claim: ClaimResult | undefined, reason: string): Promise<void> {
-    if (claim?.claimed === undefined) return
-    const { attempt } = claim.claimed
+  async #takeBack(asked: RowVersion | undefined, at: number, reason: string): Promise<void> {
+    if (asked === undefined) return
     const { lockState } = ledgerStatements(this.#engine.dialect)
-    await this.#change(attempt, { to: 'pending', at: attempt.at, reason }, lockState)
+    await this.#change(asked, { to: 'pending', at, reason }, lockState)
   }
 
   /** `lock`: asked for the row first, waiting for a process that has it; nothing is changed where it finds none. */

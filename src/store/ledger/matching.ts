@@ -48,6 +48,8 @@ export interface ToCompare extends Compared {
   account: string
   prints: PersonPrints | undefined
   allowed: Allowed
+  /** Found along with the row, for its own fingerprints. */
+  looked?: WhetherShared
 }
 
 /** A row of the store, with what an attempt takes from it. */
@@ -153,34 +155,36 @@ export function sharesOf(text: string | null): Shared[] {
   return text === null ? [] : (text.split(' ') as Shared[])
 }
 
+const printColumns = ['person_print', 'email_print', 'phone_print']
+
+/**
+ * Whether a row shares anything with another at all: what that is costs more, and for most rows there is nothing. Damaged is
+ * a row whose e-mail is the same by its text and another by its fingerprint: its number and its batch. `of`: a column of the row.
+ */
+function sharedColumns({ sameEmail }: Dialect, of: (column: string) => string): string {
+  const another = (print: string): string => `EXISTS (
+  SELECT 1 FROM submissions o
+  WHERE o.${print} = ${of(print)} AND NOT (o.batch_id = ${of('batch_id')} AND o.row_number = ${of('row_number')}))`
+  return `
+CAST((${printColumns.map(another).join(' OR ')}) AS integer) AS is_shared,
+CAST((${sharesUnmatched(of)}) AS integer) AS unmatched,
+(SELECT o.row_number || ' ' || o.batch_id FROM submissions o
+  WHERE ${sameEmail('o.email', of('email'))} AND o.fingerprint IS NOT NULL
+    AND o.email_print IS DISTINCT FROM ${of('email_print')} LIMIT 1) AS damaged`
+}
+
 /**
  * With what an attempt is made of, since both are done at once, and with where the database has the row. A batch that a machine
  * whose clock is ahead has added came in now.
  */
-const selectToCompare = ({ rowPlace, clock }: Dialect): string => `
-SELECT ${rowPlace.of('s')} AS place, s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id,
+const selectToCompare = (dialect: Dialect): string => `
+SELECT ${dialect.rowPlace.of('s')} AS place, s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id,
   s.first_name, s.last_name, s.email, s.phone, s.body, s.body_sha256,
   s.person_print, s.email_print, s.phone_print, s.witnesses,
-  b.base_url, CASE WHEN ${clock} < b.added_at THEN ${clock} ELSE b.added_at END AS added_at, b.kind, b.account, b.allow_duplicate, b.allow_similar, b.shared
+  b.base_url, CASE WHEN ${dialect.clock} < b.added_at THEN ${dialect.clock} ELSE b.added_at END AS added_at, b.kind, b.account, b.allow_duplicate, b.allow_similar, b.shared,
+  ${sharedColumns(dialect, (column) => `s.${column}`)}
 FROM submissions s JOIN batches b ON b.id = s.batch_id
 WHERE s.batch_id = :batch_id`
-
-const printColumns = ['person_print', 'email_print', 'phone_print']
-
-const another = (print: string): string => `EXISTS (
-  SELECT 1 FROM submissions WHERE ${print} = :${print} AND NOT (batch_id = :batch_id AND row_number = :row_number)
-)`
-
-/**
- * Whether a row shares anything with another at all: what that is costs more, and for most rows there is nothing. Damaged is
- * a row whose e-mail is the same by its text and another by its fingerprint: its number and its batch.
- */
-const selectWhetherShared = ({ sameEmail }: Dialect): string => `
-SELECT CAST((${printColumns.map(another).join(' OR ')}) AS integer) AS shared,
-  CAST((${sharesUnmatched}) AS integer) AS unmatched,
-  (SELECT row_number || ' ' || batch_id FROM submissions
-    WHERE ${sameEmail('email', ':email')} AND fingerprint IS NOT NULL AND email_print IS DISTINCT FROM :email_print
-    LIMIT 1) AS damaged`
 
 /** Each account sees its own people and those of no account; without an account everybody is seen. */
 const isSeen = `s.state IN ${sqlList(statesThatMatch)} AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
@@ -215,7 +219,7 @@ export const matchingStatements = perDialect((dialect) => ({
   lockNext: `${selectToCompare(dialect)} AND s.state = 'pending'
 ORDER BY ${dialect.pendingOrder('s')} LIMIT 1 ${dialect.lockRows('s', 'skip locked')}`,
 
-  selectWhetherShared: selectWhetherShared(dialect),
+  selectWhetherShared: `SELECT ${sharedColumns(dialect, (column) => `:${column}`)}`,
   selectCandidates: selectCandidates(dialect),
   selectUnmatched: unmatchedStatements(dialect).selectUnmatched,
   selectCandidatesOfMany: selectCandidatesOfMany(dialect),
@@ -269,7 +273,7 @@ export interface LockedRow extends StoredRow {
 }
 
 interface WhetherShared {
-  shared: 0 | 1
+  is_shared: 0 | 1
   /** With a request that no row ordered. */
   unmatched: 0 | 1
   damaged: string | null
@@ -392,10 +396,10 @@ export class Matching {
     if (prints === undefined) return { candidates: [] }
     const key = { batch_id: batchId, row_number: row.row }
     const values = { ...prints, ...key, email: recipient?.email ?? null }
-    const { shared, unmatched, damaged } = (yield* get(
-      this.#statements.selectWhetherShared,
-      values,
-    )) as WhetherShared
+    const looked =
+      (row.prints && row.looked) ??
+      ((yield* get(this.#statements.selectWhetherShared, values)) as WhetherShared)
+    const { is_shared, unmatched, damaged } = looked
     if (damaged !== null) {
       const [number, damagedBatch = ''] = damaged.split(' ')
       return { damaged: { batchId: damagedBatch, row: Number(number) }, candidates: [] }
@@ -407,7 +411,7 @@ export class Matching {
       samePerson: its.person_print === prints.person_print,
       sameEmail: its.email_print === prints.email_print,
     }))
-    if (shared === 0) return { candidates: ofRequests }
+    if (is_shared === 0) return { candidates: ofRequests }
     const found = yield* all(this.#statements.selectCandidates, {
       ...prints,
       ...key,
@@ -421,5 +425,7 @@ export class Matching {
 
 function lockedRowOf(found: unknown): LockedRow | undefined {
   const row = storedRowOf(found)
-  return row && { ...row, place: (found as LockedRow).place }
+  if (row === undefined) return undefined
+  const { place, is_shared, unmatched, damaged } = found as WhetherShared & Pick<LockedRow, 'place'>
+  return { ...row, place, looked: { is_shared, unmatched, damaged } }
 }

@@ -1,6 +1,6 @@
 import type { QuotaPlace, QuotaState } from '../../domain/quota/place.ts'
 import { NoAnswerError } from '../../errors/kinds.ts'
-import { type Dialect, type Engine, get, run, type Work } from './engine.ts'
+import { type Dialect, type Engine, get, run, type Values, type Work } from './engine.ts'
 import type { StoreKey } from './fingerprints.ts'
 
 interface Stored {
@@ -58,17 +58,28 @@ export class Quota {
 }
 
 /** Milliseconds to wait, or 0 where the place is taken. Within its caller's transaction. */
-export function* reservePlace(dialect: Dialect, { account, decide }: QuotaPlace): Work<number> {
-  let stored = yield* get<Stored>(lockState(dialect), { account })
-  if (stored === undefined) {
-    yield* run(insertState, { account })
-    stored = yield* get<Stored>(lockState(dialect), { account })
-  }
+function* reservePlace(dialect: Dialect, place: QuotaPlace): Work<number> {
+  const { waitMs, update } = decidePlace(place, yield* lockPlace(dialect, place))
+  if (update !== undefined) yield* run(...update)
+  return waitMs
+}
+
+/** The use of a key's windows, which no other process changes until the transaction ends. */
+export function* lockPlace(dialect: Dialect, { account }: QuotaPlace): Work<Stored | undefined> {
+  const stored = yield* get<Stored>(lockState(dialect), { account })
+  if (stored !== undefined) return stored
+  yield* run(insertState, { account })
+  return yield* get<Stored>(lockState(dialect), { account })
+}
+
+/** With the statement that records it; none where nothing changes, as for most processes that are told to wait. */
+export function decidePlace(
+  { account, decide }: QuotaPlace,
+  stored: Stored | undefined,
+): { waitMs: number; update: [sql: string, values: Values] | undefined } {
   const { state, waitMs } = decide(parseState(stored?.state), stored?.now ?? undefined)
   const text = JSON.stringify(state)
-  // A process that is told to wait changes nothing most of the time, and needs no flush.
-  if (text !== stored?.state) yield* run(updateState, { account, state: text })
-  return waitMs
+  return { waitMs, update: text === stored?.state ? undefined : [updateState, { account, state: text }] }
 }
 
 function parseState(text: string | null | undefined): QuotaState {

@@ -26,9 +26,10 @@ const holders = `(
 )`
 
 /** Whether a row shares a fingerprint with any: a condition on the parameters that are named as the columns are. */
-export const sharesUnmatched = ['person_print', 'email_print', 'phone_print']
-  .map((print) => `EXISTS (SELECT 1 FROM unmatched_requests WHERE ${print} = :${print})`)
-  .join(' OR ')
+export const sharesUnmatched = (of: (column: string) => string): string =>
+  ['person_print', 'email_print', 'phone_print']
+    .map((print) => `EXISTS (SELECT 1 FROM unmatched_requests u WHERE u.${print} = ${of(print)})`)
+    .join(' OR ')
 
 export const unmatchedStatements = perDialect(({ isIn, serial }: Dialect) => ({
   /** Those that share a fingerprint with a row, in the order in which they were made. */

@@ -10,7 +10,7 @@ import { type Environment, variable } from '../../../host/env.ts'
 import { homeFolder, NoHomeError } from '../../../host/paths.ts'
 import { hasFileModes } from '../../../host/runtime.ts'
 import { type Clock, systemClock } from '../../../host/clock.ts'
-import type { Values } from '../engine.ts'
+import { type Queries, type Query, queriesOf, type Values } from '../engine.ts'
 import { endsSession, isDeadlock, isRefusal, noAnswer, storeFailure } from './failure.ts'
 
 /** A statement as PostgreSQL takes it, prepared under a name, with the order of its values. */
@@ -123,6 +123,7 @@ export async function clientOptions(server: PostgresServer, answerMs?: number): 
     connectionTimeoutMillis: answerMs ?? connectTimeoutMs,
     query_timeout: answerMs ?? longestStatementMs,
     keepAlive: true,
+    pipeline: true,
     types: { getTypeParser: (oid, format) => (numbers.has(oid) ? Number : types.getTypeParser(oid, format)) },
   }
 }
@@ -193,6 +194,8 @@ export interface Sql {
   get(sql: string, values?: Values): Promise<unknown>
   /** How many rows it changed. */
   run(sql: string, values?: Values): Promise<number>
+  /** Answers of what a Work asks, as `together` gives them: sent at once, and not one by one. */
+  ask(asked: Query | Queries): Promise<unknown>
 }
 
 export interface DatabaseOptions {
@@ -209,6 +212,14 @@ export interface DatabaseOptions {
   onNotice?: ((notice: string) => void) | undefined
   /** Ends waiting. */
   signal?: AbortSignal | undefined
+}
+
+const commit: Query = { kind: 'run', sql: 'COMMIT', values: {} }
+const begin: Query = { kind: 'run', sql: 'BEGIN', values: {} }
+const beginSnapshot: Query = {
+  kind: 'run',
+  sql: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  values: {},
 }
 
 const firstPauseMs = 100
@@ -258,30 +269,45 @@ export class Database implements Sql {
     return this.#inTurn(async (client) => (await this.#alone(client, sql, values)).rowCount ?? 0)
   }
 
+  async ask(asked: Query | Queries): Promise<unknown> {
+    const answers: unknown[] = []
+    for (const { kind, sql, values } of queriesOf(asked)) answers.push(await this[kind](sql, values))
+    return 'queries' in asked ? answers : answers[0]
+  }
+
   /**
    * All of `work` or none of it. It may be called again after a loss, so it changes nothing but through its argument.
-   * Committed to the server's disk, and to a synchronous standby where there is one.
+   * Committed to the server's disk, and to a synchronous standby where there is one. `first`: a statement that is sent
+   * with its BEGIN.
    */
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#inTransaction('BEGIN', work)
+  transaction<T>(work: (sql: Sql) => Promise<T>, first?: Query): Promise<T> {
+    return this.#inTransaction(first === undefined ? [begin] : [begin, first], work)
   }
 
   /** Reads of one moment. */
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#inTransaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work)
+    return this.#inTransaction([beginSnapshot], work)
   }
 
-  #inTransaction<T>(begin: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  #inTransaction<T>(first: readonly Query[], work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#inTurn(async (client) => {
-      await this.#send(client, begin, {})
+      const sql = this.#within(client)
+      let isCommitted = false
+      const ask = (asked: Query | Queries): Promise<unknown> => {
+        if (isCommitted) throw new InternalError('a statement came after the last of its transaction')
+        isCommitted = 'queries' in asked && asked.commits
+        return isCommitted ? this.#commit(client, queriesOf(asked)) : sql.ask(asked)
+      }
       let result: T
       try {
-        result = await work(this.#within(client))
+        // Nothing that changes anything is sent before there is a transaction.
+        await this.#sendAll(client, first)
+        result = await work({ ...sql, ask })
       } catch (error) {
         await this.#rollBack(client)
         throw error
       }
-      await this.#commit(client)
+      if (!isCommitted) await this.#commit(client, [])
       return result
     })
   }
@@ -390,6 +416,10 @@ export class Database implements Sql {
       all: async (sql, values = {}) => (await this.#send(client, sql, values)).rows,
       get: async (sql, values = {}) => (await this.#send(client, sql, values)).rows[0] as unknown,
       run: async (sql, values = {}) => (await this.#send(client, sql, values)).rowCount ?? 0,
+      ask: async (asked) => {
+        const answers = await this.#sendAll(client, queriesOf(asked))
+        return 'queries' in asked ? answers : answers[0]
+      },
     }
   }
 
@@ -399,17 +429,28 @@ export class Database implements Sql {
     return this.#surely(client, () => this.#ask(client, sql, values))
   }
 
-  async #commit(client: Client): Promise<void> {
-    const { command } = await this.#surely(client, () => this.#ask(client, 'COMMIT', {}))
+  /** Answers of the last statements of a transaction, which are sent with its COMMIT. */
+  async #commit(client: Client, last: readonly Query[]): Promise<unknown[]> {
+    const results = await this.#surely(client, () =>
+      atOnce(client, [...last, commit], ({ sql, values }) => this.#ask(client, sql, values)),
+    )
     // What a server answers to the COMMIT of a transaction in which a statement failed.
-    if (command === 'ROLLBACK') throw new InternalError('a failed transaction was committed')
+    if (results.at(-1)?.command === 'ROLLBACK') throw new InternalError('a failed transaction was committed')
+    return last.map(({ kind }, at) => answerOf(results[at] as QueryResult, kind))
+  }
+
+  /** Sent at once. The first failure is thrown: what comes after it in a transaction fails for that. */
+  async #sendAll(client: Client, queries: readonly Query[]): Promise<unknown[]> {
+    return atOnce(client, queries, async ({ kind, sql, values }) =>
+      answerOf(await this.#send(client, sql, values), kind),
+    )
   }
 
   /**
    * Takes nothing for an answer but the server's own: it warns (01000) where it stopped waiting for its standby, and
    * then says that all is well.
    */
-  async #surely(client: Client, ask: () => Promise<QueryResult>): Promise<QueryResult> {
+  async #surely<T>(client: Client, ask: () => Promise<T>): Promise<T> {
     let warning: object | undefined
     const onNotice = (notice: { code?: string | undefined }): void => {
       if (notice.code === '01000') warning = notice
@@ -466,8 +507,31 @@ export class Database implements Sql {
   }
 }
 
+/** What pg's client does not declare. */
+interface Wire {
+  connection: { stream: { cork(): void; uncork(): void; destroy(): void } }
+}
+
 /** At once, whatever it waits for; a second time does nothing. */
 function destroy(client: Client): void {
-  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
-  connection.stream.destroy()
+  ;(client as unknown as Wire).connection.stream.destroy()
+}
+
+function answerOf({ rows, rowCount }: QueryResult, kind: Query['kind'] | undefined): unknown {
+  if (kind === 'run') return rowCount ?? 0
+  return kind === 'get' ? (rows[0] as unknown) : rows
+}
+
+/** Sends statements in one write, and waits for all answers; throws what the first that failed threw. */
+async function atOnce<T>(
+  client: Client,
+  queries: readonly Query[],
+  send: (query: Query) => Promise<T>,
+): Promise<T[]> {
+  const { stream } = (client as unknown as Wire).connection
+  stream.cork()
+  const sent = queries.map((query) => send(query))
+  stream.uncork()
+  await Promise.allSettled(sent)
+  return Promise.all(sent)
 }

@@ -2,6 +2,7 @@ import {
   type Dialect,
   type Engine,
   type Lock,
+  type Query,
   type ParameterRows,
   type Values,
   type Within,
@@ -46,25 +47,25 @@ const keyOf = (kind: string, name: string): string =>
 
 export const batchKey = keyOf('batch', 'CAST(:batch_id AS text)')
 
-const lockNobody = `SELECT pg_advisory_xact_lock_shared(${keyOf('account', `''`)})`
-const lockOne = `SELECT pg_advisory_xact_lock(${keyOf('account', 'CAST(:account AS text)')})`
+/**
+ * Until the end of the transaction each statement is planned once in a session, and to look rows up by an index: what the
+ * tables held by then, often nothing, says little, and planning costs several times what running a statement does.
+ */
+const planOnce = [
+  ['plan_cache_mode', 'force_generic_plan'],
+  ...['seqscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => [`enable_${way}`, 'off']),
+]
+  .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+  .join(', ')
 
 /**
  * Until the end of the transaction nobody else compares people of an account: "two adds both inserted" where one looks and then
  * inserts. Orders of nobody's account are compared with those of all.
  */
-async function lockAccount(sql: Sql, account: string): Promise<void> {
-  if (account !== '') await sql.run(lockNobody)
-  await sql.run(lockOne, { account })
-}
-
-/** The same for the account of a batch. */
-async function lockAccountOf(sql: Sql, batchId: string): Promise<void> {
-  const found = (await sql.get('SELECT account FROM batches WHERE id = :id', { id: batchId })) as
-    | { account: string }
-    | undefined
-  await lockAccount(sql, found?.account ?? '')
-}
+const lockAccount = `
+SELECT ${planOnce}, CASE WHEN account <> '' THEN CAST(pg_advisory_xact_lock_shared(${keyOf('account', `''`)}) AS text) END,
+  pg_advisory_xact_lock(${keyOf('account', 'account')})
+FROM (SELECT coalesce((SELECT account FROM batches WHERE id = :batch_id), :account, '') AS account OFFSET 0) AS locked`
 
 /** Whether the connection of a runner `r` stands: it holds its lock as long as it does. */
 export const runnerIsThere = `EXISTS (
@@ -82,7 +83,7 @@ export const nobodyHas = `NOT EXISTS (
 /**
  * Adds of events take turns: a reader who has seen one has seen all before it. The number is any that nothing else locks.
  */
-const lockEvents = 'SELECT pg_advisory_xact_lock(5246434, 1)'
+const lockEvents = `SELECT ${planOnce}, pg_advisory_xact_lock(5246434, 1)`
 
 /** No other process writes until the transaction ends, however long another store takes meanwhile. */
 const lockTables = `
@@ -134,10 +135,7 @@ export class PostgresEngine implements Engine {
   }
 
   transaction<T>(work: () => Work<T>, lock?: Lock): Promise<T> {
-    return this.#database.transaction(async (sql) => {
-      await takeLock(sql, lock)
-      return runOn(sql, work())
-    })
+    return this.#database.transaction((sql) => runOn(sql, work()), lock && queryOf(lock))
   }
 
   snapshot<T>(work: () => Work<T>): Promise<T> {
@@ -145,22 +143,21 @@ export class PostgresEngine implements Engine {
   }
 
   exclusively<T>(work: (within: Within) => Promise<T>): Promise<T> {
-    return this.#database.transaction(async (sql) => {
-      await takeLock(sql, 'all tables')
-      return work((each) => runOn(sql, each))
-    })
+    return this.#database.transaction((sql) => work((each) => runOn(sql, each)), queryOf('all tables'))
   }
 
   readonly listen = (channel: string, onPayload: (payload: string) => void): Promise<void> =>
     this.#database.listen(channel, onPayload)
 }
 
-async function takeLock(sql: Sql, lock: Lock | undefined): Promise<void> {
-  if (lock === undefined) return
-  if (lock === 'events') await sql.run(lockEvents)
-  else if (lock === 'all tables') await sql.run(lockTables)
-  else if ('account' in lock) await lockAccount(sql, lock.account)
-  else await lockAccountOf(sql, lock.accountOf)
+function queryOf(lock: Lock): Query {
+  if (lock === 'events') return { kind: 'run', sql: lockEvents, values: {} }
+  if (lock === 'all tables') return { kind: 'run', sql: lockTables, values: {} }
+  const values =
+    'account' in lock
+      ? { account: lock.account, batch_id: null }
+      : { account: null, batch_id: lock.accountOf }
+  return { kind: 'run', sql: lockAccount, values }
 }
 
 /** All statements of `work`, one after the other. */
@@ -169,8 +166,7 @@ export async function runOn<T>(sql: Sql, work: Work<T>): Promise<T> {
   while (step.done !== true) {
     let answer: unknown
     try {
-      const { kind, sql: text, values } = step.value
-      answer = await sql[kind](text, values)
+      answer = await sql.ask(step.value)
     } catch (error) {
       step = work.throw(error)
       continue

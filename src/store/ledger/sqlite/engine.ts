@@ -2,7 +2,15 @@ import { storeMoved } from '../../../domain/store/moving.ts'
 import { InternalError, IoError, StoreBusyError } from '../../../errors/kinds.ts'
 import { RefcheckError } from '../../../errors/base.ts'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import type { Dialect, Engine, ParameterRows, Query, Within, Work } from '../engine.ts'
+import {
+  queriesOf,
+  type Dialect,
+  type Engine,
+  type ParameterRows,
+  type Query,
+  type Within,
+  type Work,
+} from '../engine.ts'
 import type { Columns } from '../schema.ts'
 import { statSync } from 'node:fs'
 
@@ -105,7 +113,9 @@ export class Database {
     while (step.done !== true) {
       let answer: unknown
       try {
-        answer = this.#answer(step.value)
+        const asked = step.value
+        const answers = queriesOf(asked).map((query) => this.#answer(query))
+        answer = 'queries' in asked ? answers : answers[0]
       } catch (error) {
         step = work.throw(error)
         continue
