@@ -7,6 +7,13 @@ import { type Source, sources } from './sources.ts'
 /** Where a call may stand: it is delegated to, or handed to an engine, which runs it. */
 const isRun = /(?:\byield\*|\(\w*\) =>|\b(?:run|runSync|within)\(|\brunOn\(\w+,)$/
 
+/** Whether it is an argument of what runs several side by side. */
+function isArgument(before: string): boolean {
+  const at = Math.max(before.lastIndexOf('together('), before.lastIndexOf('lastly('))
+  const since = at === -1 ? '' : before.slice(at)
+  return since.split('(').length > since.split(')').length
+}
+
 interface Generators {
   functions: Set<string>
   methods: Set<string>
@@ -48,7 +55,8 @@ function notRun(file: Source, files: readonly Source[], shared: readonly string[
   return [...text.matchAll(call)].flatMap(({ 0: called, index }) => {
     const before = text.slice(0, index)
     const isDeclared = /^[^\n]*\): \w/.test(text.slice(index)) && /(?:^|\n) *(?:async )?$/.test(before)
-    if (isRun.test(before.trimEnd()) || /\bfunction\* $/.test(before) || isDeclared) return []
+    if (isRun.test(before.trimEnd()) || isArgument(before) || /\bfunction\* $/.test(before) || isDeclared)
+      return []
     return [`${path}:${before.split('\n').length}: ${called}`]
   })
 }

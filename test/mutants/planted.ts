@@ -68,27 +68,19 @@ export const plants: readonly Plant[] = [
   {
     what: 'a row is compared before the transaction that takes it to sending, PostgreSQL',
     edits: [
-      ...inFile(
-        `${ledger}/ledger.ts`,
-        [
-          'return (await this.#claim(from, (required)',
-          'const before = await this.#engine.transaction(() => this.#claims.compare(from))\n    return (await this.#claim(from, (required)',
-        ],
-        [
-          'this.#claims.claim(from, attempt, required))).attempt',
-          'this.#claims.claim(from, attempt, required, { before }))).attempt',
-        ],
-      ),
+      ...inFile(`${ledger}/ledger.ts`, [
+        'return (await this.#claim(from, attempt, undefined, false)',
+        'this.#claims.before = await this.#engine.transaction(() => this.#claims.compare(from))\n    return (await this.#claim(from, attempt, undefined, false)',
+      ]),
       ...inFile(
         `${ledger}/claim.ts`,
         [
-          '  *#recordAttempt(',
-          '  *compare(from: RowVersion) {\n    const matching = new Matching(this.#key, this.#engine.dialect)\n    return yield* matching.findConflictsOrDamage(yield* matching.lockRow(from))\n  }\n\n  *#recordAttempt(',
+          '  *#insertAttempt(',
+          '  *compare(from: RowVersion) {\n    const matching = new Matching(this.#key, this.#engine.dialect)\n    return yield* matching.findConflictsOrDamage(yield* matching.lockRow(from))\n  }\n\n  before: never | undefined\n\n  *#insertAttempt(',
         ],
-        ['isFirm }: Partial<ClaimOptions>', 'isFirm, before }: Partial<ClaimOptions>'],
         [
           'yield* matching.findConflictsOrDamage(stored)\n    if',
-          'before ?? (yield* matching.findConflictsOrDamage(stored))\n    if',
+          'this.before ?? (yield* matching.findConflictsOrDamage(stored))\n    if',
         ],
       ),
     ],

@@ -196,12 +196,12 @@ export class Claims {
     required: FenceRequirement,
     options: ClaimOptions,
   ): Work<ClaimResult> {
-    const seen = yield* this.read(from, required, options)
+    const seen = yield* this.readForClaim(from, required, options)
     return yield* this.decide(seen, from, attempt, required, { ...options, isFirm: true })
   }
 
   /** What a claim is decided by, at one go; the row and the use of the quota are locked. */
-  *read(from: RowVersion, required: FenceRequirement, { place, orNext }: ClaimOptions): Work<Seen> {
+  *readForClaim(from: RowVersion, required: FenceRequirement, { place, orNext }: ClaimOptions): Work<Seen> {
     const { dialect } = this.#engine
     const matching = new Matching(this.#key, dialect)
     const [fence, stored, quota] = yield* together(

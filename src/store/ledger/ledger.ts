@@ -30,8 +30,8 @@ import type {
   Submission,
   SubmissionFilter,
 } from '../../domain/submission/submission.ts'
-import { type Allowed, firstToTell, releasable, type Stop } from '../../domain/submission/match.ts'
-import { Matching, type ToCompare } from './matching.ts'
+import type { Stop } from '../../domain/submission/match.ts'
+import { type AddGuard, allowedBy, findConflictOfNew, Matching } from './matching.ts'
 import { type Change, refuseImpossible } from '../../domain/submission/change.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import type { Whom } from '../../domain/batch/reconciliation.ts'
@@ -82,53 +82,6 @@ WHERE request_id = :request_id AND ${sqlIsOfService('submissions', 'CAST(:base_u
   NOT ${isTerminal}
   OR (request_status = :status AND CAST(:checks AS text) IS NOT NULL AND checks IS DISTINCT FROM CAST(:checks AS text))
 )`
-
-/** What a person allowed along with a new order. */
-interface AddGuard {
-  allowDuplicate: boolean
-  allowSimilar?: boolean | undefined
-  /** Orders that the person was shown, and said of each that it is no reason to stop; kept as releases. */
-  shown?: readonly RowVersion[] | undefined
-}
-
-/** Orders that are not added yet, as they are compared. */
-function newToCompare(batch: NewBatch, guard: AddGuard): ToCompare[] {
-  const { id: batchId, account = '', baseUrl, addedAt, kind, submissions } = batch
-  const allowed = allowedBy(guard)
-  return submissions.map(({ packageId, recipient }, index) => ({
-    batchId,
-    row: index + 1,
-    baseUrl,
-    account,
-    addedAt,
-    kind,
-    packageId,
-    recipient,
-    allowed,
-    prints: undefined,
-  }))
-}
-
-/** The conflict of orders that are not added yet, past what the person was shown. */
-function* findConflictOfNew(matching: Matching, batch: NewBatch, guard: AddGuard): Work<Stop | undefined> {
-  for (const row of newToCompare(batch, guard)) {
-    const stop = notShown(yield* matching.findConflicts(row), guard)
-    if (stop !== undefined) return stop
-  }
-  return undefined
-}
-
-function notShown(stops: readonly Stop[], { shown = [] }: AddGuard): Stop | undefined {
-  const wasShown = (order: RowVersion): boolean =>
-    shown.some((each) => each.batchId === order.batchId && each.row === order.row)
-  return firstToTell(stops.filter(({ order, reason }) => !wasShown(order) || !releasable.includes(reason)))
-}
-
-const allowedBy = ({ allowDuplicate, allowSimilar }: AddGuard): Allowed => ({
-  duplicate: allowDuplicate,
-  similar: allowSimilar === true,
-  shared: [],
-})
 
 const statements = perDialect(({ isShared, clock }) => ({
   // A single order stays its runner's; a row of a file is any runner's again.
@@ -411,7 +364,7 @@ export class EngineLedger {
             isAnswered = true
             const [took, seen] = yield* together(
               changeState(dialect, from, change),
-              claims.read(next, required, options),
+              claims.readForClaim(next, required, options),
             )
             if (!took) return false
             const [, found] = yield* together(
@@ -512,11 +465,12 @@ export class EngineLedger {
       const required = this.#rollbacks.fence()
       let asked: RowVersion | undefined
       let claim: ClaimResult
+      const options: ClaimOptions = { place, orNext, onAsked: (row) => (asked = row) }
       try {
         claim = await this.#engine.transaction(
-          () => {
+          function* () {
             asked = undefined
-            return claims.claim(from, attempt, required, { place, orNext, onAsked: (row) => (asked = row) })
+            return yield* claims.claim(from, attempt, required, options)
           },
           { accountOf: from.batchId },
         )

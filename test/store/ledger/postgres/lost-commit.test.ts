@@ -21,15 +21,21 @@ const accepted = {
   requestStatus: 'RECEIVED',
 } as const
 
-/** A store behind a network that cuts the connection at the next COMMIT, once, `before` or `after` the server has it. */
-async function cutAtCommit(when: 'before' | 'after') {
+/** A store behind a network that cuts the connection at the next COMMIT, once, `before` the server has it or `after` the answer `until`. */
+async function cutAtCommit(when: 'before' | 'after', until = 'COMMIT') {
   let armed = false
   const cut = await between(await suiteStore(), (text, [client, upstream]) => {
     if (!armed || !text.includes('COMMIT')) return true
     armed = false
-    if (when === 'after') upstream.write(Buffer.from(text, 'latin1'))
-    setImmediate(() => client.destroy())
-    return false
+    if (when === 'before') {
+      setImmediate(() => client.destroy())
+      return false
+    }
+    upstream.unpipe(client).resume()
+    upstream.on('data', (bytes) => {
+      if (bytes.includes(until)) client.destroy()
+    })
+    return true
   })
   const store = await place.store(cut)
   return { store, ledger: store.ledger, arm: () => (armed = true) }
@@ -76,7 +82,8 @@ for (const when of ['before', 'after'] as const) {
 }
 
 test('a claim whose COMMIT is cut, and still under way when it is looked for, is waited for and taken back', async () => {
-  const { ledger, arm } = await cutAtCommit('after')
+  // The answer to the statement that is sent with the COMMIT, before it.
+  const { ledger, arm } = await cutAtCommit('after', 'UPDATE 1')
   const row = await addOne(ledger, 'a@example.com', { kind: 'file' })
   await ledger.begin(await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt())
   const url = await suiteStore()

@@ -23,7 +23,7 @@ async function waysOf(statement: string): Promise<string[]> {
   await asked(database, 'ALTER TABLE refcheck.submissions SET (autovacuum_enabled = false)')
   const store = await place.store(database)
   await store.batches.add(fileBatch(), orderRows(2000))
-  const url = `${database}?options=-csearch_path%3Drefcheck`
+  const url = `${database}?options=-csearch_path%3Drefcheck%20-cenable_seqscan%3Doff%20-cenable_sort%3Doff`
   const plan = await asked(url, `EXPLAIN (GENERIC_PLAN, COSTS OFF) ${numbered(statement, '').text}`)
   const lines = plan.map((line) => String(line['QUERY PLAN']))
   return lines.flatMap((line) => /(\w+ Scan.*) on submissions/.exec(line)?.[1] ?? [])
@@ -36,5 +36,10 @@ test('a claim goes to the place of its row, not through a file that was taken in
 test('the next row is looked for among those that are to be sent, in their order', async () => {
   expect(await waysOf(matchingStatements(postgresDialect).lockNext)).toEqual([
     'Index Scan using submissions_pending',
+    // Whether another row shares something.
+    'Index Scan using submissions_by_person',
+    'Index Scan using submissions_by_email_print',
+    'Index Scan using submissions_by_phone_print',
+    'Index Scan using submissions_by_email',
   ])
 })
