@@ -66,9 +66,10 @@ interface Waiting {
   failed: (error: unknown) => void
 }
 
-/** Puts events that wait at the same moment into one commit; each is answered after it. */
+/** Puts events that wait at the same moment, or while others are committed, into one commit; each is answered after it. */
 function keeper({ inbox, forward }: ReceiverOptions): (event: ReceivedEvent) => Promise<KeptEvent> {
   let waiting: Waiting[] = []
+  let isFlushing = false
   const flush = async (): Promise<void> => {
     const group = waiting
     waiting = []
@@ -86,9 +87,15 @@ function keeper({ inbox, forward }: ReceiverOptions): (event: ReceivedEvent) => 
       for (const { failed } of group) failed(error)
     }
   }
+  const flushAll = async (): Promise<void> => {
+    while (waiting.length > 0) await flush()
+    isFlushing = false
+  }
   return (event) =>
     new Promise((kept, failed) => {
       waiting.push({ event, kept, failed })
-      if (waiting.length === 1) setImmediate(() => void flush())
+      if (isFlushing) return
+      isFlushing = true
+      setImmediate(() => void flushAll())
     })
 }

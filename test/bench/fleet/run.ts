@@ -21,8 +21,10 @@ import { makeStore } from '../../harness/made-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { fileBatch, orderRow } from '../../store/ledger/files.ts'
 import { newAttempt } from '../../store/ledger/batches.ts'
+import { sign, signingKey } from '../../../src/contract/signature.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
+import { receiver } from '../../../src/usecases/webhook/receive.ts'
 
 const [rows = 1_000_000, ms = 3000, intake = 50_000, keys = 200] = process.argv.slice(2).map(Number)
 const rounds = 3
@@ -39,18 +41,25 @@ function newRows(count: number) {
   return Array.from({ length: count }, (_, at) => orderRow(at + 1, `person${people + at}@example.com`))
 }
 
-async function add(store: Store, count: number): Promise<string> {
-  const batch = fileBatch({ addedAt: systemClock.now() })
+async function add(store: Store, count: number, account?: string): Promise<string> {
+  const batch = fileBatch({ addedAt: systemClock.now(), account })
   await store.batches.add(batch, newRows(count))
   return batch.id
 }
 
 /** So many processes at once, each on a machine of its own; what they print. */
-async function together(job: string, skews: readonly number[], forMs: number, more: readonly string[]) {
+async function together(
+  job: string,
+  skews: readonly number[],
+  forMs: number,
+  more: readonly string[],
+  each = false,
+) {
   const runners = skews.map((skew, at) => {
     const own = join(folder, `machine${at}`)
     mkdirSync(own, { recursive: true })
-    const argv = [join(import.meta.dirname, 'runner.ts'), job, url, own, String(forMs), String(skew), ...more]
+    const argv = [join(import.meta.dirname, 'runner.ts'), job, url, own, String(forMs), String(skew)]
+    argv.push(...(each ? more.slice(at, at + 1) : more))
     return spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
   })
   await Promise.all(runners.map(({ stdout }) => once(stdout, 'data')))
@@ -65,14 +74,23 @@ async function together(job: string, skews: readonly number[], forMs: number, mo
   )
 }
 
-async function perSecond(job: string, runners: number, batches: readonly string[]): Promise<number> {
+/** `each`: every runner has a batch of its own, in their order. */
+async function perSecond(
+  job: string,
+  runners: number,
+  batches: readonly string[],
+  each = false,
+): Promise<number> {
   const skews = Array.from({ length: runners }, (_, at) => at)
-  const done = (await together(job, skews, ms, batches)) as { count: number; took: number }[]
+  const done = (await together(job, skews, ms, batches, each)) as { count: number; took: number }[]
   return done.reduce((sum, { count, took }) => sum + (count / took) * 1000, 0)
 }
 
-/** Orders a second beside bare transactions. */
-async function ordering(batch: string): Promise<Figure[]> {
+const rates = (pairs: readonly (readonly [number, number])[]): string =>
+  [0, 1].map((at) => Math.round(median(pairs.map((pair) => pair[at] ?? 0)))).join(' of ') + ' a second'
+
+/** Orders a second beside bare transactions, and of eight runners beside one; `accounts`: a file of each of eight accounts. */
+async function ordering(batch: string, accounts: readonly string[]): Promise<Figure[]> {
   await client.query('CREATE TABLE bare_rows (n int PRIMARY KEY, id text)')
   await client.query('CREATE TABLE bare_attempts (id text PRIMARY KEY, body text)')
   await client.query('INSERT INTO bare_rows SELECT generate_series(0, 7)')
@@ -83,13 +101,30 @@ async function ordering(batch: string): Promise<Figure[]> {
       () => perSecond('orders', runners, [batch]),
       () => perSecond('floor', runners, []),
     )
-    const [own, bare] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))]
     figures.push({
       what: `orders a second, ${runners} runners on one file, to bare BEGIN; UPDATE; INSERT; COMMIT`,
       value: medianRatio(pairs),
-      note: `${Math.round(own)} of ${Math.round(bare)} a second`,
+      atLeast: runners === 1 ? 0.08 : undefined,
+      note: rates(pairs),
     })
   }
+  const one = () => perSecond('orders', 1, [batch])
+  const ofOne = await inPairs(rounds, () => perSecond('orders', 8, [batch]), one)
+  const ofEight = await inPairs(rounds, () => perSecond('orders', 8, accounts, true), one)
+  figures.push(
+    {
+      what: 'orders a second, 8 runners of one account, to 1',
+      value: medianRatio(ofOne),
+      atLeast: 1,
+      note: rates(ofOne),
+    },
+    {
+      what: 'orders a second, 8 runners of 8 accounts, to 1',
+      value: medianRatio(ofEight),
+      atLeast: 1.5,
+      note: rates(ofEight),
+    },
+  )
   return figures
 }
 
@@ -162,24 +197,50 @@ async function sharing(): Promise<Figure[]> {
   ]
 }
 
-/** Events kept, each by itself, beside bare inserts. */
+/** Deliveries at a time: those that come while others are committed share the next commit. */
+const deliveries = 32
+
+/** Events kept as the receiver keeps them, beside bare inserts that commit one by one. */
 async function events({ inbox }: Store): Promise<Figure> {
   await client.query('CREATE TABLE bare_events (id text PRIMARY KEY, body bytea)')
-  const timed = async (work: () => Promise<unknown>): Promise<number> => {
+  const key = signingKey('a-secret-of-the-benchmark')
+  const take = receiver({
+    inbox,
+    key,
+    clock: systemClock,
+    path: '/',
+    forward: false,
+    onKept: () => undefined,
+    onRefused: () => undefined,
+    onLost: () => undefined,
+  })
+  const newBody = () => Buffer.from(JSON.stringify({ request_id: randomUUID(), pad: 'x'.repeat(200) }))
+  const deliver = async () => {
+    const body = newBody()
+    const { status } = await take({ method: 'POST', path: '/', headers: () => [sign(body, key)], body })
+    if (status !== 204) throw new Error(`it was answered with ${status}`)
+  }
+  const insert = () => client.query('INSERT INTO bare_events VALUES ($1, $2)', [randomUUID(), newBody()])
+  const timed = async (atOnce: number, work: () => Promise<unknown>): Promise<number> => {
     const since = performance.now()
     let count = 0
-    for (; performance.now() - since < ms / 3; count += 1) await work()
+    const one = async (): Promise<void> => {
+      for (; performance.now() - since < ms / 3; count += 1) await work()
+    }
+    await Promise.all(Array.from({ length: atOnce }, one))
     return (count / (performance.now() - since)) * 1000
   }
-  const body = () => Buffer.from(JSON.stringify({ request_id: randomUUID(), pad: 'x'.repeat(200) }))
-  const some = { receivedAt: 1, requestId: undefined, status: undefined, event: undefined, oddity: undefined }
   const pairs = await inPairs(
     rounds,
-    () => timed(() => inbox.add([{ ...some, body: body(), signature: 'a'.repeat(64) }], false)),
-    () => timed(() => client.query('INSERT INTO bare_events VALUES ($1, $2)', [randomUUID(), body()])),
+    () => timed(deliveries, deliver),
+    () => timed(1, insert),
   )
-  const note = `${Math.round(median(pairs.map(([own]) => own)))} a second, one receiver`
-  return { what: 'events kept a second, to bare INSERTs', value: medianRatio(pairs), note }
+  return {
+    what: `events kept a second, ${deliveries} at a time, to bare INSERTs one by one`,
+    value: medianRatio(pairs),
+    atLeast: 0.4,
+    note: rates(pairs),
+  }
 }
 
 /** A file taken in, beside the same bytes by INSERT of 500 rows a statement. */
@@ -203,7 +264,7 @@ async function takingIn(store: Store): Promise<{ batch: string; figure: Figure }
   const bare = performance.now() - between
   const note = `${(own / 1000).toFixed(1)} s of ${(bare / 1000).toFixed(1)} s`
   const what = `intake of ${intake.toLocaleString('en')} rows, to bare INSERTs, time`
-  return { batch, figure: { what, value: own / bare, note } }
+  return { batch, figure: { what, value: own / bare, atMost: 4, note } }
 }
 
 try {
@@ -214,7 +275,12 @@ try {
   const few = await claims(store, await add(store, 1000))
   const { batch, figure } = await takingIn(store)
   tell([figure])
-  tell(await ordering(batch))
+  const accounts: string[] = []
+  for (let at = 0; at < 8; at += 1) {
+    await store.accounts.add(`account${at}`, systemClock.now())
+    accounts.push(await add(store, intake / 10, `account${at}`))
+  }
+  tell(await ordering(batch, accounts))
   tell([await events(store)])
   tell(await sharing())
   const ofAWorker = cluster.url(await cluster.create())

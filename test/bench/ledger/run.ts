@@ -1,5 +1,5 @@
 /*
- * The journal beside append + fdatasync, and what a store of very many rows makes slower: each job among ROWS rows
+ * A step of the journal beside two appends with fdatasync, and what a store of very many rows makes slower: each job among ROWS rows
  * beside the same job on the same store while it had 10,000. Most rows were ordered, as in a store that is in use.
  * Run: npm run build && node test/bench/ledger/run.ts [ROWS]
  */
@@ -46,6 +46,9 @@ async function add(store: Store, from: number): Promise<string> {
   return batch.id
 }
 
+const free = { account: 'free', decide: () => ({ state: {}, waitMs: 0 }) }
+
+/** As often as the journal flushes: twice a step. */
 function append(): number {
   const file = openSync(join(here.folder, 'plain'), 'a')
   const line = Buffer.alloc(1024, 'x')
@@ -58,19 +61,22 @@ function append(): number {
   return performance.now() - startedAt
 }
 
-/** Attempts begun and settled, each a commit of its own. */
+/** An order a step, as a run journals them: its outcome and the next attempt are one commit, and the attempt log is flushed. */
 async function journal({ batches, ledger }: Store, batchId: string): Promise<number> {
   const pending: BatchRow[] = []
-  for await (const row of batches.rows(batchId, { states: ['pending'], limit: commits / 2 }))
+  for await (const row of batches.rows(batchId, { states: ['pending'], limit: commits / 2 + 1 }))
     pending.push(row)
+  const [first, ...others] = pending
+  let attempt = first && (await ledger.begin(first, newAttempt()))
   const startedAt = performance.now()
-  for (const row of pending) {
-    const attempt = await ledger.begin(row, newAttempt())
+  for (const next of others) {
     if (attempt === undefined) throw new Error('it did not begin')
-    const requestId = randomUUID()
-    await ledger.move(attempt, { to: 'accepted', at: 1, requestId, requestStatus: 'RECEIVED' })
+    const change = { to: 'accepted', at: 1, requestId: randomUUID(), requestStatus: 'RECEIVED' } as const
+    attempt = (await ledger.moveAndBegin(attempt, change, next, newAttempt(), free)).attempt
   }
-  return performance.now() - startedAt
+  const took = performance.now() - startedAt
+  if (attempt !== undefined) await ledger.move(attempt, { to: 'rejected', at: 1, reason: 'the round ended' })
+  return took
 }
 
 async function page(batches: Store['batches'], batchId: string): Promise<number> {
@@ -118,12 +124,13 @@ try {
     () => journal(store, first),
     () => append(),
   )
+  const rate = (at: 0 | 1): number => Math.round((commits * 500) / median(pairs.map((pair) => pair[at])))
   const figures: Figure[] = [
     {
-      what: 'a commit a step, rate to append + fdatasync',
+      what: 'a step of the journal, rate to two appends with fdatasync',
       value: 1 / medianRatio(pairs),
-      atLeast: 0.95,
-      note: `${Math.round((commits * 1000) / median(pairs.map(([own]) => own)))} a second`,
+      atLeast: 0.6,
+      note: `${rate(0)} a second, of ${rate(1)}`,
     },
   ]
   orderedByItself(location, first, batchRows - 100)
