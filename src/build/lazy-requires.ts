@@ -15,7 +15,8 @@ export const lazyRequireNames: readonly string[] = lazyPackages.map(({ name }) =
 
 /**
  * Turns the requires at the head of a module compiled from TypeScript into requires at first use, as Babel's
- * `lazy` does: of @oclif/core a plain command needs a tenth.
+ * `lazy` does: of @oclif/core a plain command needs a tenth. Without this the bundle does not start: modules of @oclif/core
+ * require each other in circles.
  */
 export function lazyRequires(code: string): { code: string; places: number } {
   const names: string[] = []

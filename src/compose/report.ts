@@ -17,7 +17,7 @@ import { ReportProgress, type ReadingTime } from '../output/views/report-progres
 import { following } from './request.ts'
 import type { ReportFolder } from '../store/reports/folder.ts'
 import { fetchReports } from '../usecases/report/fetch.ts'
-import type { Filing } from '../usecases/report/file-all.ts'
+import type { Filing } from '../usecases/report/fetch.ts'
 
 interface Place {
   /** `--output`, or what stands for it. */

@@ -4,7 +4,7 @@ import { filingFlags } from '../../cli/flags/filing.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { openFiling } from '../../compose/report.ts'
 import { syncSummary, syncView } from '../../output/views/reports.ts'
-import { fileAll } from '../../usecases/report/file-all.ts'
+import { fileAll } from '../../usecases/report/fetch.ts'
 import { setting } from '../../compose/session.ts'
 
 export default class ReportSync extends BaseCommand<typeof ReportSync> {

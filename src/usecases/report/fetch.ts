@@ -1,18 +1,21 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { filed, type FilingEvent, type FilingResult } from '../../domain/report/filed.ts'
+import { filed, type FilingEvent, type FilingResult, type StoredReport } from '../../domain/report/filed.ts'
 import type { ReportSource } from '../../domain/report/source.ts'
+import type { NameTemplate } from '../../domain/report/template.ts'
 import { checksText } from '../../domain/request/check-counts.ts'
 import { isUnread } from '../../domain/request/result.ts'
-import type { NameTemplate } from '../../domain/report/template.ts'
-import type { RefcheckError } from '../../errors/base.ts'
-import { fileReports, type WantedRequest } from './file-many.ts'
-import { fileOne } from './file-one.ts'
+import { addressOf } from '../../domain/submission/identity.ts'
+import type { Submission } from '../../domain/submission/submission.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { IncompleteError, NotFoundError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
-import { waitForRequests, type WaitOptions } from '../request/wait.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { ReportFolder } from '../../store/reports/folder.ts'
-import { batchRequests, requestsWithReports, type WantedOfStore } from './wanted.ts'
+import { requireSameService } from '../batch/same-organisation.ts'
+import { waitForRequests, type WaitOptions } from '../request/wait.ts'
+import { fileReports, type WantedRequest } from './filing.ts'
+import { fileOne } from './one-report.ts'
 
 export interface FetchOptions {
   api: Api
@@ -112,4 +115,108 @@ async function recorder({
   const journal = await ledger()
   return ({ request_id, status, checks }) =>
     journal.recordStatus(api.baseUrl, request_id, status, clock.now(), checksText(checks))
+}
+
+/** Statuses of requests that end without a report ("Request status"). */
+const fruitless = new Set<string | undefined>(['CANCELLED', 'ERROR'])
+
+/** The requests of a batch that the service took. Throws where there is no such batch here, or none of it was taken. */
+export async function batchRequests(ledger: Ledger, batchId: string, baseUrl: string): Promise<string[]> {
+  const rows = await ledger.list({ batchId })
+  const [first] = rows
+  if (first === undefined) {
+    throw new NotFoundError(`no batch ${batchId} in this store`, {
+      hint: 'List the batches with: refcheck batch list',
+    })
+  }
+  requireSameService({ id: batchId, baseUrl: first.baseUrl }, { baseUrl })
+  const known = rows.filter(isKnown)
+  const ids = idsOfRequests(known)
+  if (ids.length > 0) return ids
+  if (known.length === 0) {
+    throw new IncompleteError(`every person of batch ${batchId} was removed from the store`, {
+      hint: 'A report can still be had by its check: refcheck report download CHECK_ID',
+    })
+  }
+  throw new IncompleteError(`no row of batch ${batchId} has been accepted yet`, {
+    hint: `See its progress with: refcheck batch status ${batchId}`,
+  })
+}
+
+export interface WantedOfStore {
+  baseUrl: string
+  since?: number | undefined
+  isOurs?: ((request: { baseUrl: string; userEmail: string }) => boolean) | undefined
+}
+
+/**
+ * Requests of this service that the store knows and that may have reports: all but those last seen
+ * CANCELLED or ERROR, which never change, and those of people who were removed.
+ */
+export async function requestsWithReports(
+  ledger: Ledger,
+  { baseUrl, since, isOurs }: WantedOfStore,
+): Promise<string[]> {
+  const service = addressOf(baseUrl)
+  const rows = await ledger.list({ states: ['accepted'], since })
+  return idsOfRequests(
+    rows.filter(
+      (row) =>
+        isKnown(row) &&
+        isOurs?.(row) !== false &&
+        addressOf(row.baseUrl) === service &&
+        !fruitless.has(row.requestStatus),
+    ),
+  )
+}
+
+/** What was purged stays so: their reports are not fetched again. */
+function isKnown({ recipient }: Submission): boolean {
+  return recipient !== undefined
+}
+
+function idsOfRequests(rows: readonly Submission[]): string[] {
+  return [...new Set(rows.flatMap((row) => row.requestId ?? []))]
+}
+
+/** A folder that reports can be put in. */
+export interface Filing {
+  folder: ReportFolder
+  run: () => Promise<FilingResult>
+}
+
+/** Files the reports and leaves the folder in order; a manifest that could not be written is a failure too. */
+export async function fileAll({ folder, run }: Filing): Promise<FilingResult> {
+  let result: FilingResult | undefined
+  try {
+    result = await run()
+  } finally {
+    const failure = await closed(folder)
+    if (result !== undefined) result.failure ??= failure
+  }
+  return result
+}
+
+async function closed(folder: ReportFolder): Promise<RefcheckError | undefined> {
+  try {
+    await folder.close()
+    return undefined
+  } catch (error) {
+    if (error instanceof RefcheckError) return error
+    throw error
+  }
+}
+
+/** Opens the report, or the folder of several, for the person to see. `open` says why it could not. */
+export async function showReports(
+  open: (path: string) => Promise<string | undefined>,
+  onUnopened: (path: string, why: string) => void,
+  folder: string,
+  stored: readonly StoredReport[],
+): Promise<void> {
+  const [first] = stored
+  if (first === undefined) return
+  const path = stored.length === 1 ? first.path : folder
+  const why = await open(path)
+  if (why !== undefined) onUnopened(path, why)
 }

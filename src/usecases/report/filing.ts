@@ -21,14 +21,13 @@ import {
 } from '../../domain/report/filed.ts'
 import { type ReportRecord, reportKey } from '../../domain/report/record.ts'
 import { endedWithout, type ReportTarget, reportTargets, targetKey } from '../../domain/report/targets.ts'
-import { gravest } from '../../domain/request/result.ts'
 import type { NameTemplate } from '../../domain/report/template.ts'
+import { gravest } from '../../domain/request/result.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { interrupted, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
-import { fileTarget } from './file-target.ts'
 import type { ReportFolder } from '../../store/reports/folder.ts'
-import { FreshReadError, SignedUrls } from './transfer.ts'
+import { fileTarget, FreshReadError, SignedUrls } from './one-report.ts'
 
 export interface FilingOptions {
   api: Api

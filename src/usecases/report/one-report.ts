@@ -1,0 +1,238 @@
+import type { Api } from '../../api/api.ts'
+import {
+  type FilingEvent,
+  type StoredReport,
+  storedReport,
+  changed,
+  fileInTheWay,
+  ofAnother,
+  reportMissing,
+} from '../../domain/report/filed.ts'
+import { plainReportName } from '../../domain/report/name.ts'
+import { isSameName, type ReportRecord, type ReportSubject } from '../../domain/report/record.ts'
+import { idsOf, type SingleSource, requireUrlOf } from '../../domain/report/source.ts'
+import { reportTargets, type ReportTarget } from '../../domain/report/targets.ts'
+import { addressOf } from '../../domain/submission/identity.ts'
+import {
+  IncompleteError,
+  IoError,
+  UsageError,
+  NotFoundError,
+  UnauthenticatedError,
+  UnavailableError,
+} from '../../errors/kinds.ts'
+import type { HttpStream } from '../../http/types.ts'
+import type { ReportFolder, Kept, KeepRequest } from '../../store/reports/folder.ts'
+import { PdfStream } from './pdf-stream.ts'
+
+export interface Connection {
+  api: Api
+  signal?: AbortSignal | undefined
+}
+
+export interface SingleOptions extends Connection {
+  folder: ReportFolder
+  /** Its name in the folder; one of its ids unless told. */
+  file?: string | undefined
+  overwrite: boolean
+  onEvent?: ((event: FilingEvent) => void) | undefined
+}
+
+/** Files one report that is not reached through its request, whose person is therefore not known. */
+export async function fileOne(source: SingleSource, options: SingleOptions): Promise<StoredReport> {
+  const { folder, file, overwrite, signal, onEvent } = options
+  const { checkId, refereeId } = idsOf(source)
+  const subject = {
+    service: addressOf(options.api.baseUrl),
+    request_id: null,
+    check_id: checkId ?? null,
+    referee_id: refereeId ?? null,
+    first_name: null,
+    last_name: null,
+    check_name: null,
+    request_reports: null,
+    request_without: null,
+  }
+  onEvent?.({ name: 'planned', files: 1 })
+  const { record, skipped } = await fileTarget(
+    { subject, file: file ?? plainReportName(checkId ?? 'unnamed', refereeId) },
+    () => openSource(source, options),
+    {
+      folder,
+      overwrite,
+      quick: false,
+      signal,
+      onBytes: (bytes) => onEvent?.({ name: 'received', bytes }),
+    },
+  ).catch((error: unknown) => {
+    // Of one report it is not some that are lacking: it could not be written.
+    if (!(error instanceof IncompleteError)) throw error
+    if (file === undefined || overwrite) throw new IoError(error.message, { hint: error.hint })
+    throw new UsageError(`--output: ${file} already exists and is not this report`, {
+      hint: 'It was left as it is. Choose another name, or replace it with: --overwrite',
+    })
+  })
+  onEvent?.({ name: 'filed', skipped })
+  return storedReport(record, folder.pathOf(record.file), skipped)
+}
+
+/** One report as a checked stream, for a pipe. */
+export function streamReport(source: SingleSource, connection: Connection): AsyncIterable<Uint8Array> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      yield* new PdfStream(await openSource(source, connection))
+    },
+  }
+}
+
+/** By URL with its token alone, else with the authentication headers. */
+function openSource(source: SingleSource, { api, signal }: Connection): Promise<HttpStream> {
+  return source.kind === 'url'
+    ? api.openSignedReport(source.url, signal)
+    : api.openReport({ checkId: source.checkId, refereeId: source.refereeId }, signal)
+}
+
+export interface TargetOptions {
+  folder: ReportFolder
+  overwrite: boolean
+  quick: boolean
+  signal?: AbortSignal | undefined
+  onBytes?: ((bytes: number) => void) | undefined
+  /** Called when all of it came, and only the disk is left. */
+  onReceived?: (() => void) | undefined
+}
+
+/** One report to file. */
+export interface FileRequest {
+  subject: ReportSubject
+  /** The name it gets, unless it has one on record. */
+  file: string
+  /** The check's or referee's status, where it has no report to download. */
+  notReady?: string | undefined
+}
+
+/**
+ * Files one report: left where it is on record and whole, fixed where it is damaged, refused with an
+ * IncompleteError where something else stands there. `overwrite` replaces all of these, under the name wanted.
+ */
+export async function fileTarget(
+  { subject, file, notReady }: FileRequest,
+  open: () => Promise<HttpStream>,
+  options: TargetOptions,
+): Promise<{ record: ReportRecord; skipped: boolean }> {
+  const { folder, overwrite, quick } = options
+  const record = folder.record(subject)
+  if (record !== undefined && !isSameName(record, subject)) throw ofAnother(record)
+  const standing = record === undefined ? 'absent' : await folder.standing(record, !quick)
+  if (!overwrite && record !== undefined) {
+    if (standing === 'whole') return { record, skipped: true }
+    if (standing === 'changed') throw changed(record.file)
+  }
+  if (notReady !== undefined) throw reportMissing(subject.check_name ?? 'the report', notReady)
+  const kept = await transfer(
+    {
+      subject,
+      file: overwrite ? file : (record?.file ?? file),
+      replace: overwrite || standing === 'damaged',
+      onReceived: options.onReceived,
+    },
+    open,
+    options,
+  )
+  if (kept.outcome === 'refused') throw fileInTheWay(kept.why, file)
+  if (overwrite && record !== undefined && record.file !== kept.record.file && standing === 'whole') {
+    await folder.discard(record.file)
+  }
+  return { record: kept.record, skipped: kept.outcome === 'there' }
+}
+
+/** Tries of one transfer: a cut one is worth another. What fails before its first byte was repeated already. */
+const mostTries = 3
+
+interface TransferOptions {
+  folder: ReportFolder
+  signal?: AbortSignal | undefined
+  onBytes?: ((bytes: number) => void) | undefined
+}
+
+/** Brings one report into the folder. `open` is asked again for each try. */
+export async function transfer(
+  request: Omit<KeepRequest, 'open'>,
+  open: () => Promise<HttpStream>,
+  { folder, signal, onBytes }: TransferOptions,
+): Promise<Kept> {
+  for (let tries = 1; ; tries += 1) {
+    let isOpen = false
+    let taken = 0
+    try {
+      return await folder.keep({
+        ...request,
+        async open() {
+          const stream = await open()
+          isOpen = true
+          return new PdfStream(stream, (bytes) => {
+            taken += bytes
+            onBytes?.(bytes)
+          })
+        },
+      })
+    } catch (error) {
+      onBytes?.(-taken)
+      const isCut = isOpen && error instanceof UnavailableError
+      if (!isCut || tries >= mostTries || signal?.aborted) throw error
+    }
+  }
+}
+
+/** A read of a request that failed while a fresh URL was looked for: it says nothing about one report. */
+export class FreshReadError extends Error {
+  constructor(cause: unknown) {
+    super('a request could not be read again', { cause })
+  }
+}
+
+/**
+ * The signed URLs of one request. When one is no longer accepted, the request is read again, once for
+ * all of its reports: "a fresh URL is obtained by reading the request again" ("Authentication", rule 5).
+ */
+export class SignedUrls {
+  readonly #api: Api
+  readonly #requestId: string
+  readonly #signal: AbortSignal | undefined
+  #fresh: Promise<ReportTarget[]> | undefined
+
+  constructor(api: Api, requestId: string, signal: AbortSignal | undefined) {
+    this.#api = api
+    this.#requestId = requestId
+    this.#signal = signal
+  }
+
+  async open(target: ReportTarget & { url: string }): Promise<HttpStream> {
+    const isFresh = this.#fresh !== undefined
+    try {
+      return await this.#called(target, isFresh ? await this.#again(target) : target.url)
+    } catch (error) {
+      if (!(error instanceof UnauthenticatedError) || isFresh) throw error
+      return this.#called(target, await this.#again(target))
+    }
+  }
+
+  async #called(target: ReportTarget, url: string): Promise<HttpStream> {
+    requireUrlOf(target, url)
+    return this.#api.openSignedReport(url, this.#signal)
+  }
+
+  async #again(target: ReportTarget): Promise<string> {
+    this.#fresh ??= this.#api
+      .getRequest(this.#requestId, this.#signal)
+      .then((request) => reportTargets(request, addressOf(this.#api.baseUrl)))
+      .catch((error: unknown) => {
+        throw new FreshReadError(error)
+      })
+    const url = (await this.#fresh).find(
+      (each) => each.checkId === target.checkId && each.refereeId === target.refereeId,
+    )?.url
+    if (url === undefined) throw new NotFoundError(`${target.title}: its report is no longer available`)
+    return url
+  }
+}
