@@ -82,7 +82,7 @@ const needed = /^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|TMPDIR|LANG|TERM|XDG_\w+|RE
 export function childEnvironment(env: Environment, secrets: Secrets): Record<string, string | undefined> {
   const all = secrets.withOrdinary()
   const kept = Object.entries(env).flatMap(([variable, value = '']): [string, string][] => {
-    if (secretNamed(variable) !== undefined) return []
+    if (secretNamed(variable) !== undefined || secrets.isIn(variable)) return []
     const address = addressNamed(variable)
     if (address !== undefined) {
       const rest = value.replace(address.userinfo, address.kept).replace(passwordParameter, '$1')

@@ -139,7 +139,7 @@ test('a damaged file is fixed; one that somebody changed is left, reported, and 
     $ refcheck report download --request REQUEST_1 --output reports
     unavailable  Priya Example: "Example-Priya_Identity-check_HASH.pdf" has changed since it was stored
     2> Error: "Example-Priya_Identity-check_HASH.pdf" has changed since it was stored
-    2> It was left as it is. Replace it with: --overwrite
+    2> It was left as it is. To replace it, move it away and run the same command again.
     exit 10
   `)
   expect(await here.type(download(here, ' --overwrite'))).toMatchInlineSnapshot(`

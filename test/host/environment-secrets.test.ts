@@ -33,6 +33,7 @@ test('a variable of any name that holds one of the secrets is left out, in any e
     REFCHECK_WEBHOOK_SECRET: secret,
     REFCHECK_STORE: 'postgres://hr:pass-w%2Frd1@db/refcheck',
     COPY: secret,
+    [secret]: '1',
     LINE: `secret=${encodeURIComponent(secret)} #`,
     SETTINGS: JSON.stringify({ secret }).replaceAll('/', '\\/'),
     DATABASE_URL: 'postgres://hr:pass-w/rd1@db/other',

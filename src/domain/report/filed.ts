@@ -146,7 +146,7 @@ export function reportMissing(title: string, status: string): NotFoundError {
 
 export function changed(file: string): IncompleteError {
   return new IncompleteError(`"${file}" has changed since it was stored`, {
-    hint: 'It was left as it is. Replace it with: --overwrite',
+    hint: 'It was left as it is. To replace it, move it away and run the same command again.',
   })
 }
 
