@@ -25,7 +25,7 @@ export const groups: readonly Group[] = [
       'contract/loopback',
       'contract/parse-json',
       'host/text',
-      'domain/session/credentials',
+      'domain/session/session',
       // A few lines each, and a file of its own for each that is shared would be most of their cost.
       'cli/flags/duration',
       'cli/flags/list',

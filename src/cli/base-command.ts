@@ -1,7 +1,7 @@
 import type * as Interfaces from '@oclif/core/interfaces'
 
 import type { RefcheckError } from '../errors/base.ts'
-import { checkProfileName } from '../domain/session/profile-name.ts'
+import { checkProfileName } from '../domain/session/session.ts'
 import { keptInJson } from '../domain/wording/kept-flags.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
 import { failureText } from '../output/failure.ts'

@@ -1,7 +1,7 @@
 import type { Api } from '../api/api.ts'
 import { defaultTimeoutMs, parseDuration } from '../cli/flags/duration.ts'
 import { once, type Scope } from '../cli/scope.ts'
-import type { Credentials } from '../domain/session/credentials.ts'
+import type { Credentials } from '../domain/session/session.ts'
 import { UnauthenticatedError } from '../errors/kinds.ts'
 import type { HttpClient } from '../http/client.ts'
 import { retryNoticeText } from '../output/views/notices.ts'

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import type { Context } from '../cli/context.ts'
 import type { Command } from '../cli/oclif.ts'
-import { parseBaseUrl } from '../domain/session/base-url.ts'
+import { parseBaseUrl } from '../domain/session/session.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { variable } from '../host/env.ts'
 import { processId } from '../host/process-id.ts'

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import { checkWebhookSecret } from '../domain/session/credentials.ts'
+import { checkWebhookSecret } from '../domain/session/session.ts'
 import { otherWebhookSecrets, type WebhookSecret } from '../usecases/session/webhook-secret.ts'
 import type { OtherSecret } from '../domain/webhook/diagnose.ts'
 import { readInput } from './input.ts'

@@ -1,6 +1,5 @@
 import { connectApi } from '../api/service.ts'
-import { parseBaseUrl } from '../domain/session/base-url.ts'
-import { checkApiKey } from '../domain/session/credentials.ts'
+import { parseBaseUrl, checkApiKey } from '../domain/session/session.ts'
 import { outcomeOf } from '../domain/submission/outcome.ts'
 import { OutcomeUnknownError } from '../errors/kinds.ts'
 import { systemClock } from '../host/clock.ts'

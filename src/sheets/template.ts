@@ -1,6 +1,5 @@
 import { csvBytes } from './csv/write.ts'
-import { plainDialect } from '../domain/sheet/cell.ts'
-import type { TemplateColumn, XlsxColumn } from '../domain/sheet/column.ts'
+import { plainDialect, type TemplateColumn, type XlsxColumn } from '../domain/sheet/cell.ts'
 import { cutText } from '../domain/wording/cut-text.ts'
 import { InvalidInputError } from '../errors/kinds.ts'
 import { sanitize } from '../host/text.ts'

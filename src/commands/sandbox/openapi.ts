@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { parseBaseUrl } from '../../domain/session/base-url.ts'
+import { parseBaseUrl } from '../../domain/session/session.ts'
 import { documentView } from '../../output/views/schema.ts'
 import { openApiDocument } from '../../compose/sandbox-facts.ts'
 

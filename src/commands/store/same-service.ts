@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { decidedBy } from '../../compose/session.ts'
 import { store } from '../../compose/store.ts'
-import { parseBaseUrl } from '../../domain/session/base-url.ts'
+import { parseBaseUrl } from '../../domain/session/session.ts'
 import { sameServiceView } from '../../output/views/store.ts'
 
 export default class StoreSameService extends BaseCommand<typeof StoreSameService> {

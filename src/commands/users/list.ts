@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { selectUsers } from '../../domain/session/select-users.ts'
+import { selectUsers } from '../../domain/session/users.ts'
 import { usersView } from '../../output/views/users.ts'
 import { api } from '../../compose/api.ts'
 

@@ -4,7 +4,7 @@ import type { Cell } from '../sheet/cell.ts'
 import { meansNone } from '../form/pieces.ts'
 import { readFieldText, type ValueReading, type ValueRule } from '../form/field-value.ts'
 import { damage } from '../sheet/loss.ts'
-import { shownNumber, shownOtherwise } from '../sheet/shown-number.ts'
+import { shownNumber, shownOtherwise } from '../sheet/number-format.ts'
 
 const asText = 'format the column as text and type it again'
 

@@ -5,7 +5,7 @@ import { InvalidInputError } from '../../errors/kinds.ts'
 import { type FormField, formFields } from './fields.ts'
 import { partsIn } from './parts.ts'
 import { shown } from './problem.ts'
-import type { TemplateColumn } from '../sheet/column.ts'
+import type { TemplateColumn } from '../sheet/cell.ts'
 
 export const templateFormats = ['csv', 'xlsx', 'json'] as const
 export type TemplateFormat = (typeof templateFormats)[number]

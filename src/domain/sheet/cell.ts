@@ -107,3 +107,35 @@ export function columnName(column: number): string {
 export type JsonRow =
   | { entries: [column: string, value: JsonValue][]; fault?: undefined }
   | { fault: { reason: string; offset: number }; entries?: undefined }
+
+/** A column to be filled in, with a cell that shows how. */
+export interface TemplateColumn extends XlsxColumn {
+  example: Cell
+}
+
+/** A column of a sheet being written. */
+export interface XlsxColumn {
+  header: string
+  /** Marks the header. */
+  required?: boolean | undefined
+  /** What is shown when one points at the header. */
+  note?: string | undefined
+  /** Empty cells take text as it is typed, so that a leading + or 0 stays. */
+  text?: boolean | undefined
+  /** In characters; by the header's length where it is left out. */
+  width?: number | undefined
+  hidden?: boolean | undefined
+  /** What a cell may be chosen from. */
+  choices?: readonly string[] | undefined
+}
+
+/** What spreadsheets show for TRUE and FALSE, in the languages that they run in. */
+const yes =
+  /^(?:true|wahr|vrai|verdadero|verdadeiro|vero|waar|prawda|pravda|igaz|sant|sann|sand|tosi|do[gğ]ru|adev[aă]rat|cert|истина)$/iu
+const no =
+  /^(?:false|falsch|faux|falso|onwaar|fa[lł]sz|nepravda|hamis|usant|falskt?|falsk|ep[aä]tosi|yanl[ıi]ş|fals|ложь)$/iu
+
+/** Whether a word that is shown for a boolean says its value: a format may well show TRUE as "No". */
+export function saysBoolean(word: string, value: boolean): boolean {
+  return (value ? yes : no).test(word)
+}

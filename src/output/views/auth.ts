@@ -1,5 +1,5 @@
 import { personName } from '../../domain/wording/shown-name.ts'
-import type { LoginResult, LogoutResult, ProfileEntry, SessionStatus } from '../../domain/session/told.ts'
+import type { LoginResult, LogoutResult, ProfileEntry, SessionStatus } from '../../domain/session/session.ts'
 import { sanitize } from '../../host/text.ts'
 import { wrapped } from '../sentences.ts'
 import { styled } from '../terminal.ts'

@@ -1,4 +1,4 @@
-import type { SettingEntry } from '../../domain/session/told.ts'
+import type { SettingEntry } from '../../domain/session/session.ts'
 import { wrapped } from '../sentences.ts'
 import type { ListView, View } from '../view.ts'
 

@@ -1,5 +1,4 @@
-import { saysBoolean } from '../../domain/sheet/boolean-words.ts'
-import type { Cell } from '../../domain/sheet/cell.ts'
+import { saysBoolean, type Cell } from '../../domain/sheet/cell.ts'
 
 /** A cell as its XML has it. */
 export interface RawCell {

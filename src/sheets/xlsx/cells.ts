@@ -1,6 +1,5 @@
 import { dateText } from './dates.ts'
-import { saysBoolean } from '../../domain/sheet/boolean-words.ts'
-import type { Cell } from '../../domain/sheet/cell.ts'
+import { saysBoolean, type Cell } from '../../domain/sheet/cell.ts'
 import { unescaped } from './escapes.ts'
 import { isUnseen as isTooPale, white } from '../../domain/sheet/colour.ts'
 import type { CellFormat } from './cell-formats.ts'

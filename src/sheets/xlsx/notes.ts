@@ -1,5 +1,4 @@
-import { columnName } from '../../domain/sheet/cell.ts'
-import type { XlsxColumn } from '../../domain/sheet/column.ts'
+import { columnName, type XlsxColumn } from '../../domain/sheet/cell.ts'
 import { escaped } from './escapes.ts'
 
 /** Notes of a sheet's header cells. */

@@ -1,5 +1,4 @@
-import { type Cell, columnName } from '../../domain/sheet/cell.ts'
-import type { XlsxColumn } from '../../domain/sheet/column.ts'
+import { type Cell, columnName, type XlsxColumn } from '../../domain/sheet/cell.ts'
 import { escaped } from './escapes.ts'
 import { Styles } from './styles.ts'
 

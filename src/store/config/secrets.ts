@@ -2,8 +2,12 @@ import { dirname, join } from 'node:path'
 
 import { readPrivate } from '../../disk/private-modes.ts'
 import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
-import { checkProfileName } from '../../domain/session/profile-name.ts'
-import type { KeptSecret, SecretName, SecretStorage } from '../../domain/session/secret.ts'
+import {
+  checkProfileName,
+  type KeptSecret,
+  type SecretName,
+  type SecretStorage,
+} from '../../domain/session/session.ts'
 import { IoError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'

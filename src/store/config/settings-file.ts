@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 import { damaged, parseKept } from './kept-file.ts'
-import { checkProfileName } from '../../domain/session/profile-name.ts'
+import { checkProfileName } from '../../domain/session/session.ts'
 
 /** Written by hand, a value may well be a number. */
 const values = z.record(z.string(), z.union([z.string(), z.number()]))

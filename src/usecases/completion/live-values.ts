@@ -1,7 +1,7 @@
 import type { Candidate, LiveKind } from '../../domain/completion/wanted.ts'
 import { personOf } from '../../domain/submission/duplicate.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
-import type { Profile } from '../../domain/session/profile.ts'
+import type { Profile } from '../../domain/session/session.ts'
 import type { Store } from '../../store/ledger/store.ts'
 
 /** Where values come from; each is asked for its own kind alone. */

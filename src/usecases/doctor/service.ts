@@ -1,6 +1,6 @@
 import type { Api } from '../../api/api.ts'
 import type { Remark } from '../../domain/doctor/finding.ts'
-import { maskKey } from '../../domain/session/credentials.ts'
+import { maskKey } from '../../domain/session/session.ts'
 import { UnavailableError } from '../../errors/kinds.ts'
 import type { Check } from './check-machine.ts'
 import type { Clock } from '../../host/clock.ts'

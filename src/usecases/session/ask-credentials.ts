@@ -1,9 +1,8 @@
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import { parseBaseUrl } from '../../domain/session/base-url.ts'
-import { checkApiKey, type Credentials } from '../../domain/session/credentials.ts'
-import { checkEmail } from '../../domain/session/user-email.ts'
+import { parseBaseUrl, checkApiKey, type Credentials } from '../../domain/session/session.ts'
+import { checkEmail } from '../../domain/session/users.ts'
 
 /** Credentials as far as they were given. */
 export type Given = { [name in keyof Credentials]: string | undefined }

@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors/kinds.ts'
 import type { Environment } from '../../host/env.ts'
-import type { Profile } from '../../domain/session/profile.ts'
+import type { Profile } from '../../domain/session/session.ts'
 import type { Settings } from '../../store/config/settings.ts'
 
 export interface ProfileSources {

@@ -1,5 +1,4 @@
-import type { Profile } from '../../domain/session/profile.ts'
-import type { LoginResult } from '../../domain/session/told.ts'
+import type { Profile, LoginResult } from '../../domain/session/session.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { askBaseUrl, askEmail, askKey, checkedForm, complete, type Given } from './ask-credentials.ts'

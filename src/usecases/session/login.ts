@@ -1,11 +1,14 @@
 import type { Api } from '../../api/api.ts'
 import { isLoopbackUrl } from '../../contract/loopback.ts'
 import type { User } from '../../contract/user.ts'
-import { parseBaseUrl } from '../../domain/session/base-url.ts'
-import { checkApiKey, type Credentials } from '../../domain/session/credentials.ts'
-import type { Profile } from '../../domain/session/profile.ts'
-import type { LoginResult } from '../../domain/session/told.ts'
-import { checkEmail } from '../../domain/session/user-email.ts'
+import {
+  parseBaseUrl,
+  checkApiKey,
+  type Credentials,
+  type Profile,
+  type LoginResult,
+} from '../../domain/session/session.ts'
+import { checkEmail } from '../../domain/session/users.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { ForbiddenError } from '../../errors/kinds.ts'
 import type { Secrets } from '../../store/config/secrets.ts'

@@ -1,6 +1,5 @@
 import { chosenProfile, type ProfileSources, unknownProfile } from './chosen-profile.ts'
-import { maskKey } from '../../domain/session/credentials.ts'
-import type { LogoutResult, ProfileEntry } from '../../domain/session/told.ts'
+import { maskKey, type LogoutResult, type ProfileEntry } from '../../domain/session/session.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Secrets } from '../../store/config/secrets.ts'

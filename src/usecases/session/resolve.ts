@@ -1,9 +1,14 @@
 import { type ChosenProfile, chosenProfile, fromEnvironment, type ProfileSources } from './chosen-profile.ts'
-import { parseBaseUrl, sameOrigin } from '../../domain/session/base-url.ts'
-import { checkApiKey, type Credentials } from '../../domain/session/credentials.ts'
-import type { KeptSecret, SecretStorage } from '../../domain/session/secret.ts'
-import type { Session } from '../../domain/session/session.ts'
-import { checkEmail } from '../../domain/session/user-email.ts'
+import {
+  parseBaseUrl,
+  sameOrigin,
+  checkApiKey,
+  type Credentials,
+  type KeptSecret,
+  type SecretStorage,
+  type Session,
+} from '../../domain/session/session.ts'
+import { checkEmail } from '../../domain/session/users.ts'
 import { UnauthenticatedError, UsageError } from '../../errors/kinds.ts'
 import type { Environment } from '../../host/env.ts'
 import type { Secrets } from '../../store/config/secrets.ts'

@@ -1,5 +1,5 @@
 import type { SettingDefinition } from '../../domain/session/setting-keys.ts'
-import type { SettingEntry } from '../../domain/session/told.ts'
+import type { SettingEntry } from '../../domain/session/session.ts'
 import { holdsApiKey } from '../../domain/wording/redact-argument.ts'
 import { InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
 import type { Settings } from '../../store/config/settings.ts'

@@ -1,5 +1,4 @@
-import { maskKey } from '../../domain/session/credentials.ts'
-import type { SessionStatus, StatusAnswer } from '../../domain/session/told.ts'
+import { maskKey, type SessionStatus, type StatusAnswer } from '../../domain/session/session.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { ForbiddenError } from '../../errors/kinds.ts'
 import type { Connect } from './login.ts'

@@ -1,8 +1,7 @@
 import { chosenProfile } from './chosen-profile.ts'
-import { checkWebhookSecret } from '../../domain/session/credentials.ts'
+import { checkWebhookSecret, type SecretStorage } from '../../domain/session/session.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Environment } from '../../host/env.ts'
-import type { SecretStorage } from '../../domain/session/secret.ts'
 import type { SessionSources } from './resolve.ts'
 
 const variableName = 'REFCHECK_WEBHOOK_SECRET'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { columnName, placeOf, plainDialect, textOf } from '../../../src/domain/sheet/cell.ts'
+import { columnName, placeOf, plainDialect, textOf, saysBoolean } from '../../../src/domain/sheet/cell.ts'
 
 test.each([
   [0, 'A'],
@@ -24,4 +24,22 @@ test('a cell is found as its program counts', () => {
 test('a cell’s text, whatever its type', () => {
   expect(textOf('a')).toBe('a')
   expect(textOf({ kind: 'number', text: '1.5', value: 1.5, format: '0' })).toBe('1.5')
+})
+
+test.each([
+  ['TRUE', 'FALSE'],
+  ['WAHR', 'FALSCH'],
+  ['VRAI', 'FAUX'],
+  ['PRAWDA', 'FAŁSZ'],
+  ['DOĞRU', 'YANLIŞ'],
+  ['ИСТИНА', 'ЛОЖЬ'],
+])('%s says true, and %s says false', (yes, no) => {
+  expect([saysBoolean(yes, true), saysBoolean(no, false)]).toEqual([true, true])
+  expect([saysBoolean(yes, false), saysBoolean(no, true)]).toEqual([false, false])
+})
+
+test('other words say neither', () => {
+  for (const word of ['Yes', 'No', 'k', '', '1', 'TRUE!']) {
+    expect([saysBoolean(word, true), saysBoolean(word, false)]).toEqual([false, false])
+  }
 })

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { numberSection, sectionsOf, showsText } from '../../../src/domain/sheet/number-format.ts'
+import {
+  numberSection,
+  sectionsOf,
+  showsText,
+  shownNumber,
+  shownOtherwise,
+} from '../../../src/domain/sheet/number-format.ts'
 
 test.each([
   'General',
@@ -44,4 +50,74 @@ test('a number is shown by the section of its sign, unless conditions say', () =
   expect(shownBy(-5, '0.0')).toEqual(['0.0', true])
   expect(shownBy(5, '@')).toBeUndefined()
   expect(shownBy(5, '[>9]0;#')).toBeUndefined()
+})
+
+test.each([
+  [12, 'General', '12'],
+  [0.5, '@', '0.5'],
+  [0.5, '0.00', '0.50'],
+  [12.6, '0', '13'],
+  [1_234_567.5, '#,##0.00', '1,234,567.50'],
+  [412_345_678, '"0412 345 678"', '0412 345 678'],
+  [0.5, '0%', undefined],
+  [-5, '0;0', '5'],
+  [-5, '#,##0_);[Red](#,##0)', '(5)'],
+  [-5, 'General;-General;;@', '-5'],
+  [0, '0;-0;;@', undefined],
+  [5, '[<9]0;"more"', undefined],
+  [412_345_678, '0000000000', undefined],
+])('%d as %s is seen as %s', (value, format, shown) => {
+  expect(shownNumber(value, format)).toBe(shown)
+})
+
+test.each([
+  [12, 'General'],
+  [85_000.5, '#,##0.00'],
+  [85_000.5, '"$"#,##0.00'],
+  [7, '0000'],
+  [1234.5, '"1.234,50"'],
+  [-5, '"-5,00 €"'],
+  [-5, '0;-0;;@'],
+  [-85, '_-[$€-407] * #,##0.00_-;-[$€-407] * #,##0.00_-;_-[$€-407] * "-"??_-;_-@_-'],
+  [12, '0" years"'],
+  [85, '[$EUR] #,##0'],
+  [85, '"EUR 85"'],
+  [85, '0" Kč"'],
+  [85, '[$R$-416] 0'],
+])('%d as %s is the number that is seen', (value, format) => {
+  expect(shownOtherwise(value, format)).toBeUndefined()
+})
+
+test.each([
+  [0.5, '0%'],
+  [12.5, '0'],
+  [1.005, '0.00'],
+  [12_000, '0,'],
+  [0.5, '# ?/?'],
+  [12, ';;;'],
+  [0, ';;;'],
+  [0, '0;-0;;@'],
+  [0, '#,###'],
+  [0, '""'],
+  [-5, '0;0'],
+  [-5, '0" kg";0" kg"'],
+  [5, '[<9]0;"more"'],
+  [5, '"1"0'],
+  [500, '0"."00'],
+  [5, '"Mr "@'],
+  [1, '"yes";;"no"'],
+  [0.1 + 0.2, 'General'],
+  [0.5, '"50 %"'],
+  [85, '0"k"'],
+  [85, '0\\k'],
+  [85, '"85k"'],
+  [85, '0" M"'],
+  [85, '0" Mio."'],
+  [85, '0" tsd"'],
+  [85, '"<"0'],
+  [85, '0"½"'],
+  [85, '0"‰"'],
+  [85, '"Mr "0'],
+])('%d as %s is seen as something else', (value, format) => {
+  expect(shownOtherwise(value, format)).toBeDefined()
 })

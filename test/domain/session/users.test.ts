@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { checkEmail } from '../../../src/domain/session/user-email.ts'
+import { checkEmail, selectUsers } from '../../../src/domain/session/users.ts'
 import { InvalidInputError } from '../../../src/errors/kinds.ts'
+import type { User } from '../../../src/contract/user.ts'
 
 test('an address is returned as it is', () => {
   expect(checkEmail('ana@example.com')).toBe('ana@example.com')
@@ -24,4 +25,26 @@ test('only what looks like an address is repeated: a key that was pasted in its 
   expect(() => checkEmail('s3cretkeys3cretkey')).toThrow(/^(?!.*s3cret)/)
   expect(() => checkEmail('a@b@c')).toThrow(/"a@b@c"/)
   expect(() => checkEmail('', 'REFCHECK_USER_EMAIL')).toThrow(/^REFCHECK_USER_EMAIL /)
+})
+
+const user = (email: string, role: string, ...teams: string[]): User => ({
+  id: email,
+  first_name: '',
+  last_name: '',
+  email,
+  role,
+  teams: teams.map((name) => ({ id: `ID-${name}`, name })),
+  job_title: '',
+})
+
+const users = [user('o', 'owner', 'Hiring'), user('m', 'member', 'Hiring', 'Legal'), user('s', 'support')]
+const chosen = (role?: string, team?: string) => selectUsers(users, { role, team }).map(({ email }) => email)
+
+test('a role, a team by its name or id, or both; case does not matter', () => {
+  expect(chosen()).toEqual(['o', 'm', 's'])
+  expect(chosen('OWNER')).toEqual(['o'])
+  expect(chosen(undefined, 'hiring')).toEqual(['o', 'm'])
+  expect(chosen(undefined, 'id-LEGAL')).toEqual(['m'])
+  expect(chosen('member', 'Hiring')).toEqual(['m'])
+  expect(chosen('support', 'Hiring')).toEqual([])
 })

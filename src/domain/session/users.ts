@@ -1,5 +1,6 @@
 import { emailAddress } from '../../contract/email-address.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
+import type { User } from '../../contract/user.ts'
 
 /** A user's e-mail as it goes into a header. Only what looks like one is repeated in the InvalidInputError. */
 export function checkEmail(text: string, source = 'the e-mail'): string {
@@ -11,4 +12,20 @@ export function checkEmail(text: string, source = 'the e-mail'): string {
   if (text.length > 254) throw refused(`has ${text.length} characters; at most 254 are allowed`, hint)
   if (emailAddress.safeParse(text).success) return text
   throw refused(text.includes('@') ? `"${text}" is not valid` : 'is not valid', hint)
+}
+
+/** The users of a role and of a team, told by its name or id; case does not matter. */
+export function selectUsers(
+  users: readonly User[],
+  { role, team }: { role: string | undefined; team: string | undefined },
+): User[] {
+  const wantedRole = role?.toLowerCase()
+  const wantedTeam = team?.toLowerCase()
+  return users.filter((user) => {
+    if (wantedRole !== undefined && user.role.toLowerCase() !== wantedRole) return false
+    if (wantedTeam === undefined) return true
+    return user.teams.some(
+      (each) => each.id.toLowerCase() === wantedTeam || each.name.toLowerCase() === wantedTeam,
+    )
+  })
 }

@@ -1,5 +1,0 @@
-export interface Profile {
-  /** No trailing slash. */
-  baseUrl: string
-  userEmail: string
-}
