@@ -1,9 +1,10 @@
 import { type Readable, Writable } from 'node:stream'
 
+import { wrapAnsi } from 'fast-wrap-ansi'
+
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
 import { WentBack } from '../errors/went-back.ts'
 import { sanitize } from '../host/text.ts'
-import { inLines } from './in-lines.ts'
 import type { ConfirmQuestion, Prompter, SecretQuestion, SelectQuestion, TextQuestion } from './prompter.ts'
 
 export interface TerminalOptions {
@@ -75,7 +76,7 @@ export class TerminalPrompter implements Prompter {
     const shown = choices.map(({ label, detail = '' }, value) => ({
       name: sanitize(label),
       value,
-      description: inLines(sanitize(detail), this.#options.output.columns).join('\n'),
+      description: wrapAnsi(sanitize(detail), this.#options.output.columns, { hard: true }),
     }))
     const asked = this.#question(message)
     const holding = (typed: string): typeof shown =>
@@ -123,8 +124,8 @@ export class TerminalPrompter implements Prompter {
   #question(message: string, after = ''): string {
     const text = sanitize(message)
     const width = this.#options.output.columns - 2
-    if (after === '') return inLines(text, width).join('\n')
-    return inLines(`${text} ${after}`, width).join('\n').slice(0, -after.length).replace(/ $/, '')
+    if (after === '') return wrapAnsi(text, width, { hard: true })
+    return wrapAnsi(`${text} ${after}`, width, { hard: true }).slice(0, -after.length).replace(/ $/, '')
   }
 
   /** An answer that has no room behind its question stands below it. */

@@ -1,7 +1,7 @@
 import { createPrompt, isEnterKey, isUpKey, useEffect, useKeypress, useState } from '@inquirer/core'
+import { wrapAnsi } from 'fast-wrap-ansi'
 
 import type { PromptStyle } from './style.ts'
-import { inLines } from './in-lines.ts'
 
 interface TextConfig {
   message: string
@@ -62,7 +62,8 @@ export const textPrompt = createPrompt<string | typeof wentBack, TextConfig>((co
   const below = problem === undefined ? help : `> ${problem}`
   return [
     `${prefix.idle} ${style.message(message)} ${line}`,
-    inLines(below, columns)
+    wrapAnsi(below, columns, { hard: true })
+      .split('\n')
       .map((part) => (problem === undefined ? style.help(part) : reason(part)))
       .join('\n'),
   ]

@@ -61,6 +61,7 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
   confirm: (on) => on.confirm({ message: 'Add another?' }),
   long: (on) =>
     on.confirm({ message: `Does the provider have a request for ${'Dee Cut '.repeat(4)}in package 102?` }),
+  longJapanese: (on) => on.confirm({ message: `${'注文依頼 '.repeat(12)}?` }),
   confirmYes: (on) => on.confirm({ message: 'Go on?', initial: true }),
   grave: async (on) => {
     // As while a batch waits for something else; it goes on once the window has another width.

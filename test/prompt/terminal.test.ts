@@ -24,6 +24,16 @@ test('a question that is longer than the terminal is wide goes on between two wo
   expect(await terminal.ended).toEqual({ code: 0, stdout: 'false' })
 })
 
+test('a question of wide letters goes on between two words as well', async () => {
+  const terminal = await ask('longJapanese')
+  await terminal.until('(y/N)')
+  terminal.type(keys.enter)
+  await terminal.ended
+  const drawn = stripVTControlCharacters(terminal.raw())
+  expect(drawn).toContain('注文依頼')
+  expect(drawn).not.toMatch(/注\s|注文\s|注文依\s/)
+})
+
 describe('a line of text', () => {
   test('shows its help, then the reason while it is typed, then takes it; stdout has the answer alone', async () => {
     const terminal = await ask('text')
