@@ -1,19 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 import { personOf, someTime } from './batches.ts'
-import { asked } from '../../harness/postgres.ts'
-import { suiteStore } from '../../harness/postgres-store.ts'
 import type { BatchRow, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-
-/** As if all orders of the store had been made so much earlier; of PostgreSQL, which has a clock of its own. */
-export async function madeEarlier(ms: number): Promise<void> {
-  await asked(
-    await suiteStore(),
-    `UPDATE refcheck.attempts SET began_at = began_at - ${ms}, ended_at = ended_at - ${ms};
-     UPDATE refcheck.submissions SET changed_at = changed_at - ${ms}`,
-  )
-}
 
 /** A file taken in for a service on this machine. */
 export function fileBatch(changes: Partial<NewFileBatch> = {}): NewFileBatch {

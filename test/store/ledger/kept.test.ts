@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, batchOf, beginOne, newAttempt, personOf, rowOf, someTime } from './batches.ts'
-import { madeEarlier, fileBatch, invalidRow, orderRow, orderRows, rowsOf } from './files.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { fileBatch, invalidRow, orderRow, orderRows, rowsOf } from './files.ts'
+import { madeEarlier, backends, scratch, type Scratch } from './scratch.ts'
 import type { NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
