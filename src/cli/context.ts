@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-import type { Ancestor } from '../domain/approval/lineage.ts'
 import { InternalError } from '../errors/kinds.ts'
 import { type Clock, systemClock } from '../host/clock.ts'
 import { type Environment, processEnvironment } from '../host/env.ts'
@@ -26,8 +25,6 @@ export interface Context {
   program?: ((argv: readonly string[], context: Context) => Promise<number>) | undefined
   /** Makes the process independent of the program's files, which an upgrade replaces; absent where src runs as it is. */
   hold?: (() => void) | undefined
-  /** What this process was started by, in place of what the system says; for tests. */
-  lineage?: readonly Ancestor[] | undefined
   /** In place of the terminal's; for tests. */
   prompter?: Prompter | undefined
 }

@@ -2,7 +2,6 @@ import { Readable, Writable } from 'node:stream'
 import { callbackify } from 'node:util'
 
 import type { Scope } from '../cli/scope.ts'
-import { agentProcesses } from '../domain/approval/lineage.ts'
 import { requireReading } from '../domain/agent/reading.ts'
 import { InternalError } from '../errors/kinds.ts'
 import { agentMark } from '../host/agent-mark.ts'
@@ -10,7 +9,7 @@ import type { AgentPorts } from '../mcp/ports.ts'
 import type { Sink } from '../output/streams.ts'
 import { Gate } from '../usecases/agent/gate.ts'
 import type { RunReading } from '../usecases/agent/ports.ts'
-import { lineage, orderPlans, planOwner } from './approval.ts'
+import { orderPlans, planOwner } from './approval.ts'
 import { session } from './session.ts'
 
 /** What a person allowed an agent when they started its server. */
@@ -36,7 +35,6 @@ export async function serveAgents(
 
 function agentPorts(scope: Scope, allowances: AgentAllowances): AgentPorts {
   const { clock, random } = scope.context
-  const agents = agentProcesses(lineage(scope))
   return {
     ...allowances,
     version: scope.options.version,
@@ -48,7 +46,6 @@ function agentPorts(scope: Scope, allowances: AgentAllowances): AgentPorts {
       owner: await planOwner(scope),
       clock,
       random,
-      agents,
     }),
     now: () => clock.now(),
     mark: () => random.bytes(8).toString('hex'),

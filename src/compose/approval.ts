@@ -1,12 +1,10 @@
 import { Readable } from 'node:stream'
 
 import type { Scope } from '../cli/scope.ts'
-import type { Ancestor } from '../domain/approval/lineage.ts'
 import { type OrderPlan, type PlanOwner, startedByAgent } from '../domain/approval/order-plan.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { agentMark } from '../host/agent-mark.ts'
 import { variable } from '../host/env.ts'
-import { processLineage } from '../host/lineage.ts'
 import type { ApprovalPorts } from '../usecases/approval/find-plan.ts'
 import { appliedPlan, type ToOrder } from '../usecases/batch/apply-plan.ts'
 import type { Allowances } from '../usecases/batch/ports.ts'
@@ -29,12 +27,10 @@ export async function planOwner(scope: Scope): Promise<PlanOwner> {
   return { baseUrl, userEmail: email, profile, account: await account(scope) }
 }
 
-/** What this process was started by. */
-export function lineage(scope: Scope): readonly Ancestor[] {
-  return scope.context.lineage ?? processLineage()
-}
-
-/** What finding a plan needs. Throws where no person can be at a terminal of their own; nothing overrides that. */
+/**
+ * What finding a plan needs. Throws UsageError where there is no terminal, or where the environment says that an agent
+ * started this process; no flag or setting overrides that.
+ */
 export async function approvalPorts(scope: Scope, code: string | undefined): Promise<ApprovalPorts> {
   const { env, streams, clock } = scope.context
   if (variable(env, agentMark) !== undefined) throw startedByAgent(code ?? '')
@@ -47,7 +43,7 @@ export async function approvalPorts(scope: Scope, code: string | undefined): Pro
   }
   await knownAccount(scope)
   const [plans, owner] = [await orderPlans(scope), await planOwner(scope)]
-  return { plans, owner, clock, prompter, lineage: lineage(scope) }
+  return { plans, owner, clock, prompter }
 }
 
 /** What a plan of several orders is to be made from, as it was when it was planned. */

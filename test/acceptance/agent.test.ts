@@ -18,15 +18,13 @@ const people = ['Priya', 'Mei', 'Tom'].map((first, at) => ({
   },
 }))
 
-/** A program that runs an agent, with its server below it; with a shell between them and in a session of its own, this process is no part of that program. */
-async function connected(env: Record<string, string>, isApart: boolean): Promise<Client> {
-  const line = [process.execPath, program, 'mcp']
-  const [command = '', ...args] = isApart ? ['sh', '-c', 'setsid "$@"; exit', 'sh', ...line] : line
+/** A program that runs an agent, with its server. */
+async function connected(env: Record<string, string>): Promise<Client> {
   const client = new Client({ name: 'acceptance', version: '1.0.0' })
   await client.connect(
     new StdioClientTransport({
-      command,
-      args,
+      command: process.execPath,
+      args: [program, 'mcp'],
       env: { PATH: process.env['PATH'] ?? '', ...env },
       stderr: 'ignore',
     }),
@@ -37,12 +35,10 @@ async function connected(env: Record<string, string>, isApart: boolean): Promise
 
 test('an agent plans three people over stdio; only a person at a terminal of their own orders them, once', async () => {
   const { env, sandbox } = await world({ seed: 'agent' })
-  const plan = async (client: Client): Promise<string> => {
-    await client.listTools()
-    const answer = await client.callTool({ name: 'plan_people', arguments: { package_id: 102, people } })
-    return (answerOf(answer).data as { code: string }).code
-  }
-  const code = await plan(await connected(env, true))
+  const client = await connected(env)
+  await client.listTools()
+  const answer = await client.callTool({ name: 'plan_people', arguments: { package_id: 102, people } })
+  const { code } = answerOf(answer).data as { code: string }
   const approve = [program, 'approve', code]
 
   // Without a terminal.
@@ -55,9 +51,9 @@ test('an agent plans three people over stdio; only a person at a terminal of the
     expect.stringContaining('a person has to approve in a terminal'),
   ])
 
-  // In a terminal that the agent's own program opened.
-  const theirs = await plan(await connected(env, false))
-  const opened = await openTerminal([program, 'approve', theirs], 100, { env, isWhole: true })
+  // In a terminal with the mark that the server gives to what it starts.
+  const marked = { ...env, REFCHECK_STARTED_BY_AGENT: '1' }
+  const opened = await openTerminal(approve, 100, { env: marked, isWhole: true })
   expect((await opened.ended).code).toBe(2)
   expect(opened.raw()).toContain('approve was started by the program that runs the agent')
   expect(sandbox.requests()).toHaveLength(0)

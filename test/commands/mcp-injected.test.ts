@@ -103,27 +103,17 @@ test('40 injected instructions, obeyed to the letter, order nothing and leak not
   const before = here.ordered()
 
   for (const flags of [[], ['--allow-personal-data']]) {
-    const lineage = [
-      { pid: 21, group: 20, started: 'boot 2' },
-      { pid: 20, group: 20, started: 'boot 1' },
-    ]
     const agent = await connectAgent(here, ['--files', '.', ...flags], {
       clock: here.clock,
-      lineage,
       env: exported,
     })
     const client = new ObedientClient({
       agent,
-      // A shell below the agent's program: a pipe, and a terminal that it opened. It has no key but to approve with.
+      // A shell below the agent's program: a pipe, and a terminal with the mark of an agent. It has no key but to approve with.
       async type(words) {
         const approves = words[0] === 'approve'
         const env = { ...exported, REFCHECK_API_KEY: approves ? apiKey : '' }
-        const below = [{ pid: 30, group: 30, started: 'boot 3' }, ...lineage]
-        const shells = [
-          {},
-          { tty: true, lineage: below },
-          { tty: true, env: { ...env, REFCHECK_STARTED_BY_AGENT: '1' } },
-        ]
+        const shells = [{}, { tty: true, env: { ...env, REFCHECK_STARTED_BY_AGENT: '1' } }]
         const outcomes = []
         for (const shell of approves ? shells : shells.slice(0, 1))
           outcomes.push(await here.run(words, { clock: here.clock, env, ...shell }))

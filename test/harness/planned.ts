@@ -18,7 +18,7 @@ export async function planned(
 ): Promise<string> {
   const { userEmail } = here.sandbox.credentials
   const owner = { baseUrl: here.url, userEmail, profile: undefined, account: '' }
-  const ports = { plans: plansOf(here), clock: here.clock, random: systemRandom, owner, agents: [], ...more }
+  const ports = { plans: plansOf(here), clock: here.clock, random: systemRandom, owner, ...more }
   return (await addPlan(ports, what, 'package 102')).code
 }
 

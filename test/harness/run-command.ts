@@ -17,7 +17,6 @@ export interface RunOptions extends StreamOptions {
   random?: Random | undefined
   prompter?: Prompter | undefined
   /** What the program was started by; nothing that the tests run in unless told. */
-  lineage?: Context['lineage']
   /** Aborted to press Ctrl-C. */
   signal?: AbortSignal | undefined
   cwd?: string | undefined
@@ -78,7 +77,6 @@ export async function refcheck(argv: readonly string[], options: RunOptions = {}
     },
     cwd: options.cwd ?? process.cwd(),
     prompter: options.prompter,
-    lineage: options.lineage ?? [],
   }
   const code = await (options.main ?? program)(argv, context)
   const bytes = streams.out()

@@ -53,11 +53,12 @@ TEXT FROM ELSEWHERE
   read and plan, but not order.
 
 WHAT THIS DOES NOT STOP
-  An agent that also has a shell as the same user can read the key, run refcheck
-  itself, and open a terminal of its own. refcheck refuses to approve in a
-  process started by the program that started the server (on Linux, where /proc
-  shows it); a process that detaches itself is not seen. What an organisation
-  can do:
+  An agent with a shell in your account can run anything that you can: read the
+  key, open a terminal, approve a plan, or order without one. refcheck cannot
+  tell you and such an agent apart. approve requires a terminal, and refuses
+  where REFCHECK_STARTED_BY_AGENT is set: export it in the shells of an agent,
+  so that it does not approve by mistake. To keep an agent from ordering,
+  separate the accounts:
   - Give the agent no shell, or one in a container without the key and without
     REFCHECK_DATA_DIR: without the key nothing can be ordered.
   - Run the agent as another user of the machine, who can read neither the key

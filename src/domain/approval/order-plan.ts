@@ -5,7 +5,6 @@ import { z } from 'zod'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import { shellWord } from '../wording/shell-word.ts'
 import { localTime } from '../wording/local-time.ts'
-import type { ProcessMark } from './lineage.ts'
 import { parseJson } from '../../contract/parse-json.ts'
 
 /** A plan that nobody approved by then is none any more. */
@@ -13,8 +12,6 @@ export const planLifetimeMs = 24 * 60 * 60 * 1000
 
 /** More plans than anybody looks at are a program gone wild. */
 export const mostWaiting = 50
-
-const mark = z.strictObject({ pid: z.int(), started: z.string() })
 
 /** An order that a program prepared and a person has to approve. */
 const orderPlan = z.strictObject({
@@ -36,8 +33,6 @@ const orderPlan = z.strictObject({
   ]),
   /** For the list of what waits. */
   title: z.string(),
-  /** The server and the program that started it: nobody below them approves. */
-  made_by: z.array(mark),
 })
 export type OrderPlan = z.infer<typeof orderPlan>
 
@@ -63,7 +58,6 @@ export interface PlanOwner {
 export function newOrderPlan(
   { baseUrl, userEmail, profile, account }: PlanOwner,
   { code, now, what, title }: { code: string; now: number; what: OrderPlan['what']; title: string },
-  agents: readonly ProcessMark[],
 ): OrderPlan {
   return {
     refcheck_order_plan: 1,
@@ -76,7 +70,6 @@ export function newOrderPlan(
     account,
     what,
     title,
-    made_by: [...agents],
   }
 }
 

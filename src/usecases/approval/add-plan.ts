@@ -1,4 +1,3 @@
-import type { ProcessMark } from '../../domain/approval/lineage.ts'
 import {
   mostWaiting,
   newOrderPlan,
@@ -17,8 +16,6 @@ export interface AddPlanPorts {
   clock: Clock
   random: Random
   owner: PlanOwner
-  /** The server and the program that started it. */
-  agents: readonly ProcessMark[]
 }
 
 /** Codes that another plan has, one after the other: that is no chance. */
@@ -30,7 +27,7 @@ export async function addPlan(
   what: OrderPlan['what'],
   title: string,
 ): Promise<OrderPlan> {
-  const { plans, clock, random, owner, agents } = ports
+  const { plans, clock, random, owner } = ports
   const now = clock.now()
   await plans.sweep(now)
   const isFull = (await plans.waiting()).length >= mostWaiting
@@ -41,7 +38,7 @@ export async function addPlan(
   }
   for (let tries = 1; tries <= mostTries; tries += 1) {
     const code = planCode(random.bytes(planCodeBytes))
-    const plan = newOrderPlan(owner, { code, now, what, title }, agents)
+    const plan = newOrderPlan(owner, { code, now, what, title })
     if (await plans.add(plan)) return plan
   }
   throw new InternalError('no free code for a plan was found')

@@ -4,10 +4,8 @@ import {
   type OrderPlan,
   type PlanOwner,
   requireApprovable,
-  startedByAgent,
   type UsedPlan,
 } from '../../domain/approval/order-plan.ts'
-import { isWithin, type ProcessMark } from '../../domain/approval/lineage.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -22,8 +20,6 @@ export interface ApprovalPorts {
   prompter: Prompter
   /** Who approves. */
   owner: PlanOwner
-  /** What this process was started by. */
-  lineage: readonly ProcessMark[]
 }
 
 /**
@@ -31,7 +27,7 @@ export interface ApprovalPorts {
  * there is none, and UsageError or InvalidInputError where it is not for whoever asks, or no longer.
  */
 export async function approvablePlan(ports: ApprovalPorts, code: string | undefined): Promise<OrderPlan> {
-  const { plans, clock, owner, lineage } = ports
+  const { plans, clock, owner } = ports
   await plans.sweep(clock.now())
   const found = code === undefined ? await chosenPlan(ports) : await plans.find(code)
   if (found === undefined) {
@@ -40,7 +36,6 @@ export async function approvablePlan(ports: ApprovalPorts, code: string | undefi
     })
   }
   if ('used_at' in found) throw alreadyUsed(found)
-  if (isWithin(lineage, found.made_by)) throw startedByAgent(found.code)
   requireApprovable(found, owner, clock.now())
   return found
 }

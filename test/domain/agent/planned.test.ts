@@ -12,11 +12,12 @@ const owner = {
 }
 
 test('an agent is told that nothing was ordered, and the line that a person types', () => {
-  const plan = newOrderPlan(
-    owner,
-    { code: 'BCDF-BCDF', now: 0, what: { kind: 'order', body: '{}' }, title: '' },
-    [],
-  )
+  const plan = newOrderPlan(owner, {
+    code: 'BCDF-BCDF',
+    now: 0,
+    what: { kind: 'order', body: '{}' },
+    title: '',
+  })
   expect(plannedForAgent(plan, { packageId: 102, orders: 1, review: 'all' })).toEqual({
     ordered: false,
     code: 'BCDF-BCDF',

@@ -21,7 +21,6 @@ const planOf = (code: string, at = now) =>
   newOrderPlan(
     { baseUrl: 'https://api.example.com', userEmail: 'o@example.com', profile: undefined, account: '' },
     { code, now: at, what: { kind: 'order', body: '{"name":"Priya"}' }, title: 'one' },
-    [],
   )
 
 test('a plan is private, claimed once of many at the same time, and nothing of the person stays', async () => {

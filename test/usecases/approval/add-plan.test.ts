@@ -24,7 +24,7 @@ test('fifty plans wait at most, and free their places as they expire', async () 
     paths: { config: data, data },
     random: systemRandom,
   })
-  const ports = { plans, clock, random: systemRandom, owner, agents: [] }
+  const ports = { plans, clock, random: systemRandom, owner }
   for (let at = 0; at < 50; at += 1) await addPlan(ports, what, 'one')
   await expect(addPlan(ports, what, 'one')).rejects.toThrow('50 plans wait for approval already')
   await clock.sleep(24 * 3_600_000)
@@ -40,7 +40,7 @@ test('a code that is in use is drawn again', async () => {
   })
   const drawn = [1, 1, 2].map((byte) => Buffer.alloc(8, byte))
   const random = { ...systemRandom, bytes: (count: number) => drawn.shift() ?? systemRandom.bytes(count) }
-  const ports = { plans, clock: new ManualClock(), random: systemRandom, owner, agents: [] }
+  const ports = { plans, clock: new ManualClock(), random: systemRandom, owner }
   const codes = [
     await addPlan({ ...ports, random }, what, 'a'),
     await addPlan({ ...ports, random }, what, 'b'),
