@@ -1,13 +1,17 @@
-/* Loaded before anything else of a worker: gives it the sources with the mutants in them. */
+/* Loaded before anything else of a process: gives it changed sources in place of those on the disk. */
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-import type { Plan } from './plan.ts'
+/** A source as it is loaded; `path` is absolute. */
+export interface ChangedSource {
+  path: string
+  text: string
+}
 
 const file = process.env['MUTANTS_PLAN']
 if (file !== undefined) {
-  const { sources } = JSON.parse(readFileSync(file, 'utf8')) as Plan
+  const { sources } = JSON.parse(readFileSync(file, 'utf8')) as { sources: ChangedSource[] }
   const byUrl = new Map(sources.map(({ path, text }) => [pathToFileURL(path).href, text]))
   registerHooks({
     load(url, context, next) {
@@ -17,6 +21,4 @@ if (file !== undefined) {
         : { format: 'module-typescript', source, shortCircuit: true }
     },
   })
-  const { installSwitch } = await import('./switch.ts')
-  installSwitch()
 }

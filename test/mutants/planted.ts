@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { Edit } from '../campaign/fleet/mutated.ts'
-import { type Backend, root } from './targets.ts'
+import type { ChangedSource } from './load.ts'
+
+export const root = join(import.meta.dirname, '..', '..')
 
 /** Bugs that were planted by hand once and that no test noticed, and others of their size. */
 export interface Plant {
   what: string
   edits: readonly Edit[]
-  /** The engine whose tests may notice it; SQLite where nothing is said. */
-  store?: Backend
-  /** Tests that may notice it. */
+  /** Tests that have to notice it, as parts of their paths. */
   tests: readonly string[]
 }
 
@@ -44,7 +44,6 @@ export const plants: readonly Plant[] = [
   {
     what: 'rows of a file are compared before the transaction that adds them, PostgreSQL',
     edits: comparedBefore,
-    store: 'PostgreSQL',
     tests: ['test/store/ledger/postgres/one-step.test.ts'],
   },
   {
@@ -62,7 +61,6 @@ export const plants: readonly Plant[] = [
       ],
       ['const stop = yield* findConflictOfNew(matching, batch, guard)', ''],
     ),
-    store: 'PostgreSQL',
     tests: ['test/store/ledger/postgres/one-step.test.ts'],
   },
   {
@@ -84,7 +82,6 @@ export const plants: readonly Plant[] = [
         ],
       ),
     ],
-    store: 'PostgreSQL',
     tests: ['test/store/ledger/postgres/one-step.test.ts'],
   },
   {
@@ -101,7 +98,6 @@ export const plants: readonly Plant[] = [
         ['lock: lockAbandoned }', 'lock: lockAbandoned.replaceAll(databaseNow, String(at)) }'],
       ),
     ],
-    store: 'PostgreSQL',
     tests: ['test/store/ledger/postgres/sharing.test.ts'],
   },
   {
@@ -164,7 +160,7 @@ export const plants: readonly Plant[] = [
 ]
 
 /** The sources that a plant changes; throws where one of them reads otherwise by now. */
-export function changedBy({ edits }: Plant): { path: string; text: string }[] {
+export function changedBy({ edits }: Plant): ChangedSource[] {
   const texts = new Map<string, string>()
   for (const { path, from, to } of edits) {
     const text = texts.get(path) ?? readFileSync(join(root, path), 'utf8')

@@ -3,22 +3,17 @@ import { defineConfig } from 'vitest/config'
 
 import tests from '../vitest.config.ts'
 
-const here = import.meta.dirname
-
-/** One worker, whose sources hold all mutants at once; see run.ts. */
+/** One worker, whose sources are those of a plan; see run.ts. */
 export default defineConfig({
   test: {
     ...tests.test,
     exclude: [],
-    runner: join(here, 'runner.ts'),
-    execArgv: ['--import', join(here, 'load.ts')],
+    execArgv: ['--import', join(import.meta.dirname, 'load.ts')],
     pool: 'forks',
     maxWorkers: 1,
-    fileParallelism: false,
     update: false,
+    bail: 1,
     testTimeout: 20_000,
     silent: true,
-    reporters: [{}],
-    passWithNoTests: true,
   },
 })
