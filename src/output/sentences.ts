@@ -1,5 +1,5 @@
 import { wrapAnsi } from 'fast-wrap-ansi'
-import stringWidth from 'string-width'
+import stringWidth from 'fast-string-width'
 
 /** A command at the end of a line, after a colon: `Resume with: refcheck batch resume 3f2b8c1e`; or the flags to add to one. */
 const withCommand = /^(.*?:) ((?:printf .* \| )?refcheck .*|(?<= add: )--.*)$/

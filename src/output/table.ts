@@ -1,7 +1,7 @@
 import { shownName } from '../domain/wording/shown-name.ts'
 import Table from 'cli-table3'
 import { wrapAnsi } from 'fast-wrap-ansi'
-import stringWidth from 'string-width'
+import stringWidth from 'fast-string-width'
 
 import { sanitize } from '../host/text.ts'
 import { type Style, styled, type Terminal } from './terminal.ts'

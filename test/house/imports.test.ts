@@ -92,7 +92,7 @@ const keepers: [name: string, rooms: string[], why: string][] = [
   ['jq-wasm', ['output'], 'it is loaded for --jq alone'],
   ['prom-client', ['output'], 'figures are written in one place'],
   ['cli-table3', ['output'], 'tables are drawn in one place'],
-  ['string-width', ['output'], 'only output knows a width'],
+  ['fast-string-width', ['output'], 'only output knows a width'],
   ['rolldown', ['build'], 'nothing is bundled at run time'],
   [
     'hono',
