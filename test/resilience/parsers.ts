@@ -35,7 +35,7 @@ import { parseSecretsFile } from '../../src/store/config/secrets-file.ts'
 import { parseSettingsFile } from '../../src/store/config/settings-file.ts'
 import { all, openBytes } from '../sheets/table.ts'
 import { workbook, zipped } from '../sheets/workbook.ts'
-import * as examples from './examples.ts'
+import * as examples from './parser-examples.ts'
 
 export interface Parser {
   name: string

@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { RefcheckError } from '../../src/errors/base.ts'
+import { variable } from '../../src/host/env.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+import { nearly } from './parser-inputs.ts'
+import { type Parser, parsers } from './parsers.ts'
+
+const fault = faultRow('parsers', 'neither read nor refused in order')
+/** More and others with: REFCHECK_CASES=100000 REFCHECK_SEED=7 npm test -- resilience/parsers */
+const cases = Number(variable(process.env, 'REFCHECK_CASES') ?? 60)
+const seed = Number(variable(process.env, 'REFCHECK_SEED') ?? 20_261_122)
+
+/** No reader of so little takes so long. */
+const longestMs = 5000
+
+/** What was wrong with the first input that a parser neither read nor refused by an error of ours; undefined for none. */
+async function firstFault(parser: Parser, numRuns: number): Promise<string | undefined> {
+  const property = fc.asyncProperty(nearly(parser.examples), async (text) => {
+    const since = performance.now()
+    try {
+      await parser.read(text)
+    } catch (error) {
+      if (!(error instanceof RefcheckError)) throw error
+      if (error.code === 'internal') throw error
+    }
+    if (performance.now() - since > longestMs) throw new Error('too slow')
+  })
+  const result = await fc.check(property, { numRuns, seed })
+  if (!result.failed) return undefined
+  const [input] = result.counterexample ?? []
+  const { errorInstance } = result
+  const said = errorInstance instanceof Error ? (errorInstance.stack ?? errorInstance.message) : 'failed'
+  return `${parser.name}, seed ${seed}: ${JSON.stringify(input)?.slice(0, 300)}: ${said.split('\n').slice(0, 4).join(' | ')}`
+}
+
+test(
+  'every parser reads or refuses what is nearly right',
+  async () => {
+    const faults: string[] = []
+    let tried = 0
+    for (const parser of parsers) {
+      const own = Math.ceil(cases / (parser.share ?? 1))
+      tried += own
+      faults.push(...[await firstFault(parser, own)].filter((each) => each !== undefined))
+    }
+    fault.cases(tried, tried - faults.length)
+    fault.says(`${parsers.length} parsers, seed ${seed}`)
+    expect(faults).toEqual([])
+  },
+  60_000 * Math.ceil(cases / 60),
+)
