@@ -166,6 +166,8 @@ export function recoverEntry(
   const isOrdered = row?.state === 'accepted' || row?.state === 'sending'
   const isAccepted = outcome?.state === 'accepted' && outcome.requestId !== undefined && !isRequestTaken
   const state = isAccepted ? 'accepted' : outcome?.state === 'rejected' ? 'rejected' : 'unknown'
+  // Another attempt of the row may have been accepted: one that was rejected must not make it free to be sent again.
+  if (state === 'rejected' && (row?.state === 'unknown' || row?.state === 'dropped')) return 'attempt alone'
   return {
     target: isOrdered ? 'own row' : 'named row',
     state: wasSent ? state : 'cancelled',

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { type Machines, machines } from './machines.ts'
 
+import { emails } from '../../harness/batch-file.ts'
 import { makeStore } from '../../harness/made-store.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { asked } from '../../harness/postgres.ts'
@@ -33,6 +34,11 @@ beforeEach(async () => {
 
 const runOf = (more = '', file = 'people.csv') =>
   `batch run ${file} --package 102 --yes --ignore-results${more}`
+
+const refusal = Response.json(
+  { status_code: 400, status_message: 'client_error', message: 'recipient.phone: is not in use', data: null },
+  { status: 400 },
+)
 
 const orderedTwice = (): string[] => {
   const seen = new Set<string>()
@@ -336,6 +342,36 @@ test(
     await here.on('alpha', `batch move ${batch?.batch_id} --package ${successor}`)
     await here.on('alpha', `batch resume ${batch?.batch_id} --yes`)
     expect(orderedTwice()).toEqual([])
+  },
+  longMs,
+)
+
+test(
+  'machine A’s order of a row was refused, B’s may have been accepted: whoever reports last, the row is unknown',
+  async () => {
+    await here.on('alpha', `batch queue people.csv --package 102 --yes`)
+    const [batch] = (await here.on('alpha', 'batch list --json')).json() as { batch_id: string }[]
+    const resume = `batch resume ${batch?.batch_id} --yes --max 1`
+    const restore = await dump()
+    here.intercept((request, ask) => (request.method === 'POST' ? refusal.clone() : ask(request)))
+    await here.on('alpha', resume)
+    here.intercept(async (request, ask) => {
+      const answer = await ask(request)
+      return request.method === 'POST' ? new Response('', { status: 502 }) : answer
+    })
+    await here.on('alpha', `batch retry ${batch?.batch_id}`)
+    await here.on('beta', resume)
+    here.intercept(undefined)
+    expect(here.ordered()).toEqual(emails(1))
+    await restore()
+    await here.on('beta', 'store check')
+    await seenThrough('alpha', 'beta')
+    await here.on('alpha', `batch retry ${batch?.batch_id}`)
+    await here.on('alpha', `batch resume ${batch?.batch_id} --yes`)
+    expect(orderedTwice()).toEqual([])
+    expect(
+      (await here.on('alpha', `batch rows ${batch?.batch_id} --state unknown --json`)).json(),
+    ).toMatchObject([{ row: 1 }])
   },
   longMs,
 )

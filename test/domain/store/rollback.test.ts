@@ -233,6 +233,13 @@ describe('an entry that the store lacks', () => {
     expect(recovered({ state: 'pending' }, 'pending')).toBe('attempt alone')
   })
 
+  test.each(['unknown', 'dropped'] as const)(
+    'that was rejected leaves a row that another attempt may have ordered as it is: %s',
+    (state) => {
+      expect(recovered({ state: 'rejected' }, state)).toBe('attempt alone')
+    },
+  )
+
   test('may be a second order where its row was ordered by another attempt, unless it was rejected', () => {
     expect(recovered({ state: 'accepted', requestId: 'r' }, 'accepted')).toMatchObject({
       isPossibleDuplicate: true,
@@ -251,7 +258,7 @@ describe('an entry that the store lacks', () => {
         fc.boolean(),
         (state, row, isTaken) => {
           const found = recovered(state && { state, requestId: 'r' }, row, isTaken)
-          const expected = state === 'rejected' ? ['rejected'] : ['accepted', 'unknown']
+          const expected = state === 'rejected' ? ['rejected', 'attempt alone'] : ['accepted', 'unknown']
           expect(expected).toContain(found === 'attempt alone' ? found : found.state)
         },
       ),
