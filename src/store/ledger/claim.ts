@@ -83,8 +83,8 @@ export interface Rollbacks {
   noteHeads(): Promise<void>
 }
 
-/** An attempt as its log has it. */
-export type RecordedAttempt = Omit<LogEntry, 'kind' | 'generation'>
+/** An attempt as its log has it, with the generation that its claim found in the store. */
+export type RecordedAttempt = Omit<LogEntry, 'kind'>
 
 export interface ClaimOptions {
   /** In the quota; none is reserved where undefined. */
@@ -254,7 +254,9 @@ export class Claims {
       this.#insertAttempt(order, attempt, required),
       update === undefined ? nothingAsked() : run(...update),
     )
-    const claimed = taken && claimedOf(order, attempt, taken.number, taken.began_at)
+    const { generation } = required
+    const claimed =
+      taken && claimedOf(order, attempt, { number: taken.number, generation, at: taken.began_at })
     return { ...nothing, claimed, ...about, taken: claimed === undefined }
   }
 
@@ -376,14 +378,18 @@ export function claimedOf(
     joined: number[]
   },
   attempt: NewAttempt,
-  number: number,
-  at = attempt.at,
+  {
+    number,
+    generation,
+    at = attempt.at,
+  }: Pick<RecordedAttempt, 'number' | 'generation'> & { at?: number | undefined },
 ): Claimed {
   const { person_print, email_print, phone_print } = prints ?? erased
   const { attemptId, userEmail } = attempt
   return {
     attempt: { batchId, row, ...attempt, state: 'sending', body },
     recorded: {
+      generation,
       account,
       number,
       attemptId,

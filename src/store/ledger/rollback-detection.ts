@@ -69,7 +69,7 @@ export class RollbackDetection implements Rollbacks {
    * now on.
    */
   begin(): Promise<void> {
-    this.#beginning ??= this.#begin().finally(() => {
+    this.#beginning ??= this.#beginOrForget().finally(() => {
       this.#beginning = undefined
     })
     return this.#beginning
@@ -116,7 +116,7 @@ export class RollbackDetection implements Rollbacks {
     const { account, number, attemptId } = attempt
     const log = this.#parts.logs?.own
     if (log === undefined) return learnHead(this.#heads, { account, number, attemptId })
-    log.append({ kind: 'entry', generation: this.#begun?.generation ?? '', ...attempt })
+    log.append({ kind: 'entry', ...attempt })
     await log.flush()
   }
 
@@ -261,9 +261,18 @@ export class RollbackDetection implements Rollbacks {
     this.#parts.logs?.erase(await this.registered(), attemptIds)
   }
 
+  /** Batches that are sent meanwhile go on with the comparison before. */
+  async #beginOrForget(): Promise<void> {
+    try {
+      await this.#begin()
+    } catch (error) {
+      this.#begun = undefined
+      throw error
+    }
+  }
+
   async #begin(): Promise<void> {
     const { engine, logs, runner } = this.#parts
-    this.#begun = undefined
     // Logs first, then the store: what a log has was committed before.
     const registered = await this.registered()
     const session = engine.session()

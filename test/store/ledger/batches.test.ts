@@ -36,6 +36,31 @@ describe.each(backends)('%s', (backend) => {
     })
   }
 
+  test('batches that are begun while another one is sent leave the store open, and each attempt in its log', async () => {
+    const batch = fileBatch()
+    await store.batches.add(batch, orderRows(30))
+    const others = [fileBatch(), fileBatch()]
+    for (const [at, other] of others.entries())
+      await store.batches.add(other, [orderRow(1, `b${at}@example.com`)])
+    const sending = { isOver: false }
+    const send = async (): Promise<void> => {
+      for (let row = await store.batches.nextPending(batch.id); row !== undefined;) {
+        expect(await store.ledger.begin(row, newAttempt())).toBeDefined()
+        row = await store.batches.nextPending(batch.id)
+      }
+      sending.isOver = true
+    }
+    const begin = async (): Promise<void> => {
+      for (let turn = 0; !sending.isOver; turn += 1) {
+        const hold = await store.batches.hold(others[turn % 2]?.id ?? '')
+        await hold?.release()
+        for (let wait = turn % 7; wait > 0; wait -= 1) await new Promise(setImmediate)
+      }
+    }
+    await Promise.all([send(), begin()])
+    expect((await store.maintenance.examine()).closing).toBeUndefined()
+  })
+
   describe('a file is taken in', () => {
     test('its rows keep their numbers and what is known of them', async () => {
       const batch = fileBatch()

@@ -68,7 +68,12 @@ test('an attempt of a person whose fingerprints were erased is recorded without 
     body: Buffer.from('{}'),
     joined: [],
   }
-  expect(claimedOf(row as unknown as Parameters<typeof claimedOf>[0], newAttempt(), 7)).toMatchObject({
+  expect(
+    claimedOf(row as unknown as Parameters<typeof claimedOf>[0], newAttempt(), {
+      number: 7,
+      generation: 'g',
+    }),
+  ).toMatchObject({
     attempt: { state: 'sending' },
     recorded: { number: 7, person: '', email: '', phone: '' },
   })
