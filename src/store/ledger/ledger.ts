@@ -322,9 +322,12 @@ export class EngineLedger {
   /** `change` of a row after the row that has its request lost that by `loss`, in one step; whether both were made. */
   async moveFrom(holder: RowVersion, loss: Change, from: RowVersion, change: Change): Promise<boolean> {
     const { dialect } = this.#engine
+    const { lockState } = ledgerStatements(dialect)
     const moved = await resolveAmbiguousCommit(
       () =>
         this.#engine.transaction(function* () {
+          const row = yield* get<{ state: string; attempt_id: string | null }>(lockState, versionKey(from))
+          if (row?.state !== from.state || row.attempt_id !== (from.attemptId ?? null)) return false
           return (yield* changeRow(dialect, holder, loss)) && (yield* changeRow(dialect, from, change))
         }),
       () => this.#lookUp(from, change),

@@ -47,4 +47,28 @@ describe.each(backends)('%s: a request id that several rows of a service are to 
     expect(await ledger.move(second, acceptedAs(requestId))).toBe(false)
     expect(await rowOf(ledger, second)).toMatchObject({ state: 'sending', requestId: undefined })
   })
+
+  test('stays with its row where the row that it is taken for has moved on', async () => {
+    const ledger = await place.open()
+    const requestId = randomUUID()
+    const holder = await beginOne(ledger, 'holder@example.com')
+    await ledger.move(holder, acceptedAs(requestId))
+    const own = await beginOne(ledger, 'own@example.com')
+    await ledger.move(own, { to: 'unknown', at: someTime + 50, reason: 'cut' })
+    const decision = { by: 'refcheck', why: 'a read showed another person' }
+    const loss = { to: 'unknown', at: someTime + 60, reason: 'mixed up', decision } as const
+    const accepted = await rowOf(ledger, holder)
+    expect(await ledger.moveFrom(accepted, loss, own, acceptedAs(requestId))).toBe(false)
+    expect(await rowOf(ledger, holder)).toMatchObject({ state: 'accepted', requestId })
+    expect(
+      await ledger.moveFrom(
+        accepted,
+        loss,
+        { ...own, state: 'unknown' },
+        { ...acceptedAs(requestId), decision },
+      ),
+    ).toBe(true)
+    expect(await rowOf(ledger, holder)).toMatchObject({ state: 'unknown', requestId: undefined })
+    expect(await rowOf(ledger, own)).toMatchObject({ state: 'accepted', requestId })
+  })
 })
