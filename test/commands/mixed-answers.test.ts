@@ -7,6 +7,7 @@ import { filedSession } from '../harness/filed-session.ts'
 import type { Filter } from '../harness/filters.ts'
 import { pdfsIn } from '../harness/ordered.ts'
 import { orderOf } from '../harness/people.ts'
+import { asked } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
 import type { Between } from '../harness/world.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
@@ -315,6 +316,14 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
 
     const settled = async (here: Session) => {
       here.intercept(undefined)
+      // The database's clock is the machine's own, and the service's is that of the session.
+      if (store === 'PostgreSQL') {
+        const at = here.clock.now()
+        await asked(
+          here.env['REFCHECK_STORE'] ?? '',
+          `UPDATE refcheck.attempts SET began_at = ${at}, ended_at = ${at}; UPDATE refcheck.submissions SET changed_at = ${at}`,
+        )
+      }
       const lines = here.sandbox
         .requests()
         .map(({ request_id }) => JSON.stringify({ request_id, event: 'request.updated', status: 'RECEIVED' }))
