@@ -14,13 +14,18 @@ export interface IncompleteLimits {
  */
 const maxUnanswered = 8
 
+/** Pieces of a body that may be tiny; each occupies memory for an object, also when it holds one byte. */
+const maxTinyPieces = 256
+/** Bytes of a piece that is not tiny: a connection may send any number of these. */
+const ordinaryPieceBytes = 256
+
 export const incompleteLimits: IncompleteLimits = { maxConnections: 512, maxBytes: 4 * 1024 * 1024 }
 
 interface Connection {
   readonly socket: Socket
   /** Of the incomplete body. */
   bytes: number
-  /** Requests that arrived whole and have no answer yet. */
+  /** Requests that arrived whole and have no answer yet, or had none when the data that was read last was parsed. */
   unansweredCount: number
 }
 
@@ -62,20 +67,25 @@ export class IncompleteRequests {
     if (connection.socket.destroyed) return false
     let isWhole = false
     let isAnswered = false
+    let pieceCount = 0
+    let bodyBytes = 0
     // Node's parser hands over each piece of a body, and its end, by `push`, whether or not the handler reads it yet.
     const push = incoming.push.bind(incoming)
     incoming.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
-      if (chunk !== null) this.#count(connection, chunk.byteLength)
-      else if (!isWhole) {
+      if (chunk !== null) {
+        // The rest of what was read: kept, it would stay in memory until the connection is closed.
+        if (connection.socket.destroyed) return false
+        pieceCount += 1
+        bodyBytes += chunk.byteLength
+        if (pieceCount > maxTinyPieces + bodyBytes / ordinaryPieceBytes) close(connection, incoming)
+        else this.#count(connection, chunk.byteLength)
+      } else if (!isWhole) {
         isWhole = true
         this.#remove(connection)
         if (isAnswered) this.#add(connection)
         else {
           connection.unansweredCount += 1
-          if (connection.unansweredCount > maxUnanswered) {
-            connection.socket.destroy()
-            stopParsing(incoming.socket)
-          }
+          if (connection.unansweredCount > maxUnanswered) close(connection, incoming)
         }
       }
       return push(chunk, encoding)
@@ -83,8 +93,11 @@ export class IncompleteRequests {
     outgoing.once('close', () => {
       isAnswered = true
       if (!isWhole) return
-      connection.unansweredCount -= 1
-      if (connection.unansweredCount === 0) this.#add(connection)
+      // Node may answer a request before it parses the next one of the same data, so that none would ever wait.
+      setImmediate(() => {
+        connection.unansweredCount -= 1
+        if (connection.unansweredCount === 0) this.#add(connection)
+      })
     })
     // An idle connection may be closed at the moment when the client sends its next request, which would then be lost.
     if (this.#incomplete.size > this.#limits.maxConnections / 2) outgoing.setHeader('connection', 'close')
@@ -121,6 +134,11 @@ export class IncompleteRequests {
     this.#bytes -= connection.bytes
     connection.bytes = 0
   }
+}
+
+function close({ socket }: Connection, incoming: IncomingMessage): void {
+  socket.destroy()
+  stopParsing(incoming.socket)
 }
 
 /**

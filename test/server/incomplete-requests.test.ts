@@ -144,6 +144,33 @@ test.each([
   expect(await (await open(port, `${head(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 200 /)
 })
 
+test('of many requests with bodies in one packet, each answered at once, only the first ones are handled', async () => {
+  let handledCount = 0
+  const handle = (): { status: number } => {
+    handledCount += 1
+    return { status: 204 }
+  }
+  const { port, close } = await serveSmallRequests(handle, options)
+  onTestFinished(() => close())
+  const packet = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok'.repeat(1000)
+  await (
+    await open(port, packet)
+  ).answer
+  expect(handledCount).toBeLessThan(20)
+  expect(await (await open(port, `${head(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 204 /)
+})
+
+const chunked = 'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+test('a body in very many tiny chunks closes its connection, a short one is taken byte by byte', async () => {
+  const { port } = await start()
+  expect(await (await open(port, `${chunked}${'1\r\na\r\n'.repeat(10_000)}0\r\n\r\n`)).answer).toBe('')
+  const short = `${chunked}${'1\r\na\r\n'.repeat(200)}0\r\n\r\n`
+  expect(await (await open(port, short)).answer).toContain('\r\n\r\n200')
+  const long = `${chunked}${`200\r\n${'a'.repeat(512)}\r\n`.repeat(2000)}0\r\n\r\n`
+  expect(await (await open(port, long)).answer).toContain(`\r\n\r\n${512 * 2000}`)
+})
+
 test('a request of HTTP/1.1 without Host is answered with 400, one of HTTP/1.0 is taken', async () => {
   const { port } = await start()
   expect(await (await open(port, 'GET / HTTP/1.1\r\n\r\n')).answer).toMatch(
