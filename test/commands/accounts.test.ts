@@ -89,22 +89,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
       exit 0
     `)
     expect(here.ordered()).toEqual(['ann@example.com', 'ann@example.com'])
-    expect((await here.type('store accounts --json')).json()).toMatchInlineSnapshot(`
-      [
-        {
-          "account": "acme",
-          "attempts": 1,
-          "last_used_at": "2026-11-20T12:00:00.000Z",
-          "people": 1,
-        },
-        {
-          "account": "beta",
-          "attempts": 1,
-          "last_used_at": "2026-11-20T12:00:00.000Z",
-          "people": 1,
-        },
-      ]
-    `)
+    const last_used_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string
+    expect((await here.type('store accounts --json')).json()).toEqual([
+      { account: 'acme', attempts: 1, last_used_at, people: 1 },
+      { account: 'beta', attempts: 1, last_used_at, people: 1 },
+    ])
   })
 
   test('orders without an account are under none, and are seen by every account', async () => {

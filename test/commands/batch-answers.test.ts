@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
+import { madeEarlier } from '../harness/postgres-store.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { type Session, session } from '../harness/session.ts'
 import { captured } from '../harness/unknown-row.ts'
@@ -226,6 +227,7 @@ describe('another organisation midway', () => {
   test.each(stores)('a decision about a row is refused before it changes anything (%s)', async (store) => {
     const here = await session({ store })
     const { id, requestId } = await withUnknown(here)
+    if (store === 'PostgreSQL') await madeEarlier(20 * minute, here.env['REFCHECK_STORE'])
     const before = (await here.type(`batch rows ${id} --json`)).json()
     const later = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
     for (const [flag, answer] of decisions(requestId)) {

@@ -361,18 +361,19 @@ test.each(stores)('an account in another spelling is the same account (%s)', asy
 test.each(stores)(
   'whoever is under one account is not seen by another, and by everybody without one (%s)',
   async (store) => {
-    const { type, folder, ordered } = await session({ store })
+    const { type, folder, ordered, clock } = await session({ store })
     writeFileSync(join(folder, 'people.csv'), `${header}\n${ann}\n`)
     const run = 'batch run people.csv --package 102 --yes'
     expect((await type(run, { env: { REFCHECK_ACCOUNT: 'acme' } })).code).toBe(0)
     expect((await type('store accounts add other')).code).toBe(0)
+    await clock.advance(1_000)
     expect((await type(run, { env: { REFCHECK_ACCOUNT: 'other' } })).code).toBe(0)
     expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     people.csv: 1 row
       0 orders to send
       1 row ordered before, not sent
-        line 2: request REQUEST_1
+        line 2: request REQUEST_2
     2> Error: nothing was sent: the row was ordered before (2026-11-20 12:00 +00:00)
     exit 2
   `)

@@ -3,6 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { describe, expect, test } from 'vitest'
 
+import { ManualClock } from '../harness/manual-clock.ts'
+import { madeEarlier } from '../harness/postgres-store.ts'
 import { asked } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
 import { captured, withUnknown } from '../harness/unknown-row.ts'
@@ -27,8 +29,13 @@ async function receive({ sandbox, folder, env }: Session, store: 'SQLite' | 'Pos
 describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, on %s', (store) => {
   /** An unknown row that a person put back, and whose second attempt the service refused to take. */
   async function putBack(): Promise<{ here: Session; id: string }> {
-    const here = await session({ store })
+    // The database has a clock of its own, so its times are set to those of the service.
+    const now = Date.now() - 16 * minute
+    const here = await session(
+      store === 'SQLite' ? {} : { store, clock: new ManualClock({ auto: true, now }) },
+    )
     const id = await withUnknown(here)
+    if (store === 'PostgreSQL') await madeEarlier(16 * minute, here.env['REFCHECK_STORE'])
     await here.clock.advance(16 * minute)
     here.sandbox.inject({ on: 'POST *', fault: { kind: 'status', status: 401, when: 'before' }, times: 1 })
     const again = `batch reconcile ${id} --row 2 --confirm-email a2+cut-after@example.com`

@@ -9,14 +9,17 @@ export class Names {
   readonly made = new Set<string>()
   readonly #here: World
   readonly #filters: readonly Filter[]
+  readonly #startedAt: number | undefined
   readonly #names = new Map<string, string>()
   /** Where they are typed; the program never prints them. */
   readonly #secrets = new Map<string, string>()
   readonly #counts = new Map<string, number>()
 
-  constructor(here: World, filters: readonly Filter[]) {
+  /** `startedAt`: of a session in real time, whose first minutes are shown as the noon at which the other ones begin. */
+  constructor(here: World, filters: readonly Filter[], startedAt?: number) {
     this.#here = here
     this.#filters = filters
+    this.#startedAt = startedAt
     this.#secrets.set(here.sandbox.credentials.apiKey, 'API_KEY')
     this.#secrets.set(here.sandbox.credentials.webhookSecret, 'SECRET')
   }
@@ -40,6 +43,7 @@ export class Names {
     this.#secrets.set(sandbox.credentials.apiKey, 'API_KEY')
     for (const [secret, name] of this.#secrets) named = named.replaceAll(secret, name)
     for (const [id, name] of this.#names) named = renamed(named, id, name)
+    if (this.#startedAt !== undefined) named = fromNoon(named, this.#startedAt)
     for (const [pattern, name] of this.#filters) named = named.replaceAll(pattern, name)
     return named.replaceAll('\u001B', '␛').replaceAll('\r', '␍')
   }
@@ -53,6 +57,25 @@ export class Names {
     this.#names.set(id, name)
     return name
   }
+}
+
+const minute = 60_000
+const noon = Date.UTC(2026, 10, 20, 12)
+/** How long a session takes at most. */
+const maxMinutes = 5
+
+/** A text whose times count from noon; those of the first minutes are noon itself, since a session takes as long as it takes. */
+function fromNoon(text: string, startedAt: number): string {
+  const shifted = (time: string): string => {
+    const minutes = Math.floor(Date.parse(time) / minute) - Math.floor(startedAt / minute)
+    return new Date(noon + (Math.abs(minutes) <= maxMinutes ? 0 : minutes) * minute).toISOString()
+  }
+  return text
+    .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, shifted)
+    .replaceAll(/\b(\d{4}-\d\d-\d\d) (\d\d:\d\d) \+00:00/g, (_, day: string, time: string) => {
+      const [shiftedDay = '', shiftedTime = ''] = shifted(`${day}T${time}Z`).split('T')
+      return `${shiftedDay} ${shiftedTime.slice(0, 5)} +00:00`
+    })
 }
 
 /** In a column of a table the name is as wide as the id, so that the next column stays where it stood. */

@@ -47,3 +47,12 @@ export async function emptyStore(url: string): Promise<void> {
      ALTER TABLE events ALTER COLUMN id RESTART`,
   )
 }
+
+/** As if all orders of a store had been made so much earlier; its times are those of the database's clock. */
+export async function madeEarlier(ms: number, url?: string): Promise<void> {
+  await asked(
+    url ?? (await suiteStore()),
+    `UPDATE refcheck.attempts SET began_at = began_at - ${ms}, ended_at = ended_at - ${ms};
+     UPDATE refcheck.submissions SET changed_at = changed_at - ${ms}`,
+  )
+}

@@ -88,15 +88,16 @@ export interface SessionOptions extends Partial<Omit<SandboxOptions, 'clock'>> {
  */
 export async function session(options: SessionOptions = {}): Promise<Session> {
   const {
-    clock = new ManualClock({ auto: true }),
     newcomer = false,
     filters = [],
     store,
+    // The times of orders are the database's, so the machine and the service are given the same day.
+    clock = new ManualClock({ auto: true, ...(store === 'PostgreSQL' && { now: Date.now() }) }),
     ...sandbox
   } = options
   const here = await world({ clock, seed: 'session', ...sandbox })
   if (store === 'PostgreSQL') here.env['REFCHECK_STORE'] = await madeStore()
-  const names = new Names(here, filters)
+  const names = new Names(here, filters, store === 'PostgreSQL' ? clock.now() : undefined)
   const fraction = seeded(1)
   const uuid = (): string => {
     const drawn = systemRandom.uuid()

@@ -15,7 +15,8 @@ export async function twoServices(
   options: Pick<SessionOptions, 'store'> = {},
   otherService: Partial<SandboxOptions> = {},
 ): Promise<TwoServices> {
-  const clock = new ManualClock()
+  // The times of orders are the database's on PostgreSQL.
+  const clock = new ManualClock(options.store === 'PostgreSQL' ? { now: Date.now() } : {})
   const here = await session({
     ...options,
     clock,

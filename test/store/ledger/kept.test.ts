@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, batchOf, beginOne, newAttempt, personOf, rowOf, someTime } from './batches.ts'
 import { fileBatch, invalidRow, orderRow, orderRows, rowsOf } from './files.ts'
-import { madeEarlier, backends, scratch, type Scratch } from './scratch.ts'
+import { madeEarlier } from '../../harness/postgres-store.ts'
+import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 

@@ -7,7 +7,6 @@ import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Store, StoreOptions } from '../../../src/store/ledger/store.ts'
-import { asked } from '../../harness/postgres.ts'
 import { emptyStore, suiteStore } from '../../harness/postgres-store.ts'
 
 /** What keeps a store: every promise of the Store interface is tested with each. */
@@ -63,13 +62,4 @@ export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
     },
   }
   return place
-}
-
-/** As if all orders of the store had been made so much earlier; of PostgreSQL, which has a clock of its own. */
-export async function madeEarlier(ms: number): Promise<void> {
-  await asked(
-    await suiteStore(),
-    `UPDATE refcheck.attempts SET began_at = began_at - ${ms}, ended_at = ended_at - ${ms};
-     UPDATE refcheck.submissions SET changed_at = changed_at - ${ms}`,
-  )
 }
