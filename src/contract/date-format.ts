@@ -1,5 +1,3 @@
-import { regexes } from 'zod'
-
 /**
  * The document gives a field six JSON types and a help text; that a string is a date is said in the help
  * text alone ("Package schema", `description`). This reads it there, for people and for the JSON Schema.
@@ -35,7 +33,18 @@ export function looksLikeIsoDate(text: string): boolean {
   return text.length === 10 && isoDate.test(text)
 }
 
+const daysOfMonths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+function twoDigits(text: string, at: number): number {
+  return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48
+}
+
 /** Whether a text of that form names a day that exists. */
 export function dateExists(text: string): boolean {
-  return regexes.date.test(text)
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
+  const month = twoDigits(text, 5)
+  const day = twoDigits(text, 8)
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  const days = month === 2 && leap ? 29 : daysOfMonths[month - 1]
+  return days !== undefined && day >= 1 && day <= days
 }

@@ -128,7 +128,7 @@ export const plants: readonly Plant[] = [
   {
     what: 'attempts are not recorded outside the store',
     edits: inFile(`${ledger}/rollback-detection.ts`, [
-      "log.append({ kind: 'entry', generation: this.#begun?.generation ?? '', ...attempt })",
+      "log.append({ kind: 'entry', ...attempt })",
       'void attempt',
     ]),
     tests: ['test/mutants/storms.test.ts', 'test/commands/store-forgotten.test.ts'],
