@@ -1,6 +1,7 @@
 import { expect, test, describe } from 'vitest'
 
 import type { RequestResource } from '../../../src/contract/request.ts'
+import { requestIdsIn } from '../../../src/domain/batch/events-file.ts'
 import {
   nearText,
   type Reconciliation,
@@ -13,7 +14,6 @@ import {
   requireSendable,
   requireUnsettled,
   threeAnswers,
-  requestIdsIn,
 } from '../../../src/domain/batch/reconciliation.ts'
 import { batchRow, ann } from './rows.ts'
 import { DuplicateError, InvalidInputError, UsageError } from '../../../src/errors/kinds.ts'
