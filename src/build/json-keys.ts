@@ -22,7 +22,7 @@ interface Key {
 export function jsonKeys(schemas: Readonly<Record<string, object>>): string[] {
   const lines = Object.entries(schemas).flatMap(([command, schema]) => {
     const keys = new Map<string, Key>()
-    collect(schema as Schema, '', false, keys)
+    collect(schema, '', false, keys)
     return [...keys].map(([path, { types, isOptional }]) => {
       const name = /^error\b/.test(path) ? '*' : command
       return `${name}: ${path === '' ? '(document)' : path}${isOptional ? '?' : ''} ${[...types].sort().join('|')}`

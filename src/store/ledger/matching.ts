@@ -448,9 +448,11 @@ export class Matching {
     if (prints === undefined) return { candidates: [] }
     const key = { batch_id: batchId, row_number: row.row }
     const values = { ...prints, ...key, email: recipient?.email ?? null }
-    const looked =
-      (row.prints && row.looked) ??
-      ((yield* get(this.#statements.selectWhetherShared, values)) as WhetherShared)
+    let looked = row.prints && row.looked
+    if (looked === undefined) {
+      const found = (yield* get(this.#statements.selectWhetherShared, values)) as WhetherShared
+      looked = found
+    }
     const { is_shared, unmatched, damaged } = looked
     if (damaged !== null) {
       const [number, damagedBatch = ''] = damaged.split(' ')
