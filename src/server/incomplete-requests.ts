@@ -141,13 +141,30 @@ function close({ socket }: Connection, incoming: IncomingMessage): void {
   stopParsing(incoming.socket)
 }
 
+/** What Node's parser calls for what it finds, by the position of each in the parser; Node does not document them. */
+const parserCallbacks: readonly [number, string][] = [
+  [1, 'parserOnHeaders'],
+  [2, 'parserOnHeadersComplete'],
+  [3, 'parserOnBody'],
+  [4, 'parserOnMessageComplete'],
+]
+
 /**
- * Ends Node's parser, which otherwise goes on to the end of what was read: thousands of requests, that stay in memory until the
- * connection is closed, which comes after the data of all other connections. 2 is the answer to an upgrade.
+ * Lets Node's parser go silently to the end of what was read: it would report thousands of requests, which stay in memory until
+ * the connection is closed, or thousands of pieces of a body. Node uses its parsers again, for other connections, after
+ * the 'close' of this one, which comes after `setImmediate`.
  */
 function stopParsing(socket: Socket): void {
-  const { parser } = socket as Socket & { parser?: { onIncoming?: () => number } | null }
-  if (parser) parser.onIncoming = () => 2
+  const { parser } = socket as Socket & { parser?: Record<number, unknown> | null }
+  if (!parser) return
+  for (const [position, name] of parserCallbacks) {
+    const callback = parser[position]
+    if (typeof callback !== 'function' || callback.name !== name) continue
+    parser[position] = null
+    setImmediate(() => {
+      parser[position] = callback
+    })
+  }
 }
 
 const remoteKey = ({ remoteAddress = '', remotePort = 0 }: Socket): string => `${remoteAddress} ${remotePort}`

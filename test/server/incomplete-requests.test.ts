@@ -171,6 +171,21 @@ test('a body in very many tiny chunks closes its connection, a short one is take
   expect(await (await open(port, long)).answer).toContain(`\r\n\r\n${512 * 2000}`)
 })
 
+test.each([
+  ['tiny pieces', `${chunked}${'1\r\na\r\n'.repeat(10_000)}`],
+  ['requests', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000)],
+])('after a connection was closed for its many %s, the next ones are answered whole', async (_, flood) => {
+  const { port } = await start()
+  for (let round = 0; round < 3; round += 1) {
+    await (
+      await open(port, flood)
+    ).answer
+    const whole = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok'
+    for (const { answer } of await openMany(port, 10, whole))
+      expect(await answer).toMatch(/^HTTP\/1\.1 200 [^]*2$/)
+  }
+})
+
 test('a request of HTTP/1.1 without Host is answered with 400, one of HTTP/1.0 is taken', async () => {
   const { port } = await start()
   expect(await (await open(port, 'GET / HTTP/1.1\r\n\r\n')).answer).toMatch(

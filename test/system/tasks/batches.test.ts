@@ -234,11 +234,19 @@ test('remove the data of a person', async () => {
   await at.type(`${run} --yes --quiet`)
   at.story()
   await at.type('refcheck store purge --email priya@example.com', '(y/N)')
+  await at.press('y\r', 'that refcheck wrote as well')
   await at.press('y\r')
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck store purge --email priya@example.com
     2> ✔ Remove personal data of 1 row and 0 events permanently? Yes
+    2> Files that show the person:
+    2>   results file  HOME/people.results.csv
+    2> ✔ Delete 1 file that refcheck wrote as well? Yes
     Removed personal data of 1 row and 0 events.
+    Removed from files:
+      results file  HOME/people.results.csv
+    Files that still show the person:
+      input file    HOME/people.csv
     exit 0
     $
   `)
