@@ -37,7 +37,7 @@ export const groups: readonly Group[] = [
       'compose/usage',
       'contract/statuses',
       'domain/submission/states',
-      'domain/webhook/retry',
+      'domain/webhook/delivery',
       'domain/wording/*',
       'host/process-id',
       'output/views/notices',

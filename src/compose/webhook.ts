@@ -1,15 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import { checkWebhookSecret } from '../domain/session/session.ts'
-import { otherWebhookSecrets, type WebhookSecret } from '../usecases/session/webhook-secret.ts'
-import type { OtherSecret } from '../domain/webhook/diagnose.ts'
-import { readInput } from './input.ts'
 import type { Scope } from '../cli/scope.ts'
-import { hasFileModes } from '../host/runtime.ts'
+import { checkWebhookSecret } from '../domain/session/session.ts'
+import type { OtherSecret } from '../domain/webhook/diagnose.ts'
 import { runProgram } from '../host/run-program.ts'
-import type { DeliverPorts } from '../usecases/webhook/deliver.ts'
-import type { ListenPorts } from '../usecases/webhook/listen.ts'
+import { hasFileModes } from '../host/runtime.ts'
+import { otherWebhookSecrets, type WebhookSecret } from '../usecases/session/webhook-secret.ts'
+import type { DeliverPorts, ListenPorts } from '../usecases/webhook/listen.ts'
+import { readInput } from './input.ts'
 import { receiverAt } from './receiver.ts'
 import { environmentOfChild, sessionSources } from './session.ts'
 import { store } from './store.ts'
@@ -85,7 +84,7 @@ export async function listenPorts(
 ): Promise<ListenPorts> {
   const [{ serveSmallRequests }, { delivering }] = await Promise.all([
     import('../server/small-requests.ts'),
-    import('../usecases/webhook/deliver.ts'),
+    import('../usecases/webhook/listen.ts'),
   ])
   const { clock } = scope.context
   const { inbox } = await store(scope)

@@ -6,8 +6,8 @@ import { failureToWrite, outputPlace } from '../../compose/output-file.ts'
 import { receiverAt } from '../../compose/receiver.ts'
 import { webhookSecrets } from '../../compose/webhook.ts'
 import { shownUrl } from '../../domain/webhook/delivery.ts'
-import { checkReceiver } from '../../usecases/webhook/exam/run.ts'
-import { examView, junitText } from '../../output/views/exam.ts'
+import { receiverCheckView, junitText } from '../../output/views/receiver-check.ts'
+import { checkReceiver } from '../../usecases/webhook/receiver-check.ts'
 
 export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookCheckReceiver> {
   static override summary = 'Test a receiver against everything the service may send'
@@ -61,6 +61,6 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
     const unwritten = await failureToWrite(this.context, file, () =>
       Buffer.from(scope.secrets.redact(junitText(report))),
     )
-    this.answer(examView(report), unwritten ?? failure)
+    this.answer(receiverCheckView(report), unwritten ?? failure)
   }
 }

@@ -1,3 +1,5 @@
+import type { WebhookEvent } from '../../contract/event.ts'
+import type { RefcheckError } from '../../errors/base.ts'
 import { UnavailableError } from '../../errors/kinds.ts'
 import { cutText } from '../wording/cut-text.ts'
 
@@ -31,13 +33,13 @@ export function isAccepted({ status }: Pick<Reply, 'status'>): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
-const mostSaid = 120
+const maxSaidLength = 120
 
 export function shortly(body: Buffer, secret: string): string {
   const said = body.toString('utf8', 0, 2048)
   const text = secret === '' ? said : said.replaceAll(secret, '***')
   const line = text.replace(/\s+/g, ' ').trim()
-  return cutText(line, mostSaid)
+  return cutText(line, maxSaidLength)
 }
 
 /** Nobody was there: the failure of a command that could not do its work at all. */
@@ -54,4 +56,58 @@ export function unreachable(url: string, { failure }: Reply): UnavailableError {
 export function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url)
   return origin + pathname
+}
+
+export const firstRetryMs = 500
+export const longestRetryMs = 60_000
+
+/** Nobody puts an event off for longer (ms): what is due later than this was put off before the clock was set back. */
+export const longestWait = 2 * longestRetryMs
+
+/** Milliseconds until the next try; undefined where there is none, since it was taken. */
+export type NextTry = number | 'dropped' | undefined
+
+/** After so many attempts that were refused. */
+export function retryAfter(attempts: number, mostAttempts = Number.POSITIVE_INFINITY): number | 'dropped' {
+  if (attempts >= mostAttempts) return 'dropped'
+  return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 10))
+}
+
+/** What came of handing an event on. */
+export interface Delivered {
+  taken: boolean
+  /** In words: "204", "503", "the connection was refused". */
+  answer: string
+}
+
+/** Body of an event in the order of the document; `error_reason` stands last, where there is one. */
+export function eventText({ event, request_id, status, error_reason, ...more }: WebhookEvent): string {
+  return JSON.stringify({
+    event,
+    request_id,
+    status,
+    ...(error_reason !== undefined && { error_reason }),
+    ...more,
+  })
+}
+
+/** The one event of v1 ("Events"). */
+export const eventName = 'request.updated'
+
+export interface SentDelivery {
+  request_id: string
+  status: string
+  signature: 'good' | 'bad'
+  /** HTTP status of the answer; null where none came. */
+  answered: number | null
+  milliseconds: number
+  accepted: boolean
+  /** The beginning of what it answered, or why no answer came. */
+  said: string
+}
+
+export interface DeliveryPlan {
+  to: string
+  deliveries: SentDelivery[]
+  failure: RefcheckError | undefined
 }

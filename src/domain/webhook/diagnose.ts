@@ -1,6 +1,6 @@
+import { parseJson } from '../../contract/parse-json.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import type { CapturedDelivery } from './capture.ts'
-import { type BodyVariant, bodyVariants } from './variants.ts'
 
 /** What probably happened to a delivery that is not valid. It stays invalid. */
 export interface Diagnosis {
@@ -145,4 +145,276 @@ function readings(secret: string): OtherSecret[] {
     found.push({ name: 'the secret decoded from base64', secret: Buffer.from(bare, 'base64') })
   }
   return found
+}
+
+/** What a body may have been before it was captured, copied or saved. */
+interface BodyVariant {
+  cause: string
+  /** Completes "it would match …". */
+  text: string
+  bytes: Uint8Array
+}
+
+/** Above this only the cheap changes are tried. */
+const largestReformatted = 256 * 1024
+
+/** Writing JSON again recurses. */
+const deepest = 1000
+
+/** The bytes that could have been signed, likely ones first; none of them is the body itself. */
+export function* bodyVariants(body: Uint8Array): Generator<BodyVariant> {
+  yield* inflated(body)
+  yield* lineEnds(body)
+  yield* marks(body)
+  yield* encodings(body)
+  if (body.byteLength > largestReformatted) return
+  const text = Buffer.from(body).toString('utf8')
+  yield* escapes(text)
+  if (depthAtMost(text) <= deepest) yield* rewritten(text)
+  yield* truncations(text)
+}
+
+/** No delivery is larger. */
+const largestInflated = 1024 * 1024
+
+function* inflated(body: Uint8Array): Generator<BodyVariant> {
+  if (body[0] !== 0x1f || body[1] !== 0x8b) return
+  try {
+    const { gunzipSync } = process.getBuiltinModule('node:zlib')
+    const bytes = gunzipSync(body, { maxOutputLength: largestInflated })
+    yield { cause: 'body_compressed', text: 'decompressed: it was captured as gzip', bytes }
+  } catch {
+    // Cut, or larger than any delivery.
+  }
+}
+
+function* lineEnds(body: Uint8Array): Generator<BodyVariant> {
+  const text = latin1(body)
+  const variant = (cause: string, words: string, changed: string): BodyVariant => ({
+    cause,
+    text: words,
+    bytes: Buffer.from(changed, 'latin1'),
+  })
+  const last = /\r?\n$/.exec(text)?.[0]
+  if (last !== undefined) {
+    const words = 'without the newline at its end: an editor, echo or a here-document added it'
+    yield variant('trailing_newline_added', words, text.slice(0, -last.length))
+  }
+  for (const end of ['\n', '\r\n']) {
+    yield variant('trailing_newline_removed', 'with a newline at its end: something removed it', text + end)
+  }
+  if (text.trim() !== text) {
+    yield variant('white_space_added', 'without the white space around it', text.trim())
+  }
+  if (text.includes('\r\n')) {
+    const lf = text.replaceAll('\r\n', '\n')
+    yield variant('line_ends_changed', 'with LF line ends: something turned them into CRLF', lf)
+    yield variant('line_ends_changed', 'with LF line ends and none at its end', lf.replace(/\n$/, ''))
+  }
+  if (/(?<!\r)\n/.test(text)) {
+    const crlf = text.replace(/\r?\n/g, '\r\n')
+    yield variant('line_ends_changed', 'with CRLF line ends: something turned them into LF', crlf)
+  }
+}
+
+function* marks(body: Uint8Array): Generator<BodyVariant> {
+  const mark = Buffer.from([0xef, 0xbb, 0xbf])
+  const bytes = Buffer.from(body)
+  if (bytes.subarray(0, 3).equals(mark)) {
+    const text = 'without the byte order mark at its start: an editor added it'
+    const bare = bytes.subarray(3)
+    yield { cause: 'byte_order_mark_added', text, bytes: bare }
+    const end = /\r?\n$/.exec(latin1(bare))?.[0].length ?? 0
+    if (end > 0) {
+      const both = 'without the byte order mark at its start and the newline at its end'
+      yield { cause: 'byte_order_mark_added', text: both, bytes: bare.subarray(0, -end) }
+    }
+  } else {
+    const text = 'with a byte order mark at its start: something removed it'
+    yield { cause: 'byte_order_mark_removed', text, bytes: Buffer.concat([mark, bytes]) }
+  }
+}
+
+function* encodings(body: Uint8Array): Generator<BodyVariant> {
+  const bytes = Buffer.from(body)
+  for (const label of ['utf-16le', 'utf-16be'] as const) {
+    if (!bytes.subarray(0, 64).includes(0)) break
+    const text = new TextDecoder(label).decode(bytes)
+    for (const each of new Set([text, text.replace(/\r?\n$/, '')])) {
+      yield { cause: 'encoding_changed', text: 'as UTF-8: it was saved as UTF-16', bytes: Buffer.from(each) }
+    }
+  }
+  const text = bytes.toString('utf8')
+  if (/[\u0080-\u00ff]/.test(text) && !/[\u0100-\u{10ffff}]/u.test(text)) {
+    const words = 'as UTF-8 encoded once: it was encoded twice'
+    yield { cause: 'encoding_changed', text: words, bytes: Buffer.from(text, 'latin1') }
+  }
+  if (text.includes('\uFFFD')) {
+    const words = 'as UTF-8: it was saved as Windows-1252 or Latin-1'
+    yield {
+      cause: 'encoding_changed',
+      text: words,
+      bytes: Buffer.from(new TextDecoder('windows-1252').decode(bytes)),
+    }
+  }
+  const compact = text.replace(/\s+/g, '')
+  if (/^[A-Za-z0-9+/_-]{8,}={0,2}$/.test(compact)) {
+    const words = 'decoded from base64'
+    yield { cause: 'base64_encoded', text: words, bytes: Buffer.from(compact, 'base64') }
+  }
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&quot;': '"',
+  '&#34;': '"',
+  '&#x22;': '"',
+  '&#39;': "'",
+  '&#x27;': "'",
+  '&apos;': "'",
+  '&lt;': '<',
+  '&gt;': '>',
+  '&#x2F;': '/',
+  '&amp;': '&',
+}
+
+/** Texts that a page, a form or a log escaped. */
+function* escapes(text: string): Generator<BodyVariant> {
+  const changed: [cause: string, words: string, bodies: (string | undefined)[]][] = [
+    [
+      'html_escaped',
+      'without HTML escapes such as &quot;: it was copied from the source of a page',
+      [text.replace(/&(?:quot|apos|lt|gt|amp|#34|#39|#x22|#x27|#x2F);/gi, (each) => entities[each] ?? each)],
+    ],
+    [
+      'url_escaped',
+      'without URL escapes such as %22: it was sent or logged as a form',
+      [unescaped(text), unescaped(text.replaceAll('+', ' ')), unescaped(formValue(text))],
+    ],
+    [
+      'json_escaped',
+      'without the backslashes before its quotes: it was logged inside a JSON string',
+      [jsonString(text.trim()), jsonString(`"${text.trim()}"`), text.replace(/\\(["\\/])/g, '$1')],
+    ],
+    ['quotes_changed', 'with straight quotes: a word processor or a chat curled them', [straight(text)]],
+  ]
+  for (const [cause, words, bodies] of changed) {
+    for (const body of bodies) {
+      if (body === undefined || body === text) continue
+      yield { cause, text: words, bytes: Buffer.from(body) }
+      const cut = body.replace(/\r?\n$/, '')
+      if (cut !== body) yield { cause, text: words, bytes: Buffer.from(cut) }
+    }
+  }
+}
+
+function unescaped(text: string | undefined): string | undefined {
+  if (text === undefined || !/%[0-9a-f]{2}/i.test(text)) return undefined
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The value of the one field of a form. */
+function formValue(text: string): string | undefined {
+  return /^[\w-]+=([^&]*)$/.exec(text.trim())?.[1]?.replaceAll('+', ' ')
+}
+
+function jsonString(text: string): string | undefined {
+  const value = jsonValue(text)
+  return typeof value === 'string' ? value : undefined
+}
+
+function straight(text: string): string {
+  return text.replace(/[\u201C\u201D\u201E]/g, '"').replace(/[\u2018\u2019]/g, "'")
+}
+
+const separators = [
+  ['compact', undefined],
+  ['with a space after : and ,', undefined],
+  ['indented by 2', 2],
+  ['indented by 4', 4],
+  ['indented by tabs', '\t'],
+] as const
+
+/** The same JSON as other programs write it. */
+function* rewritten(text: string): Generator<BodyVariant> {
+  const value = jsonValue(text.trim().replace(/^\uFEFF/, ''))
+  if (typeof value !== 'object' || value === null) return
+  for (const [order, ordered] of orders(value)) {
+    for (const [style, indent] of separators) {
+      const plain = style.startsWith('with') ? spaced(ordered) : JSON.stringify(ordered, null, indent)
+      for (const [escaped, written] of escapings(plain)) {
+        for (const end of ['', '\n']) {
+          const body = written + end
+          if (body === text) continue
+          const words = `written as ${style} JSON${order}${escaped}${end === '' ? '' : ' and a newline'}: something parsed and re-serialised it`
+          yield { cause: 'json_reformatted', text: words, bytes: Buffer.from(body) }
+        }
+      }
+    }
+  }
+}
+
+function* orders(value: object): Generator<[string, unknown]> {
+  yield ['', value]
+  if (Array.isArray(value)) return
+  const entries = Object.entries(value)
+  const document = ['event', 'request_id', 'status', 'error_reason']
+  const rank = (key: string): number => (document.indexOf(key) + document.length + 1) % (document.length + 1)
+  const inOrder = entries.toSorted(([one], [other]) => rank(one) - rank(other))
+  yield [' with its fields in the order of the document', Object.fromEntries(inOrder)]
+  const sorted = entries.toSorted(([one], [other]) => (one < other ? -1 : 1))
+  yield [' with its fields sorted', Object.fromEntries(sorted)]
+}
+
+function* escapings(plain: string): Generator<[string, string]> {
+  yield ['', plain]
+  const ascii = plain.replace(
+    /[\u0080-\uffff]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  if (ascii !== plain) yield [', \\u escapes for what is not ASCII', ascii]
+  if (plain.includes('/')) {
+    yield [', / escaped as \\/', plain.replaceAll('/', '\\/')]
+    if (ascii !== plain) yield [', \\u escapes and \\/', ascii.replaceAll('/', '\\/')]
+  }
+}
+
+/** As Python's json.dumps writes it. */
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((each: unknown) => spaced(each)).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const fields = Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${spaced(each)}`)
+  return `{${fields.join(', ')}}`
+}
+
+/** A few characters lost at the end of an object, or something that follows it. */
+function* truncations(text: string): Generator<BodyVariant> {
+  if (jsonValue(text) !== undefined) return
+  for (const end of ['}', '"}', '\n}', '}\n', '"}\n']) {
+    const words = `with ${JSON.stringify(end)} at its end: something cut it`
+    yield { cause: 'truncated', text: words, bytes: Buffer.from(text.trimEnd() + end) }
+  }
+  const brace = text.lastIndexOf('}')
+  if (brace === -1) return
+  const words = 'without what follows the last }: something was added'
+  yield { cause: 'text_added', text: words, bytes: Buffer.from(text.slice(0, brace + 1)) }
+}
+
+function depthAtMost(text: string): number {
+  return text.split(/[[{]/).length - 1
+}
+
+function jsonValue(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }

@@ -69,9 +69,9 @@ export interface LogVerification {
 }
 
 /** Trying what happened costs about a hundred signatures. */
-export const mostDiagnosed = 50
+export const maxDiagnosed = 50
 
-export function notAll(failed: number, of: number): BadSignatureError {
+export function notAllValid(failed: number, of: number): BadSignatureError {
   const deliveries = of === 1 ? 'delivery' : 'deliveries'
   return new BadSignatureError(`${failed} of ${of} ${deliveries} ${failed === 1 ? 'is' : 'are'} not valid`, {
     hint: 'Treat deliveries that are not valid as not sent by the service.',

@@ -1,15 +1,18 @@
-import type { Imported, ListedEvent, ReplayReply } from '../../domain/webhook/event-list.ts'
-import { isAccepted } from '../../domain/webhook/delivery.ts'
-import { errorReasonOf } from '../../domain/webhook/error-reason.ts'
-import type { KeptEvent } from '../../domain/webhook/received.ts'
-import type { Delivered, NextTry } from '../../domain/webhook/retry.ts'
+import { type Delivered, isAccepted, type NextTry } from '../../domain/webhook/delivery.ts'
+import {
+  errorReasonOf,
+  type Imported,
+  type KeptEvent,
+  type ListedEvent,
+  type ReplayReply,
+} from '../../domain/webhook/events.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { localClock, localTime } from '../../domain/wording/local-time.ts'
 import { InterruptedError, IoError } from '../../errors/kinds.ts'
 import { sanitize } from '../../host/text.ts'
-import { statusStyle } from './status.ts'
 import { styled } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
-import { localClock, localTime } from '../../domain/wording/local-time.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { statusStyle } from './status.ts'
 
 /** One event as it comes in. */
 export function keptEventView({

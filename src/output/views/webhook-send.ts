@@ -1,4 +1,4 @@
-import type { DeliveryPlan, SentDelivery } from '../../domain/webhook/sent.ts'
+import type { DeliveryPlan, SentDelivery } from '../../domain/webhook/delivery.ts'
 import { sanitize } from '../../host/text.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'

@@ -1,16 +1,16 @@
-import { longestWait } from '../../domain/webhook/retry.ts'
-import { all, type Dialect, type Engine, get, insertRows, run, type Values, type Work } from './engine.ts'
-import { sqlIsOfService, sqlStatusRank } from './submission-rows.ts'
+import { statusRank } from '../../contract/statuses.ts'
+import { longestWait } from '../../domain/webhook/delivery.ts'
 import {
   type EventFilter,
   identityOf,
   type InboxEvent,
   type ReceivedEvent,
   withoutBody,
-} from '../../domain/webhook/inbox-event.ts'
-import { statusRank } from '../../contract/statuses.ts'
+} from '../../domain/webhook/events.ts'
+import { all, type Dialect, type Engine, get, insertRows, run, type Values, type Work } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { type Hold, type Holds, shortWait } from './holds.ts'
+import { sqlIsOfService, sqlStatusRank } from './submission-rows.ts'
 
 /** Wakes processes that wait for events or queued batches. */
 export const newsChannel = 'refcheck_news'

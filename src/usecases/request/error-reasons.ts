@@ -1,5 +1,5 @@
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
-import { errorReasonOf } from '../../domain/webhook/error-reason.ts'
+import { errorReasonOf } from '../../domain/webhook/events.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 
 type Events = Pick<Inbox, 'list'>

@@ -5,9 +5,9 @@ import { gravest } from '../../domain/request/result.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { interrupted, NotFoundError, ThrottledError, UnavailableError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { Governor } from '../quota/governor.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
-import { News } from '../webhook/news.ts'
+import type { Governor } from '../quota/governor.ts'
+import { WakeableSleep } from '../webhook/wakeable-sleep.ts'
 import { type Due, WaitSchedule } from './wait-schedule.ts'
 
 export interface WaitOptions {
@@ -79,7 +79,7 @@ async function untilOver(wait: Wait, requestIds: readonly string[]): Promise<und
   const { clock, signal, goal } = options
   const deadline = clock.monotonic() + options.timeoutMs
   const schedule = new WaitSchedule(requestIds, clock, options.inbox, wait.api.baseUrl)
-  const news = new News(clock)
+  const news = new WakeableSleep(clock)
   // Whoever cannot be told looks all the same.
   await news.listen(options.inbox, 'event').catch(() => undefined)
   for (let next = await schedule.next(); next !== undefined; next = await schedule.next()) {

@@ -1,25 +1,26 @@
-import { shellWord } from '../../domain/wording/shell-word.ts'
-import { postEvent, type DeliveryOptions } from './post-event.ts'
+import { readLog } from '../../domain/webhook/capture.ts'
+import { isAccepted } from '../../domain/webhook/delivery.ts'
 import {
+  type EventFilter,
   exportedLine,
   type Imported,
-  listed,
+  type InboxEvent,
+  listedEvent,
   type ListedEvent,
-  notForwarded,
-  whyNotDropped,
+  notForwardedMessage,
+  readEvent,
   type ReplayReply,
-} from '../../domain/webhook/event-list.ts'
-import type { EventFilter, InboxEvent } from '../../domain/webhook/inbox-event.ts'
-import { readLog } from '../../domain/webhook/log.ts'
-import { isAccepted } from '../../domain/webhook/delivery.ts'
-import { read } from '../../domain/webhook/received.ts'
+  whyNotDropped,
+} from '../../domain/webhook/events.ts'
 import { type SigningKey, verifyWith } from '../../domain/webhook/verify.ts'
+import { shellWord } from '../../domain/wording/shell-word.ts'
 import { IncompleteError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
+import { type DeliveryOptions, postEvent } from './send.ts'
 
 export async function listEvents(inbox: Inbox, filter: EventFilter): Promise<ListedEvent[]> {
   const events: ListedEvent[] = []
-  for await (const event of inbox.list(filter)) events.push(listed(event))
+  for await (const event of inbox.list(filter)) events.push(listedEvent(event))
   return events
 }
 
@@ -47,7 +48,7 @@ export async function importEvents(
     }
     // One that was captured elsewhere came when it came there.
     const at = receivedAt === undefined || receivedAt > now ? now : receivedAt
-    events.push(read(delivery.body, delivery.signatures[0] ?? '', at, baseUrl))
+    events.push(readEvent(delivery.body, delivery.signatures[0] ?? '', at, baseUrl))
   }
   const results = events.length === 0 ? [] : await inbox.add(events, false)
   const repeated = results.filter((each) => each.repeated).length
@@ -104,7 +105,7 @@ export async function replayEvents(
   const failure =
     missed === 0
       ? undefined
-      : new IncompleteError(notForwarded(missed, events.length), {
+      : new IncompleteError(notForwardedMessage(missed, events.length), {
           hint: 'A receiver has to answer 2xx within 10 seconds.',
         })
   return { replies, failure }

@@ -1,15 +1,22 @@
 import { signingKey } from '../../contract/signature.ts'
-import type { InboxEvent } from '../../domain/webhook/inbox-event.ts'
-import type { KeptEvent } from '../../domain/webhook/received.ts'
-import type { Delivered, NextTry } from '../../domain/webhook/retry.ts'
+import { type Delivered, isAccepted, type NextTry, retryAfter } from '../../domain/webhook/delivery.ts'
+import {
+  type InboxEvent,
+  type KeptEvent,
+  readEvent,
+  type ReceivedEvent,
+} from '../../domain/webhook/events.ts'
+import { type SigningKey, verifyWith } from '../../domain/webhook/verify.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { StoreBusyError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { Inbox } from '../../store/ledger/inbox.ts'
-import { receiver } from './receive.ts'
-import { Relay } from './relay.ts'
-import type { serveSmallRequests } from '../../server/small-requests.ts'
+import type { ProgramRun } from '../../host/run-program.ts'
 import type { Listener } from '../../server/listen.ts'
+import type { serveSmallRequests, SmallAnswer, SmallRequest } from '../../server/small-requests.ts'
+import type { Hold } from '../../store/ledger/holds.ts'
+import type { Inbox } from '../../store/ledger/inbox.ts'
+import { type DeliveryOptions, postEvent } from './send.ts'
+import { WakeableSleep } from './wakeable-sleep.ts'
 
 export interface ListenPorts {
   inbox: Inbox
@@ -19,7 +26,7 @@ export interface ListenPorts {
   deliver: ((event: InboxEvent) => Promise<Delivered>) | undefined
 }
 
-export interface ListenPlan {
+interface ListenPlan {
   secret: string
   /** Of the service that delivers; undefined where only its secret is known. */
   baseUrl: string | undefined
@@ -49,7 +56,7 @@ export interface Listening {
 const requestTimeoutMs = 10_000
 const idleTimeoutMs = 5_000
 const maxBytes = 1024 * 1024
-const lookAgainEveryMs = 5_000
+const takeoverCheckMs = 5_000
 
 /** Starts a receiver with its relay. */
 export async function startListening(ports: ListenPorts, plan: ListenPlan): Promise<Listening> {
@@ -143,6 +150,206 @@ async function relayAlone(
     }
     // What this process took is forwarded by the one that relays.
     if (untilEmpty()) return
-    await clock.sleep(lookAgainEveryMs, signal).catch(() => undefined)
+    await clock.sleep(takeoverCheckMs, signal).catch(() => undefined)
+  }
+}
+
+interface ReceiverOptions {
+  inbox: Pick<Inbox, 'add'>
+  key: SigningKey
+  /** Of the service that delivers; undefined where only its secret is known. */
+  baseUrl?: string | undefined
+  clock: Clock
+  /** Where deliveries are taken; anything else is 404. */
+  path: string
+  /** Whether they are to be forwarded. */
+  forward: boolean
+  onKept: (event: KeptEvent) => void
+  onRefused: (why: string) => void
+  /** A genuine one that could not be kept, and is therefore not acknowledged. */
+  onLost: (error: unknown) => void
+}
+
+const header = 'x-service-signature'
+
+/**
+ * Takes deliveries: verify the exact bytes, keep with an fsync, and only then acknowledge. What waits at the
+ * same moment shares an fsync.
+ */
+export function receiver(options: ReceiverOptions): (request: SmallRequest) => Promise<SmallAnswer> {
+  const keep = groupCommits(options)
+  return async ({ method, path, headers, body }) => {
+    const isRead = method === 'GET' || method === 'HEAD'
+    if (isRead && (path === '/' || path === options.path)) return health
+    if (path !== options.path) return { status: 404, text: 'not found\n' }
+    if (method !== 'POST') {
+      return { status: 405, text: 'only POST is allowed\n', headers: { allow: 'GET, HEAD, POST' } }
+    }
+    const signatures = [...headers(header)]
+    const { failure } = verifyWith({ body, signatures }, options.key)
+    if (failure !== undefined) {
+      options.onRefused(failure.message)
+      return { status: 401, text: `${failure.message}\n` }
+    }
+    let kept: KeptEvent
+    try {
+      kept = await keep(readEvent(body, signatures[0] ?? '', options.clock.now(), options.baseUrl))
+    } catch (error) {
+      options.onLost(error)
+      return { status: 500, text: 'it could not be recorded\n' }
+    }
+    options.onKept(kept)
+    return { status: 204 }
+  }
+}
+
+const health: SmallAnswer = {
+  status: 200,
+  text: '{"status":"ok"}\n',
+  contentType: 'application/json',
+}
+
+interface Waiting {
+  event: ReceivedEvent
+  kept: (event: KeptEvent) => void
+  failed: (error: unknown) => void
+}
+
+/** Puts events that wait at the same moment, or while others are committed, into one commit; each is answered after it. */
+function groupCommits({ inbox, forward }: ReceiverOptions): (event: ReceivedEvent) => Promise<KeptEvent> {
+  let waiting: Waiting[] = []
+  let isFlushing = false
+  const flush = async (): Promise<void> => {
+    const group = waiting
+    waiting = []
+    try {
+      const results = await inbox.add(
+        group.map(({ event }) => event),
+        forward,
+      )
+      for (const [at, { event, kept, failed }] of group.entries()) {
+        const result = results[at]
+        if (result === undefined) failed(new Error('the inbox lost count'))
+        else kept({ ...event, ...result })
+      }
+    } catch (error) {
+      for (const { failed } of group) failed(error)
+    }
+  }
+  const flushAll = async (): Promise<void> => {
+    while (waiting.length > 0) await flush()
+    isFlushing = false
+  }
+  return (event) =>
+    new Promise((kept, failed) => {
+      waiting.push({ event, kept, failed })
+      if (isFlushing) return
+      isFlushing = true
+      setImmediate(() => void flushAll())
+    })
+}
+
+interface RelayOptions {
+  inbox: Inbox
+  clock: Clock
+  deliver: (event: InboxEvent) => Promise<Delivered>
+  /** Ends the relay after what is in flight. */
+  signal: AbortSignal
+  /** An event that was refused so often is dropped; undefined: it is tried until it is taken. */
+  mostAttempts?: number | undefined
+  onDelivered: (event: InboxEvent, delivered: Delivered, next: NextTry) => void
+}
+
+const maxConcurrent = 8
+
+/** Other processes put events into the inbox as well. */
+const pollMs = 1_000
+
+/** Hands events on until they are taken: in order within a request, requests side by side. */
+export class Relay {
+  readonly #options: RelayOptions
+  /** What was taken although the store could not note it: forwarded once all the same, while this lives. */
+  readonly #unnoted = new Map<number, Delivered>()
+  readonly #news: WakeableSleep
+
+  constructor(options: RelayOptions) {
+    this.#options = options
+    this.#news = new WakeableSleep(options.clock)
+  }
+
+  /** Something new is there. */
+  nudge(): void {
+    this.#news.hear()
+  }
+
+  /**
+   * Until the signal is aborted, or with `untilEmpty` until nothing waits any more; `lost`: until another may have the
+   * hold. Throws what the store throws, once nothing is in flight; it may be run again after that.
+   */
+  async run(untilEmpty: () => boolean, hold?: Pick<Hold, 'isLost'>): Promise<'done' | 'lost'> {
+    const { inbox, clock, signal } = this.#options
+    while (!signal.aborted) {
+      const due = await inbox.due(clock.now(), maxConcurrent)
+      // After that question it is known: the connection may be another one since.
+      if (hold?.isLost?.() === true) return 'lost'
+      const ends = await Promise.allSettled(due.map((event) => this.#handOn(event)))
+      const failed = ends.find((end) => end.status === 'rejected')
+      if (failed !== undefined) throw failed.reason
+      if (due.length > 0) continue
+      const next = await inbox.nextDue()
+      if (next === undefined && untilEmpty()) return 'done'
+      const pauseMs = next === undefined ? pollMs : Math.max(1, next - clock.now())
+      // At the end of it there is nothing to tell: the loop ends.
+      await this.#news.sleep(Math.min(pollMs, pauseMs), signal).catch(() => undefined)
+    }
+    return 'done'
+  }
+
+  async #handOn(event: InboxEvent): Promise<void> {
+    const { inbox, clock, deliver, onDelivered } = this.#options
+    const delivered = this.#unnoted.get(event.id) ?? (await deliver(event))
+    const now = clock.now()
+    if (delivered.taken) {
+      this.#unnoted.set(event.id, delivered)
+      await inbox.forwarded(event.id, now, delivered.answer)
+      this.#unnoted.delete(event.id)
+      return onDelivered(event, delivered, undefined)
+    }
+    const next = retryAfter(event.attempts + 1, this.#options.mostAttempts)
+    if (next === 'dropped') await inbox.drop(event.id, delivered.answer)
+    else await inbox.refused(event.id, now + next, delivered.answer)
+    onDelivered(event, delivered, next)
+  }
+}
+
+const forwardTimeoutMs = 10_000
+
+export interface DeliverPorts {
+  /** Where events are posted to. */
+  to: Omit<DeliveryOptions, 'patienceMs'> | undefined
+  /** Runs the person's program with the event on its standard input. */
+  program: ((event: InboxEvent) => Promise<ProgramRun>) | undefined
+}
+
+/** Hands events on: to the URL with their own bytes and signature, then to the program. */
+export function delivering({ to, program }: DeliverPorts): (event: InboxEvent) => Promise<Delivered> {
+  // Of events that a program refuses after the URL has taken them.
+  const posted = new Set<number>()
+  return async (event) => {
+    let answer = ''
+    if (to !== undefined && !posted.has(event.id)) {
+      const parcel = { body: event.body, signatures: [event.signature] }
+      const reply = await postEvent(parcel, { ...to, patienceMs: forwardTimeoutMs })
+      answer = reply.failure ?? String(reply.status)
+      if (!isAccepted(reply)) return { taken: false, answer }
+      posted.add(event.id)
+    }
+    if (program !== undefined) {
+      const ran = await program(event)
+      answer = ran.failure ?? `exit ${ran.code}`
+      if (ran.code !== 0) return { taken: false, answer }
+    }
+    posted.delete(event.id)
+    return { taken: true, answer }
   }
 }

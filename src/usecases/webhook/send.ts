@@ -1,14 +1,23 @@
-import { postEvent } from './post-event.ts'
+import { signatureHeader } from '../../contract/headers.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
-import { eventName, eventText } from '../../domain/webhook/made-up.ts'
-import { isAccepted, shownUrl, unreachable } from '../../domain/webhook/delivery.ts'
-import type { DeliveryPlan, SentDelivery } from '../../domain/webhook/sent.ts'
-import { IncompleteError, UsageError } from '../../errors/kinds.ts'
+import {
+  type Delivery,
+  type DeliveryPlan,
+  eventName,
+  eventText,
+  isAccepted,
+  type Reply,
+  type SentDelivery,
+  shortly,
+  shownUrl,
+  unreachable,
+} from '../../domain/webhook/delivery.ts'
+import { IncompleteError, UnavailableError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import type { HttpClient } from '../../http/client.ts'
 
-export interface SendOptions {
+interface SendOptions {
   http: HttpClient
   clock: Clock
   random: Random
@@ -92,4 +101,46 @@ function failureOf(deliveries: readonly SentDelivery[], badSignature: boolean): 
     : new IncompleteError(`the receiver refused ${of}`, {
         hint: 'It has to answer 2xx. Check that it has the same secret, and find the cause with: refcheck webhook check-receiver URL',
       })
+}
+
+export interface DeliveryOptions {
+  http: HttpClient
+  clock: Clock
+  /** https, or http to this machine. */
+  url: string
+  /** Milliseconds for the whole exchange. */
+  patienceMs: number
+  /** Never repeated, should the receiver say it back. */
+  secret: string
+  signal?: AbortSignal | undefined
+}
+
+/** Posts one parcel on a connection of its own, as the service does. Throws the signal's reason alone. */
+export async function postEvent(parcel: Delivery, options: DeliveryOptions): Promise<Reply> {
+  const { http, clock, url, patienceMs, signal } = options
+  const { body, signatures, chunked, signatureName = signatureHeader } = parcel
+  const startedAt = clock.monotonic()
+  try {
+    const answer = await http.sendOnce({
+      method: 'POST',
+      url,
+      headers: {
+        'content-type': parcel.contentType ?? 'application/json',
+        ...(signatures.length > 0 && { [signatureName]: signatures }),
+      },
+      body,
+      chunked,
+      signal,
+      limits: { totalMs: patienceMs, idleMs: patienceMs, connectMs: patienceMs, maxBytes: 1024 * 1024 },
+    })
+    const { status, milliseconds } = answer
+    return { status, milliseconds, failure: null, reached: true, said: shortly(answer.body, options.secret) }
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (!(error instanceof UnavailableError)) throw error
+    // The host stands in front of every message of the wire, and is known here.
+    const failure = error.message.replace(`${new URL(url).host}: `, '')
+    const reached = 'sent' in error && error.sent === true
+    return { status: null, milliseconds: clock.monotonic() - startedAt, failure, reached, said: '' }
+  }
 }

@@ -1,15 +1,14 @@
 import { signingKey } from '../../contract/signature.ts'
-import type { CapturedDelivery } from '../../domain/webhook/capture.ts'
+import type { CapturedDelivery, LoggedDelivery } from '../../domain/webhook/capture.ts'
 import { diagnose, type OtherSecret } from '../../domain/webhook/diagnose.ts'
-import type { LoggedDelivery } from '../../domain/webhook/log.ts'
 import {
   explained,
   type ExplainedVerification,
   invalid,
   type LoggedVerification,
   type LogVerification,
-  mostDiagnosed,
-  notAll,
+  maxDiagnosed,
+  notAllValid,
   shapeHint,
   verifyDelivery,
   verifyWith,
@@ -44,7 +43,7 @@ export async function verifyLog(
   for (const { place, delivery, fault = 'there is nothing to verify' } of log) {
     const judged = delivery === undefined ? invalid(fault, shapeHint) : verifyWith(delivery, key)
     failed += Number(!judged.valid)
-    const isTried = !judged.valid && delivery !== undefined && failed <= mostDiagnosed
+    const isTried = !judged.valid && delivery !== undefined && failed <= maxDiagnosed
     const diagnosis = isTried ? diagnose(delivery, secret, await others()) : undefined
     deliveries.push({ place, ...judged, diagnosis })
   }
@@ -53,5 +52,5 @@ export async function verifyLog(
       hint: 'See the supported formats with: refcheck webhook verify --help',
     })
   }
-  return { deliveries, failure: failed === 0 ? undefined : notAll(failed, deliveries.length) }
+  return { deliveries, failure: failed === 0 ? undefined : notAllValid(failed, deliveries.length) }
 }

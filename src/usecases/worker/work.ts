@@ -7,7 +7,7 @@ import type { Batches } from '../../store/ledger/batches.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { CarriedOut } from '../batch/carry-out.ts'
 import type { PurgedAll } from '../store/purge.ts'
-import { News } from '../webhook/news.ts'
+import { WakeableSleep } from '../webhook/wakeable-sleep.ts'
 
 /** One key, and what is done with it. */
 export interface WorkerProfile extends Orderer {
@@ -59,12 +59,12 @@ class Worker {
   readonly #restsUntil = new Map<string, number>()
   readonly #readAt = new Map<string, number>()
   readonly #homeless = new Set<string>()
-  readonly #news: News
+  readonly #news: WakeableSleep
   #retiredAt: number | undefined
 
   constructor(ports: WorkPorts) {
     this.#ports = ports
-    this.#news = new News(ports.clock)
+    this.#news = new WakeableSleep(ports.clock)
   }
 
   async run(): Promise<void> {

@@ -13,18 +13,18 @@ import { join } from 'node:path'
 
 import { Client } from 'pg'
 
-import { opened } from './opened.ts'
-import { workerFigures } from './worker.ts'
-import { type Figure, inPairs, median, medianRatio, quantile, tell } from '../measuring.ts'
-import { fullest } from '../../campaign/fleet/calls.ts'
-import { makeStore } from '../../harness/made-store.ts'
-import { Cluster } from '../../harness/postgres-cluster.ts'
-import { fileBatch, orderRow } from '../../store/ledger/files.ts'
-import { newAttempt } from '../../store/ledger/batches.ts'
 import { sign, signingKey } from '../../../src/contract/signature.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { receiver } from '../../../src/usecases/webhook/receive.ts'
+import { receiver } from '../../../src/usecases/webhook/listen.ts'
+import { fullest } from '../../campaign/fleet/calls.ts'
+import { makeStore } from '../../harness/made-store.ts'
+import { Cluster } from '../../harness/postgres-cluster.ts'
+import { newAttempt } from '../../store/ledger/batches.ts'
+import { fileBatch, orderRow } from '../../store/ledger/files.ts'
+import { type Figure, inPairs, median, medianRatio, quantile, tell } from '../measuring.ts'
+import { opened } from './opened.ts'
+import { workerFigures } from './worker.ts'
 
 const [rows = 1_000_000, ms = 3000, intake = 50_000, keys = 200] = process.argv.slice(2).map(Number)
 const rounds = 3

@@ -11,12 +11,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { signingKey } from '../../../src/contract/signature.ts'
-import { receiver } from '../../../src/usecases/webhook/receive.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { serveSmallRequests } from '../../../src/server/small-requests.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
+import { receiver } from '../../../src/usecases/webhook/listen.ts'
 import { median, tell } from '../measuring.ts'
 
 const secret = 'a-secret-of-the-benchmark'

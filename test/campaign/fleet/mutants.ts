@@ -174,7 +174,7 @@ const mutants: readonly {
     what: 'an event is acknowledged before it is kept',
     edits: [
       {
-        path: 'src/usecases/webhook/receive.ts',
+        path: 'src/usecases/webhook/listen.ts',
         from: 'waiting.push({ event, kept, failed })',
         to: 'waiting.push({ event, kept, failed })\n      kept({ ...event, id: 0, repeated: false })',
       },

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { sign, signingKey } from '../../../src/contract/signature.ts'
-import { parseCapturedRequest } from '../../../src/domain/webhook/capture.ts'
-import { readHar, readLog } from '../../../src/domain/webhook/log.ts'
+import { parseCapturedRequest, readHar, readLog } from '../../../src/domain/webhook/capture.ts'
 import { verifyDelivery } from '../../../src/domain/webhook/verify.ts'
 import { InvalidInputError } from '../../../src/errors/kinds.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { decodeChunked } from '../../../src/domain/webhook/chunked.ts'
+import { decodeChunked } from '../../../src/domain/webhook/capture.ts'
 
 const decoded = (text: string): string | undefined => {
   const bytes = decodeChunked(Buffer.from(text, 'latin1'))

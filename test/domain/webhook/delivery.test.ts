@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest'
 
 import {
+  eventName,
+  eventText,
+  firstRetryMs,
   isAccepted,
+  longestRetryMs,
+  longestWait,
   type Reply,
+  retryAfter,
   shortly,
   shownUrl,
   unreachable,
@@ -44,4 +50,25 @@ test('nobody there: the host alone is named, and what to do about a certificate 
 
 test('a URL is shown without its query', () => {
   expect(shownUrl('https://me.example/hook?token=t#x')).toBe('https://me.example/hook')
+})
+
+test('a failed forward is tried again within a second (cli-contract), and no event is put off for longer than two waits', () => {
+  expect(firstRetryMs).toBeLessThan(1000)
+  expect(longestWait).toBe(2 * longestRetryMs)
+})
+
+test('each pause is twice the one before, up to the longest; the last attempt that is allowed drops the event', () => {
+  expect([1, 2, 3, 7, 8, 9, 1000].map((attempts) => retryAfter(attempts))).toEqual([
+    500, 1000, 2000, 32_000, 60_000, 60_000, 60_000,
+  ])
+  expect([1, 2, 3].map((attempts) => retryAfter(attempts, 2))).toEqual([500, 'dropped', 'dropped'])
+})
+
+test('an event stands in the order of the document, a reason only where there is one', () => {
+  const event = { status: 'ERROR', request_id: 'r-1', event: eventName }
+  expect(eventText(event)).toBe('{"event":"request.updated","request_id":"r-1","status":"ERROR"}')
+  expect(eventText({ ...event, error_reason: 'x' })).toBe(
+    '{"event":"request.updated","request_id":"r-1","status":"ERROR","error_reason":"x"}',
+  )
+  expect(eventText({ ...event, more: 1 })).toMatch(/"status":"ERROR","more":1}$/)
 })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { sign, signingKey } from '../../../src/contract/signature.ts'
-import { diagnose } from '../../../src/domain/webhook/diagnose.ts'
+import { bodyVariants, diagnose } from '../../../src/domain/webhook/diagnose.ts'
 import { verifyDelivery } from '../../../src/domain/webhook/verify.ts'
 import { explainDelivery } from '../../../src/usecases/webhook/verify.ts'
 
@@ -19,7 +19,7 @@ const sent = Buffer.from(JSON.stringify(event))
 const signature = sign(sent, signingKey(secret))
 
 /** A delivery of `wasSent` that arrived here as `body`. */
-function arrived(body: string | Uint8Array, wasSent: string | Uint8Array = sent) {
+function arrivedAs(body: string | Uint8Array, wasSent: string | Uint8Array = sent) {
   return {
     body: Buffer.from(body),
     signatures: [sign(Buffer.from(wasSent), signingKey(secret))],
@@ -36,33 +36,33 @@ const html = text
   .replaceAll('>', '&gt;')
 
 test.each([
-  ['trailing_newline_added', arrived(`${text}\n`)],
-  ['trailing_newline_added', arrived(`${text}\r\n`)],
-  ['trailing_newline_removed', arrived(text, `${text}\n`)],
-  ['white_space_added', arrived(`  ${text} `)],
-  ['line_ends_changed', arrived(pretty.replaceAll('\n', '\r\n'), pretty)],
-  ['line_ends_changed', arrived(pretty, pretty.replaceAll('\n', '\r\n'))],
-  ['byte_order_mark_added', arrived(`\uFEFF${text}`)],
-  ['byte_order_mark_added', arrived(`\uFEFF${text}\n`)],
-  ['byte_order_mark_removed', arrived(text, `\uFEFF${text}`)],
-  ['encoding_changed', arrived(Buffer.from(text, 'utf16le'))],
-  ['encoding_changed', arrived(Buffer.from(text, 'latin1'))],
-  ['encoding_changed', arrived(Buffer.from(sent.toString('latin1'), 'utf8'))],
-  ['base64_encoded', arrived(sent.toString('base64'))],
-  ['html_escaped', arrived(html)],
-  ['html_escaped', arrived(`${html}\n`)],
-  ['url_escaped', arrived(encodeURIComponent(text))],
-  ['url_escaped', arrived(`payload=${new URLSearchParams({ x: text }).toString().slice(2)}`)],
-  ['json_escaped', arrived(JSON.stringify(text))],
-  ['json_escaped', arrived(JSON.stringify(text).slice(1, -1))],
-  ['quotes_changed', arrived(text.replaceAll('"event"', '“event”'))],
-  ['json_reformatted', arrived(pretty)],
-  ['json_reformatted', arrived(`${JSON.stringify(event, null, 4)}\n`)],
-  ['json_reformatted', arrived(text, python)],
-  ['json_reformatted', arrived(text, text.replace('ü', '\\u00fc').replaceAll('/', '\\/'))],
+  ['trailing_newline_added', arrivedAs(`${text}\n`)],
+  ['trailing_newline_added', arrivedAs(`${text}\r\n`)],
+  ['trailing_newline_removed', arrivedAs(text, `${text}\n`)],
+  ['white_space_added', arrivedAs(`  ${text} `)],
+  ['line_ends_changed', arrivedAs(pretty.replaceAll('\n', '\r\n'), pretty)],
+  ['line_ends_changed', arrivedAs(pretty, pretty.replaceAll('\n', '\r\n'))],
+  ['byte_order_mark_added', arrivedAs(`\uFEFF${text}`)],
+  ['byte_order_mark_added', arrivedAs(`\uFEFF${text}\n`)],
+  ['byte_order_mark_removed', arrivedAs(text, `\uFEFF${text}`)],
+  ['encoding_changed', arrivedAs(Buffer.from(text, 'utf16le'))],
+  ['encoding_changed', arrivedAs(Buffer.from(text, 'latin1'))],
+  ['encoding_changed', arrivedAs(Buffer.from(sent.toString('latin1'), 'utf8'))],
+  ['base64_encoded', arrivedAs(sent.toString('base64'))],
+  ['html_escaped', arrivedAs(html)],
+  ['html_escaped', arrivedAs(`${html}\n`)],
+  ['url_escaped', arrivedAs(encodeURIComponent(text))],
+  ['url_escaped', arrivedAs(`payload=${new URLSearchParams({ x: text }).toString().slice(2)}`)],
+  ['json_escaped', arrivedAs(JSON.stringify(text))],
+  ['json_escaped', arrivedAs(JSON.stringify(text).slice(1, -1))],
+  ['quotes_changed', arrivedAs(text.replaceAll('"event"', '“event”'))],
+  ['json_reformatted', arrivedAs(pretty)],
+  ['json_reformatted', arrivedAs(`${JSON.stringify(event, null, 4)}\n`)],
+  ['json_reformatted', arrivedAs(text, python)],
+  ['json_reformatted', arrivedAs(text, text.replace('ü', '\\u00fc').replaceAll('/', '\\/'))],
   [
     'json_reformatted',
-    arrived(
+    arrivedAs(
       JSON.stringify({
         status: event.status,
         error_reason: event.error_reason,
@@ -71,10 +71,10 @@ test.each([
       }),
     ),
   ],
-  ['body_compressed', arrived(gzipSync(text))],
-  ['truncated', arrived(text.slice(0, -1))],
-  ['truncated', arrived(text.slice(0, -2))],
-  ['text_added', arrived(`${text} -- end of message`)],
+  ['body_compressed', arrivedAs(gzipSync(text))],
+  ['truncated', arrivedAs(text.slice(0, -1))],
+  ['truncated', arrivedAs(text.slice(0, -2))],
+  ['text_added', arrivedAs(`${text} -- end of message`)],
 ])('what happened to the body is named, and it stays refused: %s', (cause, delivery) => {
   expect(verifyDelivery(delivery, secret).valid).toBe(false)
   const diagnosis = diagnose(delivery, secret)
@@ -173,4 +173,43 @@ test('a guess never accepts and never throws, whatever came', () => {
 test('a body nested without end is not written again', () => {
   const deep = Buffer.from('['.repeat(100_000) + ']'.repeat(100_000))
   expect(diagnose({ body: deep, signatures: [signature] }, secret)).toBeUndefined()
+})
+
+const body = '{"event":"request.updated","status":"PARTIAL","name":"Zoë"}'
+
+/** The cause under which the bytes that were signed are found in what arrived. */
+function causeOf(arrived: string | Uint8Array, signed: string): string | undefined {
+  for (const { cause, bytes } of bodyVariants(Buffer.from(arrived))) {
+    if (Buffer.from(bytes).equals(Buffer.from(signed))) return cause
+  }
+  return undefined
+}
+
+test.each([
+  ['a newline that an editor added', `${body}\n`, 'trailing_newline_added'],
+  ['a CRLF at the end', `${body}\r\n`, 'trailing_newline_added'],
+  ['white space around it', ` ${body} `, 'white_space_added'],
+  ['a byte order mark', `\uFEFF${body}`, 'byte_order_mark_added'],
+  ['base64', Buffer.from(body).toString('base64'), 'base64_encoded'],
+])('%s is found', (_what, arrived, cause) => {
+  expect(causeOf(arrived, body)).toBe(cause)
+})
+
+test('UTF-16 and text encoded twice are found', () => {
+  expect(causeOf(Buffer.from(body, 'utf16le'), body)).toBe('encoding_changed')
+  expect(causeOf(Buffer.from(Buffer.from(body).toString('latin1')), body)).toBe('encoding_changed')
+})
+
+test('what was taken off is found too', () => {
+  expect(causeOf(body, `${body}\n`)).toBe('trailing_newline_removed')
+  expect(causeOf(body, `\uFEFF${body}`)).toBe('byte_order_mark_removed')
+  expect(causeOf('a\nb', 'a\r\nb')).toBe('line_ends_changed')
+  expect(causeOf('a\r\nb', 'a\nb')).toBe('line_ends_changed')
+})
+
+test('a large body has the cheap changes alone, and a deep one is not written again', () => {
+  const large = `{"a":"${'x'.repeat(300_000)}"}`
+  expect([...bodyVariants(Buffer.from(large))].length).toBeLessThan(10)
+  const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`
+  expect(() => [...bodyVariants(Buffer.from(deep))]).not.toThrow()
 })

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
 import { sign, signingKey } from '../../../src/contract/signature.ts'
-import { type LoggedDelivery, readHar, readLog } from '../../../src/domain/webhook/log.ts'
+import { type LoggedDelivery, readHar, readLog } from '../../../src/domain/webhook/capture.ts'
 import { verifyLog } from '../../../src/usecases/webhook/verify.ts'
 
 const secret = 'whsec-of-a-test'
-const body = '{"event":"request.updated","request_id":"3f2b8c1e","status":"ERROR","error_reason":"café"}'
-const signature = sign(Buffer.from(body), signingKey(secret))
-const base64 = Buffer.from(body).toString('base64')
+const logBody = '{"event":"request.updated","request_id":"3f2b8c1e","status":"ERROR","error_reason":"café"}'
+const signature = sign(Buffer.from(logBody), signingKey(secret))
+const base64 = Buffer.from(logBody).toString('base64')
 const headers = { 'x-service-signature': signature }
 
 async function judged(log: Iterable<LoggedDelivery>): Promise<string[]> {
@@ -20,24 +20,36 @@ async function judged(log: Iterable<LoggedDelivery>): Promise<string[]> {
 }
 
 test.each<[string, object]>([
-  ['signature and body', { signature, body }],
-  ['headers and body', { headers, body }],
-  ['names of headers in any case', { headers: { 'X-SERVICE-Signature': signature }, body }],
-  ['several values of a header', { multiValueHeaders: { 'X-Service-Signature': [signature] }, body }],
-  ['headers as pairs', { headers: [['X-Service-Signature', signature]], body }],
-  ['headers as names and values', { headers: [{ name: 'X-Service-Signature', value: signature }], body }],
+  ['signature and body', { signature, body: logBody }],
+  ['headers and body', { headers, body: logBody }],
+  ['names of headers in any case', { headers: { 'X-SERVICE-Signature': signature }, body: logBody }],
+  [
+    'several values of a header',
+    { multiValueHeaders: { 'X-Service-Signature': [signature] }, body: logBody },
+  ],
+  ['headers as pairs', { headers: [['X-Service-Signature', signature]], body: logBody }],
+  [
+    'headers as names and values',
+    { headers: [{ name: 'X-Service-Signature', value: signature }], body: logBody },
+  ],
   ['base64 by its field', { signature, body_base64: base64 }],
   ['base64 by its encoding', { signature, body: base64, encoding: 'base64' }],
   ['base64 as behind an API gateway', { headers, body: base64, isBase64Encoded: true }],
-  ['not base64 as behind an API gateway', { headers, body, isBase64Encoded: false }],
-  ['raw_body', { signature, raw_body: body, body: { event: 'request.updated' } }],
-  ['rawBody', { headers, rawBody: body }],
-  ['payload', { headers, payload: body }],
-  ['pino with its request', { level: 30, time: 1764000000000, req: { headers, body }, msg: 'webhook' }],
-  ['pino with a body of its own', { level: 30, req: { method: 'POST', headers }, body, msg: 'webhook' }],
+  ['not base64 as behind an API gateway', { headers, body: logBody, isBase64Encoded: false }],
+  ['raw_body', { signature, raw_body: logBody, body: { event: 'request.updated' } }],
+  ['rawBody', { headers, rawBody: logBody }],
+  ['payload', { headers, payload: logBody }],
+  [
+    'pino with its request',
+    { level: 30, time: 1764000000000, req: { headers, body: logBody }, msg: 'webhook' },
+  ],
+  [
+    'pino with a body of its own',
+    { level: 30, req: { method: 'POST', headers }, body: logBody, msg: 'webhook' },
+  ],
   [
     'webhook.site',
-    { uuid: 'x', method: 'POST', content: body, headers: { 'x-service-signature': [signature] } },
+    { uuid: 'x', method: 'POST', content: logBody, headers: { 'x-service-signature': [signature] } },
   ],
 ])('a line of a log: %s', async (_name, entry) => {
   if (_name === 'raw_body') delete (entry as { body?: unknown }).body
@@ -46,7 +58,7 @@ test.each<[string, object]>([
 
 test('the answer of webhook.site’s API, over many lines', async () => {
   const of = (content: string): object => ({ content, headers: { 'x-service-signature': [signature] } })
-  const text = JSON.stringify({ data: [of(body), of(`${body} `)], total: 2 }, null, 2)
+  const text = JSON.stringify({ data: [of(logBody), of(`${logBody} `)], total: 2 }, null, 2)
   expect(await judged(readLog(Buffer.from(text)))).toEqual([
     'entry 1 valid',
     'entry 2: the signature does not match the body; white_space_added',
@@ -55,7 +67,7 @@ test('the answer of webhook.site’s API, over many lines', async () => {
 
 test('when it was received is taken where it is said with its offset', () => {
   const at = (received_at: unknown) =>
-    [...readLog(Buffer.from(JSON.stringify({ signature, body, received_at })))][0]?.receivedAt
+    [...readLog(Buffer.from(JSON.stringify({ signature, body: logBody, received_at })))][0]?.receivedAt
   expect(at('2026-11-01T12:00:00.000Z')).toBe(Date.UTC(2026, 10, 1, 12))
   expect(at('2026-11-01T12:00:00+01:00')).toBe(Date.UTC(2026, 10, 1, 11))
   for (const other of ['2026-11-01', '2026-11-01T12:00:00', 'soon', 7, null])
@@ -64,23 +76,23 @@ test('when it was received is taken where it is said with its offset', () => {
 
 test('each line is judged by itself, and says where it stands', async () => {
   const lines = [
-    JSON.stringify({ signature, body }),
+    JSON.stringify({ signature, body: logBody }),
     '',
     '{"signature": ',
     '[1]',
     JSON.stringify({ signature }),
-    JSON.stringify({ body }),
-    JSON.stringify({ signature, body: JSON.parse(body) as unknown }),
-    JSON.stringify({ signature, body: `${body}\n` }),
+    JSON.stringify({ body: logBody }),
+    JSON.stringify({ signature, body: JSON.parse(logBody) as unknown }),
+    JSON.stringify({ signature, body: `${logBody}\n` }),
     JSON.stringify({ signature, body_base64: '***' }),
     JSON.stringify({
       headers: [
         ['X-Service-Signature', signature],
         ['x-service-signature', signature],
       ],
-      body,
+      body: logBody,
     }),
-    JSON.stringify({ signature: 7, body }),
+    JSON.stringify({ signature: 7, body: logBody }),
   ]
   expect(await judged(readLog(Buffer.from(`\uFEFF${lines.join('\r\n')}\r\n`)))).toEqual([
     'line 1 valid',
@@ -97,7 +109,9 @@ test('each line is judged by itself, and says where it stands', async () => {
 })
 
 test('one JSON array is a log as well', async () => {
-  const log = Buffer.from(JSON.stringify([{ signature, body }, { headers, body }, null], null, 2))
+  const log = Buffer.from(
+    JSON.stringify([{ signature, body: logBody }, { headers, body: logBody }, null], null, 2),
+  )
   expect(await judged(readLog(log))).toEqual([
     'entry 1 valid',
     'entry 2 valid',
@@ -113,11 +127,11 @@ test('an HTTP archive: its POSTs, by text and by base64', async () => {
       version: '1.2',
       entries: [
         { request: { method: 'GET', headers: [] } },
-        post({ mimeType: 'application/json', text: body }),
+        post({ mimeType: 'application/json', text: logBody }),
         post({ mimeType: 'application/json', text: base64, encoding: 'base64' }),
         post({ mimeType: 'application/json', text: base64, _encoding: 'base64' }),
         post({ mimeType: 'application/x-www-form-urlencoded', params: [] }),
-        { request: { method: 'POST', headers: [], postData: { text: body } } },
+        { request: { method: 'POST', headers: [], postData: { text: logBody } } },
       ],
     },
   }
@@ -139,7 +153,7 @@ test.each([
 })
 
 test('of a thousand forged lines the first fifty are looked into', async () => {
-  const line = JSON.stringify({ signature, body: `${body}\n` })
+  const line = JSON.stringify({ signature, body: `${logBody}\n` })
   const lines = await judged(readLog(Buffer.from(`${line}\n`.repeat(1000))))
   expect(lines.filter((each) => each.endsWith('trailing_newline_added'))).toHaveLength(50)
   expect(lines).toHaveLength(1000)

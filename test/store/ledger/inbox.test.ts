@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
+import type { EventFilter, ReceivedEvent } from '../../../src/domain/webhook/events.ts'
+import type { Inbox } from '../../../src/store/ledger/inbox.ts'
 import { beginOne, someTime } from './batches.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
-import type { EventFilter, ReceivedEvent } from '../../../src/domain/webhook/inbox-event.ts'
-import type { Inbox } from '../../../src/store/ledger/inbox.ts'
 
 const [one, two, three] = ['1', '2', '3'].map(
   (digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`,

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
+import type { ReceivedEvent } from '../../../src/domain/webhook/events.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
 import { newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRows } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
-import type { ReceivedEvent } from '../../../src/domain/webhook/inbox-event.ts'
-import type { Store } from '../../../src/store/ledger/store.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('at-rest', 'brought back')
 

@@ -4,6 +4,13 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
+import type { ReceivedEvent } from '../../../src/domain/webhook/events.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+import { reconcileFrom, settleManually } from '../../../src/usecases/batch/settle.ts'
+import { startBatch } from '../../../src/usecases/batch/start.ts'
+import { beginOne } from '../../store/ledger/batches.ts'
+import { orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
+import { taken } from '../request/answers.ts'
 import { takenIn } from './runner.ts'
 import {
   idOf,
@@ -17,13 +24,6 @@ import {
   sentAt,
   unknownRows,
 } from './unknown-rows.ts'
-import { taken } from '../request/answers.ts'
-import { beginOne } from '../../store/ledger/batches.ts'
-import { orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
-import type { ReceivedEvent } from '../../../src/domain/webhook/inbox-event.ts'
-import { reconcileFrom, settleManually } from '../../../src/usecases/batch/settle.ts'
-import { startBatch } from '../../../src/usecases/batch/start.ts'
-import type { Store } from '../../../src/store/ledger/store.ts'
 
 let store: Store
 let folder: string

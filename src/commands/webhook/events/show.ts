@@ -1,9 +1,9 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventIdArg } from '../../../cli/flags/events.ts'
-import { shownEvent } from '../../../domain/webhook/event-list.ts'
+import { inboxToShow } from '../../../compose/store.ts'
+import { shownEvent } from '../../../domain/webhook/events.ts'
 import { eventView } from '../../../output/views/inbox.ts'
 import { findEvent } from '../../../usecases/webhook/inbox.ts'
-import { inboxToShow } from '../../../compose/store.ts'
 
 export default class WebhookEventsShow extends BaseCommand<typeof WebhookEventsShow> {
   static override summary = 'Show one received event with its exact body'

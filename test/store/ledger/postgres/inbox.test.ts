@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
+import type { ReceivedEvent } from '../../../../src/domain/webhook/events.ts'
 import { scratch, type Scratch } from '../scratch.ts'
-import type { ReceivedEvent } from '../../../../src/domain/webhook/inbox-event.ts'
 
 let place: Scratch
 beforeEach(() => {

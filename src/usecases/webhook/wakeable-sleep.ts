@@ -5,7 +5,7 @@ import type { Arrival, Inbox } from '../../store/ledger/inbox.ts'
  * Sleep that ends when others have added something to the store, where the store can tell: a hint beside looking, so no
  * sleep is longer than whoever sleeps can do without one.
  */
-export class News {
+export class WakeableSleep {
   readonly #clock: Pick<Clock, 'sleep'>
   #wake: AbortController | undefined
   #isHeard = false

@@ -1,6 +1,6 @@
 export type Verdict = 'passed' | 'advised' | 'failed' | 'not_judged'
 
-export interface ExamAnswer {
+interface CaseAnswer {
   /** Null where none came. */
   status: number | null
   milliseconds: number
@@ -16,11 +16,11 @@ export interface CaseReport {
   /** Why it was not judged. */
   reason: string | null
   /** What the receiver did, the first ten. */
-  answers: readonly ExamAnswer[]
+  answers: readonly CaseAnswer[]
   milliseconds: number
 }
 
-export interface ExamReport {
+export interface ReceiverReport {
   url: string
   passed: boolean
   counts: Record<'cases' | Verdict, number>
@@ -31,23 +31,23 @@ export interface ExamReport {
 }
 
 /** A case by name, and the rule of the document that it holds a receiver to. */
-export interface ExamCase {
+interface CheckedCase {
   id: string
   title: string
   rule: string
 }
 
-const mostAnswers = 10
+const maxAnswers = 10
 
 /** The verdict follows from the findings; with `strict`, advice counts like the rest. */
 export function caseReport(
-  { id, title, rule }: ExamCase,
-  judged: { findings: readonly Finding[]; answers: readonly ExamAnswer[]; milliseconds: number },
+  { id, title, rule }: CheckedCase,
+  judged: { findings: readonly Finding[]; answers: readonly CaseAnswer[]; milliseconds: number },
   strict: boolean,
 ): CaseReport {
   const failed = judged.findings.some(({ level }) => level === 'must' || strict)
   const verdict = failed ? 'failed' : judged.findings.length > 0 ? 'advised' : 'passed'
-  const answers = judged.answers.slice(0, mostAnswers).map(({ status, milliseconds, failure }) => ({
+  const answers = judged.answers.slice(0, maxAnswers).map(({ status, milliseconds, failure }) => ({
     status,
     milliseconds: Math.round(milliseconds * 10) / 10,
     failure,
@@ -56,15 +56,15 @@ export function caseReport(
   return { id, title, rule, verdict, findings: judged.findings, reason: null, answers, milliseconds }
 }
 
-export function notJudged({ id, title, rule }: ExamCase, reason: string): CaseReport {
+export function skipCase({ id, title, rule }: CheckedCase, reason: string): CaseReport {
   return { id, title, rule, verdict: 'not_judged', findings: [], reason, answers: [], milliseconds: 0 }
 }
 
-export function examReport(
+export function receiverReport(
   url: string,
   cases: readonly CaseReport[],
   { deliveries, accepted }: { deliveries: number; accepted: readonly number[] },
-): ExamReport {
+): ReceiverReport {
   const count = (verdict: Verdict): number => cases.filter((each) => each.verdict === verdict).length
   const counts = {
     cases: cases.length,

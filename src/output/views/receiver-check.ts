@@ -1,5 +1,5 @@
+import type { CaseReport, ReceiverReport, Verdict } from '../../domain/webhook/receiver-check.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
-import type { CaseReport, ExamReport, Verdict } from '../../domain/webhook/exam-report.ts'
 import { escapeXml } from '../../domain/wording/escape-xml.ts'
 import { sanitize } from '../../host/text.ts'
 import { indented } from '../indented.ts'
@@ -17,7 +17,7 @@ const styles: Readonly<Record<Verdict, Style>> = {
  * Every case by a line; with its rule and what the receiver did where that is not as it should be.
  * What was not judged follows by its reason.
  */
-export function examView(report: ExamReport): View {
+export function receiverCheckView(report: ReceiverReport): View {
   return {
     json: report,
     text: (terminal) => {
@@ -49,7 +49,7 @@ function notJudgedText(cases: readonly CaseReport[], terminal: Terminal): string
   ])
 }
 
-function sum({ counts, passed, deliveries, slowest_ms, url }: ExamReport, terminal: Terminal): string {
+function sum({ counts, passed, deliveries, slowest_ms, url }: ReceiverReport, terminal: Terminal): string {
   const verdict = passed ? styled(terminal, 'green', 'passed') : styled(terminal, 'red', 'failed')
   const parts = [
     `${counts.passed} passed`,
@@ -63,7 +63,7 @@ function sum({ counts, passed, deliveries, slowest_ms, url }: ExamReport, termin
 }
 
 /** The report as JUnit XML, for a CI that shows it: a test case each, advice in its output. */
-export function junitText({ url, counts, cases }: ExamReport): string {
+export function junitText({ url, counts, cases }: ReceiverReport): string {
   const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(3)
   const total = cases.reduce((sum_, { milliseconds }) => sum_ + milliseconds, 0)
   const numbers = `tests="${counts.cases}" failures="${counts.failed}" errors="0" skipped="${counts.not_judged}" time="${seconds(total)}"`

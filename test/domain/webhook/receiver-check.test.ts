@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { caseReport, examReport, notJudged } from '../../../src/domain/webhook/exam-report.ts'
+import { caseReport, receiverReport, skipCase } from '../../../src/domain/webhook/receiver-check.ts'
 
 const question = { id: 'good', title: 'a good event', rule: 'must return a 2xx' }
 const judged = (...levels: ('must' | 'advice')[]) => ({
@@ -27,13 +27,13 @@ test('the first ten answers are kept, with times as one reads them', () => {
 
 test('cases are counted by verdict; only a failed one fails the exam', () => {
   const of = (...levels: ('must' | 'advice')[]) => caseReport(question, judged(...levels), false)
-  const cases = [of(), of('advice'), notJudged(question, 'no secret')]
-  expect(examReport('u', cases, { deliveries: 5, accepted: [1.4, 9.6] })).toMatchObject({
+  const cases = [of(), of('advice'), skipCase(question, 'no secret')]
+  expect(receiverReport('u', cases, { deliveries: 5, accepted: [1.4, 9.6] })).toMatchObject({
     passed: true,
     counts: { cases: 3, passed: 1, advised: 1, failed: 0, not_judged: 1 },
     deliveries: 5,
     slowest_ms: 10,
   })
-  const failed = examReport('u', [...cases, of('must')], { deliveries: 0, accepted: [] })
+  const failed = receiverReport('u', [...cases, of('must')], { deliveries: 0, accepted: [] })
   expect(failed).toMatchObject({ passed: false, slowest_ms: null })
 })

@@ -1,26 +1,29 @@
-import { acceptingCases, rewriting } from './accepting.ts'
-import { postEvent } from '../post-event.ts'
-import type { ExamCase } from './case.ts'
-import { signingKey } from '../../../contract/signature.ts'
+import { signingKey } from '../../contract/signature.ts'
+import { type Delivery, type Reply, shownUrl, unreachable } from '../../domain/webhook/delivery.ts'
 import {
   type CaseReport,
   caseReport,
-  examReport,
-  type ExamReport,
+  receiverReport,
+  type ReceiverReport,
   type Finding,
-  notJudged,
+  skipCase,
   rules,
-} from '../../../domain/webhook/exam-report.ts'
-import { type Delivery, type Reply, shownUrl, unreachable } from '../../../domain/webhook/delivery.ts'
-import { IncompleteError, UsageError } from '../../../errors/kinds.ts'
-import type { Clock } from '../../../host/clock.ts'
-import type { Random } from '../../../host/random.ts'
-import type { HttpClient } from '../../../http/client.ts'
-import { lastCases } from './last.ts'
-import { refusingCases } from './refusing.ts'
-import { CaseRun } from './case-run.ts'
+} from '../../domain/webhook/receiver-check.ts'
+import { IncompleteError, UsageError } from '../../errors/kinds.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Random } from '../../host/random.ts'
+import type { HttpClient } from '../../http/client.ts'
+import {
+  acceptingCases,
+  CaseRun,
+  type ReceiverCase,
+  lastCases,
+  refusingCases,
+  rewriting,
+} from './receiver-cases.ts'
+import { postEvent } from './send.ts'
 
-export interface ExamOptions {
+export interface ReceiverCheckOptions {
   http: HttpClient
   clock: Clock
   random: Random
@@ -38,8 +41,8 @@ export interface ExamOptions {
   onCase?: ((result: CaseReport, done: number, of: number) => void) | undefined
 }
 
-export interface Exam {
-  report: ExamReport
+interface ReceiverCheck {
+  report: ReceiverReport
   failure: IncompleteError | undefined
 }
 
@@ -48,22 +51,22 @@ const acknowledgementMs = 10_000
 /** How much longer an answer is waited for, to tell late from never. */
 const graceMs = 1_000
 /** Answers that stay out before the rest is given up: each costs the whole time. */
-const mostSilences = 3
+const maxSilences = 3
 
 const inTime = { id: 'in-time', title: 'an answer in time', rule: rules.acknowledge }
-export const examCases: readonly ExamCase[] = [...acceptingCases, ...refusingCases, ...lastCases]
+const allCases: readonly ReceiverCase[] = [...acceptingCases, ...refusingCases, ...lastCases]
 
 /**
  * Drives a receiver through what the service may do to it. Throws UnavailableError where nobody
  * listens, UsageError for a URL or a case that cannot be meant, and the signal's reason.
  */
-export async function checkReceiver(options: ExamOptions): Promise<Exam> {
+export async function checkReceiver(options: ReceiverCheckOptions): Promise<ReceiverCheck> {
   const { strict = false, withinMs = acknowledgementMs, onCase } = options
   if (withinMs < 1) {
     throw new UsageError('--within must be above 0', { hint: 'For example: --within 2s' })
   }
-  const { first, others, timed } = chosen(options.only ?? [])
-  const room = new Room(options, withinMs)
+  const { first, others, timed } = chooseCases(options.only ?? [])
+  const session = new CheckSession(options, withinMs)
   const cases: CaseReport[] = []
   const of = others.length + Number(first) + Number(timed)
   const add = (result: CaseReport): void => {
@@ -72,33 +75,33 @@ export async function checkReceiver(options: ExamOptions): Promise<Exam> {
   }
   const [opening] = acceptingCases
   if (opening === undefined) throw new RangeError('no such case')
-  const start = await room.sit(opening, strict)
-  const accepting = room.accepted.length > 0
+  const start = await session.runCase(opening, strict)
+  const accepting = session.accepted.length > 0
   if (first) add(start)
   for (const each of others) {
     if (!accepting)
-      add(notJudged(each, 'it does not accept a valid event, without which nothing else can be judged'))
-    else if (room.silences >= mostSilences) add(notJudged(each, 'the receiver stopped answering'))
-    else add(await room.sit(each, strict))
+      add(skipCase(each, 'it does not accept a valid event, without which nothing else can be judged'))
+    else if (session.silences >= maxSilences) add(skipCase(each, 'the receiver stopped answering'))
+    else add(await session.runCase(each, strict))
   }
-  if (timed) add(punctual(room, withinMs))
-  const report = examReport(shownUrl(options.url), cases, room)
+  if (timed) add(reportLateness(session, withinMs))
+  const report = receiverReport(shownUrl(options.url), cases, session)
   return { report, failure: failureOf(report, { accepting, said: start }) }
 }
 
 /** The rest of a case is not tried: the receiver has stopped answering. */
-class GaveUp extends Error {}
+class StoppedAnswering extends Error {}
 
 /** What all cases share: the courier, and what is known of the receiver so far. */
-class Room {
+class CheckSession {
   deliveries = 0
   silences = 0
   readonly accepted: number[] = []
-  readonly #options: ExamOptions
+  readonly #options: ReceiverCheckOptions
   readonly #patienceMs: number
   readonly #keys: { key: ReturnType<typeof signingKey>; otherKey: ReturnType<typeof signingKey> }
 
-  constructor(options: ExamOptions, withinMs: number) {
+  constructor(options: ReceiverCheckOptions, withinMs: number) {
     this.#options = options
     this.#patienceMs = withinMs + Math.min(graceMs, withinMs)
     this.#keys = {
@@ -107,15 +110,15 @@ class Room {
     }
   }
 
-  async sit(each: ExamCase, strict: boolean): Promise<CaseReport> {
+  async runCase(each: ReceiverCase, strict: boolean): Promise<CaseReport> {
     const { random, clock } = this.#options
-    const sitting = new CaseRun({ ...this.#keys, random, post: (parcel) => this.#post(parcel) })
+    const test = new CaseRun({ ...this.#keys, random, post: (parcel) => this.#post(parcel) })
     const startedAt = clock.monotonic()
-    await each.run(sitting).catch((error: unknown) => {
-      if (!(error instanceof GaveUp)) throw error
+    await each.run(test).catch((error: unknown) => {
+      if (!(error instanceof StoppedAnswering)) throw error
     })
-    this.accepted.push(...sitting.accepted)
-    const { findings, replies } = sitting
+    this.accepted.push(...test.accepted)
+    const { findings, replies } = test
     return caseReport(
       each,
       { findings, answers: replies, milliseconds: clock.monotonic() - startedAt },
@@ -126,7 +129,7 @@ class Room {
   async #post(parcel: Delivery): Promise<Reply> {
     const { signal } = this.#options
     signal?.throwIfAborted()
-    if (this.silences >= mostSilences) throw new GaveUp()
+    if (this.silences >= maxSilences) throw new StoppedAnswering()
     const reply = await postEvent(parcel, { ...this.#options, patienceMs: this.#patienceMs })
     if (this.deliveries === 0 && !reply.reached) throw unreachable(this.#options.url, reply)
     this.deliveries += 1
@@ -136,9 +139,9 @@ class Room {
 }
 
 /** Judged over all that was accepted; what never came is told by its own case. */
-function punctual({ accepted }: Room, withinMs: number): CaseReport {
+function reportLateness({ accepted }: CheckSession, withinMs: number): CaseReport {
   const late = accepted.filter((milliseconds) => milliseconds > withinMs)
-  if (accepted.length === 0) return notJudged(inTime, 'it accepted nothing')
+  if (accepted.length === 0) return skipCase(inTime, 'it accepted nothing')
   const slowest = (Math.max(...accepted) / 1000).toFixed(1)
   const findings: Finding[] =
     late.length === 0
@@ -153,7 +156,7 @@ function punctual({ accepted }: Room, withinMs: number): CaseReport {
 }
 
 function failureOf(
-  { counts, passed, cases }: ExamReport,
+  { counts, passed, cases }: ReceiverReport,
   { accepting, said }: { accepting: boolean; said: CaseReport },
 ): IncompleteError | undefined {
   if (passed) return undefined
@@ -173,8 +176,8 @@ function failureOf(
 }
 
 /** Which cases run; the good event always does, since the others mean nothing without it. */
-function chosen(only: readonly string[]): { first: boolean; others: ExamCase[]; timed: boolean } {
-  const all = [...examCases, inTime]
+function chooseCases(only: readonly string[]): { first: boolean; others: ReceiverCase[]; timed: boolean } {
+  const all = [...allCases, inTime]
   const unknown = only.find((name) => !all.some(({ id }) => isNamed(id, name)))
   if (unknown !== undefined) {
     throw new UsageError(`--only: no case named "${unknown}"`, {
@@ -182,7 +185,7 @@ function chosen(only: readonly string[]): { first: boolean; others: ExamCase[]; 
     })
   }
   const isChosen = (id: string): boolean => only.length === 0 || only.some((name) => isNamed(id, name))
-  const [opening, ...rest] = examCases
+  const [opening, ...rest] = allCases
   return {
     first: isChosen(opening?.id ?? ''),
     others: rest.filter(({ id }) => isChosen(id)),

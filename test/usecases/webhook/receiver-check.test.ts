@@ -1,19 +1,18 @@
 import { expect, onTestFinished, test } from 'vitest'
 
-import { rewriting } from '../../../src/usecases/webhook/exam/accepting.ts'
-import { checkReceiver } from '../../../src/usecases/webhook/exam/run.ts'
-import type { CaseReport, Verdict } from '../../../src/domain/webhook/exam-report.ts'
-import type { ExamOptions } from '../../../src/usecases/webhook/exam/run.ts'
+import type { CaseReport, Verdict } from '../../../src/domain/webhook/receiver-check.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { HttpClient } from '../../../src/http/client.ts'
+import { rewriting } from '../../../src/usecases/webhook/receiver-cases.ts'
+import { checkReceiver, type ReceiverCheckOptions } from '../../../src/usecases/webhook/receiver-check.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { handler } from './receivers/handler.ts'
 import { rightHandlers } from './receivers/right.ts'
 import { bytesOf, secret, serve } from './receivers/served.ts'
-import { handler } from './receivers/handler.ts'
 import { plantedFaults } from './receivers/wrong.ts'
-import { ManualClock } from '../../harness/manual-clock.ts'
 
-async function exam(url: string, options: Partial<ExamOptions> = {}) {
+async function exam(url: string, options: Partial<ReceiverCheckOptions> = {}) {
   const http = new HttpClient({ clock: options.clock ?? systemClock, env: {}, userAgent: 'test' })
   onTestFinished(() => http.close())
   return checkReceiver({ http, clock: systemClock, random: systemRandom, url, secret, ...options })

@@ -1,0 +1,167 @@
+import { expect, test } from 'vitest'
+
+import {
+  errorReasonOf,
+  exportedLine,
+  identityOf,
+  type InboxEvent,
+  listedEvent,
+  notForwardedMessage,
+  readEvent,
+  type ReceivedEvent,
+  shownEvent,
+  whyNotDropped,
+} from '../../../src/domain/webhook/events.ts'
+import { eventBody, requestIds } from '../../harness/deliveries.ts'
+
+const event = (over: Partial<ReceivedEvent> = {}): ReceivedEvent => ({
+  receivedAt: 0,
+  body: Buffer.from('{}'),
+  signature: '',
+  requestId: 'R-1',
+  status: 'PARTIAL',
+  event: 'request.updated',
+  oddity: undefined,
+  ...over,
+})
+
+const identity = (over: Partial<ReceivedEvent> = {}): string =>
+  identityOf(event(over), (bytes) => `hash of ${Buffer.from(bytes).toString()}`)
+
+test('two deliveries are one event by request and status, whatever their bytes and the case of the id', () => {
+  expect(identity({ body: Buffer.from('{ }'), requestId: 'r-1' })).toBe(identity())
+  expect(identity({ status: 'COMPLETED' })).not.toBe(identity())
+  expect(identity({ requestId: 'r-2' })).not.toBe(identity())
+})
+
+test('one that is odd is only ever the same as itself', () => {
+  const odd = { oddity: 'is not known' }
+  expect(identity(odd)).toBe('hash of {}')
+  expect(identity({ ...odd, body: Buffer.from('x') })).toBe('hash of x')
+})
+
+const of = (body: string | Uint8Array) => readEvent(Buffer.from(body), 'ab', 5)
+
+test('an event of the document is read whole, and nothing is odd about it', () => {
+  const body = eventBody()
+  expect(of(body)).toEqual({
+    receivedAt: 5,
+    body: Buffer.from(body),
+    signature: 'ab',
+    requestId: requestIds[0],
+    status: 'PARTIAL',
+    event: 'request.updated',
+    oddity: undefined,
+  })
+})
+
+test.each([
+  ['an unknown status', eventBody(requestIds[0], 'SHINY'), /SHINY/],
+  ['an unknown event', eventBody().replace('updated', 'created'), /request\.created/],
+  ['an id that is no UUID', eventBody('42'), /UUID/],
+])('%s is odd, and what it says is kept', (_what, body, remark) => {
+  const found = of(body)
+  expect(found.oddity).toMatch(remark)
+  expect(found.requestId).toBeDefined()
+})
+
+test.each([
+  ['no JSON', 'x'],
+  ['another document', '{"a":1}'],
+  ['no UTF-8', Buffer.from([0xff, 0xfe])],
+])('%s says nothing, and is odd', (_what, body) => {
+  expect(of(body)).toMatchObject({ requestId: undefined, status: undefined, event: undefined })
+  expect(of(body).oddity).toBeDefined()
+})
+
+test('a remark never repeats more than the beginning of what came', () => {
+  expect(of(eventBody(requestIds[0], 'X'.repeat(500))).oddity?.length).toBeLessThan(120)
+})
+
+const listEvent = (over: Partial<InboxEvent> = {}): InboxEvent => ({
+  id: 3,
+  receivedAt: 1000,
+  body: Buffer.from('{"a":"é"}'),
+  signature: 'ab',
+  requestId: undefined,
+  status: undefined,
+  event: undefined,
+  oddity: undefined,
+  repeats: 0,
+  forward: 'none',
+  attempts: 0,
+  lastAnswer: undefined,
+  forwardedAt: undefined,
+  ...over,
+})
+
+test('what is not known is null, and times are ISO 8601', () => {
+  expect(listedEvent(listEvent())).toEqual({
+    id: 3,
+    received_at: '1970-01-01T00:00:01.000Z',
+    request_id: null,
+    status: null,
+    error_reason: null,
+    forwarded: false,
+    dropped: false,
+    forwarding: '-',
+    repeats: 0,
+    attempts: 0,
+    last_answer: null,
+    oddity: null,
+  })
+})
+
+test('an event is forwarded once somebody took it; until then it waits', () => {
+  expect(listedEvent(listEvent({ forward: 'waiting' }))).toMatchObject({
+    forwarded: false,
+    forwarding: 'waits',
+  })
+  expect(listedEvent(listEvent({ forward: 'done', forwardedAt: 2000 }))).toMatchObject({
+    forwarded: true,
+    forwarding: '1970-01-01 00:00 +00:00',
+  })
+})
+
+test('one that was given up is neither forwarded nor does it wait', () => {
+  expect(listedEvent(listEvent({ forward: 'dropped', attempts: 3 }))).toMatchObject({
+    forwarded: false,
+    dropped: true,
+    forwarding: 'dropped',
+  })
+  expect(whyNotDropped(listEvent())).toBe('does not wait to be forwarded')
+  expect(whyNotDropped(listEvent({ forward: 'done', forwardedAt: 2000 }))).toBe(
+    'was forwarded at 1970-01-01 00:00 +00:00',
+  )
+})
+
+test('a body is shown as text, with its bytes beside it where it is none', () => {
+  expect(shownEvent(listEvent())).toMatchObject({ body: '{"a":"é"}', body_base64: null })
+  const bytes = Buffer.from([0xff, 0x00])
+  expect(shownEvent(listEvent({ body: bytes }))).toMatchObject({ body_base64: bytes.toString('base64') })
+})
+
+test('an exported line holds the exact bytes', () => {
+  const withMark = Buffer.from('\uFEFF{}')
+  const text = JSON.parse(exportedLine(listEvent({ body: withMark }))) as { body: string }
+  expect(Buffer.from(text.body)).toEqual(withMark)
+  const bytes = Buffer.from([0xff, 0x00])
+  const coded = JSON.parse(exportedLine(listEvent({ body: bytes }))) as { body_base64: string; body?: string }
+  expect(Buffer.from(coded.body_base64, 'base64')).toEqual(bytes)
+  expect(coded.body).toBeUndefined()
+})
+
+test('how many were not acknowledged, of how many', () => {
+  expect(notForwardedMessage(1, 1)).not.toMatch(/\d/)
+  expect(notForwardedMessage(1, 3)).toMatch(/^1 of 3 /)
+})
+
+const said = (text: string): string | undefined => errorReasonOf(new TextEncoder().encode(text))
+
+test('the reason of an event, where it says one', () => {
+  expect(said('{"status":"ERROR","error_reason":"no such partner"}')).toBe('no such partner')
+  for (const body of ['{}', 'null', '[]', '3', '"x"', '', '{', '{"error_reason":7}', '{"error_reason":""}']) {
+    expect(said(body)).toBeUndefined()
+  }
+  expect(errorReasonOf(Uint8Array.of(0xff))).toBeUndefined()
+})
