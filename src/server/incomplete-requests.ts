@@ -19,6 +19,29 @@ const maxTinyPieces = 256
 /** Bytes of a piece that is not tiny: a connection may send any number of these. */
 const ordinaryPieceBytes = 256
 
+/** Joins tiny pieces, so that the object of none of them stays in memory. */
+class JoinedPieces {
+  #joined = Buffer.alloc(0)
+  bytes = 0
+
+  add(piece: Buffer): void {
+    if (this.bytes + piece.byteLength > this.#joined.byteLength) {
+      const larger = Buffer.allocUnsafe(2 * (this.bytes + piece.byteLength))
+      this.#joined.copy(larger, 0, 0, this.bytes)
+      this.#joined = larger
+    }
+    this.bytes += piece.copy(this.#joined, this.bytes)
+  }
+
+  /** What was joined since the last time. */
+  take(): Buffer {
+    const taken = this.#joined.subarray(0, this.bytes)
+    this.#joined = Buffer.alloc(0)
+    this.bytes = 0
+    return taken
+  }
+}
+
 export const incompleteLimits: IncompleteLimits = { maxConnections: 512, maxBytes: 4 * 1024 * 1024 }
 
 interface Connection {
@@ -71,6 +94,11 @@ export class IncompleteRequests {
     let bodyBytes = 0
     // Node's parser hands over each piece of a body, and its end, by `push`, whether or not the handler reads it yet.
     const push = incoming.push.bind(incoming)
+    const tinyPieces = new JoinedPieces()
+    const pushTinyPieces = (): void => {
+      const joined = tinyPieces.take()
+      if (joined.byteLength > 0 && !connection.socket.destroyed) push(joined)
+    }
     incoming.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
       if (chunk !== null) {
         // The rest of what was read: kept, it would stay in memory until the connection is closed.
@@ -79,6 +107,12 @@ export class IncompleteRequests {
         bodyBytes += chunk.byteLength
         if (pieceCount > maxTinyPieces + bodyBytes / ordinaryPieceBytes) close(connection, incoming)
         else this.#count(connection, chunk.byteLength)
+        if (chunk.byteLength < ordinaryPieceBytes) {
+          // All of one read are handed over together.
+          if (tinyPieces.bytes === 0) process.nextTick(pushTinyPieces)
+          tinyPieces.add(chunk)
+          return true
+        }
       } else if (!isWhole) {
         isWhole = true
         this.#remove(connection)
@@ -88,6 +122,7 @@ export class IncompleteRequests {
           if (connection.unansweredCount > maxUnanswered) close(connection, incoming)
         }
       }
+      pushTinyPieces()
       return push(chunk, encoding)
     }
     outgoing.once('close', () => {

@@ -8,7 +8,7 @@ import { start as startReceiver } from '../harness/receiver-process.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
 const idle = faultRow('idle', 'kept out', { of: /idle/ })
-const incomplete = faultRow('incomplete', 'kept out', { of: /body|bodies/ })
+const incomplete = faultRow('incomplete', 'kept out', { of: /flood|bodies/ })
 
 const goalMs = 1_000
 /** The sender of an event gives up then; the goal is the table's, since a test depends on no machine's speed. */
@@ -77,10 +77,12 @@ test('deliveries to a receiver are answered beside a thousand idle connections',
 test.each<[Flood, number]>([
   ['no body', 1_000],
   ['large body', 500],
-])('deliveries to a receiver are answered beside requests with %s', async (kind, sockets) => {
+  ['tiny chunks', 1_000],
+  ['many requests', 1_000],
+])('deliveries to a receiver are answered beside a flood of connections: %s', async (kind, sockets) => {
   const found = await delivered([[kind, sockets]], 60)
   incomplete.cases(60, found.mebibytes < goalMebibytes ? 60 - found.failed : 0)
-  incomplete.says(`${sockets} sockets with ${kind} at a receiver: ${figure(found, found.mebibytes)}`)
+  incomplete.says(`${sockets} sockets, ${kind}, at a receiver: ${figure(found, found.mebibytes)}`)
   expect(found.failed).toBe(0)
   expect(found.mebibytes).toBeLessThan(maxMebibytes)
 })
@@ -89,7 +91,9 @@ test.each<[Flood, number]>([
   ['no body', 80],
   ['no body', 1_000],
   ['large body', 500],
-])('the health of a worker is told beside requests with %s (%i)', async (kind, sockets) => {
+  ['tiny chunks', 1_000],
+  ['many requests', 1_000],
+])('the health of a worker is answered beside a flood of connections: %s (%i)', async (kind, sockets) => {
   const { env } = await world()
   const worker = startProgram(['worker', '--health-port', '0'], env)
   const [, url = ''] = /"url":"([^"]*)"/.exec(await worker.until('"url":"')) ?? []
@@ -97,7 +101,7 @@ test.each<[Flood, number]>([
   const found = await timed(20, () => get(`${url}/healthz`))
   const mebibytes = peakMebibytes(worker.child.pid)
   incomplete.cases(20, mebibytes < goalMebibytes ? 20 - found.failed : 0)
-  incomplete.says(`${sockets} sockets with ${kind} at a worker: ${figure(found, mebibytes)}`)
+  incomplete.says(`${sockets} sockets, ${kind}, at a worker: ${figure(found, mebibytes)}`)
   expect(found.failed).toBe(0)
   expect(mebibytes).toBeLessThan(maxMebibytes)
 })

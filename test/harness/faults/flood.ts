@@ -16,6 +16,10 @@ const sent: Record<Flood, Buffer> = {
   'half a head': Buffer.from('POST / HTTP/1.1\r\nHost: x\r\nX-Slow: '),
   'no body': Buffer.from(head(500)),
   'large body': Buffer.concat([Buffer.from(head(mebibyte)), Buffer.alloc(mebibyte, 'x')]),
+  'tiny chunks': Buffer.from(
+    `POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(150_000)}`,
+  ),
+  'many requests': Buffer.from(`${head(2)}ok`.repeat(10_000)),
 }
 
 let opened = 0

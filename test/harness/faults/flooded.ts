@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { onTestFinished } from 'vitest'
 
-export type Flood = 'silent' | 'half a head' | 'no body' | 'large body'
+export type Flood = 'silent' | 'half a head' | 'no body' | 'large body' | 'tiny chunks' | 'many requests'
 
 /** So many connections of one kind to a server, from another process of the same address; ends with the test. */
 export async function flooded(url: string, kind: Flood, count: number): Promise<void> {
