@@ -14,7 +14,7 @@ import { api, governor } from './api.ts'
 import { namingApi } from './package-names.ts'
 import { orderPorts, pauseNote } from './request.ts'
 import { schemas } from './schemas.ts'
-import type { DefaultSources } from '../usecases/batch/reading-defaults.ts'
+import type { DefaultSources } from '../usecases/batch/read-file.ts'
 import { packageSetting, setting } from './session.ts'
 import { store } from './store.ts'
 
@@ -45,13 +45,12 @@ export async function batchFilePorts(scope: Scope) {
 /** The same with the store, for what compares a file with what was ordered before. */
 export async function batchPlanPorts(scope: Scope) {
   const reading = await batchFilePorts(scope)
-  const { clock, random, cwd } = scope.context
+  const { clock, random } = scope.context
   const { batches, ledger, waiting } = await store(scope)
   return {
     ...reading,
     clock,
     random,
-    cwd,
     place: filePlace(scope),
     batches,
     ledger,

@@ -9,11 +9,14 @@ import { keptPlan, unsent } from '../../domain/batch/plan.ts'
 import { rememberWritten } from '../../compose/written-files.ts'
 import { batchPlanPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
 import { keptPlanView, planText } from '../../output/views/batch-check.ts'
-import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
-import { withDefaults } from '../../usecases/batch/reading-defaults.ts'
-import { openBatchFile } from '../../usecases/batch/open-file.ts'
-import { planBatch } from '../../usecases/batch/plan.ts'
-import { packageFor, readOrders } from '../../usecases/batch/read-orders.ts'
+import {
+  readAsAnswered,
+  withDefaults,
+  openBatchFile,
+  packageFor,
+  readOrders,
+} from '../../usecases/batch/read-file.ts'
+import { planBatch } from '../../usecases/batch/order-file.ts'
 
 export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
   static override summary = 'Show what running a file would do, and save the plan'

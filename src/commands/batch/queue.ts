@@ -1,5 +1,5 @@
 import { queueBatch } from '../../usecases/batch/queue.ts'
-import type { BatchFile } from '../../usecases/batch/open-file.ts'
+import type { BatchFile } from '../../usecases/batch/read-file.ts'
 import { standingView, storedBatches } from '../../compose/store.ts'
 import BatchRun from './run.ts'
 

@@ -16,11 +16,14 @@ import { standingView } from '../../compose/store.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
 import { unstartedView } from '../../output/views/batch-check.ts'
-import { appliedPlan, type ToOrder } from '../../usecases/batch/apply-plan.ts'
-import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
-import { saysReading, withDefaults } from '../../usecases/batch/reading-defaults.ts'
-import { type BatchFile, openBatchFile } from '../../usecases/batch/open-file.ts'
-import { orderFile } from '../../usecases/batch/order-file.ts'
+import { appliedPlan, type ToOrder, orderFile } from '../../usecases/batch/order-file.ts'
+import {
+  readAsAnswered,
+  saysReading,
+  withDefaults,
+  type BatchFile,
+  openBatchFile,
+} from '../../usecases/batch/read-file.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
 
 export default class BatchRun extends BaseCommand<typeof BatchRun> {

@@ -8,11 +8,14 @@ import { batchPlanPorts, filePlace, readingDefaults } from '../../compose/batch.
 import { errorsCommand, fileCommand } from '../../domain/batch/file-command.ts'
 import { badRows } from '../../domain/batch/plan.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
-import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
-import { withDefaults } from '../../usecases/batch/reading-defaults.ts'
-import { openBatchFile } from '../../usecases/batch/open-file.ts'
-import { planBatch } from '../../usecases/batch/plan.ts'
-import { packageFor, readOrders } from '../../usecases/batch/read-orders.ts'
+import {
+  readAsAnswered,
+  withDefaults,
+  openBatchFile,
+  packageFor,
+  readOrders,
+} from '../../usecases/batch/read-file.ts'
+import { planBatch } from '../../usecases/batch/order-file.ts'
 import { writeBatchErrors } from '../../usecases/batch/results-file.ts'
 
 export default class BatchValidate extends BaseCommand<typeof BatchValidate> {

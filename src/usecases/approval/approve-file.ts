@@ -1,8 +1,13 @@
 import type { OrderPlan, UsedPlan } from '../../domain/approval/order-plan.ts'
 import { InternalError } from '../../errors/kinds.ts'
-import type { ToOrder } from '../batch/apply-plan.ts'
+import {
+  type ToOrder,
+  orderFile,
+  type OrderFileEnd,
+  type OrderFilePorts,
+  type OrderFileTalk,
+} from '../batch/order-file.ts'
 import type { CarriedOut } from '../batch/carry-out.ts'
-import { orderFile, type OrderFileEnd, type OrderFilePorts, type OrderFileTalk } from '../batch/order-file.ts'
 import { startBatch, type StartPorts } from '../batch/start.ts'
 import { type ApprovalPorts, claimPlan } from './find-plan.ts'
 

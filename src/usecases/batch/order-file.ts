@@ -1,29 +1,50 @@
-import type { Batch } from '../../domain/batch/batch.ts'
+import type { Batch, NewFileBatch } from '../../domain/batch/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { AboutToOrder } from '../../domain/submission/confirmation.ts'
-import { aboutToOrder, type Plan, unsent } from '../../domain/batch/plan.ts'
+import {
+  aboutToOrder,
+  type Plan,
+  unsent,
+  allowedBy,
+  parsePlan,
+  planAgain,
+  requireUnchanged,
+  type CheckedFile,
+} from '../../domain/batch/plan.ts'
 import type { RefcheckError } from '../../errors/base.ts'
-import { StoreClosedError } from '../../errors/kinds.ts'
+import { StoreClosedError, UsageError } from '../../errors/kinds.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { HeldRows } from '../../store/ledger/held-rows.ts'
-import { applyToKnown, knownBatch, readAsSaid } from './known.ts'
-import type { BatchFile } from './open-file.ts'
-import { notOrderable } from './linked-packages.ts'
-import { planBatch, type Planned, type PlanPorts } from './plan.ts'
+import { type BatchFile, packageFor, readOrders, openBatchFile } from './read-file.ts'
+import { notOrderable, linkedPackages } from './linked-packages.ts'
 import type { Allowances, FilePlace, ReadingPorts } from './ports.ts'
-import { packageFor, readOrders } from './read-orders.ts'
 import { claimedResults, noteLeftOut, noteLostLook, resultsPlace } from './results-file.ts'
 import { findToRun, leftToOrder } from './standing.ts'
-import { hearAgain } from './witnesses.ts'
+import { hearAgain, openWitnesses, type WitnessPorts } from './witnesses.ts'
+import { choicesOf } from '../../domain/batch/file-command.ts'
+import type { Api } from '../../api/api.ts'
+import type { FileReading } from '../../domain/batch/new-row.ts'
+import type { Package } from '../../contract/package.ts'
+import { localDay } from '../../domain/wording/local-time.ts'
+import { sharedKey } from '../../domain/submission/identity.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Governor } from '../quota/governor.ts'
+import type { Random } from '../../host/random.ts'
+import type { ReadableBatch } from './check-file.ts'
 
-export interface OrderFilePorts
-  extends ReadingPorts, Omit<PlanPorts, 'api' | 'batches' | 'waiting'>, Pick<FilePlace, 'cwd'> {
+export interface OrderFilePorts extends ReadingPorts, WitnessPorts {
+  api: Api
+  clock: Clock
+  random: Random
+  /** Whose people these are. */
+  account: string
   batches: Batches
   ledger: Ledger
   waiting: HeldRows
+  governor: Governor
+  place: FilePlace
   packageSetting: number | undefined
-  signal: AbortSignal
 }
 
 /** Who is shown what before anything is sent. */
@@ -35,7 +56,7 @@ export interface OrderFileTalk {
   confirm: (about: AboutToOrder) => Promise<void>
 }
 
-export interface OrderFileChoices {
+interface OrderFileChoices {
   columns: ColumnChoices
   /** Whether somebody said now how the file is to be read: one that was read otherwise is another batch. */
   isReadingSaid: boolean
@@ -66,9 +87,9 @@ export async function orderFile(
   // Asked once, should the file have to be read again.
   columns.packageId = packageId
   const goOn = (known: Batch): Promise<OrderFileEnd> => goOnWith(ports, talk, known, { file, choices })
-  const found = await knownBatch(ports, file, packageId)
+  const found = await findKnown(ports, file, packageId)
   const known =
-    found !== undefined && choices.isReadingSaid ? await readAsSaid(ports, file, columns, found) : found
+    found !== undefined && choices.isReadingSaid ? await findReadAsChosen(ports, file, columns, found) : found
   if (known !== undefined && known !== 'another') return goOn(known)
   const orders = await readOrders(ports, file, columns, packageId)
   const resultsFile = await resultsPlace(ports, file, choices.results)
@@ -82,18 +103,10 @@ export async function orderFile(
   const meanwhile = await ports.batches.findByIdentity(planned.batch.identity)
   if (meanwhile !== undefined) return goOn(meanwhile)
   const { plan } = planned
+  const packageIds = plan.packages.map(({ package_id }) => package_id)
   const failure =
-    unsent(plan, file.name, {
-      skip: choices.skipInvalid,
-      errorsCommand: choices.errorsCommand(),
-    }) ??
-    (isDryRun
-      ? undefined
-      : await notOrderable(
-          ports,
-          planned.packages,
-          plan.packages.map(({ package_id }) => package_id),
-        ))
+    unsent(plan, file.name, { skip: choices.skipInvalid, errorsCommand: choices.errorsCommand() }) ??
+    (isDryRun ? undefined : await notOrderable(ports, planned.packages, packageIds))
   if (failure !== undefined || isDryRun) return { kind: 'unstarted', plan, packageId, failure }
   await requireOpenStore(ports, planned.batch)
   talk.onPlan(plan)
@@ -150,6 +163,170 @@ async function goOnWith(
   const { pending } = known.counts
   if (pending > 0) await talk.confirm(await leftToOrder(ports, known))
   const { results, allowances } = choices
-  await applyToKnown(ports, file, known, { results, allowDuplicate: allowances.allowDuplicate })
+  if (allowances.allowDuplicate && !known.allowDuplicate && known.counts.duplicate > 0) {
+    ports.onNotice({ name: 'duplicates-too-late', batchId: known.id })
+  }
+  if (results !== undefined) {
+    const place = await resultsPlace(ports, file, results, known.resultsFile)
+    if (place !== undefined) await ports.batches.recordResultsFile(known.id, place)
+  }
   return { kind: 'taken-in', batchId: known.id, isPlanned: false }
+}
+
+/** The batch that this file is already, if it is one. `reading`: read otherwise it is another. */
+async function findKnown(
+  { api: { baseUrl }, account, batches }: OrderFilePorts,
+  { sha256 }: BatchFile,
+  packageId: number | undefined,
+  reading?: FileReading,
+): Promise<Batch | undefined> {
+  const { fileIdentity } = await import('../../domain/batch/new-row.ts')
+  return batches.findByIdentity(fileIdentity({ account, baseUrl }, sha256, packageId, reading))
+}
+
+/**
+ * "Read otherwise it is another" (ordering protocol): the batch that a file is already when it is read as the flags say now,
+ * or that it is none yet.
+ */
+async function findReadAsChosen(
+  ports: OrderFilePorts,
+  file: BatchFile,
+  choices: ColumnChoices,
+  known: Batch,
+): Promise<Batch | 'another'> {
+  const { readingText } = await import('../../domain/batch/new-row.ts')
+  const { mapping } = await readOrders(ports, file, choices, known.packageId)
+  const reading = readingOf(choices, mapping)
+  if (readingText(reading) === known.reading) return known
+  return (await findKnown(ports, file, known.packageId, reading)) ?? 'another'
+}
+
+/** A file, how it is read, and what is allowed with it. */
+export interface ToOrder {
+  file: BatchFile
+  columns: ColumnChoices
+  allowances: Allowances
+}
+
+/**
+ * The file of a kept plan, unchanged since, and how it was read then. `text`: the plan's JSON, `name`: what to
+ * call it, `again`: how another one is made, `now`: what is allowed beside what the plan says. Throws where it is not
+ * to be run.
+ */
+export async function appliedPlan(
+  place: FilePlace,
+  { baseUrl }: { baseUrl: string },
+  { text, name, again }: { text: string; name: string; again?: string | undefined },
+  now: Allowances,
+): Promise<ToOrder> {
+  const plan = parsePlan(text, name)
+  if (plan.base_url !== baseUrl) {
+    throw new UsageError(`the plan is for ${plan.base_url}, but this profile is for ${baseUrl}`, {
+      hint: 'Nothing was sent. Run it again with the profile it was made with: --profile NAME',
+    })
+  }
+  const columns = choicesOf(plan.reading, plan.package_id)
+  const file = await openBatchFile(place, plan.file, columns)
+  const allowed = allowedBy(plan)
+  requireUnchanged(plan, file.sha256, again ?? planAgain(plan, name))
+  return {
+    file,
+    columns,
+    allowances: {
+      allowDuplicate: now.allowDuplicate || allowed.allowDuplicate,
+      allowSimilar: now.allowSimilar || allowed.allowSimilar,
+      shared: [...now.shared, ...allowed.shared],
+      ignoreResults: now.ignoreResults || allowed.ignoreResults,
+    },
+  }
+}
+
+/** A file checked and compared with the store; nothing is sent. */
+interface Planned {
+  plan: Plan
+  intake: CheckedFile
+  batch: NewFileBatch
+  reading: FileReading
+  /** Of the service; undefined where the file is only checked. */
+  packages: readonly Package[] | undefined
+}
+
+interface PlanOptions {
+  choices: ColumnChoices
+  allowances: Allowances
+  packageId: number | undefined
+  resultsFile: string | undefined
+  /** Which packages replaced which is not read: the file is only checked. */
+  isCheck?: boolean | undefined
+  /** The file is a batch already that was read otherwise. */
+  isReadOtherwise?: boolean | undefined
+}
+
+/** Checks a file and compares it with the store. */
+export async function planBatch(
+  ports: OrderFilePorts,
+  file: BatchFile,
+  orders: ReadableBatch,
+  { choices, allowances, packageId, resultsFile, isCheck = false, isReadOtherwise = false }: PlanOptions,
+): Promise<Planned> {
+  const [{ checkFile }, { fileIdentity, readingText }, { planOf }] = await Promise.all([
+    import('./check-file.ts'),
+    import('../../domain/batch/new-row.ts'),
+    import('../../domain/batch/plan.ts'),
+  ])
+  const { clock, random, batches, governor, account } = ports
+  const { baseUrl, userEmail } = ports.api
+  const witnesses = allowances.ignoreResults ? 'not heard' : await openWitnesses(ports, ports.place, file)
+  const intake = await checkFile(orders, localDay(clock.now()), witnesses)
+  const reading = readingOf(choices, orders.mapping)
+  const batch: NewFileBatch = {
+    id: random.uuid(),
+    addedAt: clock.now(),
+    baseUrl,
+    userEmail,
+    identity: fileIdentity(
+      { account, baseUrl },
+      file.sha256,
+      packageId,
+      isReadOtherwise ? reading : undefined,
+    ),
+    name: file.name,
+    sha256: file.sha256,
+    packageId,
+    path: file.path,
+    resultsFile,
+    reading: readingText(reading),
+    account,
+    allowDuplicate: allowances.allowDuplicate,
+    allowSimilar: allowances.allowSimilar,
+    shared: allowances.shared.map(sharedKey),
+  }
+  const packages = isCheck ? undefined : await linkedPackages(ports)
+  const preview = await batches.preview(batch, intake.rows)
+  // What was used of the quota before stands in the store.
+  if (!isCheck) await governor.standing()
+  const seconds = isCheck ? 0 : governor.secondsFor(preview.counts.pending)
+  return {
+    plan: planOf(intake.check, preview, { batchId: batch.id, seconds, now: clock.now() }),
+    intake,
+    batch,
+    reading,
+    packages,
+  }
+}
+
+function readingOf(
+  choices: ColumnChoices,
+  { map, ignore }: Pick<FileReading, 'map' | 'ignore'>,
+): FileReading {
+  return {
+    sheet: choices.sheet ?? null,
+    map,
+    ignore,
+    default_country: choices.defaultCountry ?? null,
+    header_row: choices.headerRow ?? null,
+    encoding: choices.encoding ?? null,
+    hidden: choices.hidden ?? null,
+    accept_lines: choices.acceptLines ?? [],
+  }
 }

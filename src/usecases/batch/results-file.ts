@@ -1,9 +1,9 @@
 import { access, constants, lstat, open, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 
-import type { BatchFile } from './open-file.ts'
+import type { BatchFile } from './read-file.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
-import type { ReadableBatch } from './read-columns.ts'
+import type { ReadableBatch } from './check-file.ts'
 import type { FileReading } from '../../domain/batch/new-row.ts'
 import type { BatchCheck } from '../../domain/batch/plan.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
@@ -13,6 +13,13 @@ import type { FilePlace, NoticePort } from './ports.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
+import type { ResultsOf } from '../../domain/batch/results-columns.ts'
+import type { RowProblem } from '../../domain/batch/row.ts'
+
+interface ResultsPorts extends NoticePort {
+  place: Pick<FilePlace, 'cwd'>
+  batches: Pick<Batches, 'list'>
+}
 
 /** Writes the rows to fix; where they are. A file that is already there is refused. */
 export async function writeBatchErrors(
@@ -21,7 +28,6 @@ export async function writeBatchErrors(
   { problems }: BatchCheck,
   typed: string,
 ): Promise<string> {
-  const { errorColumns, rowsToFix } = await import('./errors-file.ts')
   const path = resolve(cwd, typed)
   await requireFree(path, typed, '--errors')
   await writeTable(path, sheet, errorColumns, rowsToFix(sheet, problems))
@@ -35,7 +41,7 @@ export async function writeBatchErrors(
  * nothing can be written there. `current`: where they went so far.
  */
 export async function resultsPlace(
-  { cwd, batches, onNotice }: Pick<FilePlace, 'cwd'> & NoticePort & { batches: Pick<Batches, 'list'> },
+  { place: { cwd }, batches, onNotice }: ResultsPorts,
   { path }: BatchFile,
   typed: string | undefined,
   current?: string,
@@ -63,7 +69,7 @@ export async function resultsPlace(
  * are written. `giveUp` takes it away again.
  */
 export async function claimedResults(
-  ports: Parameters<typeof resultsPlace>[0],
+  ports: ResultsPorts,
   file: BatchFile,
   typed: string | undefined,
   chosen: string | undefined,
@@ -168,10 +174,9 @@ async function requireFree(path: string, typed: string, flag: string): Promise<v
 /** Loads what `fileOfBatch` and `writeResults` take: the program may be replaced while a batch runs for hours. */
 export async function loadForResults(): Promise<void> {
   await Promise.all([
-    import('./open-file.ts'),
+    import('./read-file.ts'),
     import('../../domain/batch/json-row.ts'),
     import('../../domain/batch/results-columns.ts'),
-    import('./results-rows.ts'),
     import('../../sheets/open.ts'),
     import('../../sheets/rewrite.ts'),
     import('../../sheets/sheet.ts'),
@@ -188,10 +193,7 @@ export async function loadForResults(): Promise<void> {
 export async function writeResults(batches: Batches, batch: Batch, { sheet }: BatchFile): Promise<boolean> {
   const { resultsFile } = batch
   if (resultsFile === undefined) return false
-  const [{ resultColumns }, { resultRows }] = await Promise.all([
-    import('../../domain/batch/results-columns.ts'),
-    import('./results-rows.ts'),
-  ])
+  const { resultColumns } = await import('../../domain/batch/results-columns.ts')
   await writeTable(resultsFile, sheet, resultColumns, resultRows(sheet, batches, batch))
   return true
 }
@@ -199,7 +201,7 @@ export async function writeResults(batches: Batches, batch: Batch, { sheet }: Ba
 /** The file that a batch was made from, as long as it is what it was; undefined once it is not. */
 export async function fileOfBatch(place: FilePlace, batch: Batch): Promise<BatchFile | undefined> {
   if (batch.path === undefined) return undefined
-  const { openBatchFile } = await import('./open-file.ts')
+  const { openBatchFile } = await import('./read-file.ts')
   const { sheet, header_row, encoding } = JSON.parse(batch.reading) as Partial<FileReading>
   const how = {
     sheet: sheet ?? undefined,
@@ -252,4 +254,59 @@ function dialectFor(path: string, { dialect }: Sheet): Dialect {
   const format = formats[extname(path).toLowerCase()] ?? dialect.format
   if (format === dialect.format) return dialect
   return { ...plainDialect, format, delimiter: extname(path).toLowerCase() === '.tsv' ? '\t' : ',' }
+}
+
+/** Every row of the file as it is there, with what became of it. Rows nobody took in are left bare. */
+async function* resultRows(
+  sheet: Sheet,
+  batches: Batches,
+  { id: batchId, ...of }: ResultsOf & { id: string },
+): AsyncGenerator<AnnotatedRow> {
+  const { resultCells, resultColumns } = await import('../../domain/batch/results-columns.ts')
+  const everyColumn = new Set(sheet.columns.keys())
+  const taken = batches.rows(batchId)[Symbol.asyncIterator]()
+  try {
+    let next = await taken.next()
+    for await (const row of sheet.rows()) {
+      while (next.done !== true && next.value.row < row.row) next = await taken.next()
+      const found = next.done !== true && next.value.row === row.row ? next.value : undefined
+      const refused = found?.state === 'invalid' ? everyColumn : undefined
+      const isUnseen = row.hidden === true || (row.struck ?? []).length > 0
+      yield {
+        row,
+        refused,
+        leftOut: found === undefined && isUnseen,
+        added: found === undefined ? resultColumns.map(() => '') : resultCells(found, of),
+      }
+    }
+  } finally {
+    await taken.return(undefined)
+  }
+}
+
+/** What is put at the end of a person's own columns where a row is not fit to be ordered. */
+const errorColumns = ['refcheck_row', 'refcheck_column', 'refcheck_problem', 'refcheck_suggestion'] as const
+
+/** The rows to fix, as they are there, with everything that is wrong with each. */
+async function* rowsToFix(sheet: Sheet, problems: readonly RowProblem[]): AsyncGenerator<AnnotatedRow> {
+  const { headerName } = await import('../../domain/batch/columns.ts')
+  const byRow = Map.groupBy(problems, ({ row }) => row)
+  const columns = new Map(sheet.columns.map((column, at) => [headerName(column), at]))
+  for await (const row of sheet.rows()) {
+    const found = byRow.get(row.row)
+    if (found === undefined) continue
+    const said = (text: (problem: RowProblem) => string | undefined): string =>
+      found.flatMap((problem) => text(problem) ?? []).join('; ')
+    const refused = new Set(found.map(({ column }) => columns.get(column) ?? -1))
+    yield {
+      row,
+      refused,
+      added: [
+        { kind: 'number', text: String(row.row), value: row.row, format: 'General' },
+        said(({ column }) => column),
+        said(({ column, problem }) => (found.length === 1 ? problem : `${column} ${problem}`)),
+        said(({ suggestion }) => suggestion),
+      ],
+    }
+  }
 }

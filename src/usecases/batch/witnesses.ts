@@ -17,7 +17,7 @@ import type { Sheet } from '../../sheets/sheet.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import type { Governor } from '../quota/governor.ts'
-import { type BatchFile, openBatchFile } from './open-file.ts'
+import { type BatchFile, openBatchFile } from './read-file.ts'
 import type { FilePlace, NoticePort } from './ports.ts'
 import { fileOfBatch, foreignResults } from './results-file.ts'
 

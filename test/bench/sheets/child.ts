@@ -10,8 +10,7 @@ import { jsonRow } from '../../../src/domain/batch/json-row.ts'
 import { noMapping } from '../../../src/domain/batch/columns.ts'
 import { openSheet } from '../../../src/sheets/open.ts'
 import { fileSource } from '../../../src/sheets/source.ts'
-import { checkBatch } from '../../../src/usecases/batch/check.ts'
-import { readColumns } from '../../../src/usecases/batch/read-columns.ts'
+import { checkBatch, readColumns } from '../../../src/usecases/batch/check-file.ts'
 
 const [mode = '', whole = '', few = ''] = process.argv.slice(2)
 

@@ -8,18 +8,23 @@ import {
   merged,
   readMapFlags,
   type Target,
+  type HiddenRows,
 } from '../../domain/batch/columns.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
-import { ForbiddenError, NotFoundError, UsageError } from '../../errors/kinds.ts'
+import { ForbiddenError, NotFoundError, UsageError, InvalidInputError } from '../../errors/kinds.ts'
 import { Doubts } from '../../domain/batch/doubts.ts'
-import type { HiddenRows } from '../../domain/batch/columns.ts'
 import type { PhoneRepair } from '../../domain/form/national-phone.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { rowReader, type RowReading } from '../../domain/batch/row.ts'
 import type { SheetRow } from '../../domain/sheet/cell.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
+import { newRow, PackedRows } from '../../domain/batch/new-row.ts'
+import { type CheckedFile, type BatchCheck, checked, count, unlikelyIn } from '../../domain/batch/plan.ts'
+import type { Witnesses } from './witnesses.ts'
+import { Duplicates } from '../../domain/batch/duplicates.ts'
+import { doubter } from '../../domain/form/implausible.ts'
 
-export interface OrdersOptions {
+interface OrdersOptions {
   /** For rows that do not say one. */
   packageId: number | undefined
   /** `--map` as typed. */
@@ -129,4 +134,78 @@ async function packageIds(sheet: Sheet, column: number): Promise<Set<number>> {
     }
   }
   return ids
+}
+
+/** Checks every row and makes of each what the store keeps of it. `today` as `YYYY-MM-DD`. */
+export async function checkFile(
+  orders: ReadableBatch,
+  today: string,
+  witnesses: Witnesses | 'not heard' | undefined,
+): Promise<CheckedFile> {
+  const heard = witnesses === 'not heard' ? undefined : witnesses
+  const rows = new PackedRows({ ignoresResults: witnesses === 'not heard' })
+  const check = await checkedBatch(orders, today, (reading, ordinal) => {
+    rows.push(newRow(reading))
+    heard?.collect(reading, ordinal)
+  })
+  await heard?.attach(rows)
+  return { check, rows }
+}
+
+/** Checks a whole file. Nothing is sent. `today` as `YYYY-MM-DD`. */
+export function checkBatch(orders: ReadableBatch, today: string): Promise<BatchCheck> {
+  return checkedBatch(orders, today, () => undefined)
+}
+
+/** The same, with each row as it was read, compared with those before it, in the file's order; those left out are counted. */
+async function checkedBatch(
+  orders: ReadableBatch,
+  today: string,
+  onRow: (reading: RowReading, ordinal: number) => void,
+): Promise<BatchCheck> {
+  const check: BatchCheck = {
+    rows: 0,
+    valid: 0,
+    invalid: 0,
+    leftOut: 0,
+    problems: [],
+    duplicates: [],
+    lines: [],
+    changes: [],
+    unlikely: [],
+    packages: new Map(),
+  }
+  const duplicates = new Duplicates()
+  const doubters = new Map([...orders.schemas].map(([id, schema]) => [id, doubter(schema, today)]))
+  const doubts = orders.doubts()
+  let ordinal = -1
+  for await (const rows of orders.sheet.parts()) {
+    for (const row of rows) {
+      ordinal += 1
+      if (doubts.leavesOut(row)) {
+        check.leftOut += 1
+        continue
+      }
+      const reading = checked(orders.read(row), duplicates)
+      count(check, reading)
+      const doubtful = doubters.get(reading.packageId ?? 0)
+      if (doubtful !== undefined) check.unlikely.push(...unlikelyIn(reading, doubtful))
+      onRow(reading, ordinal)
+    }
+  }
+  const { firstBytes, samples } = doubts
+  if (firstBytes !== undefined) {
+    throw await orders.sheet.undecided(`"${firstBytes.column}" on line ${String(firstBytes.line)}`, samples)
+  }
+  const refusal = doubts.refusal({
+    name: orders.sheet.name,
+    headerLine: orders.sheet.headerLine,
+    merged: orders.sheet.merged(),
+    struckByRule: orders.sheet.look().struckByRule,
+  })
+  if (refusal !== undefined) throw refusal
+  if (check.rows > 0) return check
+  throw new InvalidInputError(`${orders.sheet.name}: it has a header but no rows`, {
+    hint: 'Add a row for each person.',
+  })
 }

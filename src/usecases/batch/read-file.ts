@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto'
+import { resolve } from 'node:path'
+
+import { UsageError } from '../../errors/kinds.ts'
+import type { Sheet } from '../../sheets/sheet.ts'
+import type { SheetSource } from '../../sheets/source.ts'
+import type { FilePlace, ReadingPorts } from './ports.ts'
+import type { ColumnChoices, KeptMapping, KeptReading, Mapping } from '../../domain/batch/columns.ts'
+import type { Mappings } from '../../store/config/mappings.ts'
+import type { ReadableBatch } from './check-file.ts'
+import { UndecidedError } from '../../errors/undecided.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+
+/** A table as it was given. */
+export interface BatchFile {
+  /** As typed; `stdin` for -. */
+  name: string
+  /** Absolute; undefined for stdin. */
+  path: string | undefined
+  sheet: Sheet
+  /** Of its bytes, in hex. */
+  sha256: string
+}
+
+/** Opens FILE, or stdin for `-`. Throws where it is no table. */
+export async function openBatchFile(
+  place: FilePlace,
+  file: string,
+  { sheet, headerRow, encoding }: Partial<Pick<ColumnChoices, 'sheet' | 'headerRow' | 'encoding'>> = {},
+): Promise<BatchFile> {
+  const [{ openSheet }, { exampleSheet }, { jsonRow }] = await Promise.all([
+    import('../../sheets/open.ts'),
+    import('../../sheets/template.ts'),
+    import('../../domain/batch/json-row.ts'),
+  ])
+  const path = file === '-' ? undefined : resolve(place.cwd, file)
+  const source = await sourceOf(place, path, file)
+  const aside = [exampleSheet]
+  const opened = await openSheet(source, { sheet, headerRow, encoding, aside, readJson: jsonRow })
+  return { name: source.name, path, sheet: opened, sha256: await digest(source) }
+}
+
+async function sourceOf({ stdin }: FilePlace, path: string | undefined, name: string): Promise<SheetSource> {
+  const { fileSource, heldSource } = await import('../../sheets/source.ts')
+  if (path !== undefined) return fileSource(path, name)
+  if (stdin.isTTY) {
+    throw new UsageError('no file: stdin is the terminal', {
+      hint: 'Give the name of a file, or pipe one in with: < FILE',
+    })
+  }
+  return heldSource(stdin.stream, 'stdin')
+}
+
+async function digest(source: SheetSource): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of source.chunks()) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+/** Choices of which it was said that they are kept. */
+const told = new WeakSet<ColumnChoices>()
+
+/** Understands the file's columns as somebody chose, asking where somebody can be asked. */
+export async function readOrders(
+  { api, cache, mappings, prompter, onNotice }: ReadingPorts,
+  { sheet }: BatchFile,
+  choices: ColumnChoices,
+  packageId: number | undefined,
+): Promise<ReadableBatch> {
+  const [{ readColumns }, { loadSchema }, { noMapping }] = await Promise.all([
+    import('./check-file.ts'),
+    import('../form/load-schema.ts'),
+    import('../../domain/batch/columns.ts'),
+  ])
+  const country = choices.defaultCountry
+  const orders = await readColumns(sheet, {
+    packageId,
+    map: choices.map ?? [],
+    ignore: choices.ignore ?? [],
+    kept: choices.mapping === undefined ? noMapping : await keptMapping(mappings, choices.mapping),
+    schemaOf: (id) => loadSchema(id, { api, cache }),
+    repair:
+      country === undefined
+        ? undefined
+        : await (await import('../form/phone-repair.ts')).phoneRepair(country),
+    prompter,
+    hidden: choices.hidden,
+    accepted: choices.acceptLines,
+    async onAgreed(agreed) {
+      // What was answered is not asked again, even where the file fails later.
+      choices.map = Object.entries(agreed.map).map((pair) => pair.join('='))
+      if (choices.saveMapping !== undefined) return
+      onNotice({ name: 'answers-kept', mapping: await keepAnswers(mappings, sheet.name, agreed) })
+    },
+  })
+  const name = choices.saveMapping
+  if (name !== undefined) {
+    const { sheet: sheetName, headerRow, encoding, hidden, defaultCountry } = choices
+    const reading = {
+      sheet: sheetName,
+      header_row: headerRow,
+      encoding,
+      hidden,
+      default_country: defaultCountry,
+    }
+    await mappings.put(name, { ...orders.mapping, reading })
+    // A file may be read again, with one more answer.
+    if (!told.has(choices)) onNotice({ name: 'mapping-kept', mapping: name })
+    told.add(choices)
+  }
+  return orders
+}
+
+/** Keeps a mapping under the file's name, another one of that name left as it is; the name it got. */
+async function keepAnswers(mappings: Mappings, file: string, mapping: Mapping): Promise<string> {
+  const bare = file
+    .replace(/^.*[\\/]/, '')
+    .replace(/\.[a-z]+$/i, '')
+    .toLowerCase()
+  const stem = bare
+    .replaceAll(/[^a-z0-9_-]+/g, '-')
+    .replace(/^[-_]+/, '')
+    .slice(0, 40)
+  for (let number = 1; ; number += 1) {
+    const name = `${stem === '' ? 'file' : stem}${number === 1 ? '' : `-${String(number)}`}`
+    const standing = await mappings.get(name)
+    if (standing !== undefined && !sameColumns(standing, mapping)) continue
+    if (standing === undefined) await mappings.put(name, mapping)
+    return name
+  }
+}
+
+function sameColumns(one: Mapping, other: Mapping): boolean {
+  const text = ({ map, ignore }: Mapping): string =>
+    JSON.stringify([Object.entries(map).map(String).sort(), [...ignore].sort()])
+  return text(one) === text(other)
+}
+
+async function keptMapping(mappings: Pick<Mappings, 'get'>, name: string): Promise<KeptMapping> {
+  const kept = await mappings.get(name)
+  if (kept !== undefined) return kept
+  throw new UsageError(`--mapping: no mapping named "${name}"`, {
+    hint: `Save one with: refcheck batch validate FILE --map 'Given name=first_name' --save-mapping ${name}`,
+  })
+}
+
+/** The package that rows without one of their own are for: the chosen one, the setting's, or a person's choice. */
+export async function packageFor(
+  {
+    api,
+    prompter,
+    packageSetting,
+  }: Pick<ReadingPorts, 'api' | 'prompter'> & { packageSetting: number | undefined },
+  { sheet }: BatchFile,
+  { packageId, map }: ColumnChoices,
+): Promise<number | undefined> {
+  if (packageId !== undefined) return packageId
+  const names = [
+    ...sheet.columns.map((column) => column.trim()),
+    ...(map ?? []).map((each) => each.split('=').pop()),
+  ]
+  if (names.includes('package_id')) return undefined
+  if (packageSetting !== undefined) return packageSetting
+  if (prompter === undefined) return undefined
+  const { choosePackage } = await import('../form/choose-package.ts')
+  const packages = await api.listPackages({ status: 'active' })
+  return (await choosePackage(prompter, packages)).id
+}
+
+/** What a default is looked up by. */
+export interface DefaultSources {
+  mappings: Pick<Mappings, 'get'>
+  setting: (key: string) => Promise<string | undefined>
+}
+
+/** How a file is read where nobody chose: as the saved mapping does, else as the settings do. */
+export async function withDefaults(
+  choices: ColumnChoices,
+  { mappings, setting }: DefaultSources,
+): Promise<ColumnChoices> {
+  const { mapping } = choices
+  const kept: KeptReading =
+    mapping === undefined ? {} : ((await keptMapping(mappings, mapping)).reading ?? {})
+  return {
+    ...choices,
+    sheet: choices.sheet ?? kept.sheet,
+    headerRow: choices.headerRow ?? kept.header_row,
+    hidden: choices.hidden ?? kept.hidden,
+    encoding: choices.encoding ?? kept.encoding ?? (await setting('encoding')),
+    defaultCountry: choices.defaultCountry ?? kept.default_country ?? (await setting('default-country')),
+  }
+}
+
+/** Whether somebody said how a file is to be read, and not only which one. */
+export function saysReading(choices: ColumnChoices): boolean {
+  const { sheet, headerRow, encoding, hidden, acceptLines, map, ignore, mapping, defaultCountry } = choices
+  const said = [sheet, headerRow, encoding, hidden, acceptLines, map, ignore, mapping, defaultCountry]
+  return said.some((each) => each !== undefined)
+}
+
+/**
+ * Runs a job that reads a file, and asks where it can be read in more than one way; the answers go into `choices`, and
+ * the job runs again. Nothing may have been sent by then. Without a person the error is thrown.
+ */
+export async function readAsAnswered<T>(
+  choices: ColumnChoices,
+  prompter: Prompter | undefined,
+  job: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await job()
+    } catch (error) {
+      if (!(error instanceof UndecidedError) || error.answers.length === 0) throw error
+      const option = error.about === 'header-row' ? 'headerRow' : error.about
+      if (prompter === undefined || choices[option] !== undefined) throw error
+      const answer = await prompter.select({ message: error.question, choices: error.answers })
+      Object.assign(choices, { [option]: option === 'headerRow' ? Number(answer) : answer })
+    }
+  }
+}
