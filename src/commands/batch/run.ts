@@ -100,14 +100,11 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     this.refuse(file === undefined && plan === undefined, 'FILE is missing', 'Give a file, or - for stdin.')
     this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan cannot be combined', 'Omit FILE.')
     const place = filePlace(this.scope)
+    const allowances = allowancesOf(this.flags)
     if (plan !== undefined) {
       const text = (await readInput(this.context, plan, 'the plan')).toString('utf8')
-      return appliedPlan(place, await api(this.scope), { text, name: plan }, allowancesOf(this.flags))
+      return appliedPlan(place, await api(this.scope), { text, name: plan }, allowances)
     }
-    return {
-      file: await openBatchFile(place, file ?? '-', columns),
-      columns,
-      allowances: allowancesOf(this.flags),
-    }
+    return { file: await openBatchFile(place, file ?? '-', columns), columns, allowances }
   }
 }

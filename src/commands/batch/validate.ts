@@ -64,7 +64,7 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
       return { file: opened, orders: understood, plan: planned.plan, onNotice: ports.onNotice }
     })
     if (flags.errors !== undefined) {
-      const path = await writeBatchErrors({ ...place, onNotice }, orders, plan.check, flags.errors)
+      const path = await writeBatchErrors({ ...place, onNotice }, orders.sheet, plan.check, flags.errors)
       await rememberWritten(scope, { path, kind: 'export' })
       scope.reporter.note(`The invalid rows are in ${path}`)
     }

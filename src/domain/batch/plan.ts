@@ -2,7 +2,7 @@ import { InvalidInputError } from '../../errors/kinds.ts'
 import type { BatchCounts, BatchPreview } from './batch.ts'
 import type { AboutToOrder } from '../submission/confirmation.ts'
 import { type Allowed, choicesOf, fileCommand } from './file-command.ts'
-import type { FileReading, PackedRows } from './new-row.ts'
+import type { FileReading } from './new-row.ts'
 import type { RowChange, UnlikelyValue, RowProblem, RowReading } from './row.ts'
 import type { Recipient, RequestBody } from '../../contract/request-body.ts'
 import type { Stop, StopReason } from '../submission/match.ts'
@@ -223,12 +223,6 @@ export interface BatchCheck {
   unlikely: UnlikelyValue[]
   /** Orders of each package that would be sent. */
   packages: Map<number, number>
-}
-
-/** A file checked whole, as the store takes it in. */
-export interface CheckedFile {
-  check: BatchCheck
-  rows: PackedRows
 }
 
 export function checked(reading: RowReading, duplicates: Duplicates): RowReading {

@@ -18,9 +18,7 @@ import type { Prompter } from '../../prompt/prompter.ts'
 import { rowReader, type RowReading } from '../../domain/batch/row.ts'
 import type { SheetRow } from '../../domain/sheet/cell.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
-import { newRow, PackedRows } from '../../domain/batch/new-row.ts'
-import { type CheckedFile, type BatchCheck, checked, count, unlikelyIn } from '../../domain/batch/plan.ts'
-import type { Witnesses } from './witnesses.ts'
+import { type BatchCheck, checked, count, unlikelyIn } from '../../domain/batch/plan.ts'
 import { Duplicates } from '../../domain/batch/duplicates.ts'
 import { doubter } from '../../domain/form/implausible.ts'
 
@@ -136,32 +134,14 @@ async function packageIds(sheet: Sheet, column: number): Promise<Set<number>> {
   return ids
 }
 
-/** Checks every row and makes of each what the store keeps of it. `today` as `YYYY-MM-DD`. */
-export async function checkFile(
+/**
+ * Checks a whole file, each row compared with those before it; rows left out are counted. Nothing is sent. `today` as
+ * `YYYY-MM-DD`, `onRow`: called in the file's order with each row as it was read.
+ */
+export async function checkBatch(
   orders: ReadableBatch,
   today: string,
-  witnesses: Witnesses | 'not heard' | undefined,
-): Promise<CheckedFile> {
-  const heard = witnesses === 'not heard' ? undefined : witnesses
-  const rows = new PackedRows({ ignoresResults: witnesses === 'not heard' })
-  const check = await checkedBatch(orders, today, (reading, ordinal) => {
-    rows.push(newRow(reading))
-    heard?.collect(reading, ordinal)
-  })
-  await heard?.attach(rows)
-  return { check, rows }
-}
-
-/** Checks a whole file. Nothing is sent. `today` as `YYYY-MM-DD`. */
-export function checkBatch(orders: ReadableBatch, today: string): Promise<BatchCheck> {
-  return checkedBatch(orders, today, () => undefined)
-}
-
-/** The same, with each row as it was read, compared with those before it, in the file's order; those left out are counted. */
-async function checkedBatch(
-  orders: ReadableBatch,
-  today: string,
-  onRow: (reading: RowReading, ordinal: number) => void,
+  onRow?: (reading: RowReading, ordinal: number) => void,
 ): Promise<BatchCheck> {
   const check: BatchCheck = {
     rows: 0,
@@ -190,7 +170,7 @@ async function checkedBatch(
       count(check, reading)
       const doubtful = doubters.get(reading.packageId ?? 0)
       if (doubtful !== undefined) check.unlikely.push(...unlikelyIn(reading, doubtful))
-      onRow(reading, ordinal)
+      onRow?.(reading, ordinal)
     }
   }
   const { firstBytes, samples } = doubts

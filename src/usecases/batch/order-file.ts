@@ -9,7 +9,6 @@ import {
   parsePlan,
   planAgain,
   requireUnchanged,
-  type CheckedFile,
 } from '../../domain/batch/plan.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { StoreClosedError, UsageError } from '../../errors/kinds.ts'
@@ -24,7 +23,7 @@ import { findToRun, leftToOrder } from './standing.ts'
 import { hearAgain, openWitnesses, type WitnessPorts } from './witnesses.ts'
 import { choicesOf } from '../../domain/batch/file-command.ts'
 import type { Api } from '../../api/api.ts'
-import type { FileReading } from '../../domain/batch/new-row.ts'
+import type { FileReading, PackedRows } from '../../domain/batch/new-row.ts'
 import type { Package } from '../../contract/package.ts'
 import { localDay } from '../../domain/wording/local-time.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
@@ -129,11 +128,11 @@ async function takenIn(
   ports: OrderFilePorts,
   file: BatchFile,
   results: string | undefined,
-  { batch, intake }: Planned,
+  { batch, rows }: Planned,
   goOn: (known: Batch) => Promise<OrderFileEnd>,
 ): Promise<OrderFileEnd> {
   const claimed = await claimedResults(ports, file, results, batch.resultsFile)
-  const there = await ports.batches.add({ ...batch, resultsFile: claimed.place }, intake.rows)
+  const there = await ports.batches.add({ ...batch, resultsFile: claimed.place }, rows)
   if (there === undefined) return { kind: 'taken-in', batchId: batch.id, isPlanned: true }
   await claimed.giveUp()
   return goOn(there)
@@ -244,7 +243,7 @@ export async function appliedPlan(
 /** A file checked and compared with the store; nothing is sent. */
 interface Planned {
   plan: Plan
-  intake: CheckedFile
+  rows: PackedRows
   batch: NewFileBatch
   reading: FileReading
   /** Of the service; undefined where the file is only checked. */
@@ -269,15 +268,21 @@ export async function planBatch(
   orders: ReadableBatch,
   { choices, allowances, packageId, resultsFile, isCheck = false, isReadOtherwise = false }: PlanOptions,
 ): Promise<Planned> {
-  const [{ checkFile }, { fileIdentity, readingText }, { planOf }] = await Promise.all([
+  const [{ checkBatch }, { fileIdentity, newRow, PackedRows, readingText }, { planOf }] = await Promise.all([
     import('./check-file.ts'),
     import('../../domain/batch/new-row.ts'),
     import('../../domain/batch/plan.ts'),
   ])
   const { clock, random, batches, governor, account } = ports
   const { baseUrl, userEmail } = ports.api
-  const witnesses = allowances.ignoreResults ? 'not heard' : await openWitnesses(ports, ports.place, file)
-  const intake = await checkFile(orders, localDay(clock.now()), witnesses)
+  const { ignoreResults } = allowances
+  const witnesses = ignoreResults ? undefined : await openWitnesses(ports, ports.place, file)
+  const rows = new PackedRows({ ignoresResults: ignoreResults })
+  const check = await checkBatch(orders, localDay(clock.now()), (row, ordinal) => {
+    rows.push(newRow(row))
+    witnesses?.collect(row, ordinal)
+  })
+  await witnesses?.attach(rows)
   const reading = readingOf(choices, orders.mapping)
   const batch: NewFileBatch = {
     id: random.uuid(),
@@ -302,13 +307,13 @@ export async function planBatch(
     shared: allowances.shared.map(sharedKey),
   }
   const packages = isCheck ? undefined : await linkedPackages(ports)
-  const preview = await batches.preview(batch, intake.rows)
+  const preview = await batches.preview(batch, rows)
   // What was used of the quota before stands in the store.
   if (!isCheck) await governor.standing()
   const seconds = isCheck ? 0 : governor.secondsFor(preview.counts.pending)
   return {
-    plan: planOf(intake.check, preview, { batchId: batch.id, seconds, now: clock.now() }),
-    intake,
+    plan: planOf(check, preview, { batchId: batch.id, seconds, now: clock.now() }),
+    rows,
     batch,
     reading,
     packages,

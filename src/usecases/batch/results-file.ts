@@ -3,7 +3,6 @@ import { basename, dirname, extname, join, resolve } from 'node:path'
 
 import type { BatchFile } from './read-file.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
-import type { ReadableBatch } from './check-file.ts'
 import type { FileReading } from '../../domain/batch/new-row.ts'
 import type { BatchCheck } from '../../domain/batch/plan.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
@@ -24,7 +23,7 @@ interface ResultsPorts extends NoticePort {
 /** Writes the rows to fix; where they are. A file that is already there is refused. */
 export async function writeBatchErrors(
   { cwd, onNotice }: Pick<FilePlace, 'cwd'> & NoticePort,
-  { sheet }: ReadableBatch,
+  sheet: Sheet,
   { problems }: BatchCheck,
   typed: string,
 ): Promise<string> {
