@@ -86,8 +86,8 @@ export type Whom = 'same' | 'similar' | 'other' | 'unknown'
 
 /**
  * In what a request differs from what was sent for a row; empty: it fits in all. Undefined where it is about somebody
- * else: neither the person nor a similar one. `clockDifferenceMs`: how far the service's clock is ahead of this one, as
- * its Date header told; it is allowed for, as are clocks that agree. `byFingerprints`: of a row whose name is gone.
+ * else: neither the person nor a similar one. `clockDifferenceMs`: how far the service's clock, as its Date header told, is
+ * ahead of the one that times attempts; it is allowed for, as are clocks that agree. `byFingerprints`: of a row whose name is gone.
  */
 export function differences(
   sent: SentOrder,

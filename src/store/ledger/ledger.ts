@@ -417,12 +417,10 @@ export class EngineLedger {
     return stored?.email_print === this.#key.fingerprint(emailIdentity(email))
   }
 
-  /** A time of this machine, or the database's own where this machine's clock is ahead of it. */
-  async notAhead(at: number): Promise<number> {
-    const told = await this.#engine.run(
-      get<{ now: number | null }>(`SELECT ${this.#engine.dialect.clock} AS now`),
-    )
-    return Math.min(at, told?.now ?? at)
+  /** How far the clock that says `now` is ahead of the one that times attempts, in ms; 0 where they are the same. */
+  async clockAheadMs(now: number): Promise<number> {
+    const asked = get<{ now: number | null }>(`SELECT ${this.#engine.dialect.clock} AS now`)
+    return now - ((await this.#engine.run(asked))?.now ?? now)
   }
 
   /** Records what a read at a service says of an accepted request. A terminal status is never replaced. */

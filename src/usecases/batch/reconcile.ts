@@ -13,6 +13,7 @@ import type { Submission } from '../../domain/submission/submission.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import { rowsOfRequest } from '../request/find-id.ts'
+import { serviceAheadMs } from '../request/prove.ts'
 import type { Governor } from '../quota/governor.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 
@@ -44,7 +45,7 @@ export async function reconcile(
   const service = serviceOf(parts.api.baseUrl)
   const here = unknown.filter(({ baseUrl }) => serviceOf(baseUrl) === service)
   const requests = here.length === 0 ? [] : await read(parts, here, requestIds)
-  const ahead = parts.api.clockDifferenceMs()
+  const ahead = await serviceAheadMs(parts)
   const seen = new Map<Submission, Seen[]>()
   for (const each of here) seen.set(each, await near(parts, each, requests, ahead))
   const fits = new Map(

@@ -4,6 +4,7 @@ import { changedElsewhere } from '../../domain/submission/attempt.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { rowsOfRequest } from '../request/find-id.ts'
+import { serviceAheadMs } from '../request/prove.ts'
 import type { ReconcilePorts } from './reconcile.ts'
 
 /**
@@ -21,7 +22,7 @@ export async function recordAnswer(
   const request = await api.getRequest(requestId, signal)
   const holders = await rowsOfRequest(parts, request.request_id)
   const byFingerprints = row.recipient === undefined ? await ledger.whom(row, request.recipient) : undefined
-  const differs = toConfirm(row, request, holders, api.clockDifferenceMs(), byFingerprints)
+  const differs = toConfirm(row, request, holders, await serviceAheadMs(parts), byFingerprints)
   if (differs.length > 0) {
     const command = `refcheck batch reconcile ${row.batchId} --row ${row.row} --request-id ${request.request_id}`
     if (prompter === undefined) {

@@ -115,7 +115,8 @@ async function orderAgain(
   typed: string | undefined,
   reason: string | undefined,
 ): Promise<CarriedOut> {
-  requireSendable(row, await ports.ledger.notAhead(ports.clock.now()))
+  const now = ports.clock.now()
+  requireSendable(row, now - Math.max(0, await ports.ledger.clockAheadMs(now)))
   await requireOrganisation(ports, batch)
   const confirmedEmail = typed ?? (await typedEmail(ports, row))
   const hold = await ports.ledger.hold(batch)

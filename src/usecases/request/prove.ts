@@ -14,14 +14,14 @@ export async function prove(
   unknown: RowVersion,
   offeredId: string,
 ): Promise<RequestResource | undefined> {
-  const { api, ledger, clock, onEvent } = ports
+  const { ledger, clock, onEvent } = ports
   onEvent?.({ name: 'proving', requestId: offeredId })
   const request = await read(ports, offeredId)
   if (request === undefined) return undefined
   if (request.request_id.toLowerCase() !== offeredId.toLowerCase()) return undefined
   const rows = await ledger.list({ batchId: unknown.batchId, states: ['unknown'] })
   const sent = rows.find(({ row }) => row === unknown.row)
-  if (sent === undefined || differences(sent, request, api.clockDifferenceMs())?.length !== 0)
+  if (sent === undefined || differences(sent, request, await serviceAheadMs(ports))?.length !== 0)
     return undefined
   if ((await rowsOfRequest(ports, request.request_id)).length > 0) return undefined
   const took = await ledger.move(unknown, {
@@ -35,6 +35,20 @@ export async function prove(
     },
   })
   return took ? request : undefined
+}
+
+/**
+ * How far the service's clock is ahead of the one that times attempts: on PostgreSQL that is the database's, and not this
+ * machine's. Undefined where the service has not said its time.
+ */
+export async function serviceAheadMs({
+  api,
+  ledger,
+  clock,
+}: Pick<OrderPorts, 'api' | 'ledger' | 'clock'>): Promise<number | undefined> {
+  const aheadOfMachine = api.clockDifferenceMs()
+  if (aheadOfMachine === undefined) return undefined
+  return aheadOfMachine + (await ledger.clockAheadMs(clock.now()))
 }
 
 /** A read that fails proves nothing, whatever made it fail. */

@@ -73,3 +73,24 @@ describe('on PostgreSQL an order of a machine whose clock is behind', () => {
     expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
   })
 })
+
+test('evidence is compared by the clock that times attempts, the database’s, where machine and service are behind it', async () => {
+  const now = Date.now() - 5 * minute
+  const here = await session({ store: 'PostgreSQL', clock: new ManualClock({ auto: true, now }) })
+  here.intercept(async (request, ask) => {
+    const answer = await ask(request)
+    answer.headers.set('date', new Date(now).toUTCString())
+    return answer
+  })
+  peopleFile(here.folder, ['a1@example.com'])
+  here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'after' }, times: 1 })
+  await here.type('batch run people.csv --package 102 --yes')
+  const [request] = here.sandbox.requests()
+  const event = { request_id: request?.request_id, event: 'request.updated', status: 'RECEIVED' }
+  here.write('events.ndjson', JSON.stringify(event))
+  expect(await here.type('batch reconcile --events events.ndjson')).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile --events events.ndjson
+    row 1 was accepted: request REQUEST_1
+    exit 0
+  `)
+})

@@ -17,7 +17,7 @@ export function bound(real: Ledger): Ledger {
     recordStatus: (...read) => real.recordStatus(...read),
     whom: (row, person) => real.whom(row, person),
     isEmailOf: (row, email) => real.isEmailOf(row, email),
-    notAhead: (at) => real.notAhead(at),
+    clockAheadMs: (now) => real.clockAheadMs(now),
     list: (filter) => real.list(filter),
     putBack: (batchId) => real.putBack(batchId),
   }
