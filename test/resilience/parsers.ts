@@ -139,7 +139,7 @@ export const parsers: readonly Parser[] = [
   {
     name: 'list of attempts',
     examples: examples.lists,
-    read: (text) => parseLog(text, digest),
+    read: (text) => parseLog(Buffer.from(text), digest),
   },
   { name: 'body file', examples: examples.bodies, read: (text) => parseBodyFile(bytes(text)) },
   {

@@ -109,16 +109,16 @@ export function formatRecord(record: LogRecord, digest: Digest): string {
 }
 
 /** Reads lines from the start of one. An incomplete line belongs to an attempt whose request was never sent. */
-export function parseLog(text: string, digest: Digest): ParsedLog {
-  const parsed: ParsedLog = { records: [], damaged: 0, bytes: 0 }
-  for (const line of text.split('\n')) {
+export function parseLog(content: Buffer, digest: Digest): ParsedLog {
+  // In bytes: a letter that a full disk has cut is decoded as another one, of more bytes.
+  const parsed: ParsedLog = { records: [], damaged: 0, bytes: content.lastIndexOf(end) + 1 }
+  for (const line of content.toString().split('\n')) {
     // A power cut may leave zeros instead of a line that was not flushed.
     if (!line.endsWith(end) || line.includes('\0')) continue
-    const content = contentOf(line)
-    if (withChecksum(content, digest) === line) parsed.records.push(recordOf(content))
+    const text = contentOf(line)
+    if (withChecksum(text, digest) === line) parsed.records.push(recordOf(text))
     else parsed.damaged += 1
   }
-  parsed.bytes = Buffer.byteLength(text.slice(0, text.lastIndexOf(end) + 1))
   return parsed
 }
 

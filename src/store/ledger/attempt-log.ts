@@ -135,7 +135,7 @@ export class AttemptLogFiles {
     try {
       const { descriptor } = openPrivate(path)
       try {
-        return parseLog(readFileSync(descriptor, 'utf8'), digest)
+        return parseLog(readFileSync(descriptor), digest)
       } finally {
         closeSync(descriptor)
       }
@@ -237,7 +237,7 @@ function lastHeader(path: string, size: number): { header: LogHeader; isEmpty: b
       const block = Buffer.alloc(length)
       readSync(descriptor, block, 0, length, from)
       text = Buffer.concat([block, text])
-      const { records } = parseLog(text.toString(), digest)
+      const { records } = parseLog(text, digest)
       const header = records.findLast((record) => record.kind === 'header')
       if (header === undefined) continue
       return { header, isEmpty: header.heads.length === 0 && records.every(({ kind }) => kind === 'header') }
@@ -358,7 +358,7 @@ export class AttemptLog {
       if (size <= this.#offset) return []
       const content = Buffer.alloc(size - this.#offset)
       const bytesRead = readSync(this.#descriptor, content, 0, content.length, this.#offset)
-      const { records, bytes, damaged } = parseLog(content.toString('utf8', 0, bytesRead), digest)
+      const { records, bytes, damaged } = parseLog(content.subarray(0, bytesRead), digest)
       if (damaged > 0) this.#isDamaged = true
       this.#offset += bytes
       for (const record of records) this.#learn(record)

@@ -1,14 +1,12 @@
 import type { QuotaPlace } from '../../domain/quota/place.ts'
 import type { Head, LogEntry, LogOutcome } from '../../domain/store/attempt-log.ts'
 import { type FenceFailure, fenceFailure } from '../../domain/store/rollback.ts'
-import { serviceOf } from '../../domain/submission/identity.ts'
-import { joinedTo } from '../../domain/submission/joined-packages.ts'
 import { firstToTell, type Stop } from '../../domain/submission/match.ts'
 import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { damagedStore } from './submission-rows.ts'
 import { type Engine, get, lastly, nothingAsked, perDialect, run, together, type Work } from './engine.ts'
-import { closedName, epochName, generationName, headCount, headValues } from './store-state.ts'
+import { closedName, epochName, generationName, headCount, headValues, joinedPackages, selectMoved } from './store-state.ts'
 import { fingerprintKeyName, type PersonPrints, type StoreKey } from './fingerprints.ts'
 import type { Runner } from './holds.ts'
 import { type LockedRow, Matching, type StoredRow } from './matching.ts'
@@ -140,8 +138,7 @@ UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :id WHERE n
 SELECT ${metaValue(closedName)} AS closed, ${metaValue(fingerprintKeyName)} AS key,
   ${metaValue(generationName)} AS generation, ${metaValue(epochName)} AS epoch, ${dialect.epoch} AS epoch_now,
   ${headCount(dialect).sql} AS heads, ${dialect.isReplicated} AS is_replicated,
-  (SELECT string_agg(service || ' ' || package_id || ' ' || successor_id, ',') FROM joined_packages WHERE how = 'moved')
-    AS joined,
+  ${selectMoved} AS joined,
   ${isShared ? 'p.attempt_id' : 'NULL'} AS paused_by, ${isShared ? 'p.at' : 'NULL'} AS paused_at
 ${isShared ? 'FROM (SELECT 1) one LEFT JOIN batches b ON b.id = :batch_id LEFT JOIN pauses p ON p.service = b.base_url' : ''}`,
     /**
@@ -332,19 +329,6 @@ export interface Claimed {
 }
 
 const textOf = (bytes: Uint8Array | null): string => (bytes === null ? '' : Buffer.from(bytes).toString())
-
-/** Of the same service; `selected`: `service package successor`, separated by commas. */
-function joinedPackages(selected: string | null, { baseUrl, packageId }: StoredRow): number[] {
-  if (selected === null) return []
-  const pairs = selected.split(',').map((pair) => pair.split(' '))
-  const ofService = pairs.filter(([service]) => service === serviceOf(baseUrl))
-  const joined = joinedTo(
-    packageId,
-    ofService.map(([, one, other]) => [Number(one), Number(other)]),
-  )
-  joined.delete(packageId)
-  return [...joined]
-}
 
 /** The columns of an attempt that begins. */
 function attemptColumns({ batchId, row, bodySha256, account }: StoredRow, attempt: NewAttempt) {

@@ -12,6 +12,7 @@ import type { SubmissionState } from '../../domain/submission/states.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { ensureAccount } from './accounts.ts'
 import { all, type Dialect, get, perDialect, run, type Work } from './engine.ts'
+import { changeRow } from './ledger.ts'
 import {
   mergeRegister,
   openAgain,
@@ -32,11 +33,11 @@ import {
   withLoss,
 } from '../../domain/store/closing.ts'
 
-/** An entry that the store lacks, with the log that has it and what the log says became of it. */
+/** An entry that the store lacks, with the log that has it and what the log says became of attempts. */
 interface MissingEntry {
   entry: LogEntry
   logId: string
-  outcome: LogOutcome | undefined
+  outcomes: ReadonlyMap<string, LogOutcome>
 }
 
 const reason = 'the store had lost this attempt, and its log does not say whether it was accepted'
@@ -74,8 +75,8 @@ const takeNumber = `
 UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :attempt_id WHERE name = :account
 RETURNING head_number AS number`
 
-const selectTaken = `
-SELECT 1 FROM submissions s JOIN batches b ON b.id = s.batch_id
+const selectHolder = `
+SELECT s.batch_id, s.row_number, s.attempt_id FROM submissions s JOIN batches b ON b.id = s.batch_id
 WHERE s.request_id = :request_id AND b.base_url = :base_url`
 
 const insertJoined = `
@@ -86,14 +87,21 @@ VALUES (:service, :joined, :package_id, 'moved', :at) ON CONFLICT DO NOTHING`
  * Adds an attempt that the store lost, under a new number, with its row, its batch and the packages that counted as one where
  * the store lost these too. Within a transaction in which no other process can claim a row.
  */
-function* recoverAttempt({ entry, logId, outcome }: MissingEntry, at: number): Work<void> {
+function* recoverAttempt(
+  dialect: Dialect,
+  { entry, logId, outcomes }: MissingEntry,
+  at: number,
+): Work<void> {
   const { attemptId, account, baseUrl, packageId } = entry
+  const outcome = outcomes.get(attemptId)
   const named = { batch_id: entry.batchId, row_number: entry.row }
   const row = yield* readRow(named)
   const requestId = outcome?.requestId
-  const isTaken =
-    requestId !== undefined &&
-    (yield* get(selectTaken, { request_id: requestId, base_url: baseUrl })) !== undefined
+  const holder =
+    requestId === undefined
+      ? undefined
+      : yield* get<Holder>(selectHolder, { request_id: requestId, base_url: baseUrl })
+  const isTaken = holder !== undefined && !(yield* giveUpRequest(dialect, holder, outcomes, at))
   yield* ensureAccount(account, at)
   const head = yield* get<{ number: number }>(takeNumber, { account, attempt_id: attemptId })
   const recovered = recoverEntry(outcome, row, isTaken)
@@ -108,6 +116,28 @@ function* recoverAttempt({ entry, logId, outcome }: MissingEntry, at: number): W
   yield* run(insertAttempt, { ...values, became, ended_at: became === null ? null : at })
   for (const joined of entry.joined)
     yield* run(insertJoined, { service: serviceOf(baseUrl), joined, package_id: packageId, at: entry.at })
+}
+
+interface Holder {
+  batch_id: string
+  row_number: number
+  attempt_id: string
+}
+
+/**
+ * Whether a row that has a request gives it up: the log of the attempt that is recovered knows that a read showed it to be
+ * another row's, and the log of the row's own attempt is that of another machine, which does not.
+ */
+function* giveUpRequest(
+  dialect: Dialect,
+  { batch_id: batchId, row_number: row, attempt_id: attemptId }: Holder,
+  outcomes: ReadonlyMap<string, LogOutcome>,
+  at: number,
+): Work<boolean> {
+  if (outcomes.get(attemptId)?.state !== 'unknown') return false
+  const decision = { by: 'refcheck', why: 'an attempt log says that its request is another row’s' }
+  const loss = { to: 'unknown', at, reason: 'its request was found to be another row’s', decision } as const
+  return yield* changeRow(dialect, { batchId, row, state: 'accepted', attemptId }, loss)
 }
 
 /** `existing`: the row that the entry names, where the store has it. */
@@ -303,11 +333,8 @@ export function* examineStore(
   )
   for (const entry of missing) {
     const log = counted.find(({ entries }) => entries.includes(entry))
-    const { attemptId } = entry
-    yield* recoverAttempt(
-      { entry, logId: log?.file.header.id ?? '', outcome: log?.outcomes.get(attemptId) },
-      now,
-    )
+    const { file, outcomes = new Map() } = log ?? {}
+    yield* recoverAttempt(dialect, { entry, logId: file?.header.id ?? '', outcomes }, now)
   }
   const recovered = missing.map(({ attemptId }) => attemptId)
   const closed = closingOf(before.closing, { reasons, recovered, now, newId })

@@ -113,7 +113,7 @@ ORDER BY row_number`
 
 const moveRow = `
 UPDATE submissions SET package_id = :package_id, body = :body, body_sha256 = :body_sha256, fingerprint = :fingerprint
-WHERE batch_id = :batch_id AND row_number = :row_number AND state = :state`
+WHERE batch_id = :batch_id AND row_number = :row_number AND state = :state AND body IS NOT NULL`
 
 const moveBatch = `
 UPDATE batches SET package_id = :package_id, identity = CASE

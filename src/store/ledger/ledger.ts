@@ -135,7 +135,7 @@ VALUES (:batch_id, :row_number, :attempt_id, :became, :made_at, :made_by, :why)`
  * Makes a change if the row is still as `from` says, and no other order has the request that it is to have; whether it
  * did. Within its caller's transaction.
  */
-function* changeRow(dialect: Dialect, from: RowVersion, change: Change): Work<boolean> {
+export function* changeRow(dialect: Dialect, from: RowVersion, change: Change): Work<boolean> {
   const isChanged = yield* changeState(dialect, from, change)
   if (isChanged) yield* recordChange(dialect, from, change)
   return isChanged

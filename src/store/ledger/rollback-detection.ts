@@ -30,7 +30,7 @@ import type { Head, LogOutcome } from '../../domain/store/attempt-log.ts'
 import { type Closing, logsNamed, type LogReport, storeClosed } from '../../domain/store/closing.ts'
 import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
-import { UsageError } from '../../errors/kinds.ts'
+import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 
@@ -59,6 +59,8 @@ export class RollbackDetection implements Rollbacks {
   #heads: KnownHeads = new Map()
   #begun: { generation: string; session: string; isReplicated: boolean } | undefined
   #beginning: Promise<void> | undefined
+  /** Whether the last comparison left this process with a log: one that has gone since is missed. */
+  #hasLog = false
 
   constructor(parts: RollbackParts) {
     this.#parts = parts
@@ -94,7 +96,8 @@ export class RollbackDetection implements Rollbacks {
     const log = this.#parts.logs?.own
     log?.readGained()
     // With another generation than the store's, the claim fails.
-    const isSame = log === undefined || (!log.isDamaged && log.header.generation === generation)
+    const isSame =
+      log === undefined ? !this.#hasLog : !log.isDamaged && log.header.generation === generation
     return {
       generation: isSame ? generation : '',
       heads: log?.heads ?? [...this.#heads.values()].flat(),
@@ -115,7 +118,12 @@ export class RollbackDetection implements Rollbacks {
   async record(attempt: RecordedAttempt): Promise<void> {
     const { account, number, attemptId } = attempt
     const log = this.#parts.logs?.own
-    if (log === undefined) return learnHead(this.#heads, { account, number, attemptId })
+    if (log === undefined) {
+      if (!this.#hasLog) return learnHead(this.#heads, { account, number, attemptId })
+      throw new IoError(`the attempt log of the store "${this.#parts.engine.location}" is gone`, {
+        hint: 'Nothing was sent. See what is known with: refcheck store check',
+      })
+    }
     log.append({ kind: 'entry', ...attempt })
     await log.flush()
   }
@@ -284,6 +292,7 @@ export class RollbackDetection implements Rollbacks {
       state = await engine.snapshot(() => readState(engine.dialect, []))
     }
     await logs?.update(state)
+    this.#hasLog = logs?.own !== undefined
     await runner.begin?.()
     this.#heads = new Map()
     for (const head of await engine.run(readHeads())) learnHead(this.#heads, head)

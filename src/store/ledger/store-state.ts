@@ -1,6 +1,8 @@
 import type { Head, LogEntry, LogHeader, RegisteredLog } from '../../domain/store/attempt-log.ts'
 import { type Closing, type LogReport, mergeRegisters } from '../../domain/store/closing.ts'
 import { changeOfEpoch, type Epoch, type StoreFacts } from '../../domain/store/rollback.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
+import { joinedTo } from '../../domain/submission/joined-packages.ts'
 import { ensureAccount } from './accounts.ts'
 import {
   all,
@@ -254,11 +256,31 @@ export function* readHeads(): Work<Head[]> {
   )
 }
 
+/** Packages that are one by a move: `service package successor`, separated by commas. */
+export const selectMoved = `(
+  SELECT string_agg(service || ' ' || package_id || ' ' || successor_id, ',') FROM joined_packages WHERE how = 'moved')`
+
+/** Those of the same service that count as a package; `moved`: as `selectMoved` gives them. */
+export function joinedPackages(
+  moved: string | null,
+  { baseUrl, packageId }: Pick<LogEntry, 'baseUrl' | 'packageId'>,
+): number[] {
+  if (moved === null) return []
+  const pairs = moved.split(',').map((pair) => pair.split(' '))
+  const ofService = pairs.filter(([service]) => service === serviceOf(baseUrl))
+  const joined = joinedTo(
+    packageId,
+    ofService.map(([, one, other]) => [Number(one), Number(other)]),
+  )
+  joined.delete(packageId)
+  return [...joined]
+}
+
 const selectOnlyInStore = perDialect(
   ({ rows }) => `
 SELECT a.account, a.number, a.id AS "attemptId", a.batch_id AS "batchId", a.row_number AS row, b.base_url AS "baseUrl",
   a.user_email AS "userEmail", s.package_id AS "packageId", a.began_at AS at, coalesce(s.person_print, '') AS person,
-  coalesce(s.email_print, '') AS email, coalesce(s.phone_print, '') AS phone
+  coalesce(s.email_print, '') AS email, coalesce(s.phone_print, '') AS phone, ${selectMoved} AS moved
 FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
   JOIN batches b ON b.id = a.batch_id LEFT JOIN ${rows(headColumns).from} ON came.account = a.account
 WHERE a.log_id = :log_id AND a.number > coalesce(came.number, 0) ORDER BY a.account, a.number`,
@@ -269,11 +291,11 @@ export function* entriesOnlyInStore(
   dialect: Dialect,
   { logId, heads }: { logId: string; heads: readonly Head[] },
 ): Work<Omit<LogEntry, 'kind' | 'generation'>[]> {
-  const found = yield* all<Omit<LogEntry, 'kind' | 'generation' | 'joined'>>(selectOnlyInStore(dialect), {
-    ...headValues(dialect, heads),
-    log_id: logId,
-  })
-  return found.map((entry) => Object.assign(entry, { joined: [] }))
+  const found = yield* all<Omit<LogEntry, 'kind' | 'generation' | 'joined'> & { moved: string | null }>(
+    selectOnlyInStore(dialect),
+    { ...headValues(dialect, heads), log_id: logId },
+  )
+  return found.map(({ moved, ...entry }) => Object.assign(entry, { joined: joinedPackages(moved, entry) }))
 }
 
 function* readList(name: string): Work<string[]> {

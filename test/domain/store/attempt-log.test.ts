@@ -17,7 +17,7 @@ import { submissionStates } from '../../../src/domain/submission/states.ts'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 const format = (record: LogRecord): string => formatRecord(record, digest)
-const parse = (text: string) => parseLog(text, digest)
+const parse = (text: string) => parseLog(Buffer.from(text), digest)
 
 const entry = (number: number): LogEntry => ({
   kind: 'entry',

@@ -220,6 +220,18 @@ describe('an open log', () => {
     expect(log.readGained()).toEqual([entry(1)])
   })
 
+  test('reads on where a full disk has cut a line within a letter of several bytes', () => {
+    const file = create(filesIn('logs'))
+    const log = open(file)
+    const line = Buffer.from(formatRecord(entry(1, { userEmail: 'zoë@example.com' }), digest))
+    appendFileSync(file.path, line.subarray(0, line.indexOf('ë') + 1))
+    appendFileSync(file.path, formatRecord(entry(2), digest))
+    log.readGained()
+    appendFileSync(file.path, formatRecord(entry(3), digest))
+    expect(log.readGained()).toEqual([entry(3)])
+    expect(log.isDamaged).toBe(false)
+  })
+
   test('says that a complete line has a wrong checksum', () => {
     const file = create(filesIn('logs'))
     const log = open(file)

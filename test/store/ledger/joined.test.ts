@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { addOne, batchOf, someTime } from './batches.ts'
+import { addOne, batchOf, newAttempt, someTime } from './batches.ts'
 import { fileBatch, orderRow } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
@@ -40,5 +40,19 @@ describe.each(backends)('%s', (backend) => {
       reason: 'same',
       order: { batchId: id, packageId: 13 },
     })
+  })
+
+  test('a person who is removed while a batch is moved stays removed', async () => {
+    const { id, ...batch } = fileBatch()
+    await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
+    const row = await store.batches.nextPending(id)
+    const attempt = row && (await store.ledger.begin(row, newAttempt()))
+    if (attempt === undefined) throw new Error('it did not begin')
+    await store.ledger.move(attempt, { to: 'rejected', at: someTime, reason: 'is missing', field: 'phone' })
+    const movable = await store.waiting.movable(id)
+    expect(movable).toHaveLength(1)
+    await store.maintenance.purge({ email: 'ann@example.com' }, { dryRun: false, completely: false })
+    expect(await store.waiting.move(id, 13, movable, someTime)).toBe(0)
+    for await (const left of store.batches.bodies(id)) expect(left).toBeUndefined()
   })
 })

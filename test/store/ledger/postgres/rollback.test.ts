@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { addOne, newAttempt } from '../batches.ts'
+import { addOne, newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows, statesOf } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { asked } from '../../../harness/postgres.ts'
@@ -205,6 +206,38 @@ test('a machine that only watches knows what it has seen, and never hides what w
     await gamma.end()
   }
 })
+
+test('where the log is removed, a read before the next claim does not make it one without a log', async () => {
+  const store = await alpha.store()
+  await begin(store, 'a@example.com')
+  const row = await addOne(store.ledger, 'b@example.com', { kind: 'file' })
+  rmSync(logs(alpha), { recursive: true })
+  mkdirSync(logs(alpha))
+  await store.batches.list()
+  await expect(store.ledger.begin(row, newAttempt())).rejects.toMatchObject(
+    closed('the log of its attempts is missing'),
+  )
+})
+
+test.each([['the loser'], ['the owner']])(
+  'a request that was found to be another row’s is that row’s after a failover, also where %s reports first',
+  async (first) => {
+    const [a, b] = [await alpha.store(), await beta.store()]
+    const requestId = randomUUID()
+    const accepted = { to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' } as const
+    const loser = await begin(a, 'loser@example.com')
+    await a.ledger.move(loser, accepted)
+    const owner = await begin(b, 'owner@example.com')
+    const decision = { by: 'refcheck', why: 'a read showed another person' }
+    const loss = { to: 'unknown', at: someTime, reason: 'mixed up', decision } as const
+    expect(await b.ledger.moveFrom({ ...loser, state: 'accepted' }, loss, owner, accepted)).toBe(true)
+    await sql('DELETE FROM decisions; DELETE FROM request_rows')
+    await failsOver([loser, owner])
+    for (const store of first === 'the loser' ? [a, b] : [b, a]) await store.maintenance.examine()
+    expect(await states(a)).toEqual(['loser@example.com unknown', 'owner@example.com accepted'])
+    expect(await a.ledger.list({ requestId })).toMatchObject([{ batchId: owner.batchId }])
+  },
+)
 
 test('a restored database is closed until every machine has reported', async () => {
   const store = await alpha.store()

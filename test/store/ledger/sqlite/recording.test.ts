@@ -99,6 +99,19 @@ describe('between the commit and the request', () => {
     expect(entries().map(({ number }) => number)).toEqual([1, 2])
   })
 
+  test('what the next process records of such an attempt names the packages that are one with its own', async () => {
+    const { store, batchId } = await begun(0)
+    await store.waiting.move(batchId, 13, await store.waiting.movable(batchId), someTime)
+    await goOn(store, batchId, 1)
+    await store.close()
+    const written = entries()
+    expect(written).toMatchObject([{ packageId: 13, joined: [12] }])
+    const text = readFileSync(logPath(), 'utf8')
+    truncateSync(logPath(), Buffer.byteLength(text.slice(0, text.lastIndexOf('\n'))))
+    await tries(await place.store(), batchId)
+    expect(entries()).toEqual(written)
+  })
+
   test('an incomplete last line belongs to an attempt that was never sent', async () => {
     const { store, batchId } = await begun(2)
     await store.close()

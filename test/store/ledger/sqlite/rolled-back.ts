@@ -77,7 +77,7 @@ export async function tries(store: Store, batchId: string): Promise<unknown[]> {
 export const shut = (words: string) => Array(3).fill(expect.stringContaining(words))
 
 /** Lines of the attempt log, as it is on the disk. */
-export const records = (): LogRecord[] => parseLog(readFileSync(logPath(), 'utf8'), digest).records
+export const records = (): LogRecord[] => parseLog(readFileSync(logPath()), digest).records
 export const entries = (): LogEntry[] => records().filter((record) => record.kind === 'entry')
 
 /** What `tries` answers for a store that is open. */
