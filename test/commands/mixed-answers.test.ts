@@ -268,7 +268,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
   '%s: two rows at the same moment, both answered with one id',
   (store) => {
     /** Two runs, each with an order in flight; both are answered with the request of two.csv, in the order that is given. */
-    async function bothAnswered(answeredFirst: 'one.csv' | 'two.csv') {
+    async function bothAnswered(answeredFirst: 'one.csv' | 'two.csv', meanwhile?: (_: Session) => unknown) {
       const here = await session({ store })
       peopleFile(here.folder, ['ann@example.com'], 'one.csv')
       peopleFile(here.folder, ['ben@example.com', 'cy@example.com'], 'two.csv')
@@ -296,6 +296,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       const turns = { 'one.csv': ann, 'two.csv': ben }
       turns[answeredFirst].released.resolve()
       const first = await runs[answeredFirst]
+      await meanwhile?.(here)
       turns[later].released.resolve()
       return { here, first, second: await runs[later] }
     }
@@ -371,6 +372,16 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         ['ben@example.com', 'accepted', true],
       ])
     })
+
+    test.each(store === 'PostgreSQL' ? [store] : [])(
+      '%s: the row that it is for was taken for unknown, since its process stood still: it keeps the request',
+      async () => {
+        const unknown = `UPDATE refcheck.submissions SET state = 'unknown' WHERE email = 'ben@example.com'`
+        const stoodStill = ({ env }: Session) => asked(env['REFCHECK_STORE'] ?? '', unknown)
+        const { here, second } = await bothAnswered('one.csv', stoodStill)
+        expect([second.code, (await rowsNow(here))[1]]).toEqual([7, ['ben@example.com', 'accepted', true]])
+      },
+    )
 
     test('its own row records it first: the other one is unknown, and its own event settles it', async () => {
       const { here, second } = await bothAnswered('two.csv')

@@ -6,7 +6,15 @@ import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/su
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { damagedStore } from './submission-rows.ts'
 import { type Engine, get, lastly, nothingAsked, perDialect, run, together, type Work } from './engine.ts'
-import { closedName, epochName, generationName, headCount, headValues, joinedPackages, selectMoved } from './store-state.ts'
+import {
+  closedName,
+  epochName,
+  generationName,
+  headCount,
+  headValues,
+  joinedPackages,
+  selectMoved,
+} from './store-state.ts'
 import { fingerprintKeyName, type PersonPrints, type StoreKey } from './fingerprints.ts'
 import type { Runner } from './holds.ts'
 import { type LockedRow, Matching, type StoredRow } from './matching.ts'

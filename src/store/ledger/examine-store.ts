@@ -87,11 +87,7 @@ VALUES (:service, :joined, :package_id, 'moved', :at) ON CONFLICT DO NOTHING`
  * Adds an attempt that the store lost, under a new number, with its row, its batch and the packages that counted as one where
  * the store lost these too. Within a transaction in which no other process can claim a row.
  */
-function* recoverAttempt(
-  dialect: Dialect,
-  { entry, logId, outcomes }: MissingEntry,
-  at: number,
-): Work<void> {
+function* recoverAttempt(dialect: Dialect, { entry, logId, outcomes }: MissingEntry, at: number): Work<void> {
   const { attemptId, account, baseUrl, packageId } = entry
   const outcome = outcomes.get(attemptId)
   const named = { batch_id: entry.batchId, row_number: entry.row }

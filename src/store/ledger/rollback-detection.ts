@@ -96,8 +96,7 @@ export class RollbackDetection implements Rollbacks {
     const log = this.#parts.logs?.own
     log?.readGained()
     // With another generation than the store's, the claim fails.
-    const isSame =
-      log === undefined ? !this.#hasLog : !log.isDamaged && log.header.generation === generation
+    const isSame = log === undefined ? !this.#hasLog : !log.isDamaged && log.header.generation === generation
     return {
       generation: isSame ? generation : '',
       heads: log?.heads ?? [...this.#heads.values()].flat(),

@@ -52,18 +52,18 @@ async function settleMixedUp(
     record(ports, { attempt, outcome: answeredWithAnothers(outcome, holder) })
   const request = await readOnce(ports, outcome.requestId)
   if (request === undefined || (await isFor(ports, holder, request))) return unknown()
-  const rows = await ledger.list({ batchId: attempt.batchId, states: ['sending'] })
-  const own = rows.find(({ row }) => row === attempt.row)
-  const isOwn = own !== undefined && (await isFor(ports, own, request))
+  const rows = await ledger.list({ batchId: attempt.batchId, states: ['sending', ...movedOnTo] })
+  const own = rows.find(({ row, attemptId }) => row === attempt.row && attemptId === attempt.attemptId)
   const reason = `the service answered with request ${outcome.requestId}, which is the order of another person`
   const decision = { by: 'refcheck', why: `a read of request ${outcome.requestId} showed another person` }
   const loss: Change = { to: 'unknown', at: clock.now(), reason, decision }
-  if (!isOwn) {
+  if (own === undefined || !(await isFor(ports, own, request))) {
     await ledger.move(holder, loss)
     return unknown()
   }
   const change = changeFor(outcome, clock.now())
-  if (!(await ledger.moveFrom(holder, loss, attempt, change))) return unknown()
+  const later = own.state === 'sending' ? change : { ...change, decision: cameLater }
+  if (!(await ledger.moveFrom(holder, loss, { ...attempt, state: own.state }, later))) return unknown()
   const halts = answeredTwice(outcome.requestId, { own: attempt, other: holder }, outcome.answerStatus)
   return { version: { ...attempt, state: change.to }, outcome: { ...outcome, halts } }
 }
@@ -117,6 +117,11 @@ export async function untilRecorded<T>(clock: Clock, tried: Tried, write: () => 
 /** Where a row whose process was taken for dead may be: `unknown`, and what a person has made of that. */
 const movedOnTo = ['unknown', 'dropped', 'pending'] as const
 
+const cameLater = {
+  by: 'refcheck',
+  why: 'the answer to this very attempt came in later, with the id',
+}
+
 /**
  * "An answer that comes for a row that has moved on is kept and told" (ordering protocol): a request's id in hand still
  * proves it, whatever was decided meanwhile. Throws where the row is none that the answer can be kept with.
@@ -124,9 +129,8 @@ const movedOnTo = ['unknown', 'dropped', 'pending'] as const
 async function settleElsewhere(ports: OrderPorts, attempt: Attempt, change: Change): Promise<void> {
   if (change.to === 'unknown') return
   if (change.to !== 'accepted') throw changedElsewhere()
-  const decision = { by: 'refcheck', why: 'the answer to this very attempt came in later, with the id' }
   for (const state of movedOnTo) {
-    if (await ports.ledger.move({ ...attempt, state }, { ...change, decision })) return
+    if (await ports.ledger.move({ ...attempt, state }, { ...change, decision: cameLater })) return
   }
   throw changedElsewhere()
 }
