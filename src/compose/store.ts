@@ -9,7 +9,7 @@ import { statusOf } from '../domain/batch/standing.ts'
 import type { View } from '../output/view.ts'
 import type { Inbox } from '../store/ledger/inbox.ts'
 import type { Store, StoreOptions } from '../store/ledger/store.ts'
-import { findBatch, stoppedRows } from '../usecases/batch/standing.ts'
+import { findBatch, stoppedRows } from '../usecases/batch/read-batch.ts'
 import { learnSecrets, setting } from './session.ts'
 
 /** Counting keeps nobody waiting whose answer is out. */

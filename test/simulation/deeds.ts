@@ -7,9 +7,9 @@ import { RefcheckError } from '../../src/errors/base.ts'
 import type { Movable } from '../../src/store/ledger/held-rows.ts'
 import { carryOut } from '../../src/usecases/batch/carry-out.ts'
 import { linkedPackages } from '../../src/usecases/batch/linked-packages.ts'
-import { retryBatch } from '../../src/usecases/batch/retry.ts'
+import { retryBatch } from '../../src/usecases/batch/change-batch.ts'
 import { reconcileFrom, settleManually } from '../../src/usecases/batch/settle.ts'
-import { findToRun } from '../../src/usecases/batch/standing.ts'
+import { findToRun } from '../../src/usecases/batch/read-batch.ts'
 import { createRequest } from '../../src/usecases/request/create.ts'
 
 /** What a process is started for. */

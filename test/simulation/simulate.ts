@@ -26,8 +26,7 @@ import { stormOver, trouble } from './storm.ts'
 import { harms, StoreFiles } from './store-files.ts'
 import { type Process, World } from './world.ts'
 import { noCounts, type BatchCounts, type BatchRow } from '../../src/domain/batch/batch.ts'
-import { cancelBatch } from '../../src/usecases/batch/cancel.ts'
-import { releaseRows } from '../../src/usecases/batch/release.ts'
+import { cancelBatch, releaseRows } from '../../src/usecases/batch/change-batch.ts'
 
 export interface SimulationResult {
   seed: number

@@ -4,8 +4,8 @@ import { Flags } from '../../cli/oclif.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
-import { cancelBatch } from '../../usecases/batch/cancel.ts'
-import { findBatch } from '../../usecases/batch/standing.ts'
+import { cancelBatch } from '../../usecases/batch/change-batch.ts'
+import { findBatch } from '../../usecases/batch/read-batch.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 const cancelledText = (rows: number): string =>

@@ -8,8 +8,7 @@ import { rememberWritten } from '../../compose/written-files.ts'
 import { batchPage } from '../../compose/people-page.ts'
 import { exportedView } from '../../output/views/batches.ts'
 import { documentView } from '../../output/views/schema.ts'
-import { allRows } from '../../usecases/batch/export.ts'
-import { findBatch } from '../../usecases/batch/standing.ts'
+import { allRows, findBatch } from '../../usecases/batch/read-batch.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchExport extends BaseCommand<typeof BatchExport> {

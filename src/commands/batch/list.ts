@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { batchListView } from '../../output/views/batches.ts'
-import { listBatches } from '../../usecases/batch/standing.ts'
+import { listBatches } from '../../usecases/batch/read-batch.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchList extends BaseCommand<typeof BatchList> {

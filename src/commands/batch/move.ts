@@ -7,8 +7,8 @@ import { storedBatches } from '../../compose/store.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
-import { moveBatch } from '../../usecases/batch/move.ts'
-import { findBatch } from '../../usecases/batch/standing.ts'
+import { moveBatch } from '../../usecases/batch/change-batch.ts'
+import { findBatch } from '../../usecases/batch/read-batch.ts'
 
 export default class BatchMove extends BaseCommand<typeof BatchMove> {
   static override summary = 'Continue a batch under the package that replaced its own'

@@ -1,4 +1,4 @@
-import { queueBatch } from '../../usecases/batch/queue.ts'
+import { queueBatch } from '../../usecases/batch/change-batch.ts'
 import type { BatchFile } from '../../usecases/batch/read-file.ts'
 import { standingView, storedBatches } from '../../compose/store.ts'
 import BatchRun from './run.ts'

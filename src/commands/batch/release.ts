@@ -9,8 +9,8 @@ import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/release.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
-import { releaseRows } from '../../usecases/batch/release.ts'
-import { findToRun } from '../../usecases/batch/standing.ts'
+import { releaseRows } from '../../usecases/batch/change-batch.ts'
+import { findToRun } from '../../usecases/batch/read-batch.ts'
 
 export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
   static override summary = 'Release held rows, so that they may be ordered'

@@ -19,7 +19,7 @@ import { type BatchFile, packageFor, readOrders, openBatchFile } from './read-fi
 import { notOrderable, linkedPackages } from './linked-packages.ts'
 import type { Allowances, FilePlace, ReadingPorts } from './ports.ts'
 import { claimedResults, noteLeftOut, noteLostLook, resultsPlace } from './results-file.ts'
-import { findToRun, leftToOrder } from './standing.ts'
+import { findToRun, leftToOrder } from './read-batch.ts'
 import { hearAgain, openWitnesses, type WitnessPorts } from './witnesses.ts'
 import { choicesOf } from '../../domain/batch/file-command.ts'
 import type { Api } from '../../api/api.ts'

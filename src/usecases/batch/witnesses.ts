@@ -19,6 +19,7 @@ import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import type { Governor } from '../quota/governor.ts'
 import { type BatchFile, openBatchFile } from './read-file.ts'
 import type { FilePlace, NoticePort } from './ports.ts'
+import { findRow } from './read-batch.ts'
 import { fileOfBatch, foreignResults } from './results-file.ts'
 
 export interface WitnessPorts extends NoticePort {
@@ -211,8 +212,7 @@ export class Witnesses {
   async #isKnown({ batchId, row, requestId }: ResultsRow): Promise<boolean> {
     const { ledger, batches } = this.#ports
     if (batchId !== undefined && row !== undefined) {
-      const { value: own } = await batches.rows(batchId, { after: row - 1, limit: 1 }).next()
-      if (own?.row === row && own.recipient !== undefined) return true
+      if ((await findRow(batches, batchId, row))?.recipient !== undefined) return true
     }
     if (requestId === undefined) return false
     return (await ledger.list({ requestId })).some(({ recipient }) => recipient !== undefined)

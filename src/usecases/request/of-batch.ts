@@ -1,6 +1,6 @@
 import { NotFoundError } from '../../errors/kinds.ts'
 import { requireSameService } from '../batch/same-organisation.ts'
-import { type BatchPorts, findBatch } from '../batch/standing.ts'
+import { type BatchPorts, findBatch } from '../batch/read-batch.ts'
 
 /** Ids of the requests of a batch of this service, in the order of its rows, and how many of its rows have none. */
 export async function requestsOfBatch(

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { memoryStore, runnerOf, takenIn } from './runner.ts'
 import { orderRow, orderRows } from '../../store/ledger/files.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { findBatch, stoppedRows } from '../../../src/usecases/batch/standing.ts'
+import { findBatch, stoppedRows } from '../../../src/usecases/batch/read-batch.ts'
 
 let store: Store
 

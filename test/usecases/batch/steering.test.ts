@@ -17,10 +17,7 @@ import { orderRow, orderRows, rowsOf, statesOf } from '../../store/ledger/files.
 import type { Batch, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Release } from '../../../src/domain/submission/release.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { cancelBatch } from '../../../src/usecases/batch/cancel.ts'
-import { moveBatch } from '../../../src/usecases/batch/move.ts'
-import { releaseRows } from '../../../src/usecases/batch/release.ts'
-import { retryBatch } from '../../../src/usecases/batch/retry.ts'
+import { cancelBatch, moveBatch, releaseRows, retryBatch } from '../../../src/usecases/batch/change-batch.ts'
 
 let store: Store
 

@@ -1,4 +1,4 @@
-import type { Batch } from '../../domain/batch/batch.ts'
+import type { Batch, BatchRow, RowFilter } from '../../domain/batch/batch.ts'
 import {
   listed,
   type ListedBatch,
@@ -12,13 +12,16 @@ import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
 import { localDay } from '../../domain/wording/local-time.ts'
-import { NotFoundError, UsageError } from '../../errors/kinds.ts'
+import { NotFoundError, UsageError, InternalError, InterruptedError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { FilePlace } from './ports.ts'
 import { linesOfRows } from './results-file.ts'
+import type { BatchProgressNow } from '../../domain/overview/overview.ts'
+import type { ExportedRow } from '../../domain/batch/export.ts'
+import type { ResultsOf } from '../../domain/batch/results-columns.ts'
 
 export interface BatchPorts {
   batches: Batches
@@ -49,6 +52,15 @@ export async function findToRun(stored: BatchPorts, id: string): Promise<Batch> 
   const batch = await findBatch(stored, id)
   const changed = await stored.waiting.lookAgain(batch.id, stored.clock.now())
   return changed === 0 ? batch : findBatch(stored, batch.id)
+}
+
+export async function findRow(
+  batches: Pick<Batches, 'rows'>,
+  batchId: string,
+  number: number,
+): Promise<BatchRow | undefined> {
+  const { value: row } = await batches.rows(batchId, { after: number - 1, limit: 1 }).next()
+  return row?.row === number ? row : undefined
 }
 
 /** What is left to send of a batch. */
@@ -92,4 +104,61 @@ export async function listRows(
   const rows: ListedRow[] = []
   for await (const row of batches.rows(batch.id, { states })) rows.push(listedRow(row, lines.get(row.row)))
   return rows
+}
+
+const everyMs = 500
+/** What others than the runner write, such as statuses, is read again after so long. */
+const readAgainMs = 5000
+
+interface WatchOptions {
+  signal: AbortSignal
+  read: (batch: Batch) => Promise<BatchProgressNow>
+  /** At each look, whether something changed or only time went by. */
+  onLook: (batch: Batch, now: BatchProgressNow) => void | Promise<void>
+}
+
+/** Follows a batch in the store until no process runs it. Throws InterruptedError on Ctrl-C. */
+export async function watchBatch(
+  { batches, clock }: BatchPorts,
+  batchId: string,
+  { signal, read, onLook }: WatchOptions,
+): Promise<void> {
+  let last: { changedAt: number; readAt: number; now: BatchProgressNow } | undefined
+  for (;;) {
+    const batch = await batches.find(batchId)
+    if (batch === undefined) throw new InternalError(`batch ${batchId} is gone from the store`)
+    if (batch.holder === undefined) return
+    const at = clock.monotonic()
+    if (last?.changedAt !== batch.changedAt || at - last.readAt >= readAgainMs)
+      last = { changedAt: batch.changedAt, readAt: at, now: await read(batch) }
+    await onLook(batch, last.now)
+    try {
+      await clock.sleep(everyMs, signal)
+    } catch (error) {
+      if (!signal.aborted) throw error
+      throw new InterruptedError('stopped watching; the batch continues')
+    }
+  }
+}
+
+/** Rows with the values they were or will be ordered with, in the order of the file. */
+export async function allRows(
+  batches: Batches,
+  { id: batchId, ...of }: ResultsOf & { id: string },
+  filter: RowFilter,
+): Promise<ExportedRow[]> {
+  const { exported } = await import('../../domain/batch/export.ts')
+  const rows: ExportedRow[] = []
+  const bodies = batches.bodies(batchId, filter)[Symbol.asyncIterator]()
+  try {
+    let next = await bodies.next()
+    for await (const row of batches.rows(batchId, filter)) {
+      while (next.done !== true && next.value.row < row.row) next = await bodies.next()
+      const body = next.done !== true && next.value.row === row.row ? next.value.body : undefined
+      rows.push(exported(row, body, of))
+    }
+    return rows
+  } finally {
+    await bodies.return?.()
+  }
 }
