@@ -80,20 +80,6 @@ export async function listBatches({ batches, ledger, clock }: BatchPorts): Promi
   return (await batches.list()).map(listed)
 }
 
-/** The rows that were not sent because of what they match, in the order of the file. */
-export async function stoppedRows(
-  { batches, place }: Pick<BatchPorts, 'batches'> & { place: FilePlace },
-  batch: Batch,
-): Promise<StoppedRow[]> {
-  const { id, counts } = batch
-  if (counts.duplicate + counts.held === 0) return []
-  const lines = await linesOfRows(place, batch)
-  const rows: StoppedRow[] = []
-  for await (const row of batches.rows(id, { states: ['duplicate', 'held'] }))
-    rows.push(stoppedRow(listedRow(row, lines.get(row.row))))
-  return rows
-}
-
 /** A batch's rows in the order of the file. */
 export async function listRows(
   { batches, place }: Pick<BatchPorts, 'batches'> & { place: FilePlace },
@@ -104,6 +90,15 @@ export async function listRows(
   const rows: ListedRow[] = []
   for await (const row of batches.rows(batch.id, { states })) rows.push(listedRow(row, lines.get(row.row)))
   return rows
+}
+
+/** The rows that were not sent because of what they match, in the order of the file. */
+export async function stoppedRows(
+  ports: Pick<BatchPorts, 'batches'> & { place: FilePlace },
+  batch: Batch,
+): Promise<StoppedRow[]> {
+  if (batch.counts.duplicate + batch.counts.held === 0) return []
+  return (await listRows(ports, batch, ['duplicate', 'held'])).map(stoppedRow)
 }
 
 const everyMs = 500
