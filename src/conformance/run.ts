@@ -164,11 +164,16 @@ function redact(result: CaseResult, { apiKey, webhookSecret, stranger }: Target)
   }
 }
 
-/** Without the secret, or its first part where a finding was cut short in it. */
+/**
+ * Without the secret in any case of its letters, which a case swaps, without what lacks its last character, which another
+ * case sends, and without its first part where a finding was cut short in it.
+ */
 function hidden(text: string, secret: string): string {
-  let left = text.replaceAll(secret, '***')
-  for (let length = secret.length - 1; length > 3; length -= 1) {
-    left = left.replaceAll(`${secret.slice(0, length)}…`, '***…')
+  let left = text
+  for (let length = secret.length; length > 3; length -= 1) {
+    const end = length < secret.length - 1 ? '…' : ''
+    const literal = secret.slice(0, length).replaceAll(/\W/g, String.raw`\$&`)
+    left = left.replaceAll(new RegExp(literal + end, 'gi'), `***${end}`)
   }
   return left
 }

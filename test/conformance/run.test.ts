@@ -121,3 +121,19 @@ test('no finding shows a key, a secret or a signed token', async () => {
   const findings = report.cases.flatMap((each) => each.findings).join('\n')
   expect(findings).not.toMatch(/[?&]t=(?!\*\*\*|invalid\b)[^"\s]/)
 })
+
+test('no finding shows a key that was changed to be refused, where the service sends it back', async () => {
+  const { run, target } = await lab({
+    around: (sandbox) => async (request, connection) => {
+      const answer = await sandbox.fetch(request, connection)
+      if (answer.headers.get('Content-Type') !== 'application/json') return answer
+      const told = (await answer.json()) as { message: string }
+      told.message = `the key ${request.headers.get('X-Service-API-Key')} is not known`
+      return Response.json(told, { status: answer.status === 401 ? 403 : answer.status })
+    },
+  })
+  const report = await run({ only: ({ id }) => id.startsWith('authentication.') })
+  const text = JSON.stringify(report)
+  expect(text).toContain('the key *** is not known')
+  expect(text.toLowerCase()).not.toContain(target.apiKey.slice(0, 8).toLowerCase())
+})
