@@ -5,10 +5,10 @@ import type { Batch, BatchRow } from '../../src/domain/batch/batch.ts'
 import { fileIdentity } from '../../src/domain/batch/new-row.ts'
 import { RefcheckError } from '../../src/errors/base.ts'
 import type { Movable } from '../../src/store/ledger/held-rows.ts'
-import { carryOut } from '../../src/usecases/batch/carry-out.ts'
-import { linkedPackages } from '../../src/usecases/batch/linked-packages.ts'
+import { carryOut } from '../../src/usecases/batch/start.ts'
+import { linkedPackages } from '../../src/usecases/batch/packages.ts'
 import { retryBatch } from '../../src/usecases/batch/change-batch.ts'
-import { reconcileFrom, settleManually } from '../../src/usecases/batch/settle.ts'
+import { reconcileByEvidence, reconcileByDecision } from '../../src/usecases/batch/reconcile-batch.ts'
 import { findToRun } from '../../src/usecases/batch/read-batch.ts'
 import { createRequest } from '../../src/usecases/request/create.ts'
 
@@ -124,7 +124,7 @@ export const receive: Deed = async (world, { ports }) => {
 
 /** `batch reconcile`. */
 export const reconcileAll: Deed = async (_world, { ports }) => {
-  await reconcileFrom(ports, { batchId: undefined, ids: undefined })
+  await reconcileByEvidence(ports, { batchId: undefined, ids: undefined })
 }
 
 /** `batch retry`. */
@@ -183,7 +183,7 @@ async function settle(
   // Of somebody whose name is lost nobody can say which request is theirs.
   if (sent !== undefined && recipient !== undefined) {
     const answer = { kind: 'has', requestId: sent.request_id } as const
-    await settleManually(ports, { batchId, row, answer, reason })
+    await reconcileByDecision(ports, { batchId, row, answer, reason })
     return
   }
   const isFree =
@@ -192,13 +192,13 @@ async function settle(
     world.rng() < 0.6 &&
     !world.sandbox.requests().some((request) => world.humanOf(request) === world.humanOf({ recipient }))
   if (!isFree) {
-    await settleManually(ports, { batchId, row, answer: { kind: 'leave' }, reason })
+    await reconcileByDecision(ports, { batchId, row, answer: { kind: 'leave' }, reason })
     return
   }
   // A file goes by the clock of its machine, which may have been set back since.
   await ports.clock.sleep(48 * 60_000)
   const answer = { kind: 'order', confirmedEmail: recipient.email } as const
-  await settleManually(ports, { batchId, row, answer, reason })
+  await reconcileByDecision(ports, { batchId, row, answer, reason })
 }
 
 export function anySpelling(rng: () => number): number {

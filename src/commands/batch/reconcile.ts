@@ -9,8 +9,8 @@ import { type ProvidersAnswer, unsettled } from '../../domain/batch/reconciliati
 import { statusOf } from '../../domain/batch/standing.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
 import { batchStatusView, reconciledView } from '../../output/views/batches.ts'
-import { acknowledgeSecondOrder } from '../../usecases/batch/second-orders.ts'
-import { reconcileFrom, settleManually } from '../../usecases/batch/settle.ts'
+import { acknowledgeSecondOrder } from '../../usecases/batch/reconcile.ts'
+import { reconcileByEvidence, reconcileByDecision } from '../../usecases/batch/reconcile-batch.ts'
 
 export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
   static override summary = 'Settle rows that may or may not have been ordered'
@@ -78,7 +78,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
         events === undefined
           ? undefined
           : requestIdsIn((await readInput(context, events, 'the events file')).toString('utf8'), events)
-      const found = await reconcileFrom(ports, { batchId, ids })
+      const found = await reconcileByEvidence(ports, { batchId, ids })
       return this.answer(reconciledView(found), unsettled(found, batchId))
     }
     this.refuse(
@@ -87,7 +87,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
       'List the unknown rows with: refcheck request list --status unknown',
     )
     const answer = this.providersAnswer()
-    const done = await settleManually(ports, { batchId: batchId ?? '', row, answer, reason })
+    const done = await reconcileByDecision(ports, { batchId: batchId ?? '', row, answer, reason })
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }
 

@@ -7,8 +7,7 @@ import {
   type OrderFilePorts,
   type OrderFileTalk,
 } from '../batch/order-file.ts'
-import type { CarriedOut } from '../batch/carry-out.ts'
-import { startBatch, type StartPorts } from '../batch/start.ts'
+import { type CarriedOut, startBatch, type StartPorts } from '../batch/start.ts'
 import { type ApprovalPorts, claimPlan } from './find-plan.ts'
 
 export interface ApproveFilePorts {

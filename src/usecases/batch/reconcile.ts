@@ -16,6 +16,9 @@ import { rowsOfRequest } from '../request/find-id.ts'
 import { serviceAheadMs } from '../request/prove.ts'
 import type { Governor } from '../quota/governor.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
+import type { SecondOrder } from '../../domain/batch/second-orders.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import type { UnmatchedRequests } from '../../store/ledger/unmatched-requests.ts'
 
 export interface ReconcilePorts {
   api: Api
@@ -142,4 +145,50 @@ function accept(
         'that matches this row’s package, person and time, and it matches no other row',
     },
   })
+}
+
+interface SecondOrderPorts extends ReconcilePorts {
+  orphans: UnmatchedRequests
+}
+
+/**
+ * Reads requests that events name and that no row ordered, as far as ten calls an hour allow: new orders are compared with
+ * them from then on. Answers those for a person and package that were ordered here: a proxy may have repeated an order, or
+ * a colleague made it. They are reported until a person acknowledges them.
+ */
+export async function secondOrders(ports: SecondOrderPorts, ids: Iterable<string>): Promise<SecondOrder[]> {
+  const { api, clock, governor, signal, orphans } = ports
+  const service = serviceOf(api.baseUrl)
+  const unheld: string[] = []
+  for (const id of ids) if ((await rowsOfRequest(ports, id)).length === 0) unheld.push(id)
+  const reading = () => ({ service, reader: api.userEmail, now: clock.now() })
+  for (const id of unheld.length === 0 ? [] : await orphans.toRead(unheld, reading())) {
+    await governor.take('create', { signal })
+    const request = await readUnmatched(ports, id)
+    // The service is away: what is known is reported, and the rest is read another time.
+    if (request === 'failed') break
+    await orphans.record(id, reading(), request)
+  }
+  return orphans.secondOrders(service)
+}
+
+async function readUnmatched(
+  { api, signal }: SecondOrderPorts,
+  id: string,
+): Promise<RequestResource | undefined | 'failed'> {
+  try {
+    return await api.getRequest(id, signal)
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined
+    if (error instanceof RefcheckError && signal?.aborted !== true) return 'failed'
+    throw error
+  }
+}
+
+/** Whether there was one to acknowledge. */
+export function acknowledgeSecondOrder(
+  { api, clock, orphans }: SecondOrderPorts,
+  requestId: string,
+): Promise<boolean> {
+  return orphans.acknowledge(serviceOf(api.baseUrl), requestId, { at: clock.now(), by: api.userEmail })
 }

@@ -1,19 +1,24 @@
-import type { Batch } from '../../domain/batch/batch.ts'
-import type { RunEvent } from '../../domain/batch/run-policy.ts'
+import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
+import type { RunEvent, RunEnd, RunLimits } from '../../domain/batch/run-policy.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Hold } from '../../store/ledger/holds.ts'
 import type { UnmatchedRequests } from '../../store/ledger/unmatched-requests.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
-import type { CarriedOut } from './carry-out.ts'
 import type { BatchFile } from './read-file.ts'
 import type { FilePlace, NoticePort, RunPorts } from './ports.ts'
-import { confirmStarterLeft } from './same-organisation.ts'
+import { confirmStarterLeft, requireSameOrganisation, requireSameService } from './same-organisation.ts'
 import { fileOfBatch, loadForResults, writeResults } from './results-file.ts'
-import { secondOrders } from './second-orders.ts'
+import { secondOrders, reconcile, rowsInDoubt } from './reconcile.ts'
+import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
+import { heldElsewhere, matchInError } from '../../domain/batch/standing.ts'
+import { type FirstRows, verdict } from '../../domain/batch/verdict.ts'
+import { InternalError, IoError, StoreClosedError } from '../../errors/kinds.ts'
+import { packageOfBatchGone } from './packages.ts'
+import { runWithOthers } from './runner.ts'
 
 /** Shows how far a run has come. */
-export interface Meter {
+interface Meter {
   /** The batch as it stands before the first row goes out. */
   onStart: (batch: Batch) => void
   onEvent: (event: RunEvent) => void
@@ -30,42 +35,30 @@ export interface StartPorts extends RunPorts, NoticePort {
   waitBudgetMs: number
 }
 
-export interface StartOptions {
+interface StartOptions extends Pick<CarryOut, 'only' | 'isQueued' | 'isOrganisationChecked' | 'held'> {
+  /** Stop after so many orders. */
+  max?: number | undefined
   /** The file the batch was made from, if at hand. */
   file?: BatchFile | undefined
   /** It was planned just now, so its package can be ordered. */
   isPlanned?: boolean | undefined
-  /** Stop after so many orders. */
-  max?: number | undefined
-  /** Send this row alone. */
-  only?: number | undefined
-  /** Run by a worker: see CarryOut. */
-  isQueued?: boolean | undefined
-  /** The caller has checked that the key belongs to the batch's organisation. */
-  isOrganisationChecked?: boolean | undefined
-  /** The right to run it, where the caller has it already. */
-  held?: Hold | undefined
 }
 
 /** Runs a batch from where it stands, telling how far it has come. */
 export async function startBatch(
   ports: StartPorts,
   batchId: string,
-  { file: given, max, only, held, isPlanned, isQueued, isOrganisationChecked }: StartOptions,
+  { file: given, isPlanned, max = Number.POSITIVE_INFINITY, ...options }: StartOptions,
 ): Promise<CarriedOut> {
   const { inbox, orphans: _, place, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
-  const { carryOut } = await import('./carry-out.ts')
   await loadForResults()
   const told = new Set<string>()
   const done = await carryOut({ ...run, onEvent: meter.onEvent }, batchId, {
-    max: max ?? Number.POSITIVE_INFINITY,
-    only,
-    checksPackage: isPlanned !== true,
-    held,
-    isQueued,
+    ...options,
+    max,
     waitBudgetMs,
+    checksPackage: isPlanned !== true,
     unclaimed: () => inbox.unclaimed(run.api.baseUrl),
-    isOrganisationChecked,
     confirmStarterLeft: confirmStarterLeft(prompter, run.api),
     onStart(batch) {
       const { counts, userEmail: begunAs } = batch
@@ -105,6 +98,172 @@ async function lookForSecondOrders(
     const found = (await secondOrders(ports, ids)).filter(({ requestId }) => !told.has(requestId))
     for (const { requestId } of found) told.add(requestId)
     if (found.length > 0) onNotice({ name: 'second-orders', found })
+  } catch (error) {
+    if (!(error instanceof RefcheckError) || error.code === 'io') throw error
+  }
+}
+
+export interface CarryOut extends RunLimits {
+  /** Whether to ask first if its package can still be ordered; one read. */
+  checksPackage?: boolean | undefined
+  /** Ids of requests that events told of and no order holds. */
+  unclaimed: () => Promise<Iterable<string>>
+  /** Writes the results file of what stands now; whether there is one then. */
+  writeResults: (batch: Batch) => Promise<boolean>
+  /** The results file could not be written. */
+  onUnwritten?: ((error: RefcheckError, batch: Batch) => void) | undefined
+  /** The caller has checked that the key belongs to the batch's organisation. */
+  isOrganisationChecked?: boolean | undefined
+  /** Asks whether the user who began it has left; undefined where nobody can be asked. */
+  confirmStarterLeft?: ((batch: Batch) => Promise<boolean>) | undefined
+  onReconciled?: ((found: Reconciliation) => void) | undefined
+  /** Done before the first row goes out, once it is clear that rows may. */
+  beforeFirst?: (() => Promise<void>) | undefined
+  /** Left for workers, of which this is one; else whoever runs it takes it from them. */
+  isQueued?: boolean | undefined
+  /** The right to run it, where the caller has it already; it is released in the end. */
+  held?: Hold | undefined
+  /** The batch as it stands before the first row goes out. */
+  onStart?: ((batch: Batch) => void) | undefined
+}
+
+/** A batch as a run has left it, and what the run is told to have come to. */
+export interface CarriedOut {
+  batch: Batch
+  failure: RefcheckError | undefined
+}
+
+/**
+ * Runs a batch from where it stands: settles what can be settled, sends what is pending, settles again,
+ * writes the results. Throws an IncompleteError, with nothing sent, where another process runs it, and IoError for a closed store,
+ * unless rows of the batch are unknown: those come first.
+ */
+export async function carryOut(ports: RunPorts, batchId: string, options: CarryOut): Promise<CarriedOut> {
+  try {
+    return await runFromWhereItStands(ports, batchId, options)
+  } catch (error) {
+    if (!(error instanceof StoreClosedError) || options.isQueued === true) throw error
+    const batch = await requireBatch(ports, batchId)
+    if (batch.counts.unknown === 0) throw error
+    const end: RunEnd = { kind: 'halted', error }
+    const failure = verdict(batchId, batch.counts, end, undefined, await firstRows(ports, batch))
+    return { batch: { ...batch, holder: undefined }, failure }
+  }
+}
+
+async function runFromWhereItStands(
+  ports: RunPorts,
+  batchId: string,
+  options: CarryOut,
+): Promise<CarriedOut> {
+  const hold = options.held ?? (await holdClean(ports, batchId))
+  try {
+    const batch = await requireBatch(ports, batchId)
+    requireSameService(batch, ports.api)
+    const isTaken = batch.queuedAt !== undefined && options.isQueued !== true
+    if (isTaken) await ports.batches.recordQueued(batchId, undefined)
+    const mustCheck = batch.counts.pending > 0 && options.isOrganisationChecked !== true
+    const stranger = mustCheck
+      ? await requireSameOrganisation(ports, batch, options.confirmStarterLeft)
+      : undefined
+    const checks = stranger === undefined && options.checksPackage === true && batch.counts.pending > 0
+    const error = stranger ?? (checks ? await packageOfBatchGone(ports, batch) : undefined)
+    if (error === undefined) {
+      await settleUnknown(ports, batch, options)
+      if (batch.counts.pending > 0) await options.beforeFirst?.()
+    }
+    await ports.batches.recordHalt(batchId, undefined)
+    const standing = await requireBatch(ports, batchId)
+    options.onStart?.(standing)
+    const { unknown, pending } = standing.counts
+    const limits = { ...options, afterUnknown: unknown > 0 && pending > 0 }
+    const end: RunEnd =
+      error === undefined ? await runWithOthers(ports, batchId, limits) : { kind: 'halted', error }
+    if (end.kind === 'halted') {
+      const { code, message, hint } = end.error
+      await ports.batches.recordHalt(batchId, { at: ports.clock.now(), code, message, hint })
+    }
+    await settleUnknown(ports, await requireBatch(ports, batchId), options)
+    const written = await tryToWriteResults(await requireBatch(ports, batchId), options)
+    const unwritten = typeof written === 'boolean' ? undefined : written
+    const left = await requireBatch(ports, batchId)
+    const stops = await ports.waiting.stops(batchId)
+    const failure = verdict(batchId, left.counts, end, stops, await firstRows(ports, left))
+    // A file of people that was changed meanwhile is a person's doing, and no fault.
+    const ends = failure === undefined && unwritten?.code === 'io'
+    if (unwritten !== undefined && !ends) options.onUnwritten?.(unwritten, left)
+    // This process is about to let go of it.
+    return {
+      batch: { ...left, holder: undefined, resultsFile: written === true ? left.resultsFile : undefined },
+      failure: ends ? resultsUnwritten(batchId, unwritten) : failure,
+    }
+  } finally {
+    await hold.release()
+  }
+}
+
+/** The first rows that wait for a person, and what the first duplicate matches. */
+async function firstRows({ batches }: RunPorts, { id, counts }: Batch): Promise<FirstRows> {
+  const first = async (state: 'held' | 'unknown' | 'duplicate'): Promise<BatchRow | undefined> => {
+    if (counts[state] === 0) return undefined
+    const { value } = await batches.rows(id, { states: [state], limit: 1 }).next()
+    return value ?? undefined
+  }
+  const duplicate = (await first('duplicate'))?.matches
+  return {
+    held: (await first('held'))?.row,
+    unknown: (await first('unknown'))?.row,
+    duplicate: duplicate && matchInError(duplicate),
+  }
+}
+
+/** The results file only tells what the store knows: a failure of it never hides what became of the rows. */
+async function tryToWriteResults(batch: Batch, options: CarryOut): Promise<RefcheckError | boolean> {
+  try {
+    return await options.writeResults(batch)
+  } catch (error) {
+    if (!(error instanceof RefcheckError)) throw error
+    return error
+  }
+}
+
+function resultsUnwritten(batchId: string, { message }: RefcheckError): IoError {
+  return new IoError(`the results file was not written: ${message}`, {
+    hint: `What became of each row is in the store. Write it to a file with: refcheck batch export ${batchId} --output results.csv`,
+  })
+}
+
+/** Holds the batch with no row in `sending`: rows of a runner that died become `unknown` first. */
+async function holdClean({ batches, ledger, clock }: RunPorts, batchId: string): Promise<Hold> {
+  for (let tries = 0; tries < 3; tries += 1) {
+    await ledger.recover(clock.now())
+    const hold = await batches.hold(batchId, 'sending')
+    if (hold === undefined) throw heldElsewhere(await batches.find(batchId))
+    // Others send theirs beside this one.
+    if (batches.isShared) return hold
+    const { sending } = await batches.counts(batchId)
+    if (sending === 0) return hold
+    await hold.release()
+  }
+  throw new InternalError(`batch ${batchId} has a row in flight that no process sends`)
+}
+
+async function requireBatch({ batches }: RunPorts, batchId: string): Promise<Batch> {
+  const batch = await batches.find(batchId)
+  if (batch === undefined) throw new InternalError(`batch ${batchId} is gone from the store`)
+  return batch
+}
+
+/** "The runner reconciles by itself at the end and when it starts." A service that is away then is no reason to stop. */
+async function settleUnknown(ports: RunPorts, batch: Batch, options: CarryOut): Promise<void> {
+  const { unknown: doubtful, dropped, pending } = batch.counts
+  if (doubtful + dropped + pending === 0 || ports.signal?.aborted === true) return
+  const unknown = await rowsInDoubt(ports.ledger, batch.id)
+  if (unknown.length === 0) return
+  const ids = await options.unclaimed()
+  try {
+    const reconciled = await reconcile(ports, unknown, ids)
+    options.onReconciled?.(reconciled)
   } catch (error) {
     if (!(error instanceof RefcheckError) || error.code === 'io') throw error
   }

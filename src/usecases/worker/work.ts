@@ -5,7 +5,7 @@ import { RefcheckError } from '../../errors/base.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
-import type { CarriedOut } from '../batch/carry-out.ts'
+import type { CarriedOut } from '../batch/start.ts'
 import type { PurgedAll } from '../store/purge.ts'
 import { WakeableSleep } from '../webhook/wakeable-sleep.ts'
 

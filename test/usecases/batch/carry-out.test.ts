@@ -19,7 +19,7 @@ import { personOf } from '../../store/ledger/batches.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import { ForbiddenError, InvalidInputError, IoError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { carryOut, type CarryOut } from '../../../src/usecases/batch/carry-out.ts'
+import { carryOut, type CarryOut } from '../../../src/usecases/batch/start.ts'
 
 let store: Store
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import type { ReceivedEvent } from '../../../src/domain/webhook/events.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { reconcileFrom, settleManually } from '../../../src/usecases/batch/settle.ts'
+import { reconcileByEvidence, reconcileByDecision } from '../../../src/usecases/batch/reconcile-batch.ts'
 import { startBatch } from '../../../src/usecases/batch/start.ts'
 import { beginOne } from '../../store/ledger/batches.ts'
 import { orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
@@ -56,7 +56,7 @@ describe('what batch reconcile takes ids from', () => {
   test('the webhook inbox: those that no submission holds', async () => {
     const { batch } = await unknownRows(store)
     await store.inbox.add([eventOf(idOf(1))], false)
-    const found = await reconcileFrom(runnerOf(store, knows(1)).ports, everything)
+    const found = await reconcileByEvidence(runnerOf(store, knows(1)).ports, everything)
     expect(found).toMatchObject({ settled: [{ requestId: idOf(1) }], open: [], secondOrders: [] })
     expect(await statesOf(store, batch.id)).toEqual(['accepted'])
   })
@@ -65,7 +65,7 @@ describe('what batch reconcile takes ids from', () => {
     await unknownRows(store, { rows: orderRows(2) })
     await store.inbox.add([eventOf(idOf(2))], false)
     const { ports, api } = runnerOf(store, knows(1))
-    const found = await reconcileFrom(ports, { batchId: undefined, ids: [idOf(1)] })
+    const found = await reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(1)] })
     expect({ found, read: api.readIds }).toMatchObject({
       found: { settled: [{ submission: { row: 1 } }] },
       read: [idOf(1)],
@@ -78,10 +78,13 @@ describe('whose rows it settles', () => {
     const { batch: one } = await unknownRows(store)
     const { batch: other } = await unknownRows(store, { rows: orderRows(1, 2) })
     const { ports } = runnerOf(store, knows(1, 2))
-    const found = await reconcileFrom(ports, { batchId: other.id, ids: [idOf(1), idOf(2)] })
+    const found = await reconcileByEvidence(ports, { batchId: other.id, ids: [idOf(1), idOf(2)] })
     expect(found).toMatchObject({ settled: [{ submission: { batchId: other.id } }], open: [] })
     expect(await statesOf(store, one.id)).toEqual(['unknown'])
-    const rest = await reconcileFrom(runnerOf(store, knows(1)).ports, { batchId: undefined, ids: [idOf(1)] })
+    const rest = await reconcileByEvidence(runnerOf(store, knows(1)).ports, {
+      batchId: undefined,
+      ids: [idOf(1)],
+    })
     expect(rest).toMatchObject({ settled: [{ submission: { batchId: one.id } }] })
   })
 
@@ -89,12 +92,12 @@ describe('whose rows it settles', () => {
     await beginOne(store.ledger, 'person1@example.com')
     const row = requestFor(1, { requester: { email: 'member@example.com' } })
     const { ports } = runnerOf(store, { reads: { [idOf(1)]: row } })
-    expect((await reconcileFrom(ports, { batchId: undefined, ids: [idOf(1)] })).settled).toHaveLength(1)
+    expect((await reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(1)] })).settled).toHaveLength(1)
   })
 
   test('a batch that is in no store is told', async () => {
     const { ports } = runnerOf(store)
-    await expect(reconcileFrom(ports, { batchId: 'nowhere', ids: [] })).rejects.toMatchObject({
+    await expect(reconcileByEvidence(ports, { batchId: 'nowhere', ids: [] })).rejects.toMatchObject({
       code: 'not_found',
     })
   })
@@ -104,7 +107,7 @@ describe('whose rows it settles', () => {
     const decision = { by: 'a person', why: 'nobody knows' }
     for (const row of rows)
       await store.ledger.move(row, { to: 'dropped', at: sentAt, reason: 'dropped', decision })
-    await reconcileFrom(runnerOf(store, knows(1)).ports, { batchId: undefined, ids: [idOf(1)] })
+    await reconcileByEvidence(runnerOf(store, knows(1)).ports, { batchId: undefined, ids: [idOf(1)] })
     expect(await statesOf(store, batch.id)).toEqual(['accepted'])
   })
 })
@@ -116,7 +119,7 @@ test('a request for a person ordered here that nobody here made is reported as a
     await sendRow(store, row, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
   const orphan = requestFor(1, { request_id: idOf(9) })
   const { ports } = runnerOf(store, { reads: { [idOf(9)]: orphan } })
-  const { secondOrders } = await reconcileFrom(ports, { batchId: undefined, ids: [idOf(9)] })
+  const { secondOrders } = await reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(9)] })
   expect(secondOrders).toEqual([
     {
       requestId: idOf(9),
@@ -129,7 +132,7 @@ test('a request for a person ordered here that nobody here made is reported as a
 describe('the results file', () => {
   const results = () => readFileSync(join(folder, 'people.results.csv'), 'utf8')
   const settle = (batchId?: string) =>
-    reconcileFrom(runnerOf(store, knows(1)).ports, { batchId, ids: [idOf(1)] })
+    reconcileByEvidence(runnerOf(store, knows(1)).ports, { batchId, ids: [idOf(1)] })
 
   test('tells what was settled by proof, and by a person', async () => {
     await unknownRows(store, { ...peopleFile(folder, 2), rows: orderRows(2) })
@@ -137,7 +140,7 @@ describe('the results file', () => {
     expect(results()).toContain(`accepted,${idOf(1)},RECEIVED`)
     expect(results()).toContain('unknown,')
     const [batch] = await store.batches.list()
-    await settleManually(runnerOf(store, knows(1)).ports, {
+    await reconcileByDecision(runnerOf(store, knows(1)).ports, {
       batchId: batch?.id ?? '',
       row: 2,
       answer: { kind: 'leave' },
@@ -156,7 +159,7 @@ describe('the results file', () => {
 
   test('is left alone where nothing was settled', async () => {
     await unknownRows(store, peopleFile(folder))
-    await reconcileFrom(runnerOf(store).ports, { batchId: undefined, ids: [] })
+    await reconcileByEvidence(runnerOf(store).ports, { batchId: undefined, ids: [] })
     expect(results).toThrow('ENOENT')
   })
 
@@ -166,7 +169,7 @@ describe('the results file', () => {
       resultsFile: join(folder, 'gone', 'people.results.csv'),
     })
     const { ports, notices } = runnerOf(store, knows(1))
-    expect((await reconcileFrom(ports, { batchId: undefined, ids: [idOf(1)] })).settled).toHaveLength(1)
+    expect((await reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(1)] })).settled).toHaveLength(1)
     expect(notices).toMatchObject([{ name: 'results-unwritten', batchId: undefined }])
     expect(await statesOf(store, batch.id)).toEqual(['accepted'])
   })
@@ -179,7 +182,7 @@ describe('the results file', () => {
       throw surprise
     }
     Object.assign(ports.batches, { rows })
-    await expect(reconcileFrom(ports, { batchId: undefined, ids: [idOf(1)] })).rejects.toBe(surprise)
+    await expect(reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(1)] })).rejects.toBe(surprise)
   })
 
   test('that a colleague wrote since is heard before a row is sent again', async () => {
@@ -192,7 +195,12 @@ describe('the results file', () => {
     const { batch } = await unknownRows(store, { ...file, resultsFile: join(folder, 'mine.csv') })
     const { ports, api } = runnerOf(store, { api: packages, clock: later(20) })
     const answer = { kind: 'order', confirmedEmail: 'person1@example.com' } as const
-    const { failure } = await settleManually(ports, { batchId: batch.id, row: 1, answer, reason: undefined })
+    const { failure } = await reconcileByDecision(ports, {
+      batchId: batch.id,
+      row: 1,
+      answer,
+      reason: undefined,
+    })
     expect({ sent: api.sent, states: await statesOf(store, batch.id) }).toEqual({
       sent: [],
       states: ['duplicate'],

@@ -16,7 +16,7 @@ import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { StartPorts } from '../../../src/usecases/batch/start.ts'
-import { runBatch } from '../../../src/usecases/batch/run.ts'
+import { runBatch } from '../../../src/usecases/batch/runner.ts'
 import { governor } from '../../../src/usecases/quota/governor.ts'
 
 export const noLimit: RunLimits = { max: Number.POSITIVE_INFINITY, waitBudgetMs: Number.POSITIVE_INFINITY }

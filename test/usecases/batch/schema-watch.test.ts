@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { memoryStore, runnerOf, takenIn } from './runner.ts'
 import { schemaOf } from '../../domain/form/sample-schema.ts'
 import { orderRows } from '../../store/ledger/files.ts'
-import { rowsNoLongerFit } from '../../../src/usecases/batch/schema-watch.ts'
+import { rowsNoLongerFit } from '../../../src/usecases/batch/packages.ts'
 
 test('after a field was refused the schema is read again, past the copy that is kept', async () => {
   const store = await memoryStore()

@@ -6,7 +6,7 @@ import { orderRows, rowsOf } from '../../store/ledger/files.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { acknowledgeSecondOrder, secondOrders } from '../../../src/usecases/batch/second-orders.ts'
+import { acknowledgeSecondOrder, secondOrders } from '../../../src/usecases/batch/reconcile.ts'
 
 let store: Store
 

@@ -22,7 +22,7 @@ import type { Change } from '../../../src/domain/submission/change.ts'
 import type { RowVersion } from '../../../src/domain/submission/submission.ts'
 import { IoError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { settleManually } from '../../../src/usecases/batch/settle.ts'
+import { reconcileByDecision } from '../../../src/usecases/batch/reconcile-batch.ts'
 
 let store: Store
 
@@ -61,7 +61,7 @@ async function answer(
       ...world.ledger,
     },
   })
-  const done = await settleManually(runner.ports, { batchId: id, row, answer: said, reason }).catch(
+  const done = await reconcileByDecision(runner.ports, { batchId: id, row, answer: said, reason }).catch(
     (thrown: unknown) => ({ thrown }),
   )
   prompter?.finish()
@@ -184,7 +184,7 @@ describe('they have it', () => {
     })
     const { batch } = await unknownRows(store)
     await ports.governor.take('create')
-    await settleManually(
+    await reconcileByDecision(
       { ...ports, onPaced: (seconds) => paced.push(seconds) },
       { batchId: batch.id, row: 1, answer: has, reason: undefined },
     )

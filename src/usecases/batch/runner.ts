@@ -1,4 +1,3 @@
-import type { BatchRow } from '../../domain/batch/batch.ts'
 import {
   type RunEnd,
   type RunLimits,
@@ -7,6 +6,8 @@ import {
   type Step,
   weigh,
 } from '../../domain/batch/run-policy.ts'
+import type { RunPorts } from './ports.ts'
+import type { BatchRow } from '../../domain/batch/batch.ts'
 import { changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
 import { stopText } from '../../domain/submission/duplicate.ts'
 import type { Stop } from '../../domain/submission/match.ts'
@@ -16,13 +17,40 @@ import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Attempt } from '../../domain/submission/submission.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
-import { packageGone } from './package-gone.ts'
-import type { RunPorts } from './ports.ts'
+import { packageGone, rowsNoLongerFit } from './packages.ts'
 import { newAttempt, sendAttempt } from '../request/attempt.ts'
 import { prove } from '../request/prove.ts'
 import { settle, untilRecorded } from '../request/settle.ts'
-import { rowsNoLongerFit } from './schema-watch.ts'
-import { untilWell } from './until-well.ts'
+
+const everyMs = 500
+/** Past the longest POST and the lease of whoever died in the middle of one. */
+const longestWaitMs = 90_000
+
+/**
+ * Runs a batch that other runners may send rows of as well, and is done once they are: a row that one of them gives back is
+ * sent by this one, and one whose runner is gone is unknown.
+ */
+export async function runWithOthers(ports: RunPorts, batchId: string, limits: RunLimits): Promise<RunEnd> {
+  for (let run = limits; ; run = { ...limits, afterUnknown: false }) {
+    const end = await runBatch(ports, batchId, run)
+    const isWhole = limits.only === undefined && limits.max === Number.POSITIVE_INFINITY
+    if (end.kind !== 'done' || !isWhole || !ports.batches.isShared || !(await comesBack(ports, batchId))) {
+      return end
+    }
+  }
+}
+
+/** Whether a row waits again, once nobody sends one any more. */
+async function comesBack({ batches, ledger, clock, signal }: RunPorts, batchId: string): Promise<boolean> {
+  const deadline = clock.monotonic() + longestWaitMs
+  for (;;) {
+    await ledger.recover(clock.now())
+    const { sending, pending } = await batches.counts(batchId)
+    if (pending > 0) return signal?.aborted !== true
+    if (sending === 0 || signal?.aborted === true || clock.monotonic() >= deadline) return false
+    await clock.sleep(everyMs, signal).catch(() => undefined)
+  }
+}
 
 type Accepted = Extract<Outcome, { kind: 'accepted' }>
 
@@ -275,5 +303,39 @@ class Run {
 
   #event({ row }: Pick<BatchRow, 'row'>, state: SubmissionState, reason?: string): void {
     this.#ports.onEvent?.({ name: 'row', row, state, reason })
+  }
+}
+
+const firstPauseMs = 5_000
+const longestPauseMs = 60_000
+
+/**
+ * "After any unknown nothing more is sent until a ping and a read answer well, so an outage costs one
+ * row" (ordering protocol). Undefined once it answers well; an error where waiting does not help, or `budgetMs` ran out.
+ * Rejects when the signal aborts.
+ */
+async function untilWell(ports: RunPorts, budgetMs: number): Promise<RefcheckError | undefined> {
+  const { api, clock, signal, onEvent } = ports
+  const deadline = clock.monotonic() + budgetMs
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+    const error = await trouble()
+    if (error === undefined) return undefined
+    signal?.throwIfAborted()
+    const passes = error.code === 'unavailable' || error.code === 'throttled'
+    const waitMs = Math.max(pauseMs, (error.retryAfter ?? 0) * 1000)
+    if (!passes || clock.monotonic() + waitMs > deadline) return error
+    onEvent?.({ name: 'outage', reason: error.message, seconds: waitMs / 1000 })
+    await clock.sleep(waitMs, signal)
+  }
+
+  async function trouble(): Promise<RefcheckError | undefined> {
+    try {
+      await api.ping(signal)
+      await api.listUsers(signal)
+      return undefined
+    } catch (error) {
+      if (error instanceof RefcheckError) return error
+      throw error
+    }
   }
 }

@@ -1,0 +1,285 @@
+import {
+  threeAnswers,
+  type ProvidersAnswer,
+  requireSendable,
+  requireUnsettled,
+  type Reconciliation,
+  differencesText,
+  confirmation,
+  toConfirm,
+} from '../../domain/batch/reconciliation.ts'
+import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
+import { heldElsewhere } from '../../domain/batch/standing.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { InternalError, OutcomeUnknownError, UsageError, InvalidInputError } from '../../errors/kinds.ts'
+import { type CarriedOut, startBatch, type StartPorts } from './start.ts'
+import { reconcile, rowsInDoubt, secondOrders, type ReconcilePorts } from './reconcile.ts'
+import { fileOfBatch, writeResults } from './results-file.ts'
+import { confirmStarterLeft, requireSameOrganisation, requireSameService } from './same-organisation.ts'
+import { findBatch, findRow } from './read-batch.ts'
+import { hearAgain } from './witnesses.ts'
+import { changedElsewhere } from '../../domain/submission/attempt.ts'
+import type { Change } from '../../domain/submission/change.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+import { rowsOfRequest } from '../request/find-id.ts'
+import { serviceAheadMs } from '../request/prove.ts'
+import { personWithEmail } from '../../domain/wording/shown-name.ts'
+import { uuid } from '../../contract/identifiers.ts'
+import { localTime } from '../../domain/wording/local-time.ts'
+
+/** Looks for proof among requests: `ids` of captured events, or what the inbox tells of where undefined. */
+export async function reconcileByEvidence(
+  ports: StartPorts,
+  { batchId, ids }: { batchId: string | undefined; ids: readonly string[] | undefined },
+): Promise<Reconciliation> {
+  const { ledger, batches, inbox, clock } = ports
+  const batch = batchId === undefined ? undefined : await findBatch(ports, batchId)
+  await ledger.recover(clock.now())
+  const unknown = await rowsInDoubt(ledger, batch?.id)
+  const named = ids ?? (await inbox.unclaimed(ports.api.baseUrl))
+  const found = await reconcile(ports, unknown, named)
+  for (const each of new Set(found.settled.map(({ submission }) => submission.batchId))) {
+    const settled = await batches.find(each)
+    if (settled !== undefined) await renewResults(ports, settled)
+  }
+  return { ...found, secondOrders: await secondOrders(ports, named) }
+}
+
+/** What was settled is told by the results file too, where there is one and its file of people is as it was. */
+async function renewResults({ batches, place, onNotice }: StartPorts, batch: Batch): Promise<void> {
+  const file = await fileOfBatch(place, batch)
+  if (file === undefined) return
+  try {
+    await writeResults(batches, batch, file)
+  } catch (error) {
+    if (!(error instanceof RefcheckError)) throw error
+    onNotice({ name: 'results-unwritten', why: error.message, batchId: undefined })
+  }
+}
+
+interface ManualSettlement {
+  batchId: string
+  row: number
+  /** Undefined: a person is asked. */
+  answer: ProvidersAnswer | undefined
+  reason: string | undefined
+}
+
+/** Records what the provider said of one row: its request, that it is sent again at once, or that it is never sent. */
+export async function reconcileByDecision(ports: StartPorts, hand: ManualSettlement): Promise<CarriedOut> {
+  const { batches, prompter } = ports
+  const batch = await findBatch(ports, hand.batchId)
+  const row = await findRow(batches, batch.id, hand.row)
+  if (row === undefined) {
+    throw new UsageError(`row ${hand.row} is not in batch ${batch.id}`, {
+      hint: `List the unknown rows with: refcheck batch rows ${batch.id} --state unknown`,
+    })
+  }
+  requireUnsettled(row)
+  requireSameService(batch, ports.api)
+  const answer = hand.answer ?? (await askedAnswer(prompter, row))
+  switch (answer?.kind) {
+    case 'has': {
+      const { packageId } = row
+      if (packageId === undefined) throw new InternalError(`row ${row.row} was sent without a package`)
+      const { requestId } = answer
+      await requireOrganisation(ports, batch)
+      await recordAnswer(ports, prompter, { ...row, packageId }, { requestId, why: hand.reason })
+      break
+    }
+    case 'leave':
+      await requireOrganisation(ports, batch)
+      await record(ports, row, {
+        to: 'dropped',
+        at: ports.clock.now(),
+        reason: 'dropped by a person’s decision',
+        decision: { by: ports.api.userEmail, why: hand.reason ?? 'a person decided to drop it' },
+      })
+      break
+    case 'order':
+      return orderAgain(ports, batch, row, answer.confirmedEmail, hand.reason)
+    case undefined: {
+      const failure = new OutcomeUnknownError(`row ${row.row} is still not settled`, {
+        hint: threeAnswers(row, row.recipient?.email),
+        order: { batchId: batch.id, row: row.row },
+      })
+      return { batch, failure }
+    }
+  }
+  const settled = await findBatch(ports, batch.id)
+  await renewResults(ports, settled)
+  return { batch: settled, failure: undefined }
+}
+
+/** A decision about a row changes nothing before it is clear that the key belongs to the batch's organisation. */
+async function requireOrganisation(ports: StartPorts, batch: Batch): Promise<void> {
+  const confirm = confirmStarterLeft(ports.prompter, ports.api)
+  const failure = await requireSameOrganisation(ports, batch, confirm)
+  if (failure !== undefined) throw failure
+}
+
+async function orderAgain(
+  ports: StartPorts,
+  batch: Batch,
+  row: BatchRow,
+  typed: string | undefined,
+  reason: string | undefined,
+): Promise<CarriedOut> {
+  const now = ports.clock.now()
+  requireSendable(row, now - Math.max(0, await ports.ledger.clockAheadMs(now)))
+  await requireOrganisation(ports, batch)
+  const confirmedEmail = typed ?? (await typedEmail(ports, row))
+  const hold = await ports.ledger.hold(batch)
+  if (hold === undefined) throw heldElsewhere(batch)
+  try {
+    await queueAgain(ports, row, confirmedEmail, reason ?? 'a person decided to send it again')
+  } finally {
+    if (batch.kind === 'file' || row.recipient === undefined) await hold.release()
+  }
+  if (row.recipient === undefined) {
+    const closed = await findBatch(ports, batch.id)
+    await renewResults(ports, closed)
+    return { batch: closed, failure: undefined }
+  }
+  // Somebody may have ordered it meanwhile, with a store of their own.
+  if (batch.kind === 'file') await hearAgain(ports, ports.place, batch)
+  return startBatch(ports, batch.id, {
+    only: row.row,
+    held: batch.kind === 'single' ? hold : undefined,
+    isOrganisationChecked: true,
+  })
+}
+
+async function typedEmail({ prompter, onNotice }: StartPorts, { row, recipient }: BatchRow): Promise<string> {
+  if (prompter === undefined) {
+    throw new UsageError('there is no terminal to confirm the recipient’s e-mail on', {
+      hint: 'Nothing was done. Run it again with --confirm-email EMAIL.',
+    })
+  }
+  if (recipient === undefined) {
+    return prompter.text({ message: `Type the e-mail of row ${row}’s recipient to close the row:` })
+  }
+  onNotice({ name: 'may-order-again', row })
+  return prompter.text({ message: `Type the e-mail of row ${row}’s recipient to send it again:` })
+}
+
+async function record(
+  { ledger }: Pick<ReconcilePorts, 'ledger'>,
+  row: BatchRow,
+  change: Change,
+): Promise<void> {
+  if (!(await ledger.move(row, change))) throw changedElsewhere()
+}
+
+/**
+ * Queues a row that can be sent again, because a person says so. A row without its recipient cannot be sent: it is `cancelled`, so
+ * that the person can be ordered. The batch is held by the caller.
+ */
+async function queueAgain(
+  ports: ReconcilePorts,
+  row: BatchRow,
+  confirmedEmail: string,
+  why: string,
+): Promise<void> {
+  const { ledger, clock, api } = ports
+  const isTheirs =
+    row.recipient === undefined
+      ? await ledger.isEmailOf(row, confirmedEmail)
+      : confirmedEmail.trim().toLowerCase() === row.recipient.email.toLowerCase()
+  if (!isTheirs) {
+    throw new InvalidInputError(`row ${row.row}: this is not the recipient’s e-mail`, {
+      hint: `Nothing was done. See whom the row is for with: refcheck batch rows ${row.batchId} --state unknown`,
+    })
+  }
+  const [to, reason] =
+    row.recipient === undefined
+      ? (['cancelled', 'the provider has no such request'] as const)
+      : (['pending', 'sent again by a person’s decision'] as const)
+  await record(ports, row, { to, at: clock.now(), reason, decision: { by: api.userEmail, why } })
+}
+
+/**
+ * Records the request that the provider named for a row whose outcome is unknown ("they have it"), after one read that
+ * shows it to be this row's. What differs is shown, and a person confirms it; without a terminal it is a UsageError.
+ */
+async function recordAnswer(
+  parts: ReconcilePorts,
+  prompter: Prompter | undefined,
+  row: BatchRow & { packageId: number },
+  { requestId, why }: { requestId: string; why: string | undefined },
+): Promise<void> {
+  const { api, ledger, clock, governor, signal, onPaced } = parts
+  await governor.take('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
+  const request = await api.getRequest(requestId, signal)
+  const holders = await rowsOfRequest(parts, request.request_id)
+  const byFingerprints = row.recipient === undefined ? await ledger.whom(row, request.recipient) : undefined
+  const differs = toConfirm(row, request, holders, await serviceAheadMs(parts), byFingerprints)
+  if (differs.length > 0) {
+    const command = `refcheck batch reconcile ${row.batchId} --row ${row.row} --request-id ${request.request_id}`
+    if (prompter === undefined) {
+      const text = differencesText(differs)
+      throw new UsageError(`request ${request.request_id} differs from row ${row.row}: ${text}`, {
+        hint: `Nothing was recorded. A person has to confirm it on a terminal: ${command}`,
+      })
+    }
+    if (!(await prompter.confirm({ message: confirmation(row, request, differs), isGrave: true }))) {
+      throw new UsageError(`request ${request.request_id} was not confirmed`, {
+        hint: 'Nothing was recorded; the row is as it was.',
+      })
+    }
+  }
+  const said = `the provider has it as request ${request.request_id}`
+  const shown =
+    differs.length === 0 ? 'a read showed this row’s order' : `confirmed: ${differencesText(differs)}`
+  await record(parts, row, {
+    to: 'accepted',
+    at: clock.now(),
+    requestId: request.request_id,
+    requestStatus: request.status,
+    decision: { by: api.userEmail, why: `${why ?? said}; ${shown}` },
+  })
+}
+
+/** Asks what the provider said of the person of a row, by name; undefined: that is not known yet. */
+async function askedAnswer(
+  prompter: Prompter | undefined,
+  row: BatchRow,
+): Promise<ProvidersAnswer | undefined> {
+  const { recipient, packageId } = row
+  if (prompter === undefined) {
+    throw new UsageError(`what the provider said of row ${row.row} is missing`, {
+      hint: threeAnswers(row, recipient?.email),
+    })
+  }
+  const who =
+    recipient === undefined ? 'the person of this row (removed from this store)' : personWithEmail(recipient)
+  const sentAt = row.attemptedAt === undefined ? '' : `, sent ${localTime(row.attemptedAt)}`
+  const kind = await prompter.select<ProvidersAnswer['kind'] | 'later'>({
+    message: `Does the provider have a request for ${who}, package ${packageId}${sentAt}?`,
+    choices: [
+      { value: 'later', label: 'I do not know yet', detail: 'Nothing is done.' },
+      { value: 'has', label: 'They have it', detail: 'Its id is asked for, read once and recorded.' },
+      {
+        value: 'order',
+        label: `They do not have it: ${recipient === undefined ? 'close the row' : 'order it'}`,
+        detail:
+          recipient === undefined
+            ? 'Nothing is sent; the person can then be ordered.'
+            : 'This is a new order, sent at once.',
+      },
+      { value: 'leave', label: 'Nobody knows: never send it', detail: 'The same order stays refused.' },
+    ],
+  })
+  switch (kind) {
+    case 'later':
+      return undefined
+    case 'leave':
+      return { kind }
+    case 'order':
+      return { kind, confirmedEmail: undefined }
+    case 'has': {
+      const check = (text: string) => (uuid.safeParse(text).success ? undefined : 'not a UUID')
+      return { kind, requestId: await prompter.text({ message: 'Id of their request:', check }) }
+    }
+  }
+}
