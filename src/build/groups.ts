@@ -29,12 +29,7 @@ export const groups: readonly Group[] = [
       // A few lines each, and a file of its own for each that is shared would be most of their cost.
       'cli/flags/duration',
       'cli/flags/list',
-      'compose/api',
-      'compose/http',
-      'compose/quota',
-      'compose/session',
-      'compose/store',
-      'compose/usage',
+      'app/app',
       'contract/statuses',
       'domain/submission/states',
       'domain/webhook/delivery',

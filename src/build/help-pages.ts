@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 // Said before oclif is loaded, which would take the width of the terminal that the build runs in.
 process.env['OCLIF_COLUMNS'] = '80'
 const { Config } = await import('@oclif/core/config')
-const { processContext } = await import('../cli/context.ts')
+const { processContext } = await import('../app/context.ts')
 const { main, packageJson } = await import('../cli/main.ts')
 const { pageNames } = await import('../cli/topic-pages.ts')
 

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 import { exitCodes } from '../cli/exit-codes.ts'
 import { topicPage } from '../cli/topic-pages.ts'
-import { commandManifest, outputSchemas } from '../compose/reference.ts'
+import { commandManifest, outputSchemas } from '../app/reference.ts'
 import { manPage } from '../output/views/man-page.ts'
 import { referenceView } from '../output/views/reference.ts'
 import { jsonKeys } from './json-keys.ts'

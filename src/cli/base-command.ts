@@ -19,10 +19,10 @@ import type { Sink } from '../output/streams.ts'
 import { type Terminal, terminalOf } from '../output/terminal.ts'
 import type { ListView, View } from '../output/view.ts'
 import { requireCountable, requireWords } from './command-line.ts'
-import { type Context, currentContext } from './context.ts'
+import { type Context, currentContext } from '../app/context.ts'
 import { Command, Flags } from './oclif.ts'
 import { ofCommand } from './parse-failure.ts'
-import { Scope } from './scope.ts'
+import { App } from '../app/app.ts'
 import { lightConfig } from './start/light-config.ts'
 import { nameCommand } from './again.ts'
 import { AlreadyReported } from './already-reported.ts'
@@ -38,7 +38,7 @@ export type LaunchableCommand = Pick<typeof BaseCommand, 'args' | 'id'> & {
 }
 
 /**
- * What every command has: the six flags of the contract, its context and scope, and the three
+ * What every command has: the six flags of the contract, its context and app, and the three
  * ways to answer. A command's `run` is flags → input, one domain call, one view.
  */
 export abstract class BaseCommand<T extends typeof Command> extends Command {
@@ -76,7 +76,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected readonly context: Context = currentContext()
   protected flags!: FlagsOf<T>
   protected args!: ArgsOf<T>
-  protected scope!: Scope
+  protected app!: App
   #filter: ((document: string, isShown?: boolean) => Filtered) | undefined
 
   override async init(): Promise<void> {
@@ -95,7 +95,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     // Also where no profile is used: a name that is none is a slip.
     if (this.flags.profile !== undefined) checkProfileName(this.flags.profile)
     if (this.flags.jq !== undefined) await this.filterWith(this.flags.jq)
-    this.scope = new Scope(this.context, {
+    this.app = new App(this.context, {
       version: this.config.version,
       profile: this.flags.profile,
       noColor: this.flags['no-color'],
@@ -116,7 +116,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   override async finally(): Promise<void> {
-    await this.scope?.close()
+    await this.app?.close()
   }
 
   /** Aborted by Ctrl-C. Asking for it makes the process end in order instead of at once. */
@@ -146,7 +146,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Goes on after a yes: the flag's, or a person's on a terminal. */
   protected async confirm(question: string, yes: boolean): Promise<void> {
     if (yes) return
-    const prompter = this.scope.prompter()
+    const prompter = this.app.prompter()
     this.refuse(
       prompter === undefined,
       'there is no terminal to confirm on',
@@ -169,7 +169,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected answer(view: View, failure?: RefcheckError): void {
     const { stdout } = this.context.streams
     this.beforeAnswer(failure)
-    const { keep } = this.scope
+    const { keep } = this.app
     if (this.flags.json)
       this.print(
         jsonDocument(view.isVerbatim === true ? view.json : keptInJson(view.json, keep), failure),
@@ -184,7 +184,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     const { stdout, stderr } = this.context.streams
     if (this.#filter === undefined) return stdout.write(document)
     // An expression may take texts apart.
-    const { text, problem } = this.#filter(this.scope.secrets.redact(document), stdout.isTTY)
+    const { text, problem } = this.#filter(this.app.secrets.redact(document), stdout.isTTY)
     stdout.write(text)
     if (problem === undefined) return
     const stumbled = new UsageError(`--jq: ${problem}`, {
@@ -197,7 +197,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Prints one document of a stream of them: with --json a single line. */
   protected answerLine(view: View): void {
     const { stdout } = this.context.streams
-    this.scope.reporter.done()
+    this.app.reporter.done()
     if (this.flags.json) this.print(`${jsonText(view.json)}\n`)
     else presentText(view, stdout, this.terminal)
   }
@@ -211,7 +211,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
       const rows = arranged.rows.map((row) => (view.json === undefined ? row : view.json(row)))
       this.print(jsonDocument(rows), failure)
     } else {
-      presentList(arranged, format, stdout, this.terminal, this.scope.keep)
+      presentList(arranged, format, stdout, this.terminal, this.app.keep)
     }
     if (failure !== undefined) this.fail(failure)
   }
@@ -225,7 +225,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   private beforeAnswer(failure: RefcheckError | undefined): void {
-    this.scope.reporter.done()
+    this.app.reporter.done()
     if (failure !== undefined) nameCommand(failure, this.context.argv ?? [], this.context.secrets)
   }
 

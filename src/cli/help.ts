@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { CommandHelp, Help } from '@oclif/core/help'
 
 import { terminalOf } from '../output/terminal.ts'
-import { currentContext } from './context.ts'
+import { currentContext } from '../app/context.ts'
 import { commandNames, unknownHelp } from './suggest.ts'
 import { pageNames, topicPage } from './topic-pages.ts'
 import { usageLines } from './usage-lines.ts'

@@ -1,7 +1,6 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/duration.ts'
 import { Args, Flags } from '../cli/oclif.ts'
-import { api } from '../compose/api.ts'
 import { anyAnswerView } from '../output/views/any-answer.ts'
 
 export default class ApiGet extends BaseCommand<typeof ApiGet> {
@@ -37,7 +36,7 @@ export default class ApiGet extends BaseCommand<typeof ApiGet> {
       `only GET is possible, not "${method.slice(0, 20)}"`,
       'Order with: refcheck request create',
     )
-    const { failure, ...answer } = await (await api(this.scope)).getAny(path, this.signal)
+    const { failure, ...answer } = await (await this.app.services('api')).api.getAny(path, this.signal)
     this.answer(anyAnswerView(answer, this.flags.include), failure)
   }
 }

@@ -1,12 +1,10 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/duration.ts'
 import { Args, Flags } from '../cli/oclif.ts'
-import { approvalPorts, plannedFile } from '../compose/approval.ts'
-import { api, governor } from '../compose/api.ts'
-import { batchPlanPorts, batchStartPorts, orderTalk } from '../compose/batch.ts'
-import { keepSuccessions, orderingAndFollowing, similarQuestion } from '../compose/request.ts'
-import { schemas } from '../compose/schemas.ts'
-import { standingView } from '../compose/store.ts'
+import { approvalPorts, plannedFile } from '../app/approval.ts'
+import { batchPlanPorts, batchStartPorts, orderTalk } from '../app/batch.ts'
+import { keepSuccessions, orderingAndFollowing, similarQuestion } from '../app/request.ts'
+import { standingView } from '../app/batch.ts'
 import { parsePlanCode } from '../domain/approval/plan-code.ts'
 import type { OrderPlan } from '../domain/approval/order-plan.ts'
 import { orderCostText, plannedPeopleText, plannedText } from '../output/views/approval.ts'
@@ -40,25 +38,25 @@ export default class Approve extends BaseCommand<typeof Approve> {
 
   async run(): Promise<void> {
     const { code } = this.args
-    const ports = await approvalPorts(this.scope, code)
+    const ports = await approvalPorts(this.app, code)
     const plan = await approvablePlan(ports, code)
-    this.scope.reporter.note(plannedText(plan))
+    this.app.reporter.note(plannedText(plan))
     const { what } = plan
     return what.kind === 'order' ? this.order(ports, plan, what.body) : this.batch(ports, plan, what)
   }
 
   private async order(approval: ApprovalPorts, plan: OrderPlan, body: string): Promise<void> {
-    const { scope, signal, guard } = this
-    const { reporter } = scope
+    const { app, signal, guard } = this
+    const { reporter } = app
     const show = showReview(reporter)
-    const { windows } = await (await governor(scope)).standing()
+    const { windows } = await (await app.services('governor')).governor.standing()
     const placed = await approveOrder(approval, plan, body, {
-      api: await api(scope),
-      cache: await schemas(scope),
+      api: (await app.services('api')).api,
+      cache: (await app.services('schemas')).schemas,
       prompter: approval.prompter,
-      onPackages: keepSuccessions(scope),
-      similar: similarQuestion(scope, signal, guard),
-      placing: async () => ({ ...(await orderingAndFollowing(scope, signal)), ...guard }),
+      onPackages: keepSuccessions(app),
+      similar: similarQuestion(app, signal, guard),
+      placing: async () => ({ ...(await orderingAndFollowing(app, signal)), ...guard }),
       signal,
       show: (rows, pack, page) => {
         const pages = show(rows, pack, page)
@@ -71,21 +69,21 @@ export default class Approve extends BaseCommand<typeof Approve> {
   }
 
   private async batch(approval: ApprovalPorts, plan: OrderPlan, what: PlannedBatch): Promise<void> {
-    const { scope, signal } = this
-    const { reporter } = scope
+    const { app, signal } = this
+    const { reporter } = app
     if (what.rows !== null) reporter.block(plannedPeopleText(what.rows, reporter.terminal))
     const allowances = { ...this.guard, shared: [], ignoreResults: false }
-    const planned = await plannedFile(scope, plan.code, what, allowances)
+    const planned = await plannedFile(app, plan.code, what, allowances)
     const shown = { quiet: false, yes: false, showChanges: true }
     const end = await approveFile(approval, plan, planned, {
-      planning: { ...(await batchPlanPorts(scope)), signal },
-      talk: orderTalk(scope, shown, (question) => this.confirm(question, false))(planned.file.name),
-      sending: () => batchStartPorts(scope, signal),
+      planning: { ...(await batchPlanPorts(app)), signal },
+      talk: orderTalk(app, shown, (question) => this.confirm(question, false))(planned.file.name),
+      sending: () => batchStartPorts(app, signal),
     })
     if (end.kind === 'unstarted') {
       return this.answer(unstartedView(end.plan, planned.file.name, end.packageId, true), end.failure)
     }
-    this.answer(await standingView(scope, end.done.batch, this.flags.json), end.done.failure)
+    this.answer(await standingView(app, end.done.batch, this.flags.json), end.done.failure)
   }
 
   private get guard() {

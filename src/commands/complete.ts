@@ -1,7 +1,7 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { Flags } from '../cli/oclif.ts'
-import { liveSources } from '../compose/completion.ts'
-import { commandManifest } from '../compose/reference.ts'
+import { liveSources } from '../app/completion.ts'
+import { commandManifest } from '../app/reference.ts'
 import { profileIn, wantedAt } from '../domain/completion/wanted.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { candidateLines } from '../output/views/completion.ts'
@@ -26,7 +26,7 @@ export default class Complete extends BaseCommand<typeof Complete> {
     if (wanted.kind !== 'live') return stdout.write(`:${wanted.kind}\n`)
     const { of, prefix } = wanted
     try {
-      const sources = liveSources(this.scope, commands, profileIn(words))
+      const sources = liveSources(this.app, commands, profileIn(words))
       const found = await liveValues(of, sources, current.slice(prefix.length))
       stdout.write(candidateLines(found.map(({ value, about }) => ({ value: `${prefix}${value}`, about }))))
     } catch (error) {

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { Args } from '../cli/oclif.ts'
-import { completionScript } from '../compose/completion-script.ts'
+import { completionScript } from '../app/completion-script.ts'
 import { completionScriptView, completionSetupView, shells } from '../output/views/completion.ts'
 
 export default class Completion extends BaseCommand<typeof Completion> {

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../cli/base-command.ts'
-import { diagnose, reportOn } from '../compose/doctor.ts'
-import { outputPlace, writeOutput } from '../compose/output-file.ts'
+import { diagnose, reportOn } from '../app/doctor.ts'
+import { outputPlace, writeOutput } from '../app/output-file.ts'
 import { Flags } from '../cli/oclif.ts'
 import { timeoutFlag } from '../cli/flags/duration.ts'
 import { doctorView } from '../output/views/doctor.ts'
@@ -30,12 +30,12 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
       typed === undefined
         ? undefined
         : await outputPlace(this.context, typed, { overwrite: false, binary: false, flag })
-    const found = await diagnose(this.scope, { needed, signal: this.signal })
+    const found = await diagnose(this.app, { needed, signal: this.signal })
     if (place !== undefined) {
-      const report = await reportOn(this.scope, found)
-      const text = this.scope.secrets.redact(JSON.stringify(report, undefined, 2))
+      const report = await reportOn(this.app, found)
+      const text = this.app.secrets.redact(JSON.stringify(report, undefined, 2))
       await writeOutput(this.context, place, [Buffer.from(`${text}\n`)])
-      if (typed !== undefined) this.scope.reporter.note(`Wrote ${typed}. Read it before you send it.`)
+      if (typed !== undefined) this.app.reporter.note(`Wrote ${typed}. Read it before you send it.`)
     }
     this.answer(doctorView(found.findings, place?.path), found.failure)
   }

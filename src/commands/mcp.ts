@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 
 import { BaseCommand } from '../cli/base-command.ts'
 import { Flags } from '../cli/oclif.ts'
-import { serveAgents } from '../compose/agent.ts'
+import { serveAgents } from '../app/agent.ts'
 
 export default class Mcp extends BaseCommand<typeof Mcp> {
   static override summary = 'Let an agent read, check and plan over stdio'
@@ -30,7 +30,7 @@ export default class Mcp extends BaseCommand<typeof Mcp> {
   }
 
   async run(): Promise<void> {
-    const { context, flags, scope } = this
+    const { context, flags, app } = this
     const { stdin, stdout } = context.streams
     this.refuse(
       stdin.isTTY || stdout.isTTY,
@@ -45,6 +45,6 @@ export default class Mcp extends BaseCommand<typeof Mcp> {
       reports: folder(flags.reports),
       showsPersonalData: flags['allow-personal-data'],
     }
-    await serveAgents(scope, allowances, this.signal)
+    await serveAgents(app, allowances, this.signal)
   }
 }

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/duration.ts'
 import { pingView } from '../output/views/ping.ts'
-import { publicApi } from '../compose/api.ts'
+import { resolveBaseUrl } from '../usecases/session/resolve.ts'
 
 export default class Ping extends BaseCommand<typeof Ping> {
   static override summary = 'Check that the service is up, and how fast it answers'
@@ -11,7 +11,8 @@ export default class Ping extends BaseCommand<typeof Ping> {
   static override flags = { timeout: timeoutFlag }
 
   async run(): Promise<void> {
-    const api = await publicApi(this.scope)
+    const { connect, ...sources } = await this.app.services('settings', 'env', 'profile', 'connect')
+    const api = connect({ baseUrl: await resolveBaseUrl(sources) })
     const answer = await api.ping(this.signal)
     this.answer(pingView({ base_url: api.baseUrl, ...answer }))
   }

@@ -1,6 +1,5 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { quotaView } from '../output/views/quota.ts'
-import { governor } from '../compose/api.ts'
 
 export default class Quota extends BaseCommand<typeof Quota> {
   static override summary = 'Show how much of the quota is left'
@@ -9,7 +8,7 @@ export default class Quota extends BaseCommand<typeof Quota> {
   static override examples = ['<%= config.bin %> quota', '<%= config.bin %> quota --json']
 
   async run(): Promise<void> {
-    const quota = await governor(this.scope)
+    const { governor: quota } = await this.app.services('governor')
     this.answer(quotaView(await quota.standing(), this.context.clock.now()))
   }
 }

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { exitCodes } from '../cli/exit-codes.ts'
 import { Flags } from '../cli/oclif.ts'
-import { commandManifest, outputSchemas } from '../compose/reference.ts'
+import { commandManifest, outputSchemas } from '../app/reference.ts'
 import { referenceView } from '../output/views/reference.ts'
 import { documentView } from '../output/views/schema.ts'
 

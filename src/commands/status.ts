@@ -1,9 +1,9 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { Flags } from '../cli/oclif.ts'
-import { failureToWrite, outputPlace, writeOutput } from '../compose/output-file.ts'
-import { overviewPorts, quotaInUse } from '../compose/overview.ts'
-import { rememberWritten } from '../compose/written-files.ts'
-import { storePage } from '../compose/people-page.ts'
+import { failureToWrite, outputPlace, writeOutput } from '../app/output-file.ts'
+import { overviewPorts, quotaInUse } from '../app/overview.ts'
+import { rememberWritten } from '../usecases/store/files-of-person.ts'
+import { storePage } from '../app/people-page.ts'
 import { overviewView } from '../output/views/overview.ts'
 import { readOverview } from '../usecases/overview/read.ts'
 
@@ -24,14 +24,17 @@ export default class Status extends BaseCommand<typeof Status> {
     const { html, overwrite } = this.flags
     const options = { overwrite, binary: false, flag: '--html', hasOverwrite: true }
     const place = html === undefined ? undefined : await outputPlace(this.context, html, options)
-    const overview = await readOverview(await overviewPorts(this.scope))
-    const quota = await quotaInUse(this.scope)
-    const content = place === undefined ? new Uint8Array() : await storePage(this.scope, overview)
+    const overview = await readOverview(await overviewPorts(this.app))
+    const quota = await quotaInUse(this.app)
+    const content = place === undefined ? new Uint8Array() : await storePage(this.app, overview)
     if (place !== undefined && place.path === undefined) return writeOutput(this.context, place, [content])
     const failure = await failureToWrite(this.context, place, () => content)
     if (place?.path !== undefined && failure === undefined) {
-      await rememberWritten(this.scope, { path: place.path, kind: 'export' })
-      this.scope.note(`Page written to ${place.path}`)
+      await rememberWritten(await this.app.services('written', 'reporter'), {
+        path: place.path,
+        kind: 'export',
+      })
+      this.app.note(`Page written to ${place.path}`)
     }
     this.answer(overviewView(overview, quota, this.context.clock.now()), failure)
   }

@@ -1,13 +1,12 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { durationFlag } from '../cli/flags/duration.ts'
 import { Flags } from '../cli/oclif.ts'
-import { retirement } from '../compose/retention.ts'
-import { store } from '../compose/store.ts'
-import { workerProfiles, workerQuota } from '../compose/worker.ts'
-import { serveHealth } from '../compose/worker-health.ts'
+import { workerProfiles, workerQuota } from '../app/worker.ts'
+import { serveHealth } from '../app/worker-health.ts'
 import { logEntry, type WorkerEvent } from '../domain/worker/events.ts'
 import { logView } from '../output/views/worker.ts'
 import { work } from '../usecases/worker/work.ts'
+import { retireExpired } from '../app/retention.ts'
 
 const usualRefreshMs = 900_000
 
@@ -45,7 +44,7 @@ export default class Worker extends BaseCommand<typeof Worker> {
   }
 
   async run(): Promise<void> {
-    const { flags, scope, signal } = this
+    const { flags, app, signal } = this
     const { clock } = this.context
     this.lasts()
     const listeners: ((event: WorkerEvent) => void)[] = [
@@ -55,9 +54,9 @@ export default class Worker extends BaseCommand<typeof Worker> {
       for (const listener of listeners) listener(event)
     }
     const { profiles, output } = flags
-    const members = await workerProfiles(scope, { profiles, output, signal, onEvent })
+    const members = await workerProfiles(app, { profiles, output, signal, onEvent })
     if (flags['health-port'] !== undefined) {
-      const health = await serveHealth(scope, {
+      const health = await serveHealth(app, {
         host: flags['health-host'] ?? '127.0.0.1',
         port: flags['health-port'],
         quota: () => workerQuota(members),
@@ -65,10 +64,9 @@ export default class Worker extends BaseCommand<typeof Worker> {
       listeners.push((event) => health.take(event))
       onEvent({ name: 'health', url: health.url })
     }
-    const { batches, inbox } = await store(scope)
+    const { batches, inbox } = await app.services('batches', 'inbox')
     const refreshMs = flags.refresh ?? usualRefreshMs
-    const retire = retirement(scope)
-    const own = { batches, inbox, profiles: members, retire, clock, signal }
+    const own = { batches, inbox, profiles: members, retire: () => retireExpired(app, false), clock, signal }
     await work({ ...own, refreshMs, once: flags.once, onEvent })
   }
 }

@@ -107,3 +107,12 @@ function hasName(): boolean {
     return false
   }
 }
+
+/** A folder that was removed has no path any more; what it was called leads to plain words about it later. */
+export function currentFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    return process.env['PWD'] ?? '/'
+  }
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { parseDuration } from '../../src/cli/flags/duration.ts'
+import { parseDuration } from '../../src/domain/wording/duration.ts'
 import { parseMoment } from '../../src/cli/flags/moment.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)

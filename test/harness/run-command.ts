@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-import type { Context } from '../../src/cli/context.ts'
+import type { Context } from '../../src/app/context.ts'
 import { main as mainOfSource } from '../../src/cli/main.ts'
 import * as kindsOfSource from '../../src/errors/kinds.ts'
 import * as wentBackOfSource from '../../src/errors/went-back.ts'

@@ -127,7 +127,7 @@ test('a command that reads a file of people is told by the one place that repeat
   )
   expect(byHand.map(({ path }) => path)).toEqual([])
   // What a stream is given directly has not been through `keep`: see domain/wording/kept-flags.ts.
-  const unkept = sources('src/{cli,commands,compose,output}/**/*.ts').filter(({ text }) =>
+  const unkept = sources('src/{app,cli,commands,output}/**/*.ts').filter(({ text }) =>
     /\.write\([^)]*refcheck (?!\$\{pjson)/.test(text),
   )
   expect(unkept.map(({ path }) => path)).toEqual([])

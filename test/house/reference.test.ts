@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { jsonKeys } from '../../src/build/json-keys.ts'
-import { outputSchemas } from '../../src/compose/reference.ts'
+import { outputSchemas } from '../../src/app/reference.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { root } from './sources.ts'

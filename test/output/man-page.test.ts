@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { commandManifest } from '../../src/compose/reference.ts'
+import { commandManifest } from '../../src/app/reference.ts'
 import { manPage } from '../../src/output/views/man-page.ts'
 import { root } from '../house/sources.ts'
 

@@ -13,11 +13,3 @@ export const filingFlags = {
     max: 64,
   }),
 }
-
-export interface FilingFlags {
-  'name-template': string | undefined
-  concurrency: number | undefined
-  overwrite: boolean
-  wait: boolean
-  timeout: number | undefined
-}

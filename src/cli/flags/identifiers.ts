@@ -1,3 +1,4 @@
+import { parsePackageId } from '../../domain/request/id-start.ts'
 import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { Args, Flags } from '../oclif.ts'
@@ -12,16 +13,6 @@ export function parseUuid(text: string, what: string): string {
     })
   }
   return text.toLowerCase()
-}
-
-/** A package id: a whole number from 1, written in digits only. */
-export function parsePackageId(text: string, what: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) {
-    throw new UsageError(`${what}: "${redactArgument(text)}" is not a package id`, {
-      hint: 'Package ids are whole numbers. List them with: refcheck packages list',
-    })
-  }
-  return Number(text)
 }
 
 export const packageIdArg = Args.custom<number>({
@@ -57,7 +48,7 @@ function parseRequestId(text: string, what: string): string {
   })
 }
 
-/** See requestIdsOf of compose/known-ids. */
+/** See requestIdsOf of app/ids. */
 export const requestIdArg = Args.custom({
   ignoreStdin: true,
   async parse(text, _context, options) {
@@ -65,7 +56,7 @@ export const requestIdArg = Args.custom({
   },
 })
 
-/** See requestIdsOf of compose/known-ids. */
+/** See requestIdsOf of app/ids. */
 export const requestIdFlag = Flags.custom({
   helpValue: 'REQUEST_ID',
   async parse(text, _context, options) {

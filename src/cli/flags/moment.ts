@@ -1,8 +1,8 @@
 import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { Flags } from '../oclif.ts'
 import { UsageError } from '../../errors/kinds.ts'
-import { currentContext } from '../context.ts'
-import { parseDuration } from './duration.ts'
+import { currentContext } from '../../app/context.ts'
+import { parseDuration } from '../../domain/wording/duration.ts'
 
 /**
  * A day (`2026-11-01`, from its first moment in UTC), a moment (`2026-11-01T09:30:00Z`), or how long

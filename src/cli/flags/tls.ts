@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { Flags } from '@oclif/core'
 
 import { IoError, UsageError } from '../../errors/kinds.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../../app/context.ts'
 
 /** Flags of every command that listens and can do so by https. */
 export const tlsFlags = {

@@ -2,7 +2,6 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { listProfiles } from '../../usecases/session/profiles.ts'
 import { profilesView } from '../../output/views/auth.ts'
-import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthList extends BaseCommand<typeof AuthList> {
   static override summary = 'List the profiles and where each key is kept'
@@ -11,7 +10,7 @@ export default class AuthList extends BaseCommand<typeof AuthList> {
   static override flags = listFlags
 
   async run(): Promise<void> {
-    const profiles = await listProfiles(await sessionSources(this.scope))
+    const profiles = await listProfiles(await this.app.services('settings', 'secrets', 'env', 'profile'))
     this.answerList(profilesView(profiles), listFormat(this.flags))
   }
 }

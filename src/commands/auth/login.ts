@@ -1,11 +1,9 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
-import { readSecretLine } from '../../compose/input.ts'
+import { readSecretLine } from '../../app/input.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { loginAsking } from '../../usecases/session/login-asking.ts'
 import { loginView, replacedText } from '../../output/views/auth.ts'
-import { connector, reacher } from '../../compose/api.ts'
-import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override summary = 'Check an API key and save it as a profile'
@@ -24,26 +22,25 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   }
 
   async run(): Promise<void> {
-    const { flags, scope, signal } = this
-    const { settings, secrets } = await sessionSources(scope)
+    const { flags, app, signal } = this
+    const { connect, ...kept } = await app.services('settings', 'secrets', 'connect')
     const apiKey = flags['with-key'] ? await readSecretLine(this.context, 'the API key') : undefined
     const insecure = flags['insecure-storage']
     const result = await loginAsking(
       { baseUrl: flags['base-url'], apiKey, email: flags.email },
       {
-        prompter: scope.prompter(),
+        prompter: app.prompter(),
         profile: flags.profile,
         insecure,
-        settings,
-        secrets,
-        connect: await connector(scope),
-        reach: await reacher(scope, signal),
-        onRefused: ({ message }) => scope.reporter.warn(message),
+        ...kept,
+        connect,
+        reach: async (baseUrl) => void (await connect({ baseUrl }).ping(signal)),
+        onRefused: ({ message }) => app.reporter.warn(message),
         signal,
       },
     )
-    if (result.storage === 'file' && !insecure) scope.reporter.note('No system keychain is available.')
-    if (result.replaced.length > 0) scope.reporter.warn(replacedText(result.replaced))
-    this.answer(loginView(result, result.baseUrl, secrets.path))
+    if (result.storage === 'file' && !insecure) app.reporter.note('No system keychain is available.')
+    if (result.replaced.length > 0) app.reporter.warn(replacedText(result.replaced))
+    this.answer(loginView(result, result.baseUrl, kept.secrets.path))
   }
 }

@@ -2,7 +2,6 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { Args } from '../../cli/oclif.ts'
 import { logout } from '../../usecases/session/profiles.ts'
 import { logoutView } from '../../output/views/auth.ts'
-import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   static override summary = 'Remove a profile, its key and its webhook secret'
@@ -14,7 +13,10 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   }
 
   async run(): Promise<void> {
-    const result = await logout({ ...(await sessionSources(this.scope)), name: this.args.name })
+    const result = await logout({
+      ...(await this.app.services('settings', 'secrets', 'env', 'profile')),
+      name: this.args.name,
+    })
     this.answer(logoutView(result))
   }
 }

@@ -2,8 +2,6 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { sessionStatus } from '../../usecases/session/status.ts'
 import { statusView } from '../../output/views/auth.ts'
-import { connector } from '../../compose/api.ts'
-import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   static override summary = 'Show the profile in use and whether its key works'
@@ -15,9 +13,8 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   static override flags = { timeout: timeoutFlag }
 
   async run(): Promise<void> {
-    const sources = await sessionSources(this.scope)
-    const connect = await connector(this.scope)
-    const { status, error } = await sessionStatus({ ...sources, connect, signal: this.signal })
+    const services = await this.app.services('settings', 'secrets', 'env', 'profile', 'connect')
+    const { status, error } = await sessionStatus({ ...services, signal: this.signal })
     this.answer(statusView(status), error)
   }
 }

@@ -2,7 +2,6 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { Args } from '../../cli/oclif.ts'
 import { askProfile, switchTo } from '../../usecases/session/profiles.ts'
 import { switchView } from '../../output/views/auth.ts'
-import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthSwitch extends BaseCommand<typeof AuthSwitch> {
   static override summary = 'Use another profile from now on'
@@ -13,8 +12,8 @@ export default class AuthSwitch extends BaseCommand<typeof AuthSwitch> {
   }
 
   async run(): Promise<void> {
-    const sources = await sessionSources(this.scope)
-    const name = this.args.name ?? (await askProfile(this.scope.prompter(), sources))
+    const sources = await this.app.services('settings', 'secrets', 'env', 'profile')
+    const name = this.args.name ?? (await askProfile(this.app.prompter(), sources))
     this.answer(switchView(await switchTo(name, sources)))
   }
 }

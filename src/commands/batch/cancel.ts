@@ -6,7 +6,6 @@ import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { cancelBatch } from '../../usecases/batch/change-batch.ts'
 import { findBatch } from '../../usecases/batch/read-batch.ts'
-import { storedBatches } from '../../compose/store.ts'
 
 const cancelledText = (rows: number): string =>
   `Cancelled ${countInWords(rows, 'row')}; ${rows === 1 ? 'it' : 'they'} will not be sent.`
@@ -25,12 +24,12 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   }
 
   async run(): Promise<void> {
-    const stored = await storedBatches(this.scope)
+    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
     const batch = await findBatch(stored, this.args.batch_id)
     const { row, yes } = this.flags
     if (row !== undefined) {
       const cancelled = await cancelBatch(stored, batch, row)
-      this.scope.reporter.note(cancelledText(cancelled))
+      this.app.reporter.note(cancelledText(cancelled))
       return this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
     }
     const { pending, held, duplicate } = batch.counts
@@ -43,7 +42,7 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
     }
     // Where none waits, one that another process sends now may still come back.
     const cancelled = await cancelBatch(stored, batch)
-    this.scope.reporter.note(
+    this.app.reporter.note(
       cancelled === 0
         ? 'No row is waiting to be sent; there is nothing to cancel.'
         : cancelledText(cancelled),

@@ -2,14 +2,13 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { rowStates } from '../../cli/flags/states.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { outputPlace, tableBytes, writeOutput } from '../../compose/output-file.ts'
+import { outputPlace, tableBytes, writeOutput } from '../../app/output-file.ts'
 import { exportFormatOf, exportFormats, exportTable } from '../../domain/batch/export.ts'
-import { rememberWritten } from '../../compose/written-files.ts'
-import { batchPage } from '../../compose/people-page.ts'
+import { rememberWritten } from '../../usecases/store/files-of-person.ts'
+import { batchPage } from '../../app/people-page.ts'
 import { exportedView } from '../../output/views/batches.ts'
 import { documentView } from '../../output/views/schema.ts'
 import { allRows, findBatch } from '../../usecases/batch/read-batch.ts'
-import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchExport extends BaseCommand<typeof BatchExport> {
   static override summary = 'Write the rows of a batch to a file'
@@ -45,19 +44,24 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
       `--json cannot be combined with a ${format} export on stdout`,
       'Add --output FILE, or use --format json.',
     )
-    const stored = await storedBatches(this.scope)
+    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
     const batch = await findBatch(stored, this.args.batch_id)
     const rows = await allRows(stored.batches, batch, { states })
     const content =
       format === 'html'
-        ? [await batchPage(this.scope, batch, states)]
+        ? [await batchPage(this.app, batch, states)]
         : await tableBytes(exportTable(rows), format)
     const { path } = place
     if (path === undefined && format === 'json' && this.flags.jq !== undefined) {
       return this.answer(documentView(JSON.parse(await textOf(content))))
     }
     await writeOutput(this.context, place, content)
-    if (path !== undefined) await rememberWritten(this.scope, { path, kind: 'export', batchId: batch.id })
+    if (path !== undefined)
+      await rememberWritten(await this.app.services('written', 'reporter'), {
+        path,
+        kind: 'export',
+        batchId: batch.id,
+      })
     if (path !== undefined) this.answer(exportedView({ batch_id: batch.id, path, format, rows: rows.length }))
   }
 }

@@ -2,7 +2,6 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { batchListView } from '../../output/views/batches.ts'
 import { listBatches } from '../../usecases/batch/read-batch.ts'
-import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchList extends BaseCommand<typeof BatchList> {
   static override summary = 'List the batches, newest first'
@@ -10,7 +9,7 @@ export default class BatchList extends BaseCommand<typeof BatchList> {
   static override flags = { ...listFlags }
 
   async run(): Promise<void> {
-    const stored = await storedBatches(this.scope)
+    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
     this.answerList(batchListView(await listBatches(stored)), listFormat(this.flags))
   }
 }

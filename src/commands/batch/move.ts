@@ -1,9 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { batchIdArg, packageIdFlag } from '../../cli/flags/identifiers.ts'
-import { api } from '../../compose/api.ts'
-import { schemas } from '../../compose/schemas.ts'
-import { storedBatches } from '../../compose/store.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
@@ -24,12 +21,17 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
   }
 
   async run(): Promise<void> {
-    const { scope, signal, flags } = this
-    const stored = await storedBatches(scope)
+    const { app, signal, flags } = this
+    const stored = await app.services('batches', 'waiting', 'ledger', 'clock')
     const batch = await findBatch(stored, this.args.batch_id)
-    const parts = { ...stored, api: await api(scope), cache: await schemas(scope), signal }
+    const parts = {
+      ...stored,
+      api: (await app.services('api')).api,
+      cache: (await app.services('schemas')).schemas,
+      signal,
+    }
     const moved = await moveBatch(parts, batch, flags.package ?? 0)
-    scope.reporter.note(
+    app.reporter.note(
       [
         `Moved ${countInWords(moved, 'row')} to package ${flags.package}.`,
         ...(batch.counts.rejected > 0

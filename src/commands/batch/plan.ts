@@ -3,11 +3,11 @@ import { allowancesOf, allowFlags } from '../../cli/flags/allow.ts'
 import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { outputPlace, writeOutput } from '../../compose/output-file.ts'
+import { outputPlace, writeOutput } from '../../app/output-file.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
 import { keptPlan, unsent } from '../../domain/batch/plan.ts'
-import { rememberWritten } from '../../compose/written-files.ts'
-import { batchPlanPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
+import { rememberWritten } from '../../usecases/store/files-of-person.ts'
+import { batchPlanPorts, filePlace, readingDefaults } from '../../app/batch.ts'
 import { keptPlanView, planText } from '../../output/views/batch-check.ts'
 import {
   readAsAnswered,
@@ -39,24 +39,24 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
   }
 
   async run(): Promise<void> {
-    const { flags, scope, context } = this
+    const { flags, app, context } = this
     this.refuse(
       this.args.file === '-',
       'a plan needs a file that can be read again',
       'Give the name of a file.',
     )
     const place = await outputPlace(context, flags.output, { overwrite: flags.overwrite, binary: false })
-    const choices = await withDefaults(columnChoices(flags), await readingDefaults(scope))
-    const { file, planned } = await readAsAnswered(choices, scope.prompter(), async () => {
-      const opened = await openBatchFile(filePlace(scope), this.args.file, choices)
-      const ports = await batchPlanPorts(scope)
+    const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
+    const { file, planned } = await readAsAnswered(choices, app.prompter(), async () => {
+      const opened = await openBatchFile(filePlace(app), this.args.file, choices)
+      const ports = await batchPlanPorts(app)
       const packageId = await packageFor(ports, opened, choices)
       choices.packageId = packageId
       const orders = await readOrders(ports, opened, choices, packageId)
       const how = { choices, allowances: allowancesOf(flags), packageId, resultsFile: undefined }
       return { file: opened, planned: await planBatch(ports, opened, orders, how) }
     })
-    const { reporter } = scope
+    const { reporter } = app
     reporter.note(planText(planned.plan, file.name, reporter.terminal, flags['show-changes']))
     const kept = keptPlan(planned.plan, {
       file: file.path ?? file.name,
@@ -71,7 +71,10 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     })
     if (place.path !== undefined) {
       await writeOutput(context, place, [new TextEncoder().encode(`${JSON.stringify(kept, null, 2)}\n`)])
-      await rememberWritten(this.scope, { path: place.path, kind: 'plan' })
+      await rememberWritten(await this.app.services('written', 'reporter'), {
+        path: place.path,
+        kind: 'plan',
+      })
     }
     this.answer(
       keptPlanView(kept, place.path),

@@ -1,6 +1,6 @@
 import { queueBatch } from '../../usecases/batch/change-batch.ts'
 import type { BatchFile } from '../../usecases/batch/read-file.ts'
-import { standingView, storedBatches } from '../../compose/store.ts'
+import { standingView } from '../../app/batch.ts'
 import BatchRun from './run.ts'
 
 const { max: _max, timeout: _timeout, ...flags } = BatchRun.flags
@@ -16,10 +16,10 @@ export default class BatchQueue extends BatchRun {
   static override flags = flags as typeof BatchRun.flags
 
   protected override async carryOn(batchId: string, _: BatchFile): Promise<void> {
-    const batch = await queueBatch(await storedBatches(this.scope), batchId)
+    const batch = await queueBatch(await this.app.services('batches', 'waiting', 'ledger', 'clock'), batchId)
     if (batch.counts.pending > 0) {
-      this.scope.reporter.note('Nothing was sent yet. A running "refcheck worker" orders the rows.')
+      this.app.reporter.note('Nothing was sent yet. A running "refcheck worker" orders the rows.')
     }
-    this.answer(await standingView(this.scope, batch, false))
+    this.answer(await standingView(this.app, batch, false))
   }
 }

@@ -2,8 +2,8 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { batchIdArg, uuidFlag } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { batchStartPorts } from '../../compose/batch.ts'
-import { readInput } from '../../compose/input.ts'
+import { batchStartPorts } from '../../app/batch.ts'
+import { readInput } from '../../app/input.ts'
 import { requestIdsIn } from '../../domain/batch/events-file.ts'
 import { type ProvidersAnswer, unsettled } from '../../domain/batch/reconciliation.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
@@ -65,9 +65,9 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
 
   async run(): Promise<void> {
     const { row, events, reason, acknowledge } = this.flags
-    const { scope, context } = this
+    const { app, context } = this
     const batchId = this.args.batch_id
-    const ports = await batchStartPorts(scope, this.signal)
+    const ports = await batchStartPorts(app, this.signal)
     if (acknowledge !== undefined && !(await acknowledgeSecondOrder(ports, acknowledge))) {
       throw new NotFoundError(`request ${acknowledge} was not reported as a possible second order`, {
         hint: 'List the possible second orders with: refcheck batch reconcile',

@@ -1,9 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { knownAccount } from '../../compose/account.ts'
-import { api } from '../../compose/api.ts'
-import { storedBatches } from '../../compose/store.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/release.ts'
@@ -41,14 +38,16 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
   }
 
   async run(): Promise<void> {
-    const { scope } = this
+    const { app } = this
     const release = this.release()
-    await knownAccount(scope)
-    const stored = await storedBatches(scope)
+    await app.services('account')
+    const stored = await app.services('batches', 'waiting', 'ledger', 'clock')
     const batch = await findToRun(stored, this.args.batch_id)
-    const { userEmail } = await api(scope)
+    const {
+      api: { userEmail },
+    } = await app.services('api')
     const { rows } = await releaseRows(stored, batch, release, userEmail)
-    scope.reporter.note(
+    app.reporter.note(
       rows.length === 0
         ? 'No held row matches; nothing was released.'
         : `Released ${countInWords(rows.length, 'row')}. Order with: refcheck batch resume ${batch.id}`,

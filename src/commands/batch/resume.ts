@@ -2,13 +2,12 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { longTimeoutFlag } from '../../cli/flags/duration.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { api } from '../../compose/api.ts'
-import { batchStartPorts } from '../../compose/batch.ts'
+import { batchStartPorts } from '../../app/batch.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { findBatch, findToRun, leftToOrder } from '../../usecases/batch/read-batch.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
 import { hearAgain } from '../../usecases/batch/witnesses.ts'
-import { standingView, storedBatches } from '../../compose/store.ts'
+import { standingView } from '../../app/batch.ts'
 
 export default class BatchResume extends BaseCommand<typeof BatchResume> {
   static override summary = 'Resume a batch that was stopped or halted'
@@ -25,18 +24,18 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
   }
 
   async run(): Promise<void> {
-    const { scope, flags } = this
-    const stored = await storedBatches(scope)
-    const ports = await batchStartPorts(scope, this.signal)
+    const { app, flags } = this
+    const stored = await app.services('batches', 'waiting', 'ledger', 'clock')
+    const ports = await batchStartPorts(app, this.signal)
     const found = await findBatch(stored, this.args.batch_id)
     await hearAgain(ports, ports.place, found)
     const batch = await findToRun(stored, found.id)
     const { pending } = batch.counts
     if (pending > 0) {
-      const question = orderQuestion(await leftToOrder(stored, batch), await api(scope))
+      const question = orderQuestion(await leftToOrder(stored, batch), (await app.services('api')).api)
       await this.confirm(question, flags.yes)
     }
     const done = await startBatch(ports, batch.id, { max: flags.max })
-    this.answer(await standingView(scope, done.batch, flags.json), done.failure)
+    this.answer(await standingView(app, done.batch, flags.json), done.failure)
   }
 }

@@ -6,8 +6,6 @@ import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { retryBatch } from '../../usecases/batch/change-batch.ts'
 import { findBatch } from '../../usecases/batch/read-batch.ts'
-import { knownAccount } from '../../compose/account.ts'
-import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
   static override summary = 'Queue rejected rows of a batch again'
@@ -30,11 +28,11 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
   }
 
   async run(): Promise<void> {
-    await knownAccount(this.scope)
-    const stored = await storedBatches(this.scope)
+    await this.app.services('account')
+    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
     const batch = await findBatch(stored, this.args.batch_id)
     const queued = await retryBatch(stored, batch, this.flags.row)
-    this.scope.reporter.note(
+    this.app.reporter.note(
       queued === 0
         ? 'No rejected rows to queue.'
         : `Queued ${countInWords(queued, 'rejected row')}. Send with: refcheck batch resume ${batch.id}`,

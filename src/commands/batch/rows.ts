@@ -6,8 +6,7 @@ import { Flags } from '../../cli/oclif.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
 import { findBatch, listRows } from '../../usecases/batch/read-batch.ts'
 import { withListedReasons } from '../../usecases/request/error-reasons.ts'
-import { filePlace } from '../../compose/batch.ts'
-import { inboxToShow, storedBatches } from '../../compose/store.ts'
+import { filePlace } from '../../app/batch.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
   static override summary = 'List the rows of a batch and their states'
@@ -30,10 +29,10 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
 
   async run(): Promise<void> {
     const states = rowStates(this.flags.state)
-    const stored = await storedBatches(this.scope)
+    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
     const batch = await findBatch(stored, this.args.batch_id)
-    const inbox = await inboxToShow(this.scope)
-    const rows = await listRows({ ...stored, place: filePlace(this.scope) }, batch, states)
+    const { inboxToShow: inbox } = await this.app.services('inboxToShow')
+    const rows = await listRows({ ...stored, place: filePlace(this.app) }, batch, states)
     this.answerList(
       batchRowsView(await withListedReasons(rows, inbox, () => batch.baseUrl)),
       listFormat(this.flags),

@@ -3,16 +3,9 @@ import { allowancesOf, allowFlags } from '../../cli/flags/allow.ts'
 import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/columns.ts'
 import { longTimeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { api } from '../../compose/api.ts'
-import {
-  batchPlanPorts,
-  batchStartPorts,
-  filePlace,
-  orderTalk,
-  readingDefaults,
-} from '../../compose/batch.ts'
-import { readInput } from '../../compose/input.ts'
-import { standingView } from '../../compose/store.ts'
+import { batchPlanPorts, batchStartPorts, filePlace, orderTalk, readingDefaults } from '../../app/batch.ts'
+import { readInput } from '../../app/input.ts'
+import { standingView } from '../../app/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
 import { unstartedView } from '../../output/views/batch-check.ts'
@@ -62,15 +55,15 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   }
 
   async run(): Promise<void> {
-    const { flags, scope } = this
+    const { flags, app } = this
     const said = columnChoices(flags)
-    const choices = flags.plan === undefined ? await withDefaults(said, await readingDefaults(scope)) : said
-    const talk = orderTalk(scope, { ...flags, showChanges: flags['show-changes'] }, (question) =>
+    const choices = flags.plan === undefined ? await withDefaults(said, await readingDefaults(app)) : said
+    const talk = orderTalk(app, { ...flags, showChanges: flags['show-changes'] }, (question) =>
       this.confirm(question, flags.yes),
     )
-    const { file, end } = await readAsAnswered(choices, scope.prompter(), async () => {
+    const { file, end } = await readAsAnswered(choices, app.prompter(), async () => {
       const opened = await this.file(choices)
-      const ports = { ...(await batchPlanPorts(scope)), signal: this.signal }
+      const ports = { ...(await batchPlanPorts(app)), signal: this.signal }
       const how = {
         columns: opened.columns,
         isReadingSaid: flags.plan !== undefined || saysReading(said),
@@ -82,7 +75,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       }
       return { file: opened.file, end: await orderFile(ports, talk(opened.file.name), opened.file, how) }
     })
-    if (end.kind === 'known') return this.answer(await standingView(scope, end.batch, flags.json))
+    if (end.kind === 'known') return this.answer(await standingView(app, end.batch, flags.json))
     if (end.kind === 'unstarted') {
       const view = unstartedView(end.plan, file.name, end.packageId, flags['show-changes'])
       return this.answer(view, end.failure)
@@ -90,20 +83,20 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     await this.carryOn(end.batchId, file, end.isPlanned)
   }
   protected async carryOn(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
-    const ports = await batchStartPorts(this.scope, this.signal)
+    const ports = await batchStartPorts(this.app, this.signal)
     const done = await startBatch(ports, batchId, { file, max: this.flags.max, isPlanned })
-    this.answer(await standingView(this.scope, done.batch, this.flags.json), done.failure)
+    this.answer(await standingView(this.app, done.batch, this.flags.json), done.failure)
   }
 
   private async file(columns: ColumnChoices): Promise<ToOrder> {
     const [plan, file] = [this.flags.plan, this.args.file]
     this.refuse(file === undefined && plan === undefined, 'FILE is missing', 'Give a file, or - for stdin.')
     this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan cannot be combined', 'Omit FILE.')
-    const place = filePlace(this.scope)
+    const place = filePlace(this.app)
     const allowances = allowancesOf(this.flags)
     if (plan !== undefined) {
       const text = (await readInput(this.context, plan, 'the plan')).toString('utf8')
-      return appliedPlan(place, await api(this.scope), { text, name: plan }, allowances)
+      return appliedPlan(place, (await this.app.services('api')).api, { text, name: plan }, allowances)
     }
     return { file: await openBatchFile(place, file ?? '-', columns), columns, allowances }
   }

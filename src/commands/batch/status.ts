@@ -3,10 +3,10 @@ import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { followedBatchView } from '../../output/views/batch-status.ts'
 import { findBatch, watchBatch } from '../../usecases/batch/read-batch.ts'
-import { batchWatching } from '../../compose/batch-watch.ts'
-import { overviewPorts } from '../../compose/overview.ts'
+import { batchWatching } from '../../app/batch-watch.ts'
+import { overviewPorts } from '../../app/overview.ts'
 import { readBatchProgress } from '../../usecases/overview/read.ts'
-import { standingView, storedBatches } from '../../compose/store.ts'
+import { standingView } from '../../app/batch.ts'
 
 export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
   static override summary = 'Show the progress of a batch, and what needs a person'
@@ -24,11 +24,11 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
   }
 
   async run(): Promise<void> {
-    const stored = await storedBatches(this.scope)
+    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
     const batch = await findBatch(stored, this.args.batch_id)
-    const ports = await overviewPorts(this.scope)
+    const ports = await overviewPorts(this.app)
     if (this.flags.watch) {
-      const options = await batchWatching(this.scope, batch.baseUrl)
+      const options = await batchWatching(this.app, batch.baseUrl)
       await watchBatch(stored, batch.id, {
         ...options,
         signal: this.signal,
@@ -36,7 +36,7 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
       })
     }
     const now = await findBatch(stored, batch.id)
-    const standing = await standingView(this.scope, now, this.flags.json)
+    const standing = await standingView(this.app, now, this.flags.json)
     this.answer(followedBatchView(standing, await readBatchProgress(ports, now)))
   }
 }

@@ -3,8 +3,8 @@ import { allowancesOf, allowFlags } from '../../cli/flags/allow.ts'
 import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { rememberWritten } from '../../compose/written-files.ts'
-import { batchPlanPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
+import { rememberWritten } from '../../usecases/store/files-of-person.ts'
+import { batchPlanPorts, filePlace, readingDefaults } from '../../app/batch.ts'
 import { errorsCommand, fileCommand } from '../../domain/batch/file-command.ts'
 import { badRows } from '../../domain/batch/plan.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
@@ -44,12 +44,12 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
   }
 
   async run(): Promise<void> {
-    const { flags, scope } = this
-    const place = filePlace(scope)
-    const choices = await withDefaults(columnChoices(flags), await readingDefaults(scope))
-    const { file, orders, plan, onNotice } = await readAsAnswered(choices, scope.prompter(), async () => {
+    const { flags, app } = this
+    const place = filePlace(app)
+    const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
+    const { file, orders, plan, onNotice } = await readAsAnswered(choices, app.prompter(), async () => {
       const opened = await openBatchFile(place, this.args.file, choices)
-      const ports = { ...(await batchPlanPorts(scope)), signal: this.signal }
+      const ports = { ...(await batchPlanPorts(app)), signal: this.signal }
       choices.packageId = await packageFor(ports, opened, choices)
       const understood = await readOrders(ports, opened, choices, choices.packageId)
       const { packageId } = choices
@@ -65,8 +65,8 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     })
     if (flags.errors !== undefined) {
       const path = await writeBatchErrors({ ...place, onNotice }, orders.sheet, plan.check, flags.errors)
-      await rememberWritten(scope, { path, kind: 'export' })
-      scope.reporter.note(`The invalid rows are in ${path}`)
+      await rememberWritten(await app.services('written', 'reporter'), { path, kind: 'export' })
+      app.reporter.note(`The invalid rows are in ${path}`)
     }
     const toFile = flags.errors === undefined ? errorsCommand(this.args.file, choices) : undefined
     const failure = badRows(plan.check, file.name, toFile)
@@ -74,6 +74,6 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     const { pending, held } = plan.counts
     if (failure !== undefined || file.path === undefined || pending + held === 0) return
     const order = { file: this.args.file, columns: choices, allowed: allowancesOf(flags) }
-    scope.reporter.note(`Order them with: ${fileCommand('run', order)}`)
+    app.reporter.note(`Order them with: ${fileCommand('run', order)}`)
   }
 }

@@ -2,7 +2,6 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { Args } from '../../cli/oclif.ts'
 import { getSetting } from '../../usecases/session/settings.ts'
 import { settingView } from '../../output/views/config.ts'
-import { sessionSources } from '../../compose/session.ts'
 
 export default class ConfigGet extends BaseCommand<typeof ConfigGet> {
   static override summary = 'Print the value of a setting'
@@ -18,6 +17,11 @@ export default class ConfigGet extends BaseCommand<typeof ConfigGet> {
 
   async run(): Promise<void> {
     const { key } = this.args
-    this.answer(settingView(key, await getSetting(await sessionSources(this.scope), key)))
+    this.answer(
+      settingView(
+        key,
+        await getSetting(await this.app.services('settings', 'secrets', 'env', 'profile'), key),
+      ),
+    )
   }
 }

@@ -2,7 +2,6 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { listSettings } from '../../usecases/session/settings.ts'
 import { settingsView } from '../../output/views/config.ts'
-import { sessionSources } from '../../compose/session.ts'
 import { settingDefinitions } from '../../domain/session/setting-keys.ts'
 
 export default class ConfigList extends BaseCommand<typeof ConfigList> {
@@ -16,7 +15,10 @@ export default class ConfigList extends BaseCommand<typeof ConfigList> {
   static override flags = listFlags
 
   async run(): Promise<void> {
-    const rows = await listSettings(await sessionSources(this.scope), settingDefinitions)
+    const rows = await listSettings(
+      await this.app.services('settings', 'secrets', 'env', 'profile'),
+      settingDefinitions,
+    )
     this.answerList(settingsView(rows), listFormat(this.flags))
   }
 }

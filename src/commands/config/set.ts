@@ -3,12 +3,11 @@ import { resolve } from 'node:path'
 import { Args, Flags } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
-import { readSecretLine } from '../../compose/input.ts'
+import { readSecretLine } from '../../app/input.ts'
 import { setSetting } from '../../usecases/session/settings.ts'
 import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/config.ts'
-import { accountChange } from '../../compose/account.ts'
-import { sessionSources } from '../../compose/session.ts'
+import { accountChange } from '../../usecases/session/account.ts'
 import { accountName, settingDefinitions } from '../../domain/session/setting-keys.ts'
 
 const secretKey = 'webhook-secret'
@@ -35,7 +34,7 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
   async run(): Promise<void> {
     const { key, value } = this.args
     if (key === secretKey) return this.setSecret(value)
-    const sources = await sessionSources(this.scope)
+    const sources = await this.app.services('settings', 'secrets', 'env', 'profile')
     this.refuse(
       value === undefined,
       `${key}: the value is missing`,
@@ -50,10 +49,13 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
   }
 
   private async confirmAccount(to: string): Promise<void> {
-    const { settings, profile } = await sessionSources(this.scope)
-    const known = await accountChange(this.scope, { from: await settings.value('account', profile), to })
+    const { settings, profile } = await this.app.services('settings', 'profile')
+    const known = await accountChange(() => this.app.hastyStore(), {
+      from: await settings.value('account', profile),
+      to,
+    })
     if (known === undefined) return
-    this.scope.note(known)
+    this.app.note(known)
     await this.confirm(`Change the account to "${to}"?`, this.flags.yes)
   }
 
@@ -63,13 +65,13 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
       'a webhook secret is refused on the command line',
       'Type it at the prompt, or pipe it in: refcheck config set webhook-secret < secret.txt',
     )
-    const prompter = this.scope.prompter()
+    const prompter = this.app.prompter()
     const secret =
       prompter === undefined
         ? await readSecretLine(this.context, 'the webhook secret')
         : await prompter.secret({ message: 'Webhook secret (not shown)' })
     const { profile, storage } = await keepWebhookSecret({
-      ...(await sessionSources(this.scope)),
+      ...(await this.app.services('settings', 'secrets', 'env', 'profile')),
       secret,
     })
     const place = storage === 'keychain' ? 'the system keychain' : 'a private file'

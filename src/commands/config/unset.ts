@@ -3,8 +3,7 @@ import { Args, Flags } from '../../cli/oclif.ts'
 import { unsetSetting } from '../../usecases/session/settings.ts'
 import { forgetWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/config.ts'
-import { accountChange } from '../../compose/account.ts'
-import { sessionSources } from '../../compose/session.ts'
+import { accountChange } from '../../usecases/session/account.ts'
 
 export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
   static override summary = 'Remove a setting'
@@ -23,7 +22,7 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
 
   async run(): Promise<void> {
     const { key } = this.args
-    const sources = await sessionSources(this.scope)
+    const sources = await this.app.services('settings', 'secrets', 'env', 'profile')
     if (key === 'account' && sources.profile !== undefined) await this.confirmAccount(sources.profile)
     const removed =
       key === 'webhook-secret'
@@ -34,11 +33,11 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
 
   /** The profile has the account for all profiles from then on. */
   private async confirmAccount(profile: string): Promise<void> {
-    const { settings } = await sessionSources(this.scope)
+    const { settings } = await this.app.services('settings')
     const [from, to] = [await settings.value('account', profile), await settings.value('account')]
-    const known = await accountChange(this.scope, { from, to })
+    const known = await accountChange(() => this.app.hastyStore(), { from, to })
     if (known === undefined) return
-    this.scope.note(known)
+    this.app.note(known)
     await this.confirm(`Change the account to "${to}"?`, this.flags.yes)
   }
 }

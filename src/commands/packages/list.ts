@@ -4,7 +4,6 @@ import { packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { packagesView } from '../../output/views/packages.ts'
-import { namingApi } from '../../compose/package-names.ts'
 
 export default class PackagesList extends BaseCommand<typeof PackagesList> {
   static override summary = 'List the packages that this user may see'
@@ -25,7 +24,7 @@ export default class PackagesList extends BaseCommand<typeof PackagesList> {
 
   async run(): Promise<void> {
     const { status, id } = this.flags
-    const service = await namingApi(this.scope)
+    const { api: service } = await this.app.services('api')
     const packages = await service.listPackages({ status, id }, this.signal)
     this.answerList(packagesView(packages), listFormat(this.flags))
   }

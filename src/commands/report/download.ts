@@ -4,14 +4,12 @@ import { filingFlags } from '../../cli/flags/filing.ts'
 import { batchIdFlag, parseUuid, requestIdFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { reportSource } from '../../compose/report-source.ts'
-import { openFiling, opener } from '../../compose/report.ts'
+import { reportSource } from '../../app/report-source.ts'
+import { openFiling, opener } from '../../app/report.ts'
 import { isSingle, type SingleSource } from '../../domain/report/source.ts'
 import { reportsView } from '../../output/views/reports.ts'
 import { fileAll, showReports } from '../../usecases/report/fetch.ts'
 import { streamReport } from '../../usecases/report/one-report.ts'
-import { api } from '../../compose/api.ts'
-import { setting } from '../../compose/session.ts'
 
 export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
   static override summary = 'Download finished reports as PDF files'
@@ -63,7 +61,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
 
   async run(): Promise<void> {
     const { output, wait } = this.flags
-    const source = await reportSource(this.scope, this.args.check_id, this.flags)
+    const source = await reportSource(this.app, this.args.check_id, this.flags)
     const single = isSingle(source)
     this.refuse(
       single && (wait || this.flags['name-template'] !== undefined),
@@ -74,11 +72,11 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
       this.refuse(!single, '--output - writes a single report', 'Give a CHECK_ID or --url.')
       return this.stream(source as SingleSource)
     }
-    const typed = output ?? (await setting(this.scope, 'output-dir')) ?? '.'
-    const filing = await openFiling(this.scope, this.flags, { typed, source, signal: this.signal })
+    const typed = output ?? (await this.app.setting('output-dir')) ?? '.'
+    const filing = await openFiling(this.app, this.flags, { typed, source, signal: this.signal })
     const result = await fileAll(filing)
     if (this.flags.open && result.failure === undefined) {
-      await showReports(...opener(this.scope), filing.folder.path, result.stored)
+      await showReports(...opener(this.app), filing.folder.path, result.stored)
     }
     this.answer(reportsView(result, this.context.cwd), result.failure)
   }
@@ -95,7 +93,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
       'refused to write a PDF to the terminal',
       'Add --output FILE, or pipe it to a program.',
     )
-    const connection = { api: await api(this.scope), signal: this.signal }
+    const connection = { api: (await this.app.services('api')).api, signal: this.signal }
     for await (const chunk of streamReport(source, connection)) {
       stdout.write(chunk)
       await stdout.drained()

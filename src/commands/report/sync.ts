@@ -2,10 +2,9 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { longTimeoutFlag } from '../../cli/flags/duration.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { openFiling } from '../../compose/report.ts'
+import { openFiling } from '../../app/report.ts'
 import { syncSummary, syncView } from '../../output/views/reports.ts'
 import { fileAll } from '../../usecases/report/fetch.ts'
-import { setting } from '../../compose/session.ts'
 
 export default class ReportSync extends BaseCommand<typeof ReportSync> {
   static override summary = 'Bring a folder up to date with all reports'
@@ -27,7 +26,7 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
   }
 
   async run(): Promise<void> {
-    const typed = this.flags.output ?? (await setting(this.scope, 'output-dir'))
+    const typed = this.flags.output ?? (await this.app.setting('output-dir'))
     this.refuse(
       typed === undefined || typed === '-',
       '--output is required',
@@ -35,9 +34,9 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
     )
     const flags = { ...this.flags, overwrite: false, wait: false }
     const place = { typed: typed ?? '', source: { kind: 'all' }, signal: this.signal } as const
-    const filing = await openFiling(this.scope, flags, place)
+    const filing = await openFiling(this.app, flags, place)
     const result = await fileAll(filing)
-    this.scope.reporter.note(syncSummary(result))
+    this.app.reporter.note(syncSummary(result))
     this.answer(syncView(result, filing.folder.path, this.context.cwd), result.failure)
   }
 }

@@ -4,7 +4,7 @@ import { bodyFlagDefinitions, bodyFlags, requireOneSource, resumeLine } from '..
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { readInput } from '../../compose/input.ts'
+import { readInput } from '../../app/input.ts'
 import { parseBodyFile } from '../../domain/form/body-file.ts'
 import { refusedOrder } from '../../domain/submission/duplicate.ts'
 import { commandLine } from '../../domain/form/command-line.ts'
@@ -14,11 +14,8 @@ import type { SimilarQuestion } from '../../usecases/request/similar-question.ts
 import type { DraftKeeper } from '../../usecases/request/draft-keeper.ts'
 import { placeOrder } from '../../usecases/request/place-order.ts'
 import { prepareOrder } from '../../usecases/request/prepare-order.ts'
-import { api } from '../../compose/api.ts'
-import { draftKeeper } from '../../compose/drafts.ts'
-import { orderForm } from '../../compose/order.ts'
-import { orderingAndFollowing, similarQuestion } from '../../compose/request.ts'
-import { packageSetting } from '../../compose/session.ts'
+import { draftKeeper, orderForm } from '../../app/order.ts'
+import { orderingAndFollowing, similarQuestion } from '../../app/request.ts'
 
 export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   static override summary = 'Order a package of checks on one person'
@@ -46,8 +43,8 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   }
 
   async run(): Promise<void> {
-    const { flags, scope } = this
-    const draft = draftKeeper(scope, resumeLine(flags))
+    const { flags, app } = this
+    const draft = draftKeeper(app, resumeLine(flags))
     try {
       await this.order(draft)
     } catch (error) {
@@ -56,39 +53,42 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   }
 
   private async order(draft: DraftKeeper): Promise<void> {
-    const { flags, scope, signal } = this
+    const { flags, app, signal } = this
     const guard = { allowDuplicate: flags['allow-duplicate'], allowSimilar: flags['allow-similar'] }
-    const similar = similarQuestion(scope, signal, guard)
+    const similar = similarQuestion(app, signal, guard)
     const order = await this.compose(similar, draft)
     for (const change of order.changes)
-      scope.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
+      app.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
     if (flags['dry-run']) {
-      scope.reporter.note('Dry run: nothing was sent.')
+      app.reporter.note('Dry run: nothing was sent.')
       const stop = await similar.look(order.body)
-      return this.answer(bodyView(order.body), stop && refusedOrder(stop, (await api(scope)).baseUrl))
+      return this.answer(
+        bodyView(order.body),
+        stop && refusedOrder(stop, (await app.services('api')).api.baseUrl),
+      )
     }
     const placed = await placeOrder(order, {
-      ...(await orderingAndFollowing(scope, signal)),
+      ...(await orderingAndFollowing(app, signal)),
       ...guard,
-      onSimilar: scope.prompter() && ((stop) => similar.isConfirmed(stop)),
+      onSimilar: app.prompter() && ((stop) => similar.isConfirmed(stop)),
       onAccepted: () => draft.drop(),
       wait: flags.wait,
     })
     this.answer(createdView(placed.answer), placed.failure)
-    if (scope.prompter() !== undefined && !flags.yes) {
-      scope.reporter.note(`The same order as one command:\n  ${commandLine(order.body, order.schema)}`)
+    if (app.prompter() !== undefined && !flags.yes) {
+      app.reporter.note(`The same order as one command:\n  ${commandLine(order.body, order.schema)}`)
     }
-    if (!flags.wait) scope.reporter.note(`Follow it with: refcheck request wait ${placed.answer.request_id}`)
+    if (!flags.wait) app.reporter.note(`Follow it with: refcheck request wait ${placed.answer.request_id}`)
   }
 
   private async compose(similar: SimilarQuestion, draft: DraftKeeper): Promise<Order> {
-    const { flags, scope } = this
+    const { flags, app } = this
     const { file } = flags
     requireOneSource(flags)
-    const answers = flags.resume ? await draft.resumed(flags.package, scope.prompter()) : undefined
+    const answers = flags.resume ? await draft.resumed(flags.package, app.prompter()) : undefined
     const named = answers?.package_id ?? flags.package
     const given = {
-      packageId: named ?? (file === undefined ? await packageSetting(scope) : undefined),
+      packageId: named ?? (file === undefined ? await app.packageSetting() : undefined),
       body:
         file === undefined
           ? undefined
@@ -97,6 +97,6 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       draft: answers,
     }
     const asked = { country: flags['default-country'], yes: flags.yes, dryRun: flags['dry-run'] }
-    return prepareOrder(given, await orderForm(scope, this.signal, asked, { similar, draft }))
+    return prepareOrder(given, await orderForm(app, this.signal, asked, { similar, draft }))
   }
 }

@@ -5,11 +5,8 @@ import { readRequests } from '../../usecases/request/read.ts'
 import { requestsView } from '../../output/views/request.ts'
 import { isUnread, withPackageNames } from '../../domain/request/result.ts'
 import { withReasons } from '../../usecases/request/error-reasons.ts'
-import { api } from '../../compose/api.ts'
-import { packageNames } from '../../compose/package-names.ts'
-import { requestIdsOf } from '../../compose/known-ids.ts'
-import { keepReads } from '../../compose/request.ts'
-import { store } from '../../compose/store.ts'
+import { requestIdsOf } from '../../app/ids.ts'
+import { keepReads } from '../../app/request.ts'
 
 export default class RequestGet extends BaseCommand<typeof RequestGet> {
   static override summary = 'Show the status, checks and referees of a request'
@@ -29,16 +26,21 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
   static override flags = { timeout: timeoutFlag }
 
   async run(): Promise<void> {
-    const ids = await requestIdsOf(this.scope, this.args.request_id)
-    const service = await api(this.scope)
-    const names = packageNames(this.scope)
+    const ids = await requestIdsOf(this.app, this.args.request_id)
+    const { api: service } = await this.app.services('api')
+    const { packageNames } = await this.app.services('packageNames')
+    const names = packageNames.get(service)
     const { results, failure } = await readRequests(service, ids, this.signal)
     keepReads(
-      this.scope,
+      this.app,
       service.baseUrl,
       results.flatMap((each) => (isUnread(each) ? [] : [each.request])),
     )
-    const told = await withReasons(results, service.baseUrl, async () => (await store(this.scope)).inbox)
+    const told = await withReasons(
+      results,
+      service.baseUrl,
+      async () => (await this.app.services('inbox')).inbox,
+    )
     const named = withPackageNames(told, await names)
     this.answer(requestsView(named, ids.length > 1), failure)
   }

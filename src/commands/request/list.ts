@@ -5,15 +5,13 @@ import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { requestStatus } from '../../cli/flags/states.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { following, readMeter } from '../../compose/request.ts'
+import { following, readMeter } from '../../app/request.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests } from '../../usecases/request/list.ts'
 import { type ListedRequest, named, withFailures } from '../../domain/request/listing.ts'
 import { gravest } from '../../domain/request/result.ts'
 import { withListedReasons } from '../../usecases/request/error-reasons.ts'
-import { api } from '../../compose/api.ts'
-import { namesForUsers } from '../../compose/package-names.ts'
-import { batchIdOf, inboxToShow, store } from '../../compose/store.ts'
+import { batchIdOf } from '../../app/ids.ts'
 
 export default class RequestList extends BaseCommand<typeof RequestList> {
   static override summary = 'List the requests ordered with this store'
@@ -41,8 +39,8 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     const { since, email, batch, refresh } = this.flags
     const status = requestStatus(this.flags.status)
     const { clock } = this.context
-    const { ledger } = await store(this.scope)
-    const filter = { status, since, email, batchId: await batchIdOf(this.scope, batch) }
+    const { ledger } = await this.app.services('ledger')
+    const filter = { status, since, email, batchId: await batchIdOf(this.app, batch) }
     const format = listFormat(this.flags)
     if (!refresh) {
       const requests = await listRequests({ ledger, clock }, filter)
@@ -50,25 +48,25 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
       return this.answerList(listedRequestsView(listed), format)
     }
     const parts = {
-      ...(await following(this.scope)),
-      api: await api(this.scope),
+      ...(await following(this.app)),
+      api: (await this.app.services('api')).api,
       ledger,
       budgetMs: this.flags.timeout,
       signal: this.signal,
-      onProgress: readMeter(this.scope),
+      onProgress: readMeter(this.app),
     }
     const { requests, failures } = await refreshRequests(parts, filter)
     for (const { request_id, error } of failures) {
-      this.scope.reporter.warn(`${request_id} could not be read: ${error.message}`)
+      this.app.reporter.warn(`${request_id} could not be read: ${error.message}`)
     }
     const listed = withFailures(await this.withDetails(requests), failures)
     this.answerList(listedRequestsView(listed), format, gravest(failures.map(({ error }) => error)))
   }
 
   private async withDetails(requests: readonly ListedRequest[]) {
-    const inbox = await inboxToShow(this.scope)
+    const { inboxToShow: inbox, packageNames } = await this.app.services('inboxToShow', 'packageNames')
     const users = requests.map(({ base_url: baseUrl, user_email: userEmail }) => ({ baseUrl, userEmail }))
-    const listed = named(requests, await namesForUsers(this.scope, users))
+    const listed = named(requests, await packageNames.forUsers(users))
     return withListedReasons(listed, inbox, ({ base_url }) => base_url)
   }
 }

@@ -1,8 +1,8 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
 import { batchIdFlag, requestIdArg } from '../../cli/flags/identifiers.ts'
-import { requestIdsOf } from '../../compose/known-ids.ts'
-import { watching } from '../../compose/request.ts'
+import { requestIdsOf } from '../../app/ids.ts'
+import { watching } from '../../app/request.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { waitForRequests } from '../../usecases/request/wait.ts'
 import { requestsOfBatch } from '../../usecases/request/of-batch.ts'
@@ -10,10 +10,6 @@ import { requestsView, waitedBatchView } from '../../output/views/request.ts'
 import { withPackageNames } from '../../domain/request/result.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { withReasons } from '../../usecases/request/error-reasons.ts'
-import { patientApi } from '../../compose/api.ts'
-import { packageNames } from '../../compose/package-names.ts'
-import { session } from '../../compose/session.ts'
-import { store, storedBatches } from '../../compose/store.ts'
 
 export default class RequestWait extends BaseCommand<typeof RequestWait> {
   static override summary = 'Wait until requests have finished'
@@ -46,11 +42,12 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
       batch === undefined ? 'no request was named' : 'REQUEST_ID and --batch cannot be combined',
       'Give the ids of requests, or --batch BATCH_ID.',
     )
-    const named = batch === undefined ? await requestIdsOf(this.scope, given) : await this.ofBatch(batch)
+    const named = batch === undefined ? await requestIdsOf(this.app, given) : await this.ofBatch(batch)
     const ids = [...new Set(named)]
-    const { baseUrl } = await session(this.scope)
-    const { kept, ...options } = await watching(this.scope, ids.length)
-    const reads = waitForRequests(await patientApi(this.scope), ids, {
+    const { session, packageNames } = await this.app.services('session', 'packageNames')
+    const { baseUrl, email: userEmail } = session
+    const { kept, ...options } = await watching(this.app, ids.length)
+    const reads = waitForRequests((await this.app.services('patientApi')).patientApi, ids, {
       ...options,
       goal: this.flags.for ?? 'terminal',
       timeoutMs: this.flags.timeout ?? Number.POSITIVE_INFINITY,
@@ -61,15 +58,17 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
       throw error
     })
     await kept()
-    const told = await withReasons(results, baseUrl, async () => (await store(this.scope)).inbox)
-    const all = withPackageNames(told, await packageNames(this.scope))
+    const told = await withReasons(results, baseUrl, async () => (await this.app.services('inbox')).inbox)
+    const all = withPackageNames(told, await packageNames.get({ baseUrl, userEmail }))
     const view = batch === undefined ? requestsView(all, given.length > 1) : waitedBatchView(all)
     this.answer(view, failure)
   }
 
   private async ofBatch(named: string): Promise<string[]> {
-    const { baseUrl } = await session(this.scope)
-    const stored = await storedBatches(this.scope)
+    const {
+      session: { baseUrl },
+    } = await this.app.services('session')
+    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
     const { batchId, requestIds, others } = await requestsOfBatch(stored, named, baseUrl)
     if (others > 0) {
       const rows = countInWords(
@@ -77,7 +76,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
         'row of the batch has no request',
         'rows of the batch have no request',
       )
-      this.scope.note(`${rows} to wait for. See: refcheck batch status ${batchId}`)
+      this.app.note(`${rows} to wait for. See: refcheck batch status ${batchId}`)
     }
     return requestIds
   }

@@ -1,7 +1,7 @@
-import { parseDuration } from '../../cli/flags/duration.ts'
+import { parseDuration } from '../../domain/wording/duration.ts'
 import { sandboxFlags } from '../../cli/flags/sandbox.ts'
 import { Args } from '../../cli/oclif.ts'
-import { SandboxCommand } from '../../compose/sandbox.ts'
+import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
 
 export default class SandboxAdvance extends SandboxCommand<typeof SandboxAdvance> {

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { conformancePorts } from '../../compose/conformance.ts'
+import { conformancePorts } from '../../app/conformance.ts'
 import { conformanceView } from '../../output/views/conformance.ts'
 
 export default class SandboxConformance extends BaseCommand<typeof SandboxConformance> {
@@ -68,7 +68,7 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
       'A profile has its own base URL, and its key is sent nowhere else.',
     )
     const { checkDeployment } = await import('../../usecases/conformance/check-deployment.ts')
-    const { report, failure } = await checkDeployment(await conformancePorts(this.scope), {
+    const { report, failure } = await checkDeployment(await conformancePorts(this.app), {
       baseUrl,
       secondEmail: flags['second-user'],
       noCreateEmail: flags['no-create-user'],

@@ -3,8 +3,9 @@ import { resolve } from 'node:path'
 import { Flags } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
-import { demoPorts } from '../../compose/demo.ts'
+import { demoPorts } from '../../app/demo.ts'
 import { documentView } from '../../output/views/schema.ts'
+import { exitCodes } from '../../cli/exit-codes.ts'
 
 export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
   static override summary = 'Show the whole job, on a temporary sandbox'
@@ -26,6 +27,7 @@ export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
     const ports = await demoPorts(this.context, {
       sink,
       terminal: this.terminalAt(sink),
+      interruptedCode: exitCodes.interrupted,
       output: output === undefined ? undefined : resolve(cwd, output),
     })
     const result = await runDemo(ports)

@@ -1,6 +1,6 @@
 import { sandboxFlags } from '../../cli/flags/sandbox.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { SandboxCommand } from '../../compose/sandbox.ts'
+import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { changedView } from '../../output/views/config.ts'
 
 export default class SandboxInject extends SandboxCommand<typeof SandboxInject> {

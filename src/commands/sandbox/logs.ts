@@ -1,6 +1,6 @@
 import { sandboxFlags } from '../../cli/flags/sandbox.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { SandboxCommand } from '../../compose/sandbox.ts'
+import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { InterruptedError } from '../../errors/kinds.ts'
 import { type LogRow, logRowView, logView } from '../../output/views/sandbox-log.ts'
 import { followLog } from '../../usecases/sandbox/follow-log.ts'

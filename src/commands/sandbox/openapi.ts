@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { parseBaseUrl } from '../../domain/session/session.ts'
 import { documentView } from '../../output/views/schema.ts'
-import { openApiDocument } from '../../compose/sandbox-facts.ts'
+import { openApiDocument } from '../../app/sandbox-facts.ts'
 
 export default class SandboxOpenapi extends BaseCommand<typeof SandboxOpenapi> {
   static override summary = 'Print the API and its webhook as OpenAPI 3.1'

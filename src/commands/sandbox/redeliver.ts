@@ -1,6 +1,6 @@
 import { sandboxFlags } from '../../cli/flags/sandbox.ts'
 import { Args } from '../../cli/oclif.ts'
-import { SandboxCommand } from '../../compose/sandbox.ts'
+import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { type Redelivered, redeliveredView } from '../../output/views/sandbox.ts'
 
 export default class SandboxRedeliver extends SandboxCommand<typeof SandboxRedeliver> {

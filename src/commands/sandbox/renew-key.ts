@@ -1,5 +1,5 @@
 import { sandboxFlags } from '../../cli/flags/sandbox.ts'
-import { SandboxCommand } from '../../compose/sandbox.ts'
+import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { renewedKeyView } from '../../output/views/sandbox.ts'
 
 export default class SandboxRenewKey extends SandboxCommand<typeof SandboxRenewKey> {

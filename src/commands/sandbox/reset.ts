@@ -1,5 +1,5 @@
 import { sandboxFlags } from '../../cli/flags/sandbox.ts'
-import { SandboxCommand } from '../../compose/sandbox.ts'
+import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
 
 export default class SandboxReset extends SandboxCommand<typeof SandboxReset> {

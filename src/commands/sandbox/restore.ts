@@ -1,7 +1,7 @@
 import { sandboxFlags } from '../../cli/flags/sandbox.ts'
 import { Args } from '../../cli/oclif.ts'
-import { largestLog, readInput } from '../../compose/input.ts'
-import { SandboxCommand } from '../../compose/sandbox.ts'
+import { largestLog, readInput } from '../../app/input.ts'
+import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
 
 export default class SandboxRestore extends SandboxCommand<typeof SandboxRestore> {

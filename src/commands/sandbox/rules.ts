@@ -1,9 +1,9 @@
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { sandboxFlags } from '../../cli/flags/sandbox.ts'
 import { Args } from '../../cli/oclif.ts'
-import { SandboxCommand } from '../../compose/sandbox.ts'
+import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { type RuleRow, rulesView } from '../../output/views/sandbox-state.ts'
-import { usualSandboxRules } from '../../compose/sandbox-facts.ts'
+import { usualSandboxRules } from '../../app/sandbox-facts.ts'
 
 export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
   static override summary = 'List or switch rules that the API document leaves open'

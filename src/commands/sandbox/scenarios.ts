@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { scenariosView } from '../../output/views/sandbox-state.ts'
-import { sandboxScenarios } from '../../compose/sandbox-facts.ts'
+import { sandboxScenarios } from '../../app/sandbox-facts.ts'
 
 export default class SandboxScenarios extends BaseCommand<typeof SandboxScenarios> {
   static override summary = 'List the scenarios that a recipient’s e-mail can ask for'

@@ -1,6 +1,6 @@
 import { sandboxFlags } from '../../cli/flags/sandbox.ts'
 import { Args } from '../../cli/oclif.ts'
-import { SandboxCommand } from '../../compose/sandbox.ts'
+import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { changedView } from '../../output/views/config.ts'
 import { setInSandbox } from '../../usecases/sandbox/set.ts'
 

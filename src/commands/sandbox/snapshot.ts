@@ -1,5 +1,5 @@
 import { sandboxFlags } from '../../cli/flags/sandbox.ts'
-import { SandboxCommand } from '../../compose/sandbox.ts'
+import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { documentView } from '../../output/views/schema.ts'
 
 export default class SandboxSnapshot extends SandboxCommand<typeof SandboxSnapshot> {

@@ -8,10 +8,8 @@ import { tlsFlags, tlsPair } from '../../cli/flags/tls.ts'
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { login as logIn } from '../../usecases/session/login.ts'
 import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
-import { controlToken, sandboxPorts } from '../../compose/sandbox.ts'
+import { controlToken, sandboxPorts } from '../../app/sandbox.ts'
 import { sandboxView } from '../../output/views/sandbox.ts'
-import { connector } from '../../compose/api.ts'
-import { sessionSources } from '../../compose/session.ts'
 
 const sandboxProfile = 'sandbox'
 
@@ -90,17 +88,18 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
       manualClock: this.flags.clock === 'manual',
       rules: this.flags.rule,
     })
-    if (server.warning !== undefined) this.scope.reporter.warn(server.warning)
+    if (server.warning !== undefined) this.app.reporter.warn(server.warning)
     try {
       const { apiKey, userEmail, webhookSecret } = server.sandbox.credentials
       if (login) {
-        const sources = { ...(await sessionSources(this.scope)), profile: sandboxProfile }
+        const services = await this.app.services('settings', 'secrets', 'env', 'connect')
+        const sources = { ...services, profile: sandboxProfile }
         const credentials = { baseUrl: server.url, apiKey, email: userEmail, insecure: true }
-        await logIn({ ...sources, ...credentials, connect: await connector(this.scope), signal })
+        await logIn({ ...sources, ...credentials, signal })
         await keepWebhookSecret({ ...sources, secret: webhookSecret })
       }
       // Its own credentials are the answer, also where the environment holds the same ones.
-      for (const value of Object.values(server.address)) this.scope.secrets.reveal(value)
+      for (const value of Object.values(server.address)) this.app.secrets.reveal(value)
       this.answerLine(sandboxView(server.address, login ? sandboxProfile : undefined))
       if (!signal.aborted) await once(signal, 'abort')
     } finally {

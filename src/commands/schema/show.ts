@@ -4,8 +4,6 @@ import { packageIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { loadSchema } from '../../usecases/form/load-schema.ts'
 import { jsonSchemaView, schemaView } from '../../output/views/schema.ts'
-import { api } from '../../compose/api.ts'
-import { schemas } from '../../compose/schemas.ts'
 
 export default class SchemaShow extends BaseCommand<typeof SchemaShow> {
   static override summary = 'Show the fields that an order of a package needs'
@@ -25,8 +23,8 @@ export default class SchemaShow extends BaseCommand<typeof SchemaShow> {
   async run(): Promise<void> {
     const { refresh } = this.flags
     const schema = await loadSchema(this.args.package_id, {
-      api: await api(this.scope),
-      cache: await schemas(this.scope),
+      api: (await this.app.services('api')).api,
+      cache: (await this.app.services('schemas')).schemas,
       refresh,
       signal: this.signal,
     })

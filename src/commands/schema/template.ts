@@ -2,12 +2,10 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { packageIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { outputPlace, writeOutput, templateBytes } from '../../compose/output-file.ts'
+import { outputPlace, writeOutput, templateBytes } from '../../app/output-file.ts'
 import { loadSchema } from '../../usecases/form/load-schema.ts'
 import { templateBody, templateColumns, templateFormat, templateFormats } from '../../domain/form/template.ts'
 import { documentView, templateNextText, templateView } from '../../output/views/schema.ts'
-import { api } from '../../compose/api.ts'
-import { schemas } from '../../compose/schemas.ts'
 
 export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
   static override summary = 'Make a file to fill in, one row per person'
@@ -42,8 +40,8 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
       'Add --output FILE, or use --format json.',
     )
     const schema = await loadSchema(this.args.package_id, {
-      api: await api(this.scope),
-      cache: await schemas(this.scope),
+      api: (await this.app.services('api')).api,
+      cache: (await this.app.services('schemas')).schemas,
       refresh,
       signal: this.signal,
     })
@@ -67,6 +65,6 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
         packageId: schema.id,
       }),
     )
-    this.scope.reporter.note(templateNextText(format, file, schema.id))
+    this.app.reporter.note(templateNextText(format, file, schema.id))
   }
 }

@@ -1,6 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
-import { store } from '../../compose/store.ts'
 import { storeAccountsView } from '../../output/views/store.ts'
 
 export default class StoreAccounts extends BaseCommand<typeof StoreAccounts> {
@@ -11,7 +10,7 @@ export default class StoreAccounts extends BaseCommand<typeof StoreAccounts> {
   static override flags = listFlags
 
   async run(): Promise<void> {
-    const { accounts } = await store(this.scope)
+    const { accounts } = await this.app.services('accounts')
     this.answerList(storeAccountsView(await accounts.list()), listFormat(this.flags))
   }
 }

@@ -4,8 +4,7 @@ import { Args } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
 import { storeBackupView } from '../../output/views/store.ts'
-import { store } from '../../compose/store.ts'
-import { rememberWritten } from '../../compose/written-files.ts'
+import { rememberWritten } from '../../usecases/store/files-of-person.ts'
 
 export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
   static override summary = 'Copy the store to a new file, even while it is in use'
@@ -21,10 +20,12 @@ export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
   }
 
   async run(): Promise<void> {
-    const { maintenance, location } = await store(this.scope)
+    const {
+      store: { maintenance, location },
+    } = await this.app.services('store')
     const path = resolve(this.context.cwd, this.args.file)
     await maintenance.backup(path)
-    await rememberWritten(this.scope, { path, kind: 'backup' })
+    await rememberWritten(await this.app.services('written', 'reporter'), { path, kind: 'backup' })
     this.answer(storeBackupView(location, path))
   }
 }

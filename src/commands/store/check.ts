@@ -2,7 +2,6 @@ import { Flags } from '@oclif/core'
 
 import { BaseCommand } from '../../cli/base-command.ts'
 import { findingsOf, unsound } from '../../domain/store/check.ts'
-import { store } from '../../compose/store.ts'
 import { heldText, storeCheckView } from '../../output/views/store.ts'
 
 export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
@@ -35,7 +34,9 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
   }
 
   async run(): Promise<void> {
-    const { maintenance, location } = await store(this.scope)
+    const {
+      store: { maintenance, location },
+    } = await this.app.services('store')
     const { 'accept-older': accepts, restored, without = [], 'without-list': withoutLog } = this.flags
     if (withoutLog) await maintenance.allowWithoutLog()
     if (restored) await maintenance.closeAsRestored()
@@ -65,9 +66,9 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
 
   async #tellHeld({ held }: { held: number }): Promise<void> {
     if (held === 0) return
-    const { batches } = await store(this.scope)
+    const { batches } = await this.app.services('batches')
     const all = await batches.list({ singles: true })
     const ids = all.filter(({ counts }) => counts.held > 0).map(({ id }) => id)
-    this.scope.note(heldText(held, ids))
+    this.app.note(heldText(held, ids))
   }
 }

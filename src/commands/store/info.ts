@@ -1,6 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { storeInfoView } from '../../output/views/store.ts'
-import { store } from '../../compose/store.ts'
 
 export default class StoreInfo extends BaseCommand<typeof StoreInfo> {
   static override summary = 'Show where the store is, its size and contents'
@@ -9,7 +8,7 @@ export default class StoreInfo extends BaseCommand<typeof StoreInfo> {
   static override examples = ['<%= config.bin %> store info']
 
   async run(): Promise<void> {
-    const { maintenance } = await store(this.scope)
+    const { maintenance } = await this.app.services('maintenance')
     this.answer(storeInfoView(await maintenance.info()))
   }
 }

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { storeToMove } from '../../compose/store.ts'
+import { storeToMove } from '../../app/store-places.ts'
 import { storeMoveQuestion, storeMovedView } from '../../output/views/store.ts'
 import { moveStore } from '../../usecases/store/move.ts'
 
@@ -26,7 +26,7 @@ export default class StoreMove extends BaseCommand<typeof StoreMove> {
 
   async run(): Promise<void> {
     const { from, to } = this.args
-    const ports = await storeToMove(this.scope, from, to)
+    const ports = await storeToMove(this.app, from, to)
     const question = storeMoveQuestion(await ports.from.maintenance.info(), ports.to)
     const confirm = () => this.confirm(question, this.flags.yes)
     this.answer(storeMovedView(await moveStore({ ...ports, confirm })))

@@ -4,13 +4,8 @@ import { momentFlag } from '../../cli/flags/moment.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { forgotten, notScrubbed } from '../../domain/store/forget.ts'
 import { foundFilesText, purgeQuestion, storePurgeView } from '../../output/views/store.ts'
-import { purgeAll } from '../../usecases/store/purge.ts'
-import { orderPlans } from '../../compose/approval.ts'
-import { retention } from '../../compose/retention.ts'
-import { drafts } from '../../compose/drafts.ts'
-import { requestIdOf } from '../../compose/known-ids.ts'
-import { store } from '../../compose/store.ts'
-import { filePorts } from '../../compose/written-files.ts'
+import { purgeAll, purgeServices, retentionLimit } from '../../usecases/store/purge.ts'
+import { requestIdOf } from '../../app/ids.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import type { Forgotten } from '../../domain/store/told.ts'
@@ -55,28 +50,26 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     const { 'request-id': named } = this.flags
     const who = forgotten({
       email,
-      requestId: named === undefined ? undefined : await requestIdOf(this.scope, named),
-      endedBefore: this.flags['older-than'] ?? (await retention(this.scope))?.endedBefore,
+      requestId: named === undefined ? undefined : await requestIdOf(this.app, named),
+      endedBefore:
+        this.flags['older-than'] ??
+        retentionLimit(await this.app.setting('retention'), this.context.clock.now())?.endedBefore,
     })
     const { completely } = this.flags
-    const { maintenance, ledger, location } = await store(this.scope)
-    const purged = await purgeAll(
-      {
-        maintenance,
-        ledger,
-        drafts: await drafts(this.scope),
-        plans: await orderPlans(this.scope),
-        ...(await filePorts(this.scope)),
-        confirm: (found) => this.confirm(purgeQuestion(found), yes),
-        deletesFiles: (files) => this.#deletesFiles(files),
-      },
-      who,
-      { dryRun, completely },
-    )
-    const failure = dryRun || purged.isScrubbed ? undefined : notScrubbed(location, purged)
+    const services = await this.app.services(...purgeServices)
+    const purged = await purgeAll(services, who, {
+      dryRun,
+      completely,
+      confirm: (found) => this.confirm(purgeQuestion(found), yes),
+      deletesFiles: (files) => this.#deletesFiles(files),
+    })
+    const failure =
+      dryRun || purged.isScrubbed
+        ? undefined
+        : notScrubbed((await this.app.services('store')).store.location, purged)
     this.answer(storePurgeView(purged, dryRun), failure)
     if (purged.files.some(({ isDeleted, isLeft }) => !isDeleted && !isLeft) && !dryRun)
-      this.scope.note(
+      this.app.note(
         purged.isFoundAgain ? deleteHint(who) : 'Delete them yourself: another purge may not find them.',
       )
   }
@@ -84,9 +77,9 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
   /** A question on a terminal; elsewhere the flag alone decides. */
   async #deletesFiles(files: readonly FoundFile[]): Promise<boolean> {
     if (this.flags['delete-files'] || this.flags.yes) return this.flags['delete-files']
-    this.scope.note(foundFilesText(files))
+    this.app.note(foundFilesText(files))
     const question = `Delete ${countInWords(files.length, 'file')} that refcheck wrote as well?`
-    return (await this.scope.prompter()?.confirm({ message: question, isGrave: true })) === true
+    return (await this.app.prompter()?.confirm({ message: question, isGrave: true })) === true
   }
 }
 

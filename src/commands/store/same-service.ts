@@ -1,7 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { decidedBy } from '../../compose/session.ts'
-import { store } from '../../compose/store.ts'
+import { decidedBy } from '../../usecases/session/decided-by.ts'
 import { parseBaseUrl } from '../../domain/session/session.ts'
 import { sameServiceView } from '../../output/views/store.ts'
 
@@ -20,13 +19,13 @@ export default class StoreSameService extends BaseCommand<typeof StoreSameServic
   static override flags = { different: Flags.boolean({ summary: 'Record that they are two services' }) }
 
   async run(): Promise<void> {
-    const { scope, flags } = this
+    const { app, flags } = this
     const one = parseBaseUrl(this.args.one, 'ONE')
     const other = parseBaseUrl(this.args.other, 'OTHER')
     this.refuse(one === other, 'the two URLs are the same', 'Give two different URLs.')
-    const { waiting } = await store(scope)
-    const by = await decidedBy(scope)
-    await waiting.sayService([one, other], !flags.different, { at: scope.context.clock.now(), by })
+    const { waiting } = await app.services('waiting')
+    const by = await decidedBy(await app.services('settings', 'env', 'profile'))
+    await waiting.sayService([one, other], !flags.different, { at: app.context.clock.now(), by })
     this.answer(sameServiceView([one, other], !flags.different))
   }
 }

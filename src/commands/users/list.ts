@@ -4,7 +4,6 @@ import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { selectUsers } from '../../domain/session/users.ts'
 import { usersView } from '../../output/views/users.ts'
-import { api } from '../../compose/api.ts'
 
 export default class UsersList extends BaseCommand<typeof UsersList> {
   static override summary = 'List the active users of the organisation'
@@ -23,7 +22,7 @@ export default class UsersList extends BaseCommand<typeof UsersList> {
 
   async run(): Promise<void> {
     const { role, team } = this.flags
-    const service = await api(this.scope)
+    const { api: service } = await this.app.services('api')
     const all = await service.listUsers(this.signal)
     this.answerList(usersView(selectUsers(all, { role, team }), all), listFormat(this.flags))
   }

@@ -2,9 +2,9 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { failureToWrite, outputPlace } from '../../compose/output-file.ts'
-import { receiverAt } from '../../compose/receiver.ts'
-import { webhookSecrets } from '../../compose/webhook.ts'
+import { failureToWrite, outputPlace } from '../../app/output-file.ts'
+import { receiverAt } from '../../app/receiver.ts'
+import { webhookSecrets } from '../../app/webhook.ts'
 import { shownUrl } from '../../domain/webhook/delivery.ts'
 import { receiverCheckView, junitText } from '../../output/views/receiver-check.ts'
 import { checkReceiver } from '../../usecases/webhook/receiver-check.ts'
@@ -36,14 +36,14 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
   }
 
   async run(): Promise<void> {
-    const { flags, args, signal, scope } = this
-    const { secret } = await webhookSecrets(scope, flags['secret-file'])
+    const { flags, args, signal, app } = this
+    const { secret } = await webhookSecrets(app, flags['secret-file'])
     const { junit } = flags
     const place = { overwrite: true, binary: false, flag: '--junit' }
     const file = junit === undefined ? undefined : await outputPlace(this.context, junit, place)
     const { clock, random } = this.context
-    const { http, url } = await receiverAt(scope, args.url, 'URL')
-    scope.reporter.note(
+    const { http, url } = await receiverAt(app, args.url, 'URL')
+    app.reporter.note(
       `Sending made-up events to ${shownUrl(url)}, signed with the webhook secret; the requests they name do not exist.`,
     )
     const { report, failure } = await checkReceiver({
@@ -56,10 +56,10 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
       strict: flags.strict,
       only: flags.only,
       signal,
-      onCase: ({ id }, done, of) => scope.reporter.status(`${done}/${of} ${id}`),
+      onCase: ({ id }, done, of) => app.reporter.status(`${done}/${of} ${id}`),
     })
     const unwritten = await failureToWrite(this.context, file, () =>
-      Buffer.from(scope.secrets.redact(junitText(report))),
+      Buffer.from(app.secrets.redact(junitText(report))),
     )
     this.answer(receiverCheckView(report), unwritten ?? failure)
   }

@@ -5,7 +5,7 @@ import { secretFileFlag } from '../../cli/flags/secret-file.ts'
 import { authorityOf, tlsFlags, tlsPair } from '../../cli/flags/tls.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
-import { listenPorts, webhookSecrets } from '../../compose/webhook.ts'
+import { listenPorts, webhookSecrets } from '../../app/webhook.ts'
 import { commandWords } from '../../domain/webhook/command-words.ts'
 import { deliveredText, keptEventView, listeningEnd, unreadEnd } from '../../output/views/inbox.ts'
 
@@ -49,7 +49,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
   }
 
   async run(): Promise<void> {
-    const { flags, scope, signal } = this
+    const { flags, app, signal } = this
     this.refuse(
       !flags.path.startsWith('/'),
       `--path: "${flags.path}" does not start with /`,
@@ -62,11 +62,11 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       '--max-attempts requires --forward-to or --exec',
       'Nothing is forwarded without one of them.',
     )
-    const { secret, service } = await webhookSecrets(scope, flags['secret-file'])
+    const { secret, service } = await webhookSecrets(app, flags['secret-file'])
     const most = flags['max-events'] ?? Number.POSITIVE_INFINITY
     const full = new AbortController()
     const kept = { count: 0 }
-    const ports = await listenPorts(scope, {
+    const ports = await listenPorts(app, {
       secret,
       forwardTo: flags['forward-to'],
       forwardCa: await authorityOf(this.context, flags['forward-ca'], '--forward-ca'),
@@ -84,12 +84,12 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
         if (!event.repeated) kept.count += 1
         if (kept.count >= most) full.abort()
       },
-      onRefused: (why) => scope.reporter.note(`Refused a delivery: ${why}.`),
-      onHeldUp: (what, { message }) => scope.reporter.warn(`${what}: ${message}`),
+      onRefused: (why) => app.reporter.note(`Refused a delivery: ${why}.`),
+      onHeldUp: (what, { message }) => app.reporter.warn(`${what}: ${message}`),
       mostAttempts: flags['max-attempts'],
-      onDelivered: (...delivered) => scope.reporter.note(deliveredText(...delivered)),
+      onDelivered: (...delivered) => app.reporter.note(deliveredText(...delivered)),
     })
-    scope.reporter.note(`Listening at ${listening.url} (Ctrl-C stops it).`)
+    app.reporter.note(`Listening at ${listening.url} (Ctrl-C stops it).`)
     // What is kept is on disk; who reads along is told of nothing more.
     const { gone = new AbortController().signal } = this.context.streams.stdout
     const over = AbortSignal.any([signal, full.signal, listening.broken, gone])

@@ -2,8 +2,8 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { uuidFlag } from '../../cli/flags/identifiers.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { receiverAt } from '../../compose/receiver.ts'
-import { webhookSecrets } from '../../compose/webhook.ts'
+import { receiverAt } from '../../app/receiver.ts'
+import { webhookSecrets } from '../../app/webhook.ts'
 import { sendEvents } from '../../usecases/webhook/send.ts'
 import { sendingView } from '../../output/views/webhook-send.ts'
 
@@ -42,9 +42,9 @@ export default class WebhookSend extends BaseCommand<typeof WebhookSend> {
 
   async run(): Promise<void> {
     const { flags, signal } = this
-    const { secret } = await webhookSecrets(this.scope, flags['secret-file'])
+    const { secret } = await webhookSecrets(this.app, flags['secret-file'])
     const { clock, random } = this.context
-    const { http, url } = await receiverAt(this.scope, flags.to, '--to')
+    const { http, url } = await receiverAt(this.app, flags.to, '--to')
     const sending = await sendEvents({
       http,
       clock,

@@ -1,8 +1,8 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
-import { readInput } from '../../compose/input.ts'
+import { readInput } from '../../app/input.ts'
 import { Args } from '../../cli/oclif.ts'
-import { webhookSecrets } from '../../compose/webhook.ts'
+import { webhookSecrets } from '../../app/webhook.ts'
 import { signBody } from '../../domain/webhook/verify.ts'
 import { signatureView } from '../../output/views/webhook.ts'
 
@@ -21,7 +21,7 @@ export default class WebhookSign extends BaseCommand<typeof WebhookSign> {
 
   async run(): Promise<void> {
     const body = await readInput(this.context, this.args.file, 'the body')
-    const { secret } = await webhookSecrets(this.scope, this.flags['secret-file'])
+    const { secret } = await webhookSecrets(this.app, this.flags['secret-file'])
     this.answer(signatureView(signBody(body, secret)))
   }
 }

@@ -2,8 +2,8 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { largestLog, readInput } from '../../compose/input.ts'
-import { webhookSecrets } from '../../compose/webhook.ts'
+import { largestLog, readInput } from '../../app/input.ts'
+import { webhookSecrets } from '../../app/webhook.ts'
 import { parseCapturedRequest, readHar, readLog } from '../../domain/webhook/capture.ts'
 import { loggedVerificationsView, verificationView } from '../../output/views/webhook.ts'
 import { explainDelivery, verifyLog } from '../../usecases/webhook/verify.ts'
@@ -65,14 +65,14 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
       'Leave them out; --json prints one delivery for scripts.',
     )
     const delivery = await this.delivery()
-    const { secret, others } = await webhookSecrets(this.scope, secretFile)
+    const { secret, others } = await webhookSecrets(this.app, secretFile)
     const verification = await explainDelivery(delivery, secret, others)
     this.answer(verificationView(verification), verification.failure)
   }
 
   private async judgeMany(har: string | undefined): Promise<void> {
     const bytes = await readInput(this.context, har ?? this.args.file, 'the log', largestLog)
-    const { secret, others } = await webhookSecrets(this.scope, this.flags['secret-file'])
+    const { secret, others } = await webhookSecrets(this.app, this.flags['secret-file'])
     const log = har === undefined ? readLog(bytes) : readHar(bytes)
     const { deliveries, failure } = await verifyLog(log, secret, others)
     this.answerList(loggedVerificationsView(deliveries), listFormat(this.flags), failure)

@@ -1,3 +1,6 @@
+import { UsageError } from '../../errors/kinds.ts'
+import { redactArgument } from '../wording/redact-argument.ts'
+
 /** Ids that are named of those that start alike. */
 const mostNamed = 5
 
@@ -19,3 +22,13 @@ export function ambiguousStart(
 
 /** Whether it is an id from its first to its last character. */
 export const isWholeId = (text: string): boolean => text.length === 36
+
+/** A package id: a whole number from 1, written in digits only. */
+export function parsePackageId(text: string, what: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) {
+    throw new UsageError(`${what}: "${redactArgument(text)}" is not a package id`, {
+      hint: 'Package ids are whole numbers. List them with: refcheck packages list',
+    })
+  }
+  return Number(text)
+}

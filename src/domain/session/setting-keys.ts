@@ -1,3 +1,4 @@
+import { parseDuration } from '../wording/duration.ts'
 import { redactArgument } from '../wording/redact-argument.ts'
 import { storeAddress } from '../store/address.ts'
 import { keptSince } from '../store/retention.ts'
@@ -68,7 +69,7 @@ export function accountName(text: string): string {
 
 /** The same form as a `--timeout`. */
 function duration(text: string): string {
-  if (text.length <= 40 && /^(?:\d{1,9}(?:ms|s|m|h|d))+$/.test(text)) return text
+  if (parseDuration(text) !== undefined) return text
   throw refused('timeout', text, 'a duration')
 }
 

@@ -262,6 +262,32 @@ export class ReportFolder {
   }
 }
 
+/** Folders of reports on this machine. */
+export interface ReportFolders {
+  /** See ReportFolder; `alone` where it is opened for one file of this name. */
+  open(path: string, alone?: string): Promise<ReportFolder>
+  /** What the manifest of a folder lists; nothing where it has none that can be read. */
+  recordsIn(path: string): Promise<ReportRecord[]>
+  /** Removes reports and their lines of the manifest. */
+  erase(path: string, keys: readonly string[]): Promise<void>
+}
+
+export function reportFolders(options: Omit<FolderOptions, 'alone'>): ReportFolders {
+  return {
+    open: (path, alone) => ReportFolder.open(path, { ...options, alone }),
+    recordsIn,
+    async erase(path, keys) {
+      if ((await recordsIn(path)).length === 0) return
+      const folder = await ReportFolder.open(path, options)
+      try {
+        await folder.erase(keys)
+      } finally {
+        await folder.close()
+      }
+    },
+  }
+}
+
 /** What the manifest of a folder lists; nothing where it has none that can be read. */
 export async function recordsIn(folder: string): Promise<ReportRecord[]> {
   const path = join(folder, manifestName)

@@ -1,25 +1,21 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 
+import type { PackageNames as NamesOfUsers, ServiceUser } from '../../domain/request/listing.ts'
 import type { Package } from '../../contract/package.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
 import { makeOwnFolders, readPrivate } from '../../disk/private-modes.ts'
 import { writeWhole } from '../../disk/whole-file.ts'
 
-/** Whose view of the packages. */
-export interface NamesKey {
-  /** No trailing slash. */
-  baseUrl: string
-  userEmail: string
-}
-
 /** What packages are called, for showing a request of one: never asked for, so that showing costs no call. */
 export interface PackageNames {
   /** Empty where none is kept. */
-  get(key: NamesKey): Promise<ReadonlyMap<number, string>>
+  get(key: ServiceUser): Promise<ReadonlyMap<number, string>>
   /** Adds those of a list. Does without where the disk refuses: only a name is missing then. */
-  put(key: NamesKey, packages: readonly Package[]): Promise<void>
+  put(key: ServiceUser, packages: readonly Package[]): Promise<void>
+  /** What packages are called for each of these users. */
+  forUsers(users: readonly ServiceUser[]): Promise<NamesOfUsers>
 }
 
 interface KeptNames {
@@ -33,11 +29,11 @@ const maxBytes = 4 * 1024 * 1024
 /** One private file a service and user, in the data folder's `schemas`. Touches nothing yet. */
 export function openPackageNames({ paths, random }: { paths: Paths; random: Random }): PackageNames {
   const folder = join(paths.data, 'schemas')
-  const whose = ({ baseUrl, userEmail }: NamesKey): string =>
+  const whose = ({ baseUrl, userEmail }: ServiceUser): string =>
     JSON.stringify([baseUrl, userEmail.toLowerCase()])
-  const pathOf = (key: NamesKey): string =>
+  const pathOf = (key: ServiceUser): string =>
     join(folder, `names-${createHash('sha256').update(whose(key)).digest('hex').slice(0, 40)}.json`)
-  const get = async (key: NamesKey): Promise<Map<number, string>> => {
+  const get = async (key: ServiceUser): Promise<Map<number, string>> => {
     const file = await readPrivate(pathOf(key), maxBytes, paths.data).catch(() => undefined)
     const kept = file === undefined ? undefined : namesIn(file.text)
     if (kept === undefined || whose({ baseUrl: kept.base_url, userEmail: kept.user_email }) !== whose(key))
@@ -57,6 +53,11 @@ export function openPackageNames({ paths, random }: { paths: Paths; random: Rand
       } catch {
         // Shown without a name then.
       }
+    },
+    async forUsers(users) {
+      const all = new Map<string, ReadonlyMap<number, string>>()
+      for (const user of users) if (!all.has(whose(user))) all.set(whose(user), await get(user))
+      return (user, packageId) => all.get(whose(user))?.get(packageId)
     },
   }
 }

@@ -2,12 +2,12 @@ import { createReadStream } from 'node:fs'
 import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { reportKey, type ReportRecord } from '../../domain/report/record.ts'
+import { reportKey } from '../../domain/report/record.ts'
 import { namesPerson } from '../../domain/store/forget.ts'
 import type { FilesToErase, Traces } from '../../domain/store/told.ts'
-import type { Drafts } from '../../store/drafts/drafts.ts'
-import type { OrderPlans } from '../../store/plans/order-plans.ts'
-import type { WrittenFile, WrittenFiles, WrittenKind } from '../../store/written-files.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import type { WrittenFile, WrittenKind } from '../../store/written-files.ts'
+import type { Services } from '../services.ts'
 
 /** A file of this machine that shows somebody. */
 export interface FoundFile {
@@ -15,12 +15,6 @@ export interface FoundFile {
   kind: Exclude<WrittenKind, 'reports'> | 'input' | 'report' | 'manifest'
   /** Whether it is a person's own, or a backup, which a purge leaves alone. */
   isLeft: boolean
-}
-
-export interface FilePorts {
-  written: Pick<WrittenFiles, 'add' | 'all' | 'drop'>
-  /** Records of a folder of reports; none where it has no manifest. */
-  recordsIn: (folder: string) => Promise<readonly ReportRecord[]>
 }
 
 /** What was found of a person outside the store. */
@@ -50,7 +44,7 @@ const overlapChars = 512
 
 /** Files of this machine that still show the person: what batches were read from and written to, exports, and reports. */
 export async function filesOfPerson(
-  { written, recordsIn }: FilePorts,
+  { written, reportFolders }: Pick<Services, 'written' | 'reportFolders'>,
   traces: Traces,
   who: { email: string } | { requestId: string },
 ): Promise<FoundFiles> {
@@ -97,7 +91,7 @@ export async function filesOfPerson(
   return found
 
   async function addReports(folder: string): Promise<void> {
-    const records = (await recordsIn(folder)).filter(
+    const records = (await reportFolders.recordsIn(folder)).filter(
       ({ request_id }) => request_id !== null && requestIds.has(request_id),
     )
     if (records.length === 0) return
@@ -110,17 +104,9 @@ export async function filesOfPerson(
   }
 }
 
-export interface ErasePorts {
-  drafts: Pick<Drafts, 'drop'>
-  plans: Pick<OrderPlans, 'drop'>
-  written: Pick<WrittenFiles, 'drop'>
-  /** Removes reports and their lines of the manifest. */
-  eraseReports: (folder: string, keys: readonly string[]) => Promise<void>
-}
-
 /** May be repeated. */
 export async function eraseFiles(
-  { drafts, plans, written, eraseReports }: ErasePorts,
+  { drafts, plans, written, reportFolders }: Pick<Services, 'drafts' | 'plans' | 'written' | 'reportFolders'>,
   files: FilesToErase,
 ): Promise<void> {
   for (const id of files.drafts) await drafts.drop(id)
@@ -129,7 +115,20 @@ export async function eraseFiles(
     if (await isFile(path)) await rm(path, { force: true })
     await written.drop(path)
   }
-  for (const { folder, keys } of files.reports) await eraseReports(folder, keys)
+  for (const { folder, keys } of files.reports) await reportFolders.erase(folder, keys)
+}
+
+/** Remembers a file with people's data, so that a purge names it. The file itself is written: a failure is only a warning. */
+export async function rememberWritten(
+  { written, reporter }: Pick<Services, 'written' | 'reporter'>,
+  file: WrittenFile,
+): Promise<void> {
+  try {
+    await written.add(file)
+  } catch (error) {
+    if (!(error instanceof RefcheckError)) throw error
+    reporter.note(`A purge will not find ${file.path}: ${error.message}.`)
+  }
 }
 
 /** Links are not followed. */

@@ -1,25 +1,17 @@
 import type { OrderPlan, UsedPlan } from '../../domain/approval/order-plan.ts'
 import { isDraftOf } from '../../domain/form/kept-draft.ts'
+import { keptSince } from '../../domain/store/retention.ts'
 import type { Forgotten, Purged } from '../../domain/store/told.ts'
-import type { Drafts } from '../../store/drafts/drafts.ts'
-import type { Ledger } from '../../store/ledger/ledger.ts'
-import type { Maintenance } from '../../store/ledger/maintenance.ts'
-import type { OrderPlans } from '../../store/plans/order-plans.ts'
-import {
-  eraseFiles,
-  type ErasePorts,
-  type FilePorts,
-  filesOfPerson,
-  type FoundFile,
-  type FoundFiles,
-} from './files-of-person.ts'
+import type { Services } from '../services.ts'
+import { eraseFiles, filesOfPerson, type FoundFile, type FoundFiles } from './files-of-person.ts'
 
-export interface PurgePorts extends FilePorts, ErasePorts {
-  maintenance: Pick<Maintenance, 'purge' | 'traces'>
-  ledger: Pick<Ledger, 'list'>
-  drafts: Pick<Drafts, 'all' | 'unreadable' | 'drop'>
-  plans: Pick<OrderPlans, 'waiting' | 'find' | 'drop'>
-  written: FilePorts['written'] & ErasePorts['written']
+export const purgeServices = ['maintenance', 'ledger', 'drafts', 'plans', 'written', 'reportFolders'] as const
+
+type PurgeServices = Pick<Services, (typeof purgeServices)[number]>
+
+interface PurgeOptions {
+  dryRun: boolean
+  completely: boolean
   /** Asked where there is something to remove; throws where nothing is to be removed after all. */
   confirm: (found: PurgedAll) => Promise<void>
   /** Whether files that refcheck wrote are deleted too. */
@@ -42,26 +34,26 @@ const noFiles: FoundFiles = { files: [], reports: [], toRemember: [], toForget: 
  * where a person is named, and deleted where that is wanted.
  */
 export async function purgeAll(
-  ports: PurgePorts,
+  services: PurgeServices,
   who: Forgotten,
-  { dryRun, completely }: { dryRun: boolean; completely: boolean },
+  { dryRun, completely, confirm, deletesFiles }: PurgeOptions,
 ): Promise<PurgedAll> {
-  const { maintenance, ledger, drafts, plans, written } = ports
+  const { maintenance, ledger, drafts, plans, written } = services
   // Looked for first: the purge forgets whose a request was.
   const emails = await emailsOf(ledger, who)
   const own = await draftsOf(drafts, who, emails)
   const planned = await plansOf(plans, emails)
   const outside =
-    'endedBefore' in who ? noFiles : await filesOfPerson(ports, await maintenance.traces(who), who)
+    'endedBefore' in who ? noFiles : await filesOfPerson(services, await maintenance.traces(who), who)
   const left = outside.files.map((file) => ({ ...file, isDeleted: false }))
   const isFoundAgain = !completely && outside.toForget.length === 0
   const beside = { drafts: own.length, plans: planned.length, files: left, isFoundAgain }
   const found = { ...(await maintenance.purge(who, { dryRun: true, completely })), ...beside }
   if (dryRun) return found
   const isNothing = found.rows + found.events + own.length + planned.length === 0
-  if (!isNothing || completely) await ports.confirm(found)
+  if (!isNothing || completely) await confirm(found)
   const deletable = outside.files.filter(({ isLeft }) => !isLeft)
-  const deletes = deletable.length > 0 && (await ports.deletesFiles(deletable))
+  const deletes = deletable.length > 0 && (await deletesFiles(deletable))
   if (isNothing && found.isScrubbed && !completely && !deletes) return found
   if (!deletes) for (const file of outside.toRemember) await written.add(file)
   for (const path of outside.toForget) await written.drop(path)
@@ -74,13 +66,39 @@ export async function purgeAll(
     reports: deletes ? outside.reports : [],
   }
   const purged = await maintenance.purge(who, { dryRun: false, completely, files }, (each) =>
-    eraseFiles(ports, each),
+    eraseFiles(services, each),
   )
   const after = deletes ? left.map((file) => ({ ...file, isDeleted: !file.isLeft })) : left
   return { ...purged, ...beside, files: after }
 }
 
-async function emailsOf(ledger: PurgePorts['ledger'], who: Forgotten): Promise<string[]> {
+/** The setting `retention` as it is written, and the moment before which it keeps nothing; undefined where it is not set. */
+export function retentionLimit(
+  text: string | undefined,
+  now: number,
+): { text: string; endedBefore: number } | undefined {
+  const endedBefore = text === undefined ? undefined : keptSince(text, now)
+  return text === undefined || endedBefore === undefined ? undefined : { text, endedBefore }
+}
+
+/** Removes what is older than that setting says, or with `dryRun` counts it; undefined where it is not set. */
+export async function purgeExpired(
+  services: PurgeServices & Pick<Services, 'clock'>,
+  retention: string | undefined,
+  dryRun: boolean,
+): Promise<PurgedAll | undefined> {
+  const limit = retentionLimit(retention, services.clock.now())
+  if (limit === undefined) return undefined
+  return purgeAll(services, limit, {
+    dryRun,
+    completely: false,
+    // Whoever set it has said so.
+    confirm: async () => undefined,
+    deletesFiles: () => Promise.resolve(false),
+  })
+}
+
+async function emailsOf(ledger: Services['ledger'], who: Forgotten): Promise<string[]> {
   if ('endedBefore' in who) return []
   if ('email' in who) return [who.email]
   return (await ledger.list(who)).flatMap(({ recipient }) => recipient?.email ?? [])
@@ -88,7 +106,7 @@ async function emailsOf(ledger: PurgePorts['ledger'], who: Forgotten): Promise<s
 
 /** Ids of kept answers. */
 async function draftsOf(
-  drafts: PurgePorts['drafts'],
+  drafts: Services['drafts'],
   who: Forgotten,
   emails: readonly string[],
 ): Promise<string[]> {
@@ -102,7 +120,7 @@ async function draftsOf(
 }
 
 /** Codes of plans that wait; what is old, sweeping removes by itself. */
-async function plansOf(plans: PurgePorts['plans'], emails: readonly string[]): Promise<string[]> {
+async function plansOf(plans: Services['plans'], emails: readonly string[]): Promise<string[]> {
   if (emails.length === 0) return []
   const found: string[] = []
   for (const code of await plans.waiting()) {

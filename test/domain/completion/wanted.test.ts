@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { commandManifest } from '../../../src/compose/reference.ts'
+import { commandManifest } from '../../../src/app/reference.ts'
 import { profileIn, wantedAt } from '../../../src/domain/completion/wanted.ts'
 
 const commands = commandManifest()

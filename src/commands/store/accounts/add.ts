@@ -1,6 +1,5 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { Args } from '../../../cli/oclif.ts'
-import { store } from '../../../compose/store.ts'
 import { accountName } from '../../../domain/session/setting-keys.ts'
 import { storeAccountAddedView } from '../../../output/views/store.ts'
 
@@ -19,8 +18,8 @@ export default class StoreAccountsAdd extends BaseCommand<typeof StoreAccountsAd
 
   async run(): Promise<void> {
     const name = accountName(this.args.name)
-    const { accounts } = await store(this.scope)
-    const added = await accounts.add(name, this.scope.context.clock.now())
+    const { accounts } = await this.app.services('accounts')
+    const added = await accounts.add(name, this.app.context.clock.now())
     this.answer(storeAccountAddedView(name, added))
   }
 }

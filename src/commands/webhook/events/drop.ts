@@ -2,7 +2,6 @@ import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventIdArg } from '../../../cli/flags/events.ts'
 import { droppedView } from '../../../output/views/inbox.ts'
 import { dropEvents, findEvent } from '../../../usecases/webhook/inbox.ts'
-import { store } from '../../../compose/store.ts'
 
 export default class WebhookEventsDrop extends BaseCommand<typeof WebhookEventsDrop> {
   static override summary = 'Give up forwarding received events'
@@ -14,7 +13,7 @@ export default class WebhookEventsDrop extends BaseCommand<typeof WebhookEventsD
   }
 
   async run(): Promise<void> {
-    const { inbox } = await store(this.scope)
+    const { inbox } = await this.app.services('inbox')
     const events = []
     for (const id of this.args.id) events.push(await findEvent(inbox, id))
     await dropEvents(inbox, events)

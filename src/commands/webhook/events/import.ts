@@ -1,12 +1,11 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { secretFileFlag } from '../../../cli/flags/secret-file.ts'
 import { Args } from '../../../cli/oclif.ts'
-import { largestLog, readInput } from '../../../compose/input.ts'
-import { webhookSecrets } from '../../../compose/webhook.ts'
+import { largestLog, readInput } from '../../../app/input.ts'
+import { webhookSecrets } from '../../../app/webhook.ts'
 import { signingKeyOf } from '../../../domain/webhook/verify.ts'
 import { importedView } from '../../../output/views/inbox.ts'
 import { importEvents } from '../../../usecases/webhook/inbox.ts'
-import { store } from '../../../compose/store.ts'
 
 export default class WebhookEventsImport extends BaseCommand<typeof WebhookEventsImport> {
   static override summary = 'Import captured events into the inbox'
@@ -21,8 +20,8 @@ export default class WebhookEventsImport extends BaseCommand<typeof WebhookEvent
   async run(): Promise<void> {
     const { file } = this.args
     const bytes = await readInput(this.context, file, 'the events', largestLog)
-    const { secret, service } = await webhookSecrets(this.scope, this.flags['secret-file'])
-    const { inbox } = await store(this.scope)
+    const { secret, service } = await webhookSecrets(this.app, this.flags['secret-file'])
+    const { inbox } = await this.app.services('inbox')
     const imported = await importEvents(inbox, bytes, {
       key: signingKeyOf(secret),
       baseUrl: await service(),

@@ -2,12 +2,11 @@ import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventFilter, eventFlags } from '../../../cli/flags/events.ts'
 import { listFlags, listFormat } from '../../../cli/flags/list.ts'
 import { Flags } from '../../../cli/oclif.ts'
-import { outputPlace, writeOutput } from '../../../compose/output-file.ts'
+import { outputPlace, writeOutput } from '../../../app/output-file.ts'
 import { eventListView } from '../../../output/views/inbox.ts'
 import { exportLines, listEvents } from '../../../usecases/webhook/inbox.ts'
-import { requestIdOf } from '../../../compose/known-ids.ts'
-import { rememberWritten } from '../../../compose/written-files.ts'
-import { inboxToShow } from '../../../compose/store.ts'
+import { requestIdOf } from '../../../app/ids.ts'
+import { rememberWritten } from '../../../usecases/store/files-of-person.ts'
 
 export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsList> {
   static override summary = 'List the received events, oldest first'
@@ -27,9 +26,9 @@ export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsL
   }
 
   async run(): Promise<void> {
-    const inbox = await inboxToShow(this.scope)
+    const { inboxToShow: inbox } = await this.app.services('inboxToShow')
     const { 'request-id': named } = this.flags
-    const requestId = named === undefined ? undefined : await requestIdOf(this.scope, named)
+    const requestId = named === undefined ? undefined : await requestIdOf(this.app, named)
     const filter = { ...eventFilter(this.flags), requestId }
     const { export: file } = this.flags
     if (file !== undefined) {
@@ -37,7 +36,10 @@ export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsL
       const place = await outputPlace(this.context, file, isNew)
       await writeOutput(this.context, place, exportLines(inbox, filter))
       if (place.path === undefined) return
-      await rememberWritten(this.scope, { path: place.path, kind: 'export' })
+      await rememberWritten(await this.app.services('written', 'reporter'), {
+        path: place.path,
+        kind: 'export',
+      })
     }
     this.answerList(eventListView(await listEvents(inbox, filter)), listFormat(this.flags))
   }

@@ -1,10 +1,9 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventIdArg } from '../../../cli/flags/events.ts'
 import { Flags } from '../../../cli/oclif.ts'
-import { receiverAt } from '../../../compose/receiver.ts'
+import { receiverAt } from '../../../app/receiver.ts'
 import { replayView } from '../../../output/views/inbox.ts'
 import { findEvent, replayEvents, requeueEvents } from '../../../usecases/webhook/inbox.ts'
-import { store } from '../../../compose/store.ts'
 
 export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEventsReplay> {
   static override summary = 'Forward received events once more'
@@ -23,8 +22,8 @@ export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEvent
 
   async run(): Promise<void> {
     const { to } = this.flags
-    const receiver = to === undefined ? undefined : await receiverAt(this.scope, to, '--to')
-    const { inbox } = await store(this.scope)
+    const receiver = to === undefined ? undefined : await receiverAt(this.app, to, '--to')
+    const { inbox } = await this.app.services('inbox')
     const events = []
     for (const id of this.args.id) events.push(await findEvent(inbox, id))
     if (receiver === undefined) {

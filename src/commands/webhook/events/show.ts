@@ -1,6 +1,5 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventIdArg } from '../../../cli/flags/events.ts'
-import { inboxToShow } from '../../../compose/store.ts'
 import { shownEvent } from '../../../domain/webhook/events.ts'
 import { eventView } from '../../../output/views/inbox.ts'
 import { findEvent } from '../../../usecases/webhook/inbox.ts'
@@ -11,7 +10,7 @@ export default class WebhookEventsShow extends BaseCommand<typeof WebhookEventsS
   static override args = { id: eventIdArg({ required: true, description: 'id of an event' }) }
 
   async run(): Promise<void> {
-    const inbox = await inboxToShow(this.scope)
+    const { inboxToShow: inbox } = await this.app.services('inboxToShow')
     this.answer(eventView(shownEvent(await findEvent(inbox, this.args.id))))
   }
 }

@@ -1,0 +1,103 @@
+import { Readable, Writable } from 'node:stream'
+import { callbackify } from 'node:util'
+
+import type { App } from './app.ts'
+import { requireReading } from '../domain/agent/reading.ts'
+import { InternalError } from '../errors/kinds.ts'
+import { agentMark } from '../host/agent-mark.ts'
+import type { AgentPorts } from '../mcp/ports.ts'
+import type { Sink } from '../output/streams.ts'
+import { Gate } from '../usecases/agent/gate.ts'
+import type { RunReading } from '../usecases/agent/ports.ts'
+import { orderPlans, planOwner } from './approval.ts'
+
+/** What a person allowed an agent when they started its server. */
+export interface AgentAllowances {
+  /** Absolute folders. */
+  files: string | undefined
+  reports: string | undefined
+  showsPersonalData: boolean
+}
+
+/** Answers a client on the standard streams until it goes away or `signal` is aborted. */
+export async function serveAgents(app: App, allowances: AgentAllowances, signal: AbortSignal): Promise<void> {
+  const { serveAgent } = await import('../mcp/server.ts')
+  // An agent is told of no key, whether or not a call has needed it yet.
+  await app.services('session').catch(() => undefined)
+  const { stream: input } = app.context.streams.stdin
+  await serveAgent(agentPorts(app, allowances), { input, output: outputStream(app), signal })
+}
+
+function agentPorts(app: App, allowances: AgentAllowances): AgentPorts {
+  const { clock, random } = app.context
+  return {
+    ...allowances,
+    version: app.options.version,
+    run: runReading(app),
+    redact: (text) => app.secrets.redact(text),
+    plans: () => orderPlans(app),
+    planning: async () => ({
+      plans: (await app.services('plans')).plans,
+      owner: await planOwner(app),
+      clock,
+      random,
+    }),
+    now: () => clock.now(),
+    mark: () => random.bytes(8).toString('hex'),
+  }
+}
+
+/** Standard output as a stream. */
+function outputStream({ context: { streams } }: App): Writable {
+  const { stdout } = streams
+  const drained = callbackify(async () => stdout.drained())
+  return new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      stdout.write(chunk)
+      drained(done)
+    },
+  })
+}
+
+/** Runs lines of this program with nobody at a terminal, and what they start marked as an agent's. */
+function runReading(app: App): RunReading {
+  const { context, options } = app
+  const gate = new Gate()
+  const profile = options.profile === undefined ? [] : [`--profile=${options.profile}`]
+  return async (argv, { stdin, signal, onNote }) => {
+    const { program } = context
+    if (program === undefined) throw new InternalError('no program to run command lines with')
+    requireReading(argv)
+    const either = AbortSignal.any([signal, context.interrupts.signal])
+    return gate.through(either, async () => {
+      const printed: string[] = []
+      const code = await program([...argv, '--json', ...profile], {
+        ...context,
+        env: { ...context.env, [agentMark]: '1' },
+        prompter: undefined,
+        interrupts: {
+          signal: either,
+          get stopped() {
+            return either.aborted
+          },
+        },
+        streams: {
+          stdin: { isTTY: false, stream: Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]) },
+          stdout: into((text) => printed.push(text)),
+          stderr: into(() => onNote?.()),
+        },
+      })
+      const text = printed.join('')
+      return { code, document: text === '' ? undefined : (JSON.parse(text) as unknown) }
+    })
+  }
+}
+
+function into(take: (text: string) => void): Sink {
+  return {
+    write: (data) => take(typeof data === 'string' ? data : Buffer.from(data).toString('utf8')),
+    drained: () => Promise.resolve(),
+    isTTY: false,
+    columns: 80,
+  }
+}

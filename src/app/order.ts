@@ -1,0 +1,46 @@
+import type { App } from './app.ts'
+import { localDay } from '../domain/wording/local-time.ts'
+import { showReview } from '../output/views/order.ts'
+import { phoneRepair } from '../usecases/form/phone-repair.ts'
+import { DraftKeeper } from '../usecases/request/draft-keeper.ts'
+import type { PrepareOptions } from '../usecases/request/prepare-order.ts'
+import type { SimilarQuestion } from '../usecases/request/similar-question.ts'
+import { keepSuccessions } from './request.ts'
+
+/** What keeps the answers of one person; `resume` is the command line that goes on from them. */
+export function draftKeeper(app: App, resume: string): DraftKeeper {
+  return new DraftKeeper(async () => {
+    const { api, ...rest } = await app.services('api', 'drafts', 'clock', 'random')
+    const { baseUrl, userEmail } = api
+    return { ...rest, owner: { baseUrl, userEmail, account: await app.accountInUse() }, onNotice: app.note }
+  }, resume)
+}
+
+/** What putting one order together needs. `country`: whose phone numbers may lack the +. */
+export async function orderForm(
+  app: App,
+  signal: AbortSignal,
+  given: { country: string | undefined; yes: boolean; dryRun: boolean },
+  { similar, draft }: { similar: SimilarQuestion; draft: DraftKeeper },
+): Promise<PrepareOptions> {
+  await app.services('account')
+  const { api } = await app.services('api')
+  const country = given.country ?? (await app.setting('default-country'))
+  return {
+    api,
+    signal,
+    cache: (await app.services('schemas')).schemas,
+    prompter: app.prompter(),
+    yes: given.yes || given.dryRun,
+    repair: country === undefined ? undefined : await phoneRepair(country),
+    today: localDay(app.context.clock.now()),
+    onPackages: keepSuccessions(app),
+    onImprobable: (text) => app.reporter.warn(text),
+    onPerson:
+      given.yes || given.dryRun ? undefined : (body, isMore) => similar.early(body, api.baseUrl, isMore),
+    onAnswer: (body, pack) => draft.keep(body, pack.name),
+    onDrop: () => draft.drop(),
+    doubt: (body) => similar.doubt(body),
+    show: showReview(app.reporter),
+  }
+}

@@ -1,0 +1,32 @@
+import { requireNoPassword } from '../domain/store/moving.ts'
+import type { Migrated } from '../domain/store/told.ts'
+import type { Store } from '../store/ledger/store.ts'
+import type { App } from './app.ts'
+
+/** Brings it to the newest format; a file is made where there is none. */
+export async function migratedStore(app: App): Promise<Migrated> {
+  const { migrateStore } = await import('../store/ledger/open.ts')
+  return migrateStore(await app.storeOptions())
+}
+
+/** Two places, and what moving a store from one to the other needs; nothing is made yet. */
+export async function storeToMove(app: App, from: string, to: string) {
+  const { openFormerStore, openNewStore } = await import('../store/ledger/open.ts')
+  const { storeLocation, storePlace } = await import('../store/ledger/store.ts')
+  const optionsOf = async (name: string, chosen: string) => {
+    requireNoPassword(name, chosen)
+    return { ...(await app.storeOptions(chosen)), patienceMs: 0 }
+  }
+  const [source, target] = [await optionsOf('FROM', from), await optionsOf('TO', to)]
+  const kept = <Made extends Store>(made: Made): Made => {
+    app.onClose(() => made.close())
+    return made
+  }
+  return {
+    to: storeLocation(target),
+    from: kept(await openFormerStore(source)),
+    address: storePlace(target).kind === 'file' ? undefined : to,
+    openTo: async () => kept(await openNewStore(target)),
+    ...(await app.services('clock', 'random')),
+  }
+}

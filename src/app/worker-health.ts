@@ -1,0 +1,70 @@
+import type { App } from './app.ts'
+import type { WorkerEvent } from '../domain/worker/events.ts'
+import type { WorkerStanding } from '../output/metrics.ts'
+import type { Listener } from '../server/listen.ts'
+import type { SmallAnswer } from '../server/small-requests.ts'
+
+export interface Health extends Listener {
+  /** Counts what happens. */
+  take(event: WorkerEvent): void
+}
+
+interface Place {
+  host: string
+  port: number
+  quota: () => Promise<WorkerStanding['quota']>
+}
+
+const limits = { maxBytes: 1024, requestTimeoutMs: 5_000, idleTimeoutMs: 5_000 }
+
+/**
+ * `/healthz`: the process lives. `/readyz`: the store can be read and takes orders. `/metrics`: for Prometheus. Nothing
+ * else, and nobody's data.
+ */
+export async function serveHealth(app: App, { host, port, quota }: Place): Promise<Health> {
+  const [{ serveSmallRequests }, { WorkerMetrics }] = await Promise.all([
+    import('../server/small-requests.ts'),
+    import('../output/metrics.ts'),
+  ])
+  const metrics = new WorkerMetrics()
+  const standing = async (): Promise<WorkerStanding> => ({
+    ...(await queueStanding(app)),
+    quota: await quota(),
+  })
+  const pages: Record<string, () => Promise<SmallAnswer>> = {
+    '/healthz': async () => ({ status: 200, text: 'ok\n' }),
+    '/readyz': async () => {
+      const { isClosed } = await queueStanding(app)
+      return isClosed ? { status: 503, text: 'the store takes no orders\n' } : { status: 200, text: 'ok\n' }
+    },
+    '/metrics': async () => ({
+      status: 200,
+      text: await metrics.text(await standing()),
+      contentType: metrics.contentType(),
+    }),
+  }
+  const listener = await serveSmallRequests(
+    async ({ method, path }) => {
+      const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+      if (page === undefined) return { status: 404, text: 'not found\n' }
+      if (method !== 'GET' && method !== 'HEAD') return { status: 405, headers: { allow: 'GET' } }
+      return page().catch(() => ({ status: 503, text: 'the store cannot be used\n' }))
+    },
+    { host, port, ...limits },
+  )
+  app.onClose(() => listener.close())
+  return { ...listener, take: (event) => metrics.take(event) }
+}
+
+async function queueStanding(app: App): Promise<Omit<WorkerStanding, 'quota'>> {
+  const { batches, maintenance } = await app.services('batches', 'maintenance')
+  const queued = await batches.queued()
+  const sum = (state: 'pending' | 'unknown' | 'held'): number =>
+    queued.reduce((total, { counts }) => total + counts[state], 0)
+  const oldest = queued.find(({ counts }) => counts.pending > 0)?.queuedAt
+  return {
+    rows: { pending: sum('pending'), unknown: sum('unknown'), held: sum('held') },
+    lagSeconds: oldest === undefined ? 0 : Math.max(0, (app.context.clock.now() - oldest) / 1000),
+    isClosed: (await maintenance.closing()) !== undefined,
+  }
+}
