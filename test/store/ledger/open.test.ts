@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -115,6 +117,35 @@ test('a link and the file it leads to are one store, with the same holds', async
   const hold = await ledger.hold(batch)
   expect(await linked.hold(batch)).toBeUndefined()
   await hold?.release()
+})
+
+describe('what another account put beside the store, where SQLite keeps its own files', () => {
+  const victim = (): string => join(place.folder, 'victim')
+  const plants: Record<string, (path: string) => void> = {
+    'a link': (path) => symlinkSync(victim(), path),
+    'a second name of a file': (path) => linkSync(victim(), path),
+    'a folder': (path) => mkdirSync(path),
+    ...(process.getuid?.() === 0 && {
+      'a file of another account': (path) => {
+        writeFileSync(path, '')
+        chownSync(path, 54_321, 54_321)
+      },
+    }),
+  }
+  const cases = Object.keys(plants).flatMap((plant) =>
+    ['-wal', '-shm', '-journal'].map((suffix) => [plant, suffix] as const),
+  )
+
+  test.each(cases)('%s as %s is neither written to nor changed', async (plant, suffix) => {
+    await (await place.store()).close()
+    writeFileSync(victim(), 'theirs', { mode: 0o644 })
+    plants[plant]?.(place.path + suffix)
+    await expect(place.store()).rejects.toThrow(
+      `cannot use the store "${place.path}": "${place.path}${suffix}" does not belong to it`,
+    )
+    expect(readFileSync(victim(), 'utf8')).toBe('theirs')
+    expect(statSync(victim()).mode & 0o777).toBe(0o644)
+  })
 })
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { chmod, open, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -7,6 +7,7 @@ import { IoError } from '../../../errors/kinds.ts'
 import { makeFolders } from '../../../disk/make-folders.ts'
 import { diskFailure, errorNumber } from '../../../disk/failure.ts'
 import { flushFolder } from '../../../disk/flush-folder.ts'
+import { ownUserId } from '../../../host/process-id.ts'
 
 type Notify = ((notice: string) => void) | undefined
 
@@ -22,12 +23,13 @@ export async function preparePlace(path: string): Promise<string> {
     await makeFolder(dirname(path))
     await makeFile(path)
     const real = await realpath(path)
-    const { nlink, isFile } = await looked(real)
+    const { nlink, isFile, uid } = await looked(real)
     if (!isFile)
       throw new IoError(`cannot use the store "${path}": it is not a file`, {
         hint: 'Give the name of a file.',
       })
     requireOneName(path, { names: nlink, isMount: isMountPoint(real) })
+    requireOwnCompanions(real, uid)
     return real
   } catch (error) {
     if (error instanceof IoError) throw error
@@ -35,9 +37,26 @@ export async function preparePlace(path: string): Promise<string> {
   }
 }
 
-async function looked(path: string): Promise<{ nlink: number; isFile: boolean }> {
+async function looked(path: string): Promise<{ nlink: number; isFile: boolean; uid: number }> {
   const status = await stat(path)
-  return { nlink: status.nlink, isFile: status.isFile() }
+  return { nlink: status.nlink, isFile: status.isFile(), uid: status.uid }
+}
+
+/**
+ * SQLite writes people's data into the files that it keeps beside a store, and believes what it finds in them. In a folder
+ * that others may write to, somebody may have put them there. `owner`: of the store.
+ */
+function requireOwnCompanions(path: string, owner: number): void {
+  const own = ownUserId()
+  for (const suffix of ['-wal', '-shm', '-journal']) {
+    const status = lstatSync(path + suffix, { throwIfNoEntry: false })
+    if (status === undefined) continue
+    const isForeign = own !== undefined && status.uid !== own && status.uid !== owner
+    if (status.isFile() && status.nlink === 1 && !isForeign) continue
+    throw new IoError(`cannot use the store "${path}": "${path}${suffix}" does not belong to it`, {
+      hint: 'Find out who put it there, and move it away. Keep the store in a folder of your own: set REFCHECK_STORE.',
+    })
+  }
 }
 
 /** A bind-mounted single file has its locks in another folder than the file that was mounted. */
