@@ -61,7 +61,7 @@ export async function batchPlanPorts(app: App) {
 
 /** What running, resuming and settling need. */
 export async function batchStartPorts(app: App, signal: AbortSignal): Promise<StartPorts> {
-  const { api: own, ledger, clock, random } = await orderPorts(app, signal)
+  const { api: own, ledger, account, clock, random } = await orderPorts(app, signal)
   const { batches, waiting, inbox, orphans } = await app.services('batches', 'waiting', 'inbox', 'orphans')
   const { governor: pace } = await app.services('governor')
   // What others have used of the quota counts for the time that is left.
@@ -69,6 +69,7 @@ export async function batchStartPorts(app: App, signal: AbortSignal): Promise<St
   const run: RunPorts = {
     api: own,
     ledger,
+    account,
     clock,
     random,
     signal,

@@ -152,6 +152,33 @@ test.each([
   expect(here.ordered()).toEqual(['ann@example.com', 'a1@example.com'])
 })
 
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'a batch is resumed, and its rows are settled, under its own account alone (%s)',
+  async (store) => {
+    const here = await withAcme(store)
+    await here.type('store accounts add beta')
+    peopleFile(here.folder, ['a1@example.com', 'a2@example.com', 'a3@example.com'])
+    here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'after' }, times: 1 })
+    const line = 'batch run people.csv --package 102 --yes --max 1 --json'
+    const { batch_id: id } = (await here.type(line, under('acme'))).json() as { batch_id: string }
+    const before = here.ordered()
+    for (const refused of [`batch resume ${id} --yes`, `batch reconcile ${id} --row 1 --drop`]) {
+      for (const account of ['beta', '']) {
+        const { code, stderr } = await here.type(refused, under(account))
+        expect([refused, code, stderr]).toEqual([
+          refused,
+          2,
+          expect.stringContaining(' is of the account "acme"'),
+        ])
+      }
+    }
+    expect(here.ordered()).toEqual(before)
+    expect((await here.type(`batch reconcile ${id} --row 1 --drop`, under('acme'))).code).toBe(0)
+    await here.type(`batch resume ${id} --yes`, under('acme'))
+    expect(here.ordered()).toHaveLength(before.length + 2)
+  },
+)
+
 test('an agent’s plan for such an account is refused', async () => {
   const here = await withAcme()
   const agent = await connectAgent(here, [], under('acmee'))

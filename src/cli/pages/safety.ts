@@ -6,7 +6,8 @@ export default `SAFETY
 DUPLICATE ROWS
   The same package for the same person was ordered before, or is in an earlier
   row. The row is not sent. To order people once more, for example a year later
-  (rows accepted in the last 7 days are still held):
+  (rows accepted in the last 7 days are still held; where the store is a file,
+  the clock of this machine counts them, else that of the database):
 
     $ refcheck batch run people.csv --package 102 --allow-duplicate
 
@@ -63,7 +64,7 @@ THE STORE
   should be, such as after a restore. Then nothing is ordered. store check, run
   on every machine that ordered, recovers what is missing (--without hr-2: one
   that does not come back). After restoring a backup, run it with --restored.
-  If no newer copy exists: refcheck store check --accept-older
+  If no newer copy exists, on one of them: refcheck store check --accept-older
   Not noticed: a snapshot newer than all that a machine saw; one that first sent
   in the lost window and died; two live primaries; identical clones of a
   machine; a store put back with its log; orders by another program.

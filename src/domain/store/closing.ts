@@ -35,6 +35,8 @@ export interface Closing {
   recovered: string[]
   /** Ids of attempts that a machine has read and that no log has brought back yet. */
   missing?: string[] | undefined
+  /** Generations that logs name which were compared: they are former ones once the store is open again. */
+  generations?: string[] | undefined
   /** Where it is now, or is going. */
   move?: Move | undefined
 }

@@ -272,7 +272,7 @@ export function highestNumbers(logs: readonly ReadLog[]): { account: string; num
   return [...highest].map(([account, number]) => ({ account, number }))
 }
 
-export const generationsIn = (log: ReadLog): string[] => {
+const generationsIn = (log: ReadLog): string[] => {
   const records = [...log.entries, ...log.notes]
   if (records.length === 0) return []
   return [...new Set([...records.map(({ generation }) => generation), log.file.header.generation])]
@@ -334,7 +334,7 @@ export function* examineStore(
   }
   const recovered = missing.map(({ attemptId }) => attemptId)
   const closed = closingOf(before.closing, { reasons, recovered, now, newId })
-  const closing = closed && (yield* withMissing(dialect, closed, compared))
+  const closing = closed && (yield* withEvidence(dialect, closed, compared))
   if (closing === undefined) return { state: before, closing, unreported: [], step: 'nothing', recovered }
   yield* writeClosing(closing)
   // A log of this machine that is gone or damaged can be compared nowhere else: a person decides about it.
@@ -346,16 +346,25 @@ export function* examineStore(
   if (step !== 'nothing') return { state: before, closing: withLoss(closing), unreported, step, recovered }
   yield* openAgain(before, {
     id: newId(),
-    known: counted.flatMap(generationsIn),
+    known: closing.generations ?? [],
     heads: highestNumbers(counted),
   })
   return { state: before, closing: undefined, unreported, step, recovered }
 }
 
-/** Attempts that machines have read are missing until a log brings them back: who sent them may be no known machine. */
-function* withMissing(dialect: Dialect, closing: Closing, logs: readonly ComparedLog[]): Work<Closing> {
+/**
+ * With what the logs of each machine that reports add. Attempts that machines have read are missing until a log brings them
+ * back: who sent them may be no known machine.
+ */
+function* withEvidence(dialect: Dialect, closing: Closing, logs: readonly ComparedLog[]): Work<Closing> {
   const read = [...(closing.missing ?? []), ...logs.flatMap(({ notedIds }) => notedIds)]
-  return { ...closing, missing: [...(yield* missingAttempts(dialect, [...new Set(read)]))] }
+  const own = logs.filter(({ hasSameKey }) => hasSameKey)
+  const generations = [...(closing.generations ?? []), ...own.flatMap((log) => log.generations)]
+  return {
+    ...closing,
+    missing: [...(yield* missingAttempts(dialect, [...new Set(read)]))],
+    generations: [...new Set(generations)],
+  }
 }
 
 function closingOf(
@@ -369,6 +378,7 @@ function closingOf(
     reasons: [...new Set([...(before?.reasons ?? []), ...found.reasons])],
     recovered: [...new Set([...(before?.recovered ?? []), ...found.recovered])],
     missing: before?.missing,
+    generations: before?.generations,
   }
 }
 

@@ -3,7 +3,6 @@ import { type Engine, run, type Work } from './engine.ts'
 import {
   type Examination,
   examineStore,
-  generationsIn,
   highestNumbers,
   type ReadLog,
   recoveredInWords,
@@ -224,8 +223,9 @@ export class RollbackDetection implements Rollbacks {
       const before = yield* readClosing()
       if (before?.move !== undefined) return
       const reasons = new Set([...(before?.reasons ?? []), 'restored' as const])
-      const { recovered = [], missing } = before ?? {}
-      yield* writeClosing({ id: random.uuid(), at: clock.now(), reasons: [...reasons], recovered, missing })
+      const { recovered = [], missing, generations } = before ?? {}
+      const closing = { id: random.uuid(), at: clock.now(), recovered, missing, generations }
+      yield* writeClosing({ ...closing, reasons: [...reasons] })
     }, noClaims)
   }
 
@@ -328,7 +328,11 @@ export class RollbackDetection implements Rollbacks {
     const state = yield* readState(this.#parts.engine.dialect, [])
     yield* ignoreLogs(ignored)
     yield* unregisterLogs(this.#parts.logs?.missingIds(state.logs) ?? [])
-    yield* openAgain(state, { id, known: logs.flatMap(generationsIn), heads: highestNumbers(logs) })
+    yield* openAgain(state, {
+      id,
+      known: state.closing?.generations ?? [],
+      heads: highestNumbers(logs),
+    })
     return isLoss ? yield* holdPending(now, 'the store had lost attempts') : 0
   }
 }

@@ -15,7 +15,12 @@ import { InternalError, OutcomeUnknownError, UsageError, InvalidInputError } fro
 import { type CarriedOut, startBatch, type StartPorts } from './start.ts'
 import { reconcile, rowsInDoubt, secondOrders, type ReconcilePorts } from './reconcile.ts'
 import { fileOfBatch, writeResults } from './results-file.ts'
-import { confirmStarterLeft, requireSameOrganisation, requireSameService } from './same-organisation.ts'
+import {
+  confirmStarterLeft,
+  requireSameAccount,
+  requireSameOrganisation,
+  requireSameService,
+} from './same-organisation.ts'
 import { findBatch, findRow } from './read-batch.ts'
 import { hearAgain } from './witnesses.ts'
 import { changedElsewhere } from '../../domain/submission/attempt.ts'
@@ -77,6 +82,7 @@ export async function reconcileByDecision(ports: StartPorts, hand: ManualSettlem
   }
   requireUnsettled(row)
   requireSameService(batch, ports.api)
+  requireSameAccount(batch, ports.account)
   const answer = hand.answer ?? (await askedAnswer(prompter, row))
   switch (answer?.kind) {
     case 'has': {

@@ -29,6 +29,18 @@ export function requireSameService(batch: Pick<Batch, 'id' | 'baseUrl'>, api: Pi
   })
 }
 
+/** The same of an account; a batch of no account is anybody's. Without an account in use nothing is checked. */
+export function requireSameAccount(
+  { id, account }: Pick<Batch, 'id' | 'account'>,
+  inUse: string | undefined,
+): void {
+  if (inUse === undefined || account === '' || account === inUse) return
+  const used = inUse === '' ? 'none is used' : `"${inUse}" is used`
+  throw new UsageError(`batch ${id} is of the account "${account}", and ${used}`, {
+    hint: `Nothing was sent. Run it again with REFCHECK_ACCOUNT=${account}, or a profile of that account: --profile NAME`,
+  })
+}
+
 /** Asks on a terminal whether the user who started a batch has left the organisation; undefined without one. */
 export function confirmStarterLeft(
   prompter: Prompter | undefined,

@@ -7,7 +7,12 @@ import type { UnmatchedRequests } from '../../store/ledger/unmatched-requests.ts
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { BatchFile } from './read-file.ts'
 import type { FilePlace, NoticePort, RunPorts } from './ports.ts'
-import { confirmStarterLeft, requireSameOrganisation, requireSameService } from './same-organisation.ts'
+import {
+  confirmStarterLeft,
+  requireSameAccount,
+  requireSameOrganisation,
+  requireSameService,
+} from './same-organisation.ts'
 import { fileOfBatch, loadForResults, writeResults } from './results-file.ts'
 import { secondOrders, reconcile, rowsInDoubt } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
@@ -160,6 +165,7 @@ async function runFromWhereItStands(
   try {
     const batch = await requireBatch(ports, batchId)
     requireSameService(batch, ports.api)
+    requireSameAccount(batch, ports.account)
     const isTaken = batch.queuedAt !== undefined && options.isQueued !== true
     if (isTaken) await ports.batches.recordQueued(batchId, undefined)
     const mustCheck = batch.counts.pending > 0 && options.isOrganisationChecked !== true

@@ -207,6 +207,29 @@ test('a machine that only watches knows what it has seen, and never hides what w
   }
 })
 
+test('a database of before two failovers is accepted once, whatever generations each machine saw in between', async () => {
+  const [a, b] = [await alpha.store(), await beta.store()]
+  await begin(a, 'a@example.com')
+  await begin(b, 'b@example.com')
+  await sql(`CREATE TABLE before AS SELECT * FROM meta WHERE name = 'generation'`)
+  const lost: Attempt[] = []
+  for (const store of [b, a]) {
+    await failsOver()
+    await a.maintenance.examine()
+    await b.maintenance.examine()
+    await store.maintenance.acceptOlder()
+    lost.push(await begin(store, `${lost.length}@example.com`))
+  }
+  await lose(lost)
+  await sql(`UPDATE meta m SET value = b.value FROM before b WHERE b.name = m.name; DROP TABLE before;
+    DELETE FROM meta WHERE name = 'former_generations'`)
+  await expect(begin(a, 'c@example.com')).rejects.toMatchObject(closed('it is an older copy of the store'))
+  await b.maintenance.examine()
+  await a.maintenance.acceptOlder()
+  expect(await begin(a, 'd@example.com')).toMatchObject({ state: 'sending' })
+  expect(await begin(b, 'e@example.com')).toMatchObject({ state: 'sending' })
+})
+
 test('where the log is removed, a read before the next claim does not make it one without a log', async () => {
   const store = await alpha.store()
   await begin(store, 'a@example.com')
