@@ -213,8 +213,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
       results  HOME/people.results.csv
       2> Error: 1 of 2 rows was accepted (1 held)
       2> See why it is held: refcheck batch rows BATCH_1 --state held
-      2> Two people: refcheck batch release BATCH_1 --row 1
-      2> The same person: refcheck batch cancel BATCH_1 --row 1
+      2> Order it as well: refcheck batch release BATCH_1 --row 1
+      2> That request is its order: refcheck batch cancel BATCH_1 --row 1
       exit 10
     `)
     expect(ordered()).toEqual(['a1@example.com', 'a2@example.com'])
@@ -371,8 +371,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
         results  HOME/people.results.csv
         2> Error: 1 of 2 rows was accepted (1 held)
         2> See why it is held: refcheck batch rows BATCH_1 --state held
-        2> Two people: refcheck batch release BATCH_1 --row 2
-        2> The same person: refcheck batch cancel BATCH_1 --row 2
+        2> Order it as well: refcheck batch release BATCH_1 --row 2
+        2> That request is its order: refcheck batch cancel BATCH_1 --row 2
         exit 10
       `)
     expect(ordered()).toEqual(['a2@example.com', 'a1@example.com'])

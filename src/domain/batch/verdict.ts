@@ -171,7 +171,7 @@ function notAll(
 function wayOn(
   batchId: string,
   { pending, sending, held, cancelled }: BatchCounts,
-  { waiting }: Stops,
+  { waiting, held: heldFor }: Stops,
   firstHeld: number | undefined,
 ): string {
   if (pending > 0) return `Resume with: refcheck batch resume ${batchId}`
@@ -181,11 +181,16 @@ function wayOn(
   if (held > 0) {
     const see = `See why ${held === 1 ? 'it is' : 'rows are'} held: refcheck batch rows ${batchId} --state held`
     if (firstHeld === undefined) return see
-    const row = held === 1 ? '' : `Row ${firstHeld}, `
+    const [yes, no] =
+      heldFor.unmatched_request === held
+        ? ['order it as well', 'that request is its order']
+        : ['two people', 'the same person']
+    const saying = (words: string): string =>
+      held === 1 ? `${words.charAt(0).toUpperCase()}${words.slice(1)}` : `Row ${firstHeld}, ${words}`
     return [
       see,
-      `${row}${row === '' ? 'Two' : 'two'} people: refcheck batch release ${batchId} --row ${firstHeld}`,
-      `${row}${row === '' ? 'The' : 'the'} same person: refcheck batch cancel ${batchId} --row ${firstHeld}`,
+      `${saying(yes)}: refcheck batch release ${batchId} --row ${firstHeld}`,
+      `${saying(no)}: refcheck batch cancel ${batchId} --row ${firstHeld}`,
     ].join('\n')
   }
   if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`
