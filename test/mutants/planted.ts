@@ -160,7 +160,7 @@ export const plants: readonly Plant[] = [
 ]
 
 /** The sources that a plant changes; throws where one of them reads otherwise by now. */
-export function changedBy({ edits }: Plant): ChangedSource[] {
+export function changedBy({ edits }: Pick<Plant, 'edits'>): ChangedSource[] {
   const texts = new Map<string, string>()
   for (const { path, from, to } of edits) {
     const text = texts.get(path) ?? readFileSync(join(root, path), 'utf8')
