@@ -61,10 +61,10 @@ export function requireOwnFolders(...paths: readonly string[]): void {
 }
 
 /**
- * Makes a folder for locks, 0700. It may be in a folder that others may write to, so nothing is asked of those above it.
+ * Makes a folder of ours, 0700. It may be in a folder that others may write to, so nothing is asked of those above it.
  * Another account's is an IoError.
  */
-export function makeLockFolder(path: string): void {
+export function makePrivateFolder(path: string): void {
   makeFolder(path)
   try {
     const status = statSync(path)

@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { systemRandom } from '../../src/host/random.ts'
 import { openStore } from '../../src/store/ledger/open.ts'
+import type { Store } from '../../src/store/ledger/store.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { eventBody, post } from '../harness/deliveries.ts'
 import { SIZE } from '../harness/filters.ts'
@@ -131,8 +132,7 @@ test('a backup is a store of its own, private, and never over a file that is the
   `)
 })
 
-test('a backup that failed leaves nothing under its name, since half a copy would know nobody', async () => {
-  const { type, folder } = await filled()
+async function storeIn(folder: string): Promise<Store> {
   const place = await openStore({
     chosen: join(folder, 'data', 'ledger.sqlite'),
     paths: { config: folder, data: join(folder, 'data') },
@@ -141,11 +141,33 @@ test('a backup that failed leaves nothing under its name, since half a copy woul
     random: systemRandom,
   })
   onTestFinished(() => place.close())
+  return place
+}
+
+test('a backup that failed leaves nothing under its name, since half a copy would know nobody', async () => {
+  const { type, folder } = await filled()
+  const place = await storeIn(folder)
   const copying = place.maintenance.backup(join(folder, 'copy.sqlite'))
   writeFileSync(join(folder, 'copy.sqlite'), 'somebody was faster')
   await expect(copying).rejects.toThrow('it already exists')
   expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual(['copy.sqlite'])
   expect((await type('store check')).code).toBe(0)
+})
+
+test('a backup is made in a private folder, so that no other account can put a file in its place', async () => {
+  const { type, folder } = await filled()
+  const place = await storeIn(folder)
+  const partial = join(folder, 'copy.sqlite.partial')
+  const copying = place.maintenance.backup(join(folder, 'copy.sqlite'))
+  const made = statSync(partial)
+  expect([made.isDirectory(), made.mode & 0o777]).toEqual([true, 0o700])
+  await copying
+  // As a run that was killed leaves it.
+  mkdirSync(partial, { mode: 0o700 })
+  writeFileSync(join(partial, 'store.sqlite'), 'half a copy')
+  rmSync(join(folder, 'copy.sqlite'))
+  expect((await type('store backup copy.sqlite')).code).toBe(0)
+  expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual(['copy.sqlite'])
 })
 
 test('a backup put back does not know whom it ordered since: nobody is ordered until a person has seen to it', async () => {

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import {
-  makeLockFolder,
+  makePrivateFolder,
   makeOwnFolders,
   readOwn,
   readPrivate,
@@ -180,20 +180,20 @@ describe('folders', () => {
   })
 })
 
-describe('a folder of locks', () => {
+describe('a folder of ours among those of others', () => {
   test('is private, in a folder that all may write to as well; a looser one is fixed', () => {
     put(0o777)
-    makeLockFolder(join(path, 'locks'))
+    makePrivateFolder(join(path, 'locks'))
     expect(modeOf(join(path, 'locks'))).toBe(0o700)
     chmodSync(join(path, 'locks'), 0o777)
-    makeLockFolder(join(path, 'locks'))
+    makePrivateFolder(join(path, 'locks'))
     expect(modeOf(join(path, 'locks'))).toBe(0o700)
   })
 
   test.each(stranger)('of account %i is refused', (account) => {
     put(0o700)
     chownSync(path, account, account)
-    expect(() => makeLockFolder(path)).toThrow('it belongs to another user of this machine')
+    expect(() => makePrivateFolder(path)).toThrow('it belongs to another user of this machine')
   })
 })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { claim, holderOf } from '../../../disk/claim.ts'
 import { acquire } from '../../../disk/lock.ts'
-import { makeLockFolder } from '../../../disk/private-modes.ts'
+import { makePrivateFolder } from '../../../disk/private-modes.ts'
 import type { BatchRef } from '../../../domain/submission/submission.ts'
 import { all, type Engine } from '../engine.ts'
 import type { Abandoned, Holds } from '../holds.ts'
@@ -56,7 +56,7 @@ export function fileHolds(location: string, { clock, random }: { clock: Clock; r
   const folder = `${location}.locks`
   const pathOf = (id: string): string => join(folder, `${id}.lock`)
   const take: Holds['take'] = async ({ id, kind }, { waitMs = 0 } = {}) => {
-    makeLockFolder(folder)
+    makePrivateFolder(folder)
     return kind === 'single' ? takeSingle(pathOf(id), clock) : takeFile(pathOf(id), { clock, random, waitMs })
   }
   return {

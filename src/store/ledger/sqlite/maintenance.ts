@@ -1,8 +1,10 @@
 import { all, get, run } from '../engine.ts'
 import { existsSync, statSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { backup } from 'node:sqlite'
 import { diskFailure } from '../../../disk/failure.ts'
+import { makePrivateFolder } from '../../../disk/private-modes.ts'
 import { placeAsNew } from '../../../disk/whole-file.ts'
 import { IoError, StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { Upkeep } from '../maintenance.ts'
@@ -58,11 +60,17 @@ export function sqliteUpkeep(database: Database): Upkeep {
 
     async backup(path) {
       if (existsSync(path)) throw new UsageError(`${path} already exists`, { hint: 'Choose another name.' })
-      // Half a copy opens as a store that knows nobody, so none is ever there under the name.
-      const partial = `${path}.partial`
-      await rm(partial, { force: true })
-      const place = await preparePlace(partial)
+      // Half a copy opens as a store that knows nobody, so none is ever there under the name. It is made in a folder of ours:
+      // beside the name another account could put a file that the copy then is written into.
+      const folder = `${path}.partial`
+      makePrivateFolder(folder)
+      const copy = join(folder, 'store.sqlite')
+      const remove = async (): Promise<void> => {
+        for (const suffix of ['', '-journal', '-wal', '-shm']) await rm(copy + suffix, { force: true })
+      }
       try {
+        await remove()
+        const place = await preparePlace(copy)
         await database.copyTo((connection) => backup(connection, place))
         mark(place, location)
         await makePrivate(place, undefined)
@@ -70,7 +78,9 @@ export function sqliteUpkeep(database: Database): Upkeep {
       } catch (error) {
         throw error instanceof IoError ? error : diskFailure('back the store up to', path, error)
       } finally {
-        for (const suffix of ['', '-journal', '-wal', '-shm']) await rm(place + suffix, { force: true })
+        await remove()
+        // Fails where something else is in it.
+        await rmdir(folder).catch(() => undefined)
       }
     },
 
