@@ -11,7 +11,7 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     globalSetup: ['./harness/fresh-build.ts', './harness/shared-postgres.ts'],
-    setupFiles: ['./harness/property-seed.ts', './harness/left-open.ts'],
+    setupFiles: ['./harness/resolved-once.ts', './harness/property-seed.ts', './harness/left-open.ts'],
     include: ['**/*.test.ts'],
     exclude: [
       // Of the tasks of people those of the first day run here too: the others take their time.

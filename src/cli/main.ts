@@ -87,23 +87,40 @@ async function throughOclif(
   pjson: Interfaces.PJSON,
   options: MainOptions,
 ): Promise<void> {
-  const [{ Config }, { run }, { settings }] = await Promise.all([
-    import('@oclif/core/config'),
+  const [{ run }, { settings }] = await Promise.all([
     import('@oclif/core/run'),
     import('@oclif/core/settings'),
   ])
   settings.enableAutoTranspile = false
-  await withAccount(async () => {
-    const config = await Config.load({
-      root: fileURLToPath(root),
-      pjson,
-      ignoreManifest: options.fromSource === true,
-      // What a package.json in the data folder or the working tree names is not this program's to run.
-      userPlugins: false,
-      devPlugins: false,
-    })
-    await run([...argv], config)
+  await withAccount(async () => run([...argv], await loadConfig(root, pjson, options)))
+}
+
+const configs = new Map<string, Interfaces.Config>()
+
+/** Loaded once, like the package that it describes. */
+async function loadConfig(
+  root: URL,
+  pjson: Interfaces.PJSON,
+  options: MainOptions,
+): Promise<Interfaces.Config> {
+  const known = configs.get(root.href)
+  if (known !== undefined && !isRewritten(known)) return known
+  const { Config } = await import('@oclif/core/config')
+  const config = await Config.load({
+    root: fileURLToPath(root),
+    pjson,
+    ignoreManifest: options.fromSource === true,
+    // What a package.json in the data folder or the working tree names is not this program's to run.
+    userPlugins: false,
+    devPlugins: false,
   })
+  configs.set(root.href, config)
+  return config
+}
+
+/** oclif's help writes spaces into the names of the commands and topics that it shows. */
+function isRewritten({ commands, topics }: Interfaces.Config): boolean {
+  return [...commands.map(({ id }) => id), ...topics.map(({ name }) => name)].some((name) => / /.test(name))
 }
 
 const packages = new Map<string, Interfaces.PJSON>()
