@@ -9,7 +9,7 @@ import type { AgentPorts } from '../mcp/ports.ts'
 import type { Sink } from '../output/streams.ts'
 import { Gate } from '../usecases/agent/gate.ts'
 import type { RunReading } from '../usecases/agent/ports.ts'
-import { orderPlans, planOwner } from './approval.ts'
+import { planOwner } from './approval.ts'
 
 /** What a person allowed an agent when they started its server. */
 export interface AgentAllowances {
@@ -35,12 +35,10 @@ function agentPorts(app: App, allowances: AgentAllowances): AgentPorts {
     version: app.options.version,
     run: runReading(app),
     redact: (text) => app.secrets.redact(text),
-    plans: () => orderPlans(app),
+    plans: async () => (await app.services('plans')).plans,
     planning: async () => ({
-      plans: (await app.services('plans')).plans,
+      ...(await app.services('plans', 'clock', 'random')),
       owner: await planOwner(app),
-      clock,
-      random,
     }),
     now: () => clock.now(),
     mark: () => random.bytes(8).toString('hex'),

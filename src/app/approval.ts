@@ -5,17 +5,10 @@ import { type OrderPlan, type PlanOwner, startedByAgent } from '../domain/approv
 import { UsageError } from '../errors/kinds.ts'
 import { agentMark } from '../host/agent-mark.ts'
 import { variable } from '../host/env.ts'
-import type { ApprovalPorts } from '../usecases/approval/find-plan.ts'
+import type { Approval } from '../usecases/approval/find-plan.ts'
 import { appliedPlan, type ToOrder } from '../usecases/batch/order-file.ts'
 import type { Allowances } from '../usecases/batch/ports.ts'
-import type { OrderPlans } from '../store/plans/order-plans.ts'
 import { filePlace } from './batch.ts'
-
-/** Plans of this machine. */
-export async function orderPlans(app: App): Promise<OrderPlans> {
-  const { openOrderPlans } = await import('../store/plans/order-plans.ts')
-  return openOrderPlans({ paths: app.paths, random: app.context.random })
-}
 
 /** Whom orders are made for and as whom. */
 export async function planOwner(app: App): Promise<PlanOwner> {
@@ -27,11 +20,11 @@ export async function planOwner(app: App): Promise<PlanOwner> {
 }
 
 /**
- * What finding a plan needs. Throws UsageError where there is no terminal, or where the environment says that an agent
+ * What approving works with. Throws UsageError where there is no terminal, or where the environment says that an agent
  * started this process; no flag or setting overrides that.
  */
-export async function approvalPorts(app: App, code: string | undefined): Promise<ApprovalPorts> {
-  const { env, streams, clock } = app.context
+export async function startApproval(app: App, code: string | undefined): Promise<Approval> {
+  const { env, streams } = app.context
   if (variable(env, agentMark) !== undefined) throw startedByAgent(code ?? '')
   const missing = (['stdin', 'stdout', 'stderr'] as const).find((name) => !streams[name].isTTY)
   const prompter = app.prompter()
@@ -41,8 +34,7 @@ export async function approvalPorts(app: App, code: string | undefined): Promise
     })
   }
   await app.services('account')
-  const [plans, owner] = [(await app.services('plans')).plans, await planOwner(app)]
-  return { plans, owner, clock, prompter }
+  return { ...(await app.services('plans', 'clock')), owner: await planOwner(app), prompter }
 }
 
 /** What a plan of several orders is to be made from, as it was when it was planned. */

@@ -3,14 +3,6 @@ import { join, resolve } from 'node:path'
 import type { App } from './app.ts'
 import { UnauthenticatedError } from '../errors/kinds.ts'
 import type { QuotaStanding } from '../output/views/quota.ts'
-import type { OverviewPorts } from '../usecases/overview/read.ts'
-
-/** What reading all that a store knows needs. */
-export async function overviewPorts(app: App): Promise<OverviewPorts> {
-  const { inboxToShow: inbox } = await app.services('inboxToShow')
-  const { ledger, batches } = await app.services('ledger', 'batches')
-  return { ledger, batches, inbox, clock: app.context.clock, files: () => filesOfReports(app) }
-}
 
 /** The windows of the key in use; undefined where nobody is logged in. */
 export async function quotaInUse(app: App): Promise<QuotaStanding | undefined> {
@@ -23,7 +15,7 @@ export async function quotaInUse(app: App): Promise<QuotaStanding | undefined> {
 }
 
 /** Reports by service and request, as the manifest of the folder that is set tells of them. */
-async function filesOfReports(app: App): Promise<ReadonlyMap<string, number> | undefined> {
+export async function filesOfReports(app: App): Promise<ReadonlyMap<string, number> | undefined> {
   const folder = await app.setting('output-dir')
   if (folder === undefined) return undefined
   const { manifestName, parseManifest } = await import('../domain/report/record.ts')

@@ -3,7 +3,6 @@ import type { Batch } from '../domain/batch/batch.ts'
 import type { Overview } from '../domain/overview/overview.ts'
 import type { SubmissionState } from '../domain/submission/states.ts'
 import type { People } from '../usecases/overview/people.ts'
-import { overviewPorts } from './overview.ts'
 
 /** A batch as a page, whole in one file. What makes pages is loaded for them alone. */
 export async function batchPage(
@@ -12,11 +11,11 @@ export async function batchPage(
   states: readonly SubmissionState[] | undefined,
 ): Promise<Uint8Array> {
   const { peopleOfBatch } = await import('../usecases/overview/people.ts')
-  const ports = await overviewPorts(app)
-  const people = await peopleOfBatch(ports, batch, states)
+  const services = await app.services('ledger', 'batches', 'inboxToShow', 'clock')
+  const people = await peopleOfBatch(services, batch, states)
   return page(app, people, {
     title: batch.name,
-    readAt: new Date(ports.clock.now()).toISOString(),
+    readAt: new Date(services.clock.now()).toISOString(),
     facts: [
       ['Batch', batch.id.slice(0, 8)],
       ['Service', new URL(batch.baseUrl).host],
@@ -28,7 +27,7 @@ export async function batchPage(
 /** Everything the store knows as a page, whole in one file. */
 export async function storePage(app: App, overview: Overview): Promise<Uint8Array> {
   const { peopleOfStore } = await import('../usecases/overview/people.ts')
-  const people = await peopleOfStore(await overviewPorts(app), overview.attention)
+  const people = await peopleOfStore(await app.services('ledger'), overview.attention)
   const services = [...new Set(people.users.map(({ baseUrl }) => new URL(baseUrl).host))]
   const users = [...new Set(people.users.map(({ userEmail }) => userEmail))]
   return page(app, people, {

@@ -22,11 +22,6 @@ export interface WebhookSecrets {
   others: () => Promise<readonly OtherSecret[]>
 }
 
-/** The secret of the environment or the profile; none is a UsageError. */
-export async function webhookSecret(app: App): Promise<string> {
-  return (await ownSecret(app)).secret
-}
-
 async function ownSecret(app: App): Promise<WebhookSecret> {
   const { resolveWebhookSecret } = await import('../usecases/session/webhook-secret.ts')
   return resolveWebhookSecret(await app.services('settings', 'secrets', 'env', 'profile'))

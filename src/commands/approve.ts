@@ -1,7 +1,7 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/duration.ts'
 import { Args, Flags } from '../cli/oclif.ts'
-import { approvalPorts, plannedFile } from '../app/approval.ts'
+import { startApproval, plannedFile } from '../app/approval.ts'
 import { batchPlanPorts, batchStartPorts, orderTalk } from '../app/batch.ts'
 import { keepSuccessions, orderingAndFollowing, similarQuestion } from '../app/request.ts'
 import { standingView } from '../app/batch.ts'
@@ -12,7 +12,7 @@ import { unstartedView } from '../output/views/batch-check.ts'
 import { createdView, showReview } from '../output/views/order.ts'
 import { approveFile } from '../usecases/approval/approve-file.ts'
 import { approveOrder } from '../usecases/approval/approve-order.ts'
-import { type ApprovalPorts, approvablePlan } from '../usecases/approval/find-plan.ts'
+import { type Approval, approvablePlan } from '../usecases/approval/find-plan.ts'
 
 type PlannedBatch = Extract<OrderPlan['what'], { kind: 'batch' }>
 
@@ -38,14 +38,14 @@ export default class Approve extends BaseCommand<typeof Approve> {
 
   async run(): Promise<void> {
     const { code } = this.args
-    const ports = await approvalPorts(this.app, code)
+    const ports = await startApproval(this.app, code)
     const plan = await approvablePlan(ports, code)
     this.app.reporter.note(plannedText(plan))
     const { what } = plan
     return what.kind === 'order' ? this.order(ports, plan, what.body) : this.batch(ports, plan, what)
   }
 
-  private async order(approval: ApprovalPorts, plan: OrderPlan, body: string): Promise<void> {
+  private async order(approval: Approval, plan: OrderPlan, body: string): Promise<void> {
     const { app, signal, guard } = this
     const { reporter } = app
     const show = showReview(reporter)
@@ -68,7 +68,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
     reporter.note(`Follow it with: refcheck request wait ${placed.answer.request_id}`)
   }
 
-  private async batch(approval: ApprovalPorts, plan: OrderPlan, what: PlannedBatch): Promise<void> {
+  private async batch(approval: Approval, plan: OrderPlan, what: PlannedBatch): Promise<void> {
     const { app, signal } = this
     const { reporter } = app
     if (what.rows !== null) reporter.block(plannedPeopleText(what.rows, reporter.terminal))

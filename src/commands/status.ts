@@ -1,7 +1,7 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { Flags } from '../cli/oclif.ts'
 import { failureToWrite, outputPlace, writeOutput } from '../app/output-file.ts'
-import { overviewPorts, quotaInUse } from '../app/overview.ts'
+import { filesOfReports, quotaInUse } from '../app/overview.ts'
 import { rememberWritten } from '../usecases/store/files-of-person.ts'
 import { storePage } from '../app/people-page.ts'
 import { overviewView } from '../output/views/overview.ts'
@@ -24,7 +24,8 @@ export default class Status extends BaseCommand<typeof Status> {
     const { html, overwrite } = this.flags
     const options = { overwrite, binary: false, flag: '--html', hasOverwrite: true }
     const place = html === undefined ? undefined : await outputPlace(this.context, html, options)
-    const overview = await readOverview(await overviewPorts(this.app))
+    const services = await this.app.services('ledger', 'batches', 'inboxToShow', 'clock')
+    const overview = await readOverview(services, () => filesOfReports(this.app))
     const quota = await quotaInUse(this.app)
     const content = place === undefined ? new Uint8Array() : await storePage(this.app, overview)
     if (place !== undefined && place.path === undefined) return writeOutput(this.context, place, [content])

@@ -1,6 +1,6 @@
-import type { AddPlanPorts } from '../usecases/approval/add-plan.ts'
+import type { AddPlanServices } from '../usecases/approval/add-plan.ts'
 import type { RunReading } from '../usecases/agent/ports.ts'
-import type { OrderPlans } from '../usecases/approval/find-plan.ts'
+import type { Services } from '../usecases/services.ts'
 
 /** What an agent's calls may reach. */
 export interface AgentPorts {
@@ -13,8 +13,8 @@ export interface AgentPorts {
   showsPersonalData: boolean
   /** A text without the keys, secrets and tokens that are known here. */
   redact: (text: string) => string
-  plans: () => Promise<OrderPlans>
-  planning: () => Promise<AddPlanPorts>
+  plans: () => Promise<Services['plans']>
+  planning: () => Promise<AddPlanServices>
   /** Wall time in milliseconds. */
   now: () => number
   /** Random letters that no data can know. */

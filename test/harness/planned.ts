@@ -2,7 +2,7 @@ import { resolvePaths } from '../../src/host/paths.ts'
 import { systemRandom } from '../../src/host/random.ts'
 import type { OrderPlan } from '../../src/domain/approval/order-plan.ts'
 import { type OrderPlans, openOrderPlans } from '../../src/store/plans/order-plans.ts'
-import { addPlan, type AddPlanPorts } from '../../src/usecases/approval/add-plan.ts'
+import { addPlan, type AddPlanServices } from '../../src/usecases/approval/add-plan.ts'
 import type { Session } from './session.ts'
 
 /** Plans of a session's machine. */
@@ -14,7 +14,7 @@ export function plansOf({ env }: Pick<Session, 'env'>): OrderPlans {
 export async function planned(
   here: Pick<Session, 'env' | 'clock' | 'url' | 'sandbox'>,
   what: OrderPlan['what'],
-  more: Partial<AddPlanPorts> = {},
+  more: Partial<AddPlanServices> = {},
 ): Promise<string> {
   const { userEmail } = here.sandbox.credentials
   const owner = { baseUrl: here.url, userEmail, profile: undefined, account: '' }

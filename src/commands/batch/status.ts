@@ -4,7 +4,6 @@ import { Flags } from '../../cli/oclif.ts'
 import { followedBatchView } from '../../output/views/batch-status.ts'
 import { findBatch, watchBatch } from '../../usecases/batch/read-batch.ts'
 import { batchWatching } from '../../app/batch-watch.ts'
-import { overviewPorts } from '../../app/overview.ts'
 import { readBatchProgress } from '../../usecases/overview/read.ts'
 import { standingView } from '../../app/batch.ts'
 
@@ -26,17 +25,17 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
   async run(): Promise<void> {
     const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
     const batch = await findBatch(stored, this.args.batch_id)
-    const ports = await overviewPorts(this.app)
+    const services = await this.app.services('ledger', 'batches', 'inboxToShow', 'clock')
     if (this.flags.watch) {
       const options = await batchWatching(this.app, batch.baseUrl)
       await watchBatch(stored, batch.id, {
         ...options,
         signal: this.signal,
-        read: (one) => readBatchProgress(ports, one),
+        read: (one) => readBatchProgress(services, one),
       })
     }
     const now = await findBatch(stored, batch.id)
     const standing = await standingView(this.app, now, this.flags.json)
-    this.answer(followedBatchView(standing, await readBatchProgress(ports, now)))
+    this.answer(followedBatchView(standing, await readBatchProgress(services, now)))
   }
 }

@@ -1,7 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { conformancePorts } from '../../app/conformance.ts'
 import { conformanceView } from '../../output/views/conformance.ts'
 
 export default class SandboxConformance extends BaseCommand<typeof SandboxConformance> {
@@ -68,7 +67,16 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
       'A profile has its own base URL, and its key is sent nowhere else.',
     )
     const { checkDeployment } = await import('../../usecases/conformance/check-deployment.ts')
-    const { report, failure } = await checkDeployment(await conformancePorts(this.app), {
+    const services = await this.app.services(
+      'settings',
+      'secrets',
+      'env',
+      'profile',
+      'http',
+      'clock',
+      'reporter',
+    )
+    const { report, failure } = await checkDeployment(services, {
       baseUrl,
       secondEmail: flags['second-user'],
       noCreateEmail: flags['no-create-user'],

@@ -1,6 +1,6 @@
 import { isExpired } from '../../domain/approval/order-plan.ts'
 import { parsePlanCode } from '../../domain/approval/plan-code.ts'
-import type { OrderPlans } from '../approval/find-plan.ts'
+import type { Services } from '../services.ts'
 
 export interface PlanState {
   code: string
@@ -10,7 +10,7 @@ export interface PlanState {
 }
 
 /** What became of the plan of a code; UsageError for what is no code. */
-export async function planState(plans: OrderPlans, typed: string, now: number): Promise<PlanState> {
+export async function planState(plans: Services['plans'], typed: string, now: number): Promise<PlanState> {
   const code = parsePlanCode(typed)
   const found = await plans.find(code)
   if (found === undefined) return { code, state: 'not_found', request_id: null, batch_id: null }

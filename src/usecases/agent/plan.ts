@@ -3,13 +3,13 @@ import { basename } from 'node:path'
 
 import type { OrderPlan } from '../../domain/approval/order-plan.ts'
 import { plannedForAgent, type PlannedForAgent, planOfRows, planTitle } from '../../domain/agent/planned.ts'
-import { addPlan, type AddPlanPorts } from '../approval/add-plan.ts'
+import { addPlan, type AddPlanServices } from '../approval/add-plan.ts'
 import type { Ran, RunReading } from './ports.ts'
 
-export interface PlanningPorts {
+export interface Planning {
   run: RunReading
   /** Made once a plan is worth keeping. */
-  planning: () => Promise<AddPlanPorts>
+  planning: () => Promise<AddPlanServices>
   signal: AbortSignal
 }
 
@@ -18,7 +18,7 @@ export type PlanEnd = { planned: PlannedForAgent } | { refused: Ran }
 
 /** Checks an order as `request create --dry-run` does, and keeps it for a person to approve. */
 export async function planOrder(
-  { run, planning, signal }: PlanningPorts,
+  { run, planning, signal }: Planning,
   body: Readonly<Record<string, unknown>>,
 ): Promise<PlanEnd> {
   const line = ['request', 'create', '--file', '-', '--dry-run']
@@ -37,7 +37,7 @@ export async function planOrder(
 
 /** The same for several people at once, each a request's body without its package. */
 export async function planPeople(
-  { run, planning, signal }: PlanningPorts,
+  { run, planning, signal }: Planning,
   packageId: number,
   people: readonly Readonly<Record<string, unknown>>[],
 ): Promise<PlanEnd> {
@@ -53,7 +53,7 @@ export async function planPeople(
 
 /** The same for a file: `line` is what `batch plan` is run with, `file` its real path. */
 export async function planFile(
-  { run, planning, signal }: PlanningPorts,
+  { run, planning, signal }: Planning,
   file: string,
   line: readonly string[],
 ): Promise<PlanEnd> {
@@ -68,7 +68,7 @@ export async function planFile(
 }
 
 async function kept(
-  { planning, signal }: Pick<PlanningPorts, 'planning' | 'signal'>,
+  { planning, signal }: Pick<Planning, 'planning' | 'signal'>,
   what: OrderPlan['what'],
   title: string,
 ): Promise<OrderPlan> {

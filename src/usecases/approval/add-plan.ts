@@ -6,15 +6,10 @@ import {
 } from '../../domain/approval/order-plan.ts'
 import { planCode, planCodeBytes } from '../../domain/approval/plan-code.ts'
 import { InternalError, InvalidInputError } from '../../errors/kinds.ts'
-import type { Clock } from '../../host/clock.ts'
-import type { Random } from '../../host/random.ts'
-import type { OrderPlans } from '../../store/plans/order-plans.ts'
+import type { Services } from '../services.ts'
 import { waitingPlans } from './find-plan.ts'
 
-export interface AddPlanPorts {
-  plans: OrderPlans
-  clock: Clock
-  random: Random
+export interface AddPlanServices extends Pick<Services, 'plans' | 'clock' | 'random'> {
   owner: PlanOwner
 }
 
@@ -23,15 +18,15 @@ const mostTries = 20
 
 /** Keeps a plan for a person to approve; nothing is ordered. `title` is for the list of what waits. */
 export async function addPlan(
-  ports: AddPlanPorts,
+  services: AddPlanServices,
   what: OrderPlan['what'],
   title: string,
 ): Promise<OrderPlan> {
-  const { plans, clock, random, owner } = ports
+  const { plans, clock, random, owner } = services
   const now = clock.now()
   await plans.sweep(now)
   const isFull = (await plans.waiting()).length >= mostWaiting
-  if (isFull && (await waitingPlans(ports)).length >= mostWaiting) {
+  if (isFull && (await waitingPlans(services)).length >= mostWaiting) {
     throw new InvalidInputError(`${mostWaiting} plans wait for approval already`, {
       hint: 'A person approves them, or they expire after 24 hours. List them with: refcheck approve',
     })

@@ -8,7 +8,7 @@ import {
   type OrderFileTalk,
 } from '../batch/order-file.ts'
 import { type CarriedOut, startBatch, type StartPorts } from '../batch/start.ts'
-import { type ApprovalPorts, claimPlan } from './find-plan.ts'
+import { type Approval, claimPlan } from './find-plan.ts'
 
 export interface ApproveFilePorts {
   planning: OrderFilePorts
@@ -25,7 +25,7 @@ export type ApprovedFile = { kind: 'sent'; done: CarriedOut } | Extract<OrderFil
  * goes on waiting.
  */
 export async function approveFile(
-  approval: ApprovalPorts,
+  approval: Approval,
   plan: OrderPlan,
   { file, columns, allowances }: ToOrder,
   { planning, talk, sending }: ApproveFilePorts,

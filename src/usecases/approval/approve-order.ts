@@ -6,7 +6,7 @@ import type { Prompter } from '../../prompt/prompter.ts'
 import { type PlacedOrder, type PlaceOptions, placeOrder } from '../request/place-order.ts'
 import { prepareOrder, type PrepareOptions } from '../request/prepare-order.ts'
 import type { SimilarQuestion } from '../request/similar-question.ts'
-import { type ApprovalPorts, claimPlan } from './find-plan.ts'
+import { type Approval, claimPlan } from './find-plan.ts'
 
 export interface ApproveOrderPorts extends Omit<PrepareOptions, 'yes' | 'isFixed' | 'doubt' | 'repair'> {
   prompter: Prompter
@@ -20,7 +20,7 @@ export interface ApproveOrderPorts extends Omit<PrepareOptions, 'yes' | 'isFixed
  * placeOrder do; a plan that nobody said yes to goes on waiting.
  */
 export async function approveOrder(
-  approval: ApprovalPorts,
+  approval: Approval,
   plan: OrderPlan,
   body: string,
   { similar, placing, ...preparing }: ApproveOrderPorts,

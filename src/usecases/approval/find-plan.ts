@@ -8,17 +8,12 @@ import {
 } from '../../domain/approval/order-plan.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
-import type { Clock } from '../../host/clock.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import type { OrderPlans } from '../../store/plans/order-plans.ts'
+import type { Services } from '../services.ts'
 
-export type { OrderPlans }
-
-export interface ApprovalPorts {
-  plans: OrderPlans
-  clock: Clock
+/** What approving works with, and who approves. */
+export interface Approval extends Pick<Services, 'plans' | 'clock'> {
   prompter: Prompter
-  /** Who approves. */
   owner: PlanOwner
 }
 
@@ -26,10 +21,10 @@ export interface ApprovalPorts {
  * The plan of a code, or the one that a person chooses, which may be approved here and now. Throws NotFoundError where
  * there is none, and UsageError or InvalidInputError where it is not for whoever asks, or no longer.
  */
-export async function approvablePlan(ports: ApprovalPorts, code: string | undefined): Promise<OrderPlan> {
-  const { plans, clock, owner } = ports
+export async function approvablePlan(approval: Approval, code: string | undefined): Promise<OrderPlan> {
+  const { plans, clock, owner } = approval
   await plans.sweep(clock.now())
-  const found = code === undefined ? await chosenPlan(ports) : await plans.find(code)
+  const found = code === undefined ? await chosenPlan(approval) : await plans.find(code)
   if (found === undefined) {
     throw new NotFoundError(`there is no plan ${code ?? ''}`.trim(), {
       hint: 'Choose among the plans that wait with: refcheck approve',
@@ -42,7 +37,7 @@ export async function approvablePlan(ports: ApprovalPorts, code: string | undefi
 
 /** Takes a plan that a person said yes to; throws where somebody else did before, or where they thought for too long. */
 export async function claimPlan(
-  { plans, clock, owner }: Pick<ApprovalPorts, 'plans' | 'clock' | 'owner'>,
+  { plans, clock, owner }: Pick<Approval, 'plans' | 'clock' | 'owner'>,
   plan: OrderPlan,
 ): Promise<UsedPlan> {
   requireApprovable(plan, owner, clock.now())
@@ -57,7 +52,7 @@ export async function claimPlan(
       })
 }
 
-async function chosenPlan({ plans, clock, prompter }: ApprovalPorts): Promise<OrderPlan> {
+async function chosenPlan({ plans, clock, prompter }: Approval): Promise<OrderPlan> {
   const waiting = await waitingPlans({ plans, clock })
   if (waiting.length === 0) {
     throw new NotFoundError('no plan waits for approval', {
@@ -78,7 +73,7 @@ async function chosenPlan({ plans, clock, prompter }: ApprovalPorts): Promise<Or
 export async function waitingPlans({
   plans,
   clock,
-}: Pick<ApprovalPorts, 'plans' | 'clock'>): Promise<OrderPlan[]> {
+}: Pick<Approval, 'plans' | 'clock'>): Promise<OrderPlan[]> {
   const found: OrderPlan[] = []
   for (const code of await plans.waiting()) {
     const plan = await plans.find(code).catch(() => undefined)

@@ -7,8 +7,9 @@ import { runConformance } from '../../conformance/run.ts'
 import { sandboxControl } from '../../conformance/sandbox-control.ts'
 import { suite } from '../../conformance/suite.ts'
 import type { QuotaWindow, Target } from '../../conformance/target.ts'
-import type { Clock } from '../../host/clock.ts'
-import type { HttpClient } from '../../http/client.ts'
+import type { Services } from '../services.ts'
+import { fromEnvironment } from '../session/chosen-profile.ts'
+import { resolveWebhookSecret } from '../session/webhook-secret.ts'
 
 export interface ConformanceOptions {
   /** Default: the one of the profile or the environment. */
@@ -45,31 +46,21 @@ export interface ConformanceResult {
   failure: IncompleteError | ThrottledError | undefined
 }
 
-export interface ConformancePorts {
-  http: HttpClient
-  clock: Clock
-  sources: SessionSources
-  /** Undefined where none is known. */
-  webhookSecret: string | undefined
-  /** Key of another organisation; undefined where none is known. */
-  foreignKey: string | undefined
-  /** Of a sandbox that others can reach. */
-  controlToken: string | undefined
-  onCase: (id: string, done: number, of: number) => void
-  /** The quota is used up; it goes on in so many seconds. */
-  onWait: (seconds: number) => void
-}
+/** The webhook secret and the keys of others are read from the profile and the environment. */
+export type ConformanceServices = SessionSources & Pick<Services, 'http' | 'clock' | 'reporter'>
 
 /** Runs the conformance suite on the service that is in use. */
 export async function checkDeployment(
-  ports: ConformancePorts,
+  services: ConformanceServices,
   options: ConformanceOptions,
 ): Promise<ConformanceResult> {
-  const { http, clock, onWait } = ports
+  const { http, clock, env, reporter } = services
   const { allowCreate, control: steered, useUpQuota, webhookPort, watchMs, waitBudgetMs, signal } = options
   const only = chosen(options.only)
-  const target = await targetOf(ports, options)
-  const control = steered ? await sandboxControl(http, target, ports.controlToken) : undefined
+  const target = await targetOf(services, options)
+  const control = steered
+    ? await sandboxControl(http, target, fromEnvironment(env, 'REFCHECK_SANDBOX_TOKEN'))
+    : undefined
   try {
     const { halted, ...report } = await runConformance({
       http,
@@ -78,7 +69,7 @@ export async function checkDeployment(
         ...control?.known,
         ...given(target),
         recipients: { ...control?.known.recipients, ...given(options.recipients) },
-        quota: useUpQuota ? windowsOf(target.baseUrl, ports.sources.env) : control?.known.quota,
+        quota: useUpQuota ? windowsOf(target.baseUrl, env) : control?.known.quota,
       },
       control,
       allowCreate,
@@ -87,8 +78,8 @@ export async function checkDeployment(
       waitBudgetMs,
       only,
       signal,
-      onCase: ({ id }, done, of) => ports.onCase(id, done, of),
-      onWait,
+      onCase: ({ id }, done, of) => reporter.status(`${done}/${of} ${id}`),
+      onWait: (seconds) => reporter.note(`The quota is used up; continuing in ${seconds} s.`),
     })
     return { report, failure: halted ?? failureOf(report) }
   } finally {
@@ -106,9 +97,10 @@ function failureOf({ counts: { broken, cases } }: ConformanceReport): Incomplete
 
 /** A kept key goes to the origin it was saved for and nowhere else; resolveSession sees to it. */
 async function targetOf(
-  { sources, webhookSecret, foreignKey }: ConformancePorts,
+  sources: SessionSources,
   { baseUrl, secondEmail, noCreateEmail, inactiveEmail, foreignEmail }: ConformanceOptions,
 ): Promise<Target> {
+  const foreignKey = fromEnvironment(sources.env, 'REFCHECK_FOREIGN_API_KEY')
   if (foreignEmail !== undefined && foreignKey === undefined) {
     throw new UsageError('--foreign-user needs the key of that organisation', {
       hint: 'Set REFCHECK_FOREIGN_API_KEY to it.',
@@ -125,7 +117,7 @@ async function targetOf(
     secondEmail,
     noCreateEmail,
     inactiveEmail,
-    webhookSecret,
+    webhookSecret: await knownWebhookSecret(sources),
     stranger:
       foreignEmail === undefined || foreignKey === undefined
         ? undefined
@@ -163,4 +155,14 @@ function chosen(only: readonly string[]): ((each: Pick<CaseResult, 'id'>) => boo
   }
   if (only.length === 0) return undefined
   return ({ id }) => only.includes(id) || only.includes(id.split('.')[0] ?? id)
+}
+
+/** Undefined where none is known. */
+async function knownWebhookSecret(sources: SessionSources): Promise<string | undefined> {
+  try {
+    return (await resolveWebhookSecret(sources)).secret
+  } catch (error) {
+    if (error instanceof UsageError) return undefined
+    throw error
+  }
 }

@@ -3,7 +3,7 @@ import type { Attention } from '../../domain/overview/attention.ts'
 import { type PersonRow, personRow } from '../../domain/overview/people.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
-import { attentionIn, type OverviewPorts, unsentOfBatch } from './read.ts'
+import { attentionIn, type OverviewServices, unsentOfBatch } from './read.ts'
 
 /** What a page of people shows. */
 export interface People {
@@ -20,20 +20,20 @@ const mostPeople = 5000
 
 /** Every row of a batch in the order of its file, or those in some states. */
 export async function peopleOfBatch(
-  ports: Pick<OverviewPorts, 'ledger' | 'batches' | 'inbox' | 'clock'>,
+  services: OverviewServices,
   batch: Batch,
   states: readonly SubmissionState[] | undefined,
 ): Promise<People> {
   const people: PersonRow[] = []
-  for await (const row of ports.batches.rows(batch.id, { states })) people.push(personRow(row, batch))
-  const accepted = await ports.ledger.list({ states: ['accepted'], batchId: batch.id })
-  const attention = await attentionIn(ports, [batch], accepted, ports.clock.now(), unsentOfBatch)
+  for await (const row of services.batches.rows(batch.id, { states })) people.push(personRow(row, batch))
+  const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
+  const attention = await attentionIn(services, [batch], accepted, services.clock.now(), unsentOfBatch)
   return { people, total: people.length, attention, users: [batch] }
 }
 
 /** Everybody whom this store knows, the newest first; `attention`: as it was read before. */
 export async function peopleOfStore(
-  { ledger }: Pick<OverviewPorts, 'ledger'>,
+  { ledger }: Pick<OverviewServices, 'ledger'>,
   attention: Attention[],
 ): Promise<People> {
   const all = await ledger.list({ states: submissionStates.filter((state) => state !== 'invalid') })

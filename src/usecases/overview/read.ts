@@ -15,39 +15,36 @@ import {
 import { countedChecks } from '../../domain/request/check-counts.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
-import type { Clock } from '../../host/clock.ts'
-import type { Batches } from '../../store/ledger/batches.ts'
-import type { Inbox } from '../../store/ledger/inbox.ts'
-import type { Ledger } from '../../store/ledger/ledger.ts'
+import type { Services } from '../services.ts'
 import { errorReason } from '../request/error-reasons.ts'
 
-export interface OverviewPorts {
-  ledger: Pick<Ledger, 'recover' | 'list'>
-  batches: Pick<Batches, 'list' | 'rows'>
-  inbox: Pick<Inbox, 'list'>
-  clock: Pick<Clock, 'now'>
-  /** Reports on disk by requestKey; undefined where no folder is set for them. */
-  files: () => Promise<ReadonlyMap<string, number> | undefined>
-}
+/** The inbox of what is shown. */
+export type OverviewServices = Pick<Services, 'ledger' | 'batches' | 'inboxToShow' | 'clock'>
 
 /** States of rows that somebody may have to look at; an invalid one was told of when its file was taken in. */
 const unsent: readonly SubmissionState[] = ['unknown', 'rejected', 'held']
 export const unsentOfBatch: readonly SubmissionState[] = [...unsent, 'invalid']
 
-/** All that the store knows. Orders whose process died on the way are found by it, and become `unknown`. */
-export async function readOverview(ports: OverviewPorts): Promise<Overview> {
-  const { ledger, batches: stored, clock, files } = ports
+/**
+ * All that the store knows. Orders whose process died on the way are found by it, and become `unknown`. `files`: reports on
+ * disk by requestKey; undefined where no folder is set for them.
+ */
+export async function readOverview(
+  services: OverviewServices,
+  files: () => Promise<ReadonlyMap<string, number> | undefined>,
+): Promise<Overview> {
+  const { ledger, batches: stored, clock } = services
   const now = clock.now()
   await ledger.recover(now)
   const batches = await stored.list({ singles: true })
   const accepted = await ledger.list({ states: ['accepted'] })
-  const attention = await attentionIn(ports, batches, accepted, now)
+  const attention = await attentionIn(services, batches, accepted, now)
   return overviewOf({ accepted, batches, attention, files: await files() }, now)
 }
 
 /** What needs a person in these batches; `accepted`: the orders of them that the service accepted. */
 export async function attentionIn(
-  { batches, inbox }: Pick<OverviewPorts, 'batches' | 'inbox'>,
+  { batches, inboxToShow: inbox }: Pick<Services, 'batches' | 'inboxToShow'>,
   all: readonly Batch[],
   accepted: readonly Submission[],
   now: number,
@@ -76,9 +73,9 @@ export async function attentionIn(
 }
 
 /** How a batch's checks go, and who of it needs somebody. */
-export async function readBatchProgress(ports: OverviewPorts, batch: Batch): Promise<BatchProgressNow> {
-  const accepted = await ports.ledger.list({ states: ['accepted'], batchId: batch.id })
-  const attention = await attentionIn(ports, [batch], accepted, ports.clock.now(), unsentOfBatch)
+export async function readBatchProgress(services: OverviewServices, batch: Batch): Promise<BatchProgressNow> {
+  const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
+  const attention = await attentionIn(services, [batch], accepted, services.clock.now(), unsentOfBatch)
   return {
     statuses: countedStatuses(accepted),
     checks: countedChecks(accepted),

@@ -2,13 +2,9 @@ import { UsageError } from '../../errors/kinds.ts'
 import type { Environment } from '../../host/env.ts'
 import type { Profile } from '../../domain/session/session.ts'
 import type { Settings } from '../../store/config/settings.ts'
+import type { Services } from '../services.ts'
 
-export interface ProfileSources {
-  /** `--profile`. */
-  profile?: string | undefined
-  env: Environment
-  settings: Settings
-}
+export type ProfileSources = Pick<Services, 'settings' | 'env'> & Partial<Pick<Services, 'profile'>>
 
 export interface ChosenProfile extends Profile {
   name: string

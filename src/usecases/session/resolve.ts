@@ -11,11 +11,9 @@ import {
 import { checkEmail } from '../../domain/session/users.ts'
 import { UnauthenticatedError, UsageError } from '../../errors/kinds.ts'
 import type { Environment } from '../../host/env.ts'
-import type { Secrets } from '../../store/config/secrets.ts'
+import type { Services } from '../services.ts'
 
-export interface SessionSources extends ProfileSources {
-  secrets: Secrets
-}
+export type SessionSources = ProfileSources & Pick<Services, 'secrets'>
 
 /**
  * Who calls, and where to (cli-contract "Environment"): `--profile` names all three values; without it
