@@ -1,5 +1,5 @@
 import { IncompleteError, UsageError } from '../../errors/kinds.ts'
-import type { Forgotten, Purged } from './told.ts'
+import type { Forgotten, Named, Purged } from './told.ts'
 
 /** Whom a purge is about; a UsageError where nobody is named. */
 export function forgotten(given: {
@@ -16,24 +16,17 @@ export function forgotten(given: {
   })
 }
 
-/** Who is removed, as far as a file's name may say it. */
-export interface Named {
-  first_name: string | null
-  last_name: string | null
-  email: string | null
-}
-
 const shortestName = 3
 
 /** Whether a text, such as a file's name, names a person in its words. */
-export function namesPerson(text: string, { first_name, last_name, email }: Named): boolean {
+export function namesPerson(text: string, { firstName, lastName, email }: Named): boolean {
   const found = new Set(wordsOf(text))
   const [mailbox] = email?.split('@') ?? []
-  const all = (name: string | null | undefined): boolean => {
-    const words = wordsOf(name ?? '').filter((word) => word.length >= shortestName)
+  const all = (name = ''): boolean => {
+    const words = wordsOf(name).filter((word) => word.length >= shortestName)
     return words.length > 0 && words.every((word) => found.has(word))
   }
-  return all(first_name) || all(last_name) || all(mailbox)
+  return all(firstName) || all(lastName) || all(mailbox)
 }
 
 /** Its letters and digits, without case and accents. */

@@ -64,15 +64,17 @@ export interface FilesToErase {
   reports: { folder: string; keys: string[] }[]
 }
 
+/** Who is removed, as far as a file's name may say it. */
+export interface Named {
+  firstName: string | undefined
+  lastName: string | undefined
+  email: string | undefined
+}
+
 /** By what a person is found in files. */
 export interface Traces {
-  batches: { id: string; path: string | null; resultsFile: string | null }[]
-  rows: {
-    requestId: string | null
-    first_name: string | null
-    last_name: string | null
-    email: string | null
-  }[]
+  batches: { id: string; path: string | undefined; resultsFile: string | undefined }[]
+  rows: (Named & { requestId: string | undefined })[]
 }
 
 /** A store brought to the newest format; 0 for one that was not there. */

@@ -10,9 +10,9 @@ export type Release =
 
 /** Why a row is held, and the order it is listed with. */
 export interface Shown {
-  heldFor: StopReason | null
-  batchId: string | null
-  row: number | null
+  heldFor: StopReason | undefined
+  batchId: string | undefined
+  row: number | undefined
 }
 
 /**

@@ -9,7 +9,7 @@ SELECT c.name AS account,
   (SELECT count(DISTINCT s.person_print) FROM batches b JOIN submissions s ON s.batch_id = b.id
     WHERE b.account = c.name AND s.state IN ${sqlList(statesThatMatch)}) AS people,
   (SELECT count(*) FROM attempts a WHERE a.account = c.name) AS attempts,
-  (SELECT max(a.began_at) FROM attempts a WHERE a.account = c.name) AS "lastAttemptAt"
+  (SELECT max(a.began_at) FROM attempts a WHERE a.account = c.name) AS last_attempt_at
 FROM accounts c ORDER BY c.name`
 
 /** Two processes that give a store its first account at the same moment insert the same row, so that one waits for the other. */

@@ -10,7 +10,7 @@ import {
   run,
   type Work,
 } from './engine.ts'
-import { selectSubmissions, sqlList, submissionOf } from './submission-rows.ts'
+import { type SelectedSubmission, selectWith, sqlList, submissionOf } from './submission-rows.ts'
 import {
   type Batch,
   type BatchCounts,
@@ -23,12 +23,12 @@ import {
   type RowFilter,
   type RowList,
 } from '../../domain/batch/batch.ts'
-import type { BatchKind } from '../../domain/submission/submission.ts'
 import type { KnownRelations, StopReason } from '../../domain/submission/match.ts'
 import { resultsBatch, witnessedOrder } from '../../domain/submission/witness.ts'
-import { Matching, sharesOf, witnessesOf } from './matching.ts'
+import type { Shared } from '../../domain/submission/likeness.ts'
+import { Matching, witnessesOf } from './matching.ts'
 import { addToPreview, type ComparedRow, emptyPreview, FileComparer } from '../../domain/batch/compare.ts'
-import { isUnmatched, unmatchedRow } from '../../domain/submission/unmatched.ts'
+import { unmatchedRow } from '../../domain/submission/unmatched.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
 import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
@@ -37,21 +37,25 @@ import type { StoreKey } from './fingerprints.ts'
 import { type HeldFor, type Hold, holdForOrdering, type Holds, shortWait } from './holds.ts'
 import { newsChannel } from './inbox.ts'
 import { StoredCandidates } from './stored-candidates.ts'
-import { fileColumns, fileRowColumns } from './new-rows.ts'
+import { fileFields, fileRowFields } from './new-rows.ts'
 import type { Rollbacks } from './claim.ts'
 import { requireAccount } from './accounts.ts'
 
-const counted = submissionStates
-  .map((state) => {
-    const rows = `FROM submissions WHERE batch_id = b.id AND state = '${state}'`
-    return `(SELECT count(*) ${rows}) AS n_${state}, (SELECT max(changed_at) ${rows}) AS changed_${state}`
-  })
-  .join(', ')
+const ofState = (state: SubmissionState): string =>
+  `FROM submissions WHERE batch_id = b.id AND state = '${state}'`
 
-/** A batch with its counts, and when a row came into each state last. One of a single order has the package of its row. */
+/** A batch with the counts of its rows, in the order of the states. One of a single order has the package of its row. */
 const selectBatches = `
-SELECT b.*, ${counted},
-  (SELECT package_id FROM submissions WHERE batch_id = b.id AND row_number = 1) AS first_package
+SELECT b.id, b.kind, b.base_url, b.user_email, b.added_at, b.path, b.results_file, b.account, b.queued_at,
+  coalesce(b.name, CASE b.kind WHEN 'file' THEN 'a file' ELSE 'request create' END) AS name,
+  coalesce(b.sha256, '') AS sha256, coalesce(b.reading, '{}') AS reading,
+  b.allow_duplicate, b.allow_similar, b.shared, b.halted_at, b.halt_code, b.halt_message, b.halt_hint,
+  CASE b.kind WHEN 'file' THEN b.package_id ELSE
+    (SELECT package_id FROM submissions WHERE batch_id = b.id AND row_number = 1) END AS package_id,
+  ${submissionStates.map((state) => `(SELECT count(*) ${ofState(state)})`).join(` || ' ' || `)} AS counts,
+  (SELECT max(changed_at) FROM (
+    ${submissionStates.map((state) => `SELECT max(changed_at) AS changed_at ${ofState(state)}`).join(' UNION ALL ')}
+  ) AS changes) AS changed_at
 FROM batches b`
 
 const selectByIdentity = `${selectBatches} WHERE b.identity = :identity`
@@ -67,17 +71,18 @@ const selectNewest = ({ serial }: Dialect, where = ''): string => `${selectBatch
 ${where} ORDER BY b.added_at DESC, b.${serial} DESC`
 
 export const selectCounts = `
-SELECT state, count(*) AS count FROM submissions WHERE batch_id = :batch_id GROUP BY state`
+SELECT state, count(*) AS count FROM submissions WHERE batch_id = :batchId GROUP BY state`
 
 const ofUnmatched = (column: string): string => `CASE WHEN r.matches_row = ${unmatchedRow} THEN (
     SELECT u.${column} FROM unmatched_requests u WHERE u.request_id = r.matches_batch AND u.reader = '' LIMIT 1) END`
 
 /** Rows with what they match. */
 export const selectRows = `
-SELECT r.*, m.state AS matches_state, coalesce(m.request_id, ${ofUnmatched('request_id')}) AS matches_request,
+SELECT r.*, coalesce(m.state, CASE WHEN r.matches_row = ${unmatchedRow} THEN 'accepted' END) AS matches_state,
+  coalesce(m.request_id, ${ofUnmatched('request_id')}) AS matches_request,
   coalesce(m.package_id, ${ofUnmatched('package_id')}) AS matches_package,
   coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at, ${ofUnmatched('created_at')}) AS matches_at
-FROM (${selectSubmissions}) r
+FROM (${selectWith('s.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.witnesses')}) r
 LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
 
 /** Something that a new row may be in conflict with. */
@@ -89,16 +94,16 @@ SELECT row_number, package_id, body FROM submissions r`
 
 /** After a row, in the order of the file; `some`: of the states in `states`. */
 export const pageOf = ({ isIn }: Dialect, select: string, some: boolean): string => `${select}
-WHERE r.batch_id = :batch_id AND r.row_number > :after ${some ? `AND ${isIn('r.state', 'states')}` : ''}
+WHERE r.batch_id = :batchId AND r.row_number > :after ${some ? `AND ${isIn('r.state', 'states')}` : ''}
 ORDER BY r.row_number LIMIT :limit`
 
 export const selectNextPending = ({ pendingOrder }: Dialect): string => `${selectRows}
-WHERE r.batch_id = :batch_id AND r.state = 'pending' AND r.row_number > :after
+WHERE r.batch_id = :batchId AND r.state = 'pending' AND r.row_number > :after
 ORDER BY ${pendingOrder('r')} LIMIT 1`
 
 const selectRejected = `
 SELECT row_number FROM submissions
-WHERE batch_id = :batch_id AND state = 'rejected' AND body IS NOT NULL ORDER BY row_number`
+WHERE batch_id = :batchId AND state = 'rejected' AND body IS NOT NULL ORDER BY row_number`
 
 const updateHalt = `
 UPDATE batches SET halted_at = :at, halt_code = :code, halt_message = :message, halt_hint = :hint WHERE id = :id`
@@ -110,7 +115,7 @@ const updateResultsFile = 'UPDATE batches SET results_file = :path WHERE id = :i
 /** What was not sent never is. */
 const cancelWaitingRows = `
 UPDATE submissions SET state = 'cancelled', changed_at = :at, reason = :reason
-WHERE batch_id = :batch_id AND state IN ${sqlList(waitingStates)}`
+WHERE batch_id = :batchId AND state IN ${sqlList(waitingStates)}`
 
 /** What was or will be sent for a row, to the byte. */
 interface RowBody {
@@ -119,161 +124,94 @@ interface RowBody {
   body: Uint8Array
 }
 
-/** A row of `batches`, with its counts, as `selectBatches` gives it. */
-type SelectedBatch = {
-  id: string
-  kind: BatchKind
-  base_url: string
-  user_email: string
-  added_at: number
-  name: string | null
-  sha256: string | null
-  package_id: number | null
-  first_package: number | null
-  path: string | null
-  results_file: string | null
-  reading: string | null
-  allow_duplicate: number
-  account: string
-  allow_similar: number
+/** A row of `selectBatches`. */
+interface SelectedBatch extends Omit<
+  Batch,
+  'allowDuplicate' | 'allowSimilar' | 'shared' | 'counts' | 'halt' | 'changedAt' | 'holder'
+> {
+  allowDuplicate: number
+  allowSimilar: number
   shared: string
-  halted_at: number | null
-  halt_code: string | null
-  halt_message: string | null
-  halt_hint: string | null
-  queued_at: number | null
-} & Record<`n_${SubmissionState}`, number> &
-  Record<`changed_${SubmissionState}`, number | null>
+  haltedAt: number | undefined
+  haltCode: string | undefined
+  haltMessage: string | undefined
+  haltHint: string | undefined
+  counts: string
+  changedAt: number | undefined
+}
 
-/** STRICT tables hold the types that the columns promise. */
-export function batchOf(row: SelectedBatch, holder: Batch['holder']): Batch {
-  const counts = noCounts()
-  for (const state of submissionStates) {
-    counts[state] = row[`n_${state}`]
-    counts.total += counts[state]
-  }
-  const isFile = row.kind === 'file'
+export function batchOf(selected: SelectedBatch, holder: Batch['holder']): Batch {
+  const { haltedAt, haltCode = '', haltMessage = '', haltHint, ...batch } = selected
+  const counts = selected.counts.split(' ').map(Number)
   return {
-    id: row.id,
-    kind: row.kind,
-    addedAt: row.added_at,
-    baseUrl: row.base_url,
-    userEmail: row.user_email,
-    name: row.name ?? (isFile ? 'a file' : 'request create'),
-    sha256: row.sha256 ?? '',
-    packageId: (isFile ? row.package_id : row.first_package) ?? undefined,
-    path: row.path ?? undefined,
-    resultsFile: row.results_file ?? undefined,
-    reading: row.reading ?? '{}',
-    account: row.account,
-    allowDuplicate: row.allow_duplicate === 1,
-    allowSimilar: row.allow_similar === 1,
-    shared: JSON.parse(row.shared) as string[],
-    counts,
+    ...batch,
+    allowDuplicate: batch.allowDuplicate === 1,
+    allowSimilar: batch.allowSimilar === 1,
+    shared: JSON.parse(batch.shared) as string[],
+    counts: countsOf(submissionStates.map((state, at) => ({ state, count: counts[at] ?? 0 }))),
     halt:
-      row.halted_at === null
+      haltedAt === undefined
         ? undefined
-        : {
-            at: row.halted_at,
-            code: row.halt_code ?? '',
-            message: row.halt_message ?? '',
-            hint: row.halt_hint ?? undefined,
-          },
-    queuedAt: row.queued_at ?? undefined,
-    changedAt: Math.max(row.added_at, ...submissionStates.map((state) => row[`changed_${state}`] ?? 0)),
+        : { at: haltedAt, code: haltCode, message: haltMessage, hint: haltHint },
+    changedAt: Math.max(batch.addedAt, batch.changedAt ?? 0),
     holder,
   }
 }
 
-/** A row as `selectRows` gives it. */
-export function batchRowOf(selected: unknown): BatchRow {
-  const row = selected as {
-    package_id: number | null
-    email: string | null
-    matches_batch: string | null
-    matches_row: number | null
-    matches_request: string | null
-    matches_state: SubmissionState | null
-    matches_package: number | null
-    matches_at: number | null
-    held_for: StopReason | null
-    shares: string | null
-    witnesses: string | null
-  }
-  const { matches_batch, matches_row, matches_request } = row
-  const submission = submissionOf(selected)
+/** A row of `selectRows`. */
+interface SelectedRow extends SelectedSubmission {
+  heldFor: StopReason | undefined
+  shares: string | undefined
+  witnesses: string | undefined
+  matchesBatch: string | undefined
+  matchesRow: number | undefined
+  matchesRequest: string | undefined
+  matchesState: SubmissionState | undefined
+  matchesPackage: number | undefined
+  matchesAt: number | undefined
+}
+
+export function batchRowOf(selected: SelectedRow): BatchRow {
+  const {
+    matchesBatch: batchId,
+    matchesRow: other,
+    matchesRequest: requestId,
+    matchesState: state,
+    ...rest
+  } = selected
+  const { matchesPackage: packageId, matchesAt: orderedAt, shares, witnesses, ...row } = rest
+  const match: Match | undefined =
+    batchId === undefined || other === undefined
+      ? undefined
+      : { batchId, row: other, requestId, state, packageId, orderedAt }
   return {
-    ...submission,
-    packageId: row.package_id ?? undefined,
-    email: row.email ?? undefined,
-    matches:
-      matches_batch === null || matches_row === null
-        ? undefined
-        : matches_batch === resultsBatch
-          ? toldMatch(row.witnesses, matches_row, submission)
-          : {
-              batchId: matches_batch,
-              row: matches_row,
-              requestId: matches_request ?? undefined,
-              state: row.matches_state ?? (isUnmatched({ row: matches_row }) ? 'accepted' : undefined),
-              packageId: row.matches_package ?? undefined,
-              orderedAt: row.matches_at ?? undefined,
-            },
-    heldFor: row.held_for ?? undefined,
-    shares: sharesOf(row.shares),
+    ...submissionOf(row),
+    email: row.email,
+    matches: batchId === resultsBatch ? witnessedMatch(witnesses, other, row) : match,
+    shares: (shares?.split(' ') ?? []) as Shared[],
   }
 }
 
 /** An order that a results file alone tells of. */
-function toldMatch(
-  witnesses: string | null,
-  number: number,
-  row: Pick<BatchRow, 'baseUrl' | 'addedAt'> & { packageId: number },
+function witnessedMatch(
+  witnesses: string | undefined,
+  number = 0,
+  of: Parameters<typeof witnessedOrder>[2],
 ): Match | undefined {
   const witness = witnessesOf(witnesses)?.[number - 1]
   if (witness === undefined) return undefined
-  const { requestId, state, packageId, attemptedAt } = witnessedOrder(witness, number, row)
+  const { batchId, row, requestId, state, packageId, attemptedAt } = witnessedOrder(witness, number, of)
   const { file, line } = witness
-  return {
-    batchId: resultsBatch,
-    row: number,
-    requestId,
-    state,
-    packageId,
-    orderedAt: attemptedAt,
-    told: { file, line },
-  }
+  return { batchId, row, requestId, state, packageId, orderedAt: attemptedAt, told: { file, line } }
 }
 
-/** What was or will be sent for a row, as `selectBodies` gives it; undefined where nothing is. */
-function bodyOf(selected: unknown): RowBody | undefined {
-  const { row_number, package_id, body } = selected as {
-    row_number: number
-    package_id: number | null
-    body: Uint8Array | null
-  }
-  return body === null || package_id === null ? undefined : { row: row_number, packageId: package_id, body }
-}
-
-/** Rows by state, as `selectCounts` gives them. */
-function countsOf(selected: readonly unknown[]): BatchCounts {
+function countsOf(found: readonly { state: SubmissionState; count: number }[]): BatchCounts {
   const counts = noCounts()
-  for (const each of selected) {
-    const { state, count } = each as { state: SubmissionState; count: number }
+  for (const { state, count } of found) {
     counts[state] = count
     counts.total += count
   }
   return counts
-}
-
-/** Why a batch stands still, as its columns have it. */
-function haltColumns(halt: Halt | undefined) {
-  return {
-    at: halt?.at ?? null,
-    code: halt?.code ?? null,
-    message: halt?.message ?? null,
-    hint: halt?.hint ?? null,
-  }
 }
 
 /** What batches are kept with. */
@@ -312,18 +250,18 @@ export class Batches {
     return this.#batch(there)
   }
 
-  *#add(batch: NewFileBatch, rows: RowList): Work<{ there: unknown }> {
+  *#add(batch: NewFileBatch, rows: RowList): Work<{ there: SelectedBatch | undefined }> {
     const { dialect } = this.#engine
-    const same = yield* get(selectByIdentity, { identity: batch.identity })
+    const same = yield* get<SelectedBatch>(selectByIdentity, { identity: batch.identity })
     if (same !== undefined) return { there: same }
     yield* requireAccount(batch.account ?? '', batch.addedAt)
-    yield* insertRows(dialect, 'batches', [fileColumns(batch)])
+    yield* insertRows(dialect, 'batches', [fileFields(batch)])
     const { fingerprint } = this.#parts.key
     yield* this.#compare(batch, rows, (page) =>
       insertRows(
         dialect,
         'submissions',
-        page.map((each) => fileRowColumns(batch, each, fingerprint)),
+        page.map((each) => fileRowFields(batch, each, fingerprint)),
       ),
     )
     return { there: undefined }
@@ -358,13 +296,13 @@ export class Batches {
 
   /** By its file: see NewFileBatch.identity. */
   async findByIdentity(identity: string): Promise<Batch | undefined> {
-    return this.#batch(await this.#engine.run(get(selectByIdentity, { identity })))
+    return this.#batch(await this.#engine.run(get<SelectedBatch>(selectByIdentity, { identity })))
   }
 
   /** By the id or the beginning of one (at least 4 characters) that only one batch has. */
   async find(id: string): Promise<Batch | undefined> {
     await this.#parts.rollbacks.noteHeads()
-    const found = await this.#engine.run(all(selectByStart, { start: id, beyond: `${id}g` }))
+    const found = await this.#engine.run(all<SelectedBatch>(selectByStart, { start: id, beyond: `${id}g` }))
     return found.length === 1 ? this.#batch(found[0]) : undefined
   }
 
@@ -375,32 +313,32 @@ export class Batches {
   }
 
   async counts(batchId: string): Promise<BatchCounts> {
-    return countsOf(await this.#engine.run(all(selectCounts, { batch_id: batchId })))
+    return countsOf(await this.#engine.run(all(selectCounts, { batchId })))
   }
 
   /** In the order of the file. */
   async *rows(batchId: string, filter: RowFilter = {}): AsyncGenerator<BatchRow> {
-    for await (const row of this.#pages(selectRows, batchId, filter)) yield batchRowOf(row)
+    for await (const row of this.#pages<SelectedRow>(selectRows, batchId, filter)) yield batchRowOf(row)
   }
 
   /** What was or will be sent for the rows that have it, in the order of the file. */
   async *bodies(batchId: string, filter: RowFilter = {}): AsyncIterable<RowBody> {
-    for await (const each of this.#pages(selectBodies, batchId, filter)) {
-      const found = bodyOf(each)
-      if (found !== undefined) yield found
+    for await (const each of this.#pages<Partial<RowBody> & { row: number }>(selectBodies, batchId, filter)) {
+      const { row, packageId, body } = each
+      if (body !== undefined && packageId !== undefined) yield { row, packageId, body }
     }
   }
 
   /** The first pending row, or the first after a row. */
   async nextPending(batchId: string, after = 0): Promise<BatchRow | undefined> {
     const select = selectNextPending(this.#engine.dialect)
-    const found = await this.#engine.run(get(select, { batch_id: batchId, after }))
-    return found === undefined ? undefined : batchRowOf(found)
+    const found = await this.#engine.run(get<SelectedRow>(select, { batchId, after }))
+    return found && batchRowOf(found)
   }
 
   /** Says why the batch stands still, or with undefined that it goes on. */
   async recordHalt(batchId: string, halt: Halt | undefined): Promise<void> {
-    await this.#engine.run(run(updateHalt, { id: batchId, ...haltColumns(halt) }))
+    await this.#engine.run(run(updateHalt, { id: batchId, ...halt }))
   }
 
   async recordResultsFile(batchId: string, path: string): Promise<void> {
@@ -411,7 +349,7 @@ export class Batches {
   async recordQueued(batchId: string, at: number | undefined): Promise<void> {
     const { notify } = this.#engine.dialect
     await this.#engine.transaction(function* () {
-      yield* run(updateQueued, { id: batchId, at: at ?? null })
+      yield* run(updateQueued, { id: batchId, at })
       if (notify !== undefined) yield* run(notify(newsChannel, 'batch'))
     })
   }
@@ -423,7 +361,7 @@ export class Batches {
 
   /** Every row that was not sent, held ones and duplicates too, is `cancelled`; how many. */
   cancelWaiting(batchId: string, at: number, reason: string): Promise<number> {
-    return this.#engine.run(run(cancelWaitingRows, { batch_id: batchId, at, reason }))
+    return this.#engine.run(run(cancelWaitingRows, { batchId, at, reason }))
   }
 
   /**
@@ -435,10 +373,10 @@ export class Batches {
   }
 
   *#requeue(batchId: string, at: number, rows: readonly number[] | undefined): Work<number> {
-    const rejected = yield* all<{ row_number: number }>(selectRejected, { batch_id: batchId })
+    const rejected = yield* all<{ row: number }>(selectRejected, { batchId })
     const matching = new Matching(this.#parts.key, this.#engine.dialect)
     let queued = 0
-    for (const { row_number: row } of rejected) {
+    for (const { row } of rejected) {
       if (rows !== undefined && !rows.includes(row)) continue
       if ((yield* matching.compareAgain({ batchId, row }, 'rejected', at)) === 'pending') queued += 1
     }
@@ -476,32 +414,39 @@ export class Batches {
   }
 
   /** A page at a time and by key, so that the rows may change and nothing is held open meanwhile. */
-  async *#pages(select: string, batchId: string, { states, limit, after = 0 }: RowFilter): AsyncGenerator {
+  async *#pages<Row extends { row: number }>(
+    select: string,
+    batchId: string,
+    { states, limit, after = 0 }: RowFilter,
+  ): AsyncGenerator<Row> {
     const { dialect } = this.#engine
     const text = pageOf(dialect, select, states !== undefined)
-    const listed = states === undefined ? {} : { states: dialect.list(states) }
     let left = limit ?? Number.POSITIVE_INFINITY
     for (let last = after; left > 0;) {
-      const values = { batch_id: batchId, after: last, limit: Math.min(maxRows, left), ...listed }
-      const page = await this.#engine.run(all<{ row_number: number }>(text, values))
+      const values = {
+        batchId,
+        after: last,
+        limit: Math.min(maxRows, left),
+        states: states && dialect.list(states),
+      }
+      const page = await this.#engine.run(all<Row>(text, values))
       yield* page
       const end = page.at(-1)
       if (end === undefined || page.length < values.limit) return
-      last = end.row_number
+      last = end.row
       left -= page.length
     }
   }
 
   async #all(select: string): Promise<Batch[]> {
     const batches: Batch[] = []
-    for (const row of await this.#engine.run(all(select))) batches.push((await this.#batch(row)) as Batch)
+    for (const row of await this.#engine.run(all<SelectedBatch>(select)))
+      batches.push((await this.#batch(row)) as Batch)
     return batches
   }
 
-  async #batch(selected: unknown): Promise<Batch | undefined> {
-    if (selected === undefined) return undefined
-    const row = selected as SelectedBatch
-    return batchOf(row, row.kind === 'file' ? await this.#parts.holds.holder(row.id) : undefined)
+  async #batch(row: SelectedBatch | undefined): Promise<Batch | undefined> {
+    return row && batchOf(row, row.kind === 'file' ? await this.#parts.holds.holder(row.id) : undefined)
   }
 }
 

@@ -11,13 +11,12 @@ import {
   epochName,
   generationName,
   headCount,
-  headValues,
   joinedPackages,
   selectMoved,
 } from './store-state.ts'
-import { fingerprintKeyName, type PersonPrints, type StoreKey } from './fingerprints.ts'
+import { fingerprintKeyName, type StoreKey } from './fingerprints.ts'
 import type { Runner } from './holds.ts'
-import { type LockedRow, Matching, type StoredRow } from './matching.ts'
+import { Matching, type StoredRow } from './matching.ts'
 import { decidePlace, lockPlace } from './quota.ts'
 
 /** How long a row is its runner's after its claim, whatever becomes of the connection: longer than the longest POST. */
@@ -104,22 +103,22 @@ export interface ClaimOptions {
 /** What a claim is decided by. */
 interface Seen {
   fence: SelectedFence | undefined
-  stored: LockedRow | undefined
+  stored: StoredRow | undefined
   quota: Parameters<typeof decidePlace>[1]
   matching: Matching
 }
 
 interface SelectedFence {
-  closed: Uint8Array | null
-  key: Uint8Array | null
-  generation: Uint8Array | null
-  epoch: Uint8Array | null
-  epoch_now: string | null
+  closed: Uint8Array | undefined
+  key: Uint8Array | undefined
+  generation: Uint8Array | undefined
+  epoch: Uint8Array | undefined
+  epochNow: string | undefined
   heads: number
-  is_replicated: boolean | 0
-  joined: string | null
-  paused_by: string | null
-  paused_at: number | null
+  isReplicated: boolean | 0
+  joined: string | undefined
+  pausedBy: string | undefined
+  pausedAt: number | undefined
 }
 
 const metaValue = (name: string): string => `(SELECT value FROM meta WHERE name = '${name}')`
@@ -127,19 +126,19 @@ const metaValue = (name: string): string => `(SELECT value FROM meta WHERE name 
 export const claimStatements = perDialect((dialect) => {
   const { isShared, rowPlace, clock } = dialect
   // Rules that count time are judged by it, whatever the clock of the machine that sends.
-  const storeTime = `coalesce(${clock}, :began_at)`
+  const storeTime = `coalesce(${clock}, :at)`
   const updateRow = `
 UPDATE submissions
-SET state = 'sending', attempt_id = :id, changed_at = ${storeTime}, reason = NULL, field = NULL${isShared ? ', runner = :runner' : ''}
-WHERE ${rowPlace.is} AND batch_id = :batch_id AND row_number = :row_number AND state = 'pending'
+SET state = 'sending', attempt_id = :attemptId, changed_at = ${storeTime}, reason = NULL, field = NULL${isShared ? ', runner = :runner' : ''}
+WHERE ${rowPlace.is} AND batch_id = :batchId AND row_number = :row AND state = 'pending'
   AND attempt_id IS NOT DISTINCT FROM CAST(:expected AS text)`
   const takeNumber = `
-UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :id WHERE name = :account`
+UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :attemptId WHERE name = :account`
   const columns = `INSERT INTO attempts (
   id, batch_id, row_number, user_email, body_sha256, began_at, began_monotonic, account, log_id, number
 )`
-  const values = `:id, :batch_id, :row_number, :user_email, :body_sha256, ${storeTime},
-  CAST(:began_monotonic AS double precision), :account, CAST(:log_id AS text)`
+  const values = `:attemptId, :batchId, :row, :userEmail, :bodySha256, ${storeTime},
+  CAST(:monotonic AS double precision), :account, CAST(:logId AS text)`
   return {
     /** What decides whether a row may be sent, besides what it is compared with. */
     selectFence: `
@@ -148,7 +147,7 @@ SELECT ${metaValue(closedName)} AS closed, ${metaValue(fingerprintKeyName)} AS k
   ${headCount(dialect).sql} AS heads, ${dialect.isReplicated} AS is_replicated,
   ${selectMoved} AS joined,
   ${isShared ? 'p.attempt_id' : 'NULL'} AS paused_by, ${isShared ? 'p.at' : 'NULL'} AS paused_at
-${isShared ? 'FROM (SELECT 1) one LEFT JOIN batches b ON b.id = :batch_id LEFT JOIN pauses p ON p.service = b.base_url' : ''}`,
+${isShared ? 'FROM (SELECT 1) one LEFT JOIN batches b ON b.id = :batchId LEFT JOIN pauses p ON p.service = b.base_url' : ''}`,
     /**
      * The row, the number of the attempt, the attempt and its runner's lease: in PostgreSQL all at once. By its place: by its
      * key and state the server may go through all rows of a file, as long as it has no statistics of one that was just taken in.
@@ -174,7 +173,7 @@ WITH claimed AS (${updateRow} RETURNING batch_id
 /** What the store says of an attempt that it has taken. */
 interface Taken {
   number: number
-  began_at?: number
+  beganAt?: number
 }
 
 const nothing = { waitMs: 0, stop: undefined } as const
@@ -211,8 +210,8 @@ export class Claims {
     const matching = new Matching(this.#key, dialect)
     const [fence, stored, quota] = yield* together(
       get<SelectedFence>(claimStatements(dialect).selectFence, {
-        ...headValues(dialect, required.heads),
-        batch_id: from.batchId,
+        ...headCount(dialect).values(required.heads),
+        batchId: from.batchId,
       }),
       this.#isAny(orNext) ? matching.lockNextRow(from.batchId) : matching.lockRow(from),
       place === undefined ? nothingAsked() : lockPlace(dialect, place),
@@ -261,7 +260,7 @@ export class Claims {
     )
     const { generation } = required
     const claimed =
-      taken && claimedOf(order, attempt, { number: taken.number, generation, at: taken.began_at })
+      taken && claimedOf(order, attempt, { number: taken.number, generation, at: taken.beganAt })
     return { ...nothing, claimed, ...about, taken: claimed === undefined }
   }
 
@@ -271,16 +270,16 @@ export class Claims {
 
   /** Undefined where the row is not pending any more. */
   *#insertAttempt(
-    stored: LockedRow,
+    stored: StoredRow,
     attempt: NewAttempt,
     { logId }: FenceRequirement,
   ): Work<Taken | undefined> {
     const values = {
-      ...attemptColumns(stored, attempt),
-      log_id: logId ?? null,
-      place: stored.place,
-      expected: stored.attemptId ?? null,
-      runner: this.#runner.id ?? null,
+      ...stored,
+      ...attempt,
+      logId,
+      expected: stored.attemptId,
+      runner: this.#runner.id,
       lease: leaseMs,
     }
     let taken: Taken | undefined
@@ -293,12 +292,12 @@ export class Claims {
   }
 
   #failure(fence: SelectedFence, required: FenceRequirement): ClaimFailure | undefined {
-    const isSame = Boolean(fence.is_replicated) === required.isReplicated
+    const isSame = Boolean(fence.isReplicated) === required.isReplicated
     if (this.#engine.session() !== required.session || !isSame) return 'session'
     const failure = fenceFailure(
       {
-        isOpen: fence.closed === null,
-        isSameEpoch: textOf(fence.epoch) === (fence.epoch_now ?? ''),
+        isOpen: fence.closed === undefined,
+        isSameEpoch: textOf(fence.epoch) === (fence.epochNow ?? ''),
         generation: textOf(fence.generation),
         hasHeads: fence.heads === required.heads.length,
       },
@@ -309,18 +308,18 @@ export class Claims {
   }
 
   /** With another key than the store's, everybody is new. */
-  #requireKey(key: Uint8Array | null): void {
-    if (key !== null && Buffer.from(key).toString('hex') === this.#key.key) return
+  #requireKey(key: Uint8Array | undefined): void {
+    if (key !== undefined && Buffer.from(key).toString('hex') === this.#key.key) return
     throw new IoError(`the store "${this.#key.location}" was replaced while it was in use`, {
       hint: 'Nothing more was sent. See what is known: refcheck store check',
     })
   }
 
   /** Told once of each order whose outcome became unknown while this runner was there; of its own it knows. */
-  #isPaused({ paused_by, paused_at }: SelectedFence, isTold: boolean): boolean {
-    if (paused_by === null || paused_at === null || paused_at < this.#runner.beganAt) return false
-    if (this.#known.has(paused_by)) return false
-    if (isTold) this.#known.add(paused_by)
+  #isPaused({ pausedBy, pausedAt = 0 }: SelectedFence, isTold: boolean): boolean {
+    if (pausedBy === undefined || pausedAt < this.#runner.beganAt) return false
+    if (this.#known.has(pausedBy)) return false
+    if (isTold) this.#known.add(pausedBy)
     return true
   }
 }
@@ -336,65 +335,20 @@ export interface Claimed {
   recorded: RecordedAttempt
 }
 
-const textOf = (bytes: Uint8Array | null): string => (bytes === null ? '' : Buffer.from(bytes).toString())
-
-/** The columns of an attempt that begins. */
-function attemptColumns({ batchId, row, bodySha256, account }: StoredRow, attempt: NewAttempt) {
-  return {
-    account,
-    batch_id: batchId,
-    row_number: row,
-    id: attempt.attemptId,
-    user_email: attempt.userEmail,
-    body_sha256: bodySha256,
-    began_at: attempt.at,
-    began_monotonic: attempt.monotonic,
-  }
-}
-
-/** Of a row whose person was erased. */
-const erased: PersonPrints = { person_print: '', email_print: '', phone_print: '' }
+const textOf = (bytes: Uint8Array = new Uint8Array()): string => Buffer.from(bytes).toString()
 
 export function claimedOf(
-  {
-    batchId,
-    row,
-    body,
-    joined,
-    packageId,
-    prints,
-    baseUrl,
-    account,
-  }: StoredRow & {
-    body: Uint8Array
-    joined: number[]
-  },
+  { batchId, row, body, prints, ...order }: StoredRow & { body: Uint8Array; joined: number[] },
   attempt: NewAttempt,
-  {
-    number,
-    generation,
-    at = attempt.at,
-  }: Pick<RecordedAttempt, 'number' | 'generation'> & { at?: number | undefined },
+  numbered: { number: number; generation: string; at?: number | undefined },
 ): Claimed {
-  const { person_print, email_print, phone_print } = prints ?? erased
+  const { account, baseUrl, packageId, joined } = order
   const { attemptId, userEmail } = attempt
+  // Of a row whose person was erased there are none.
+  const { personPrint: person = '', emailPrint: email = '', phonePrint: phone = '' } = prints ?? {}
+  const ordered = { batchId, row, account, baseUrl, packageId, joined, person, email, phone }
   return {
     attempt: { batchId, row, ...attempt, state: 'sending', body },
-    recorded: {
-      generation,
-      account,
-      number,
-      attemptId,
-      batchId,
-      row,
-      baseUrl,
-      userEmail,
-      packageId,
-      joined,
-      at,
-      person: person_print,
-      email: email_print,
-      phone: phone_print,
-    },
+    recorded: { ...ordered, attemptId, userEmail, ...numbered, at: numbered.at ?? attempt.at },
   }
 }

@@ -1,8 +1,11 @@
-import { type Columns, columnsOf } from './schema.ts'
+import { type Columns, columnsOf, fieldOf } from './schema.ts'
 import { NoAnswerError } from '../../errors/kinds.ts'
 
-/** A statement's parameters, by the names that it uses as `:name`. Those that it does not name are ignored. */
-export type Values = Readonly<Record<string, unknown>>
+/**
+ * A statement's parameters, by the names that it uses as `:name`. Those that it does not name are ignored; undefined is NULL,
+ * and a boolean 0 or 1.
+ */
+export type Values = object
 
 export interface Query {
   kind: 'all' | 'get' | 'run'
@@ -24,14 +27,32 @@ export interface Queries {
   commits: boolean
 }
 
-/** All rows of the answer. */
+/** All rows of the answer, each an object whose fields have the names of its columns (`fieldOf`). NULL is undefined. */
 export function* all<Row = unknown>(sql: string, values: Values = {}): Work<Row[]> {
-  return (yield { kind: 'all', sql, values }) as Row[]
+  return objectsOf<Row>((yield { kind: 'all', sql, values }) as SelectedRow[])
 }
 
 /** The first row of the answer. */
 export function* get<Row = unknown>(sql: string, values: Values = {}): Work<Row | undefined> {
-  return (yield { kind: 'get', sql, values }) as Row | undefined
+  const row = (yield { kind: 'get', sql, values }) as SelectedRow | undefined
+  return row && objectsOf<Row>([row])[0]
+}
+
+type SelectedRow = Readonly<Record<string, unknown>>
+
+const fields = new Map<string, string>()
+
+function objectsOf<Row>(rows: readonly SelectedRow[]): Row[] {
+  const columns = Object.keys(rows[0] ?? {}).map((column) => {
+    const field = fields.get(column) ?? fieldOf(column)
+    fields.set(column, field)
+    return { column, field }
+  })
+  return rows.map((row) => {
+    const object: Record<string, unknown> = {}
+    for (const { column, field } of columns) object[field] = row[column] ?? undefined
+    return object as Row
+  })
 }
 
 /** How many rows the statement changed. */
@@ -89,13 +110,11 @@ export type Lock =
   /** Add anything. */
   | 'all tables'
 
-type NewRow = Readonly<Record<string, unknown>>
-
 /** Rows that a statement reads from its parameters. */
 export interface ParameterRows {
   /** A table `came` of these columns and `place`, their order. */
   from: string
-  values: (rows: readonly NewRow[]) => Values
+  values: (rows: readonly object[]) => Values
 }
 
 /** Where the SQL of the two engines differs. Values that are lists pass through `list`; booleans are 0 and 1. */
@@ -131,7 +150,7 @@ export interface Dialect {
   readonly insert: (
     table: string,
     columns: Columns,
-  ) => { sql: string; values: (rows: readonly NewRow[]) => Values[] }
+  ) => { sql: string; values: (rows: readonly object[]) => Values[] }
   /** Wakes processes that listen to a channel once the transaction is committed; undefined where none can. */
   readonly notify: ((channel: string, payload: string) => string) | undefined
 }
@@ -173,11 +192,11 @@ export function perDialect<T>(make: (dialect: Dialect) => T): (dialect: Dialect)
 /** More rows would make one statement too large. */
 export const maxRows = 500
 
-/** Adds rows in their order, all with the columns of the first; what `ending`, such as RETURNING, gives of them. */
+/** Adds rows in their order, all with the fields of the first; what `ending`, such as RETURNING, gives of them. */
 export function* insertRows<Row>(
   dialect: Dialect,
   table: string,
-  rows: readonly NewRow[],
+  rows: readonly object[],
   ending = '',
 ): Work<Row[]> {
   const { sql, values } = dialect.insert(table, columnsOf(table, Object.keys(rows[0] ?? {})))

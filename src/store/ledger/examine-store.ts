@@ -8,7 +8,8 @@ import {
   recoverEntry,
 } from '../../domain/store/rollback.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import type { SubmissionState } from '../../domain/submission/states.ts'
+import type { RowVersion, Submission } from '../../domain/submission/submission.ts'
+import type { StoredRecipient } from './submission-rows.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { ensureAccount } from './accounts.ts'
 import { all, type Dialect, get, perDialect, run, type Work } from './engine.ts'
@@ -44,44 +45,44 @@ const reason = 'the store had lost this attempt, and its log does not say whethe
 
 const insertBatch = `
 INSERT INTO batches (id, kind, base_url, user_email, added_at, account)
-VALUES (:batch_id, 'file', :base_url, :user_email, :began_at, :account) ON CONFLICT (id) DO NOTHING`
+VALUES (:batchId, 'file', :baseUrl, :userEmail, :beganAt, :account) ON CONFLICT (id) DO NOTHING`
 
 const insertRow = `
 INSERT INTO submissions (
   batch_id, row_number, state, attempt_id, changed_at, package_id, body_sha256, fingerprint, reason, request_id,
   person_print, email_print, phone_print, matches_batch, matches_row
 ) VALUES (
-  :batch_id, :row_number, :state, :attempt_id, :changed_at, :package_id, '', :fingerprint, CAST(:reason AS text), :request_id,
-  :person_print, :email_print, :phone_print, :matches_batch, :matches_row
+  :batchId, :row, :state, :attemptId, :changedAt, :packageId, '', :fingerprint, CAST(:reason AS text), :requestId,
+  :personPrint, :emailPrint, :phonePrint, :matchesBatch, :matchesRow
 )`
 
 const updateRow = `
 UPDATE submissions
-SET state = :state, attempt_id = :attempt_id, changed_at = :changed_at, reason = :reason, field = NULL,
-  request_id = :request_id, matches_batch = NULL, matches_row = NULL, held_for = NULL, shares = NULL,
-  package_id = coalesce(package_id, :package_id), body_sha256 = coalesce(body_sha256, ''),
-  fingerprint = coalesce(fingerprint, :fingerprint), person_print = coalesce(person_print, :person_print),
-  email_print = coalesce(email_print, :email_print), phone_print = coalesce(phone_print, :phone_print)
-WHERE batch_id = :batch_id AND row_number = :row_number`
+SET state = :state, attempt_id = :attemptId, changed_at = :changedAt, reason = :reason, field = NULL,
+  request_id = :requestId, matches_batch = NULL, matches_row = NULL, held_for = NULL, shares = NULL,
+  package_id = coalesce(package_id, :packageId), body_sha256 = coalesce(body_sha256, ''),
+  fingerprint = coalesce(fingerprint, :fingerprint), person_print = coalesce(person_print, :personPrint),
+  email_print = coalesce(email_print, :emailPrint), phone_print = coalesce(phone_print, :phonePrint)
+WHERE batch_id = :batchId AND row_number = :row`
 
 const insertAttempt = `
 INSERT INTO attempts (
   id, batch_id, row_number, user_email, body_sha256, began_at, began_monotonic, ended_at, became, account, number, log_id
-) SELECT :attempt_id, batch_id, row_number, :user_email, coalesce(body_sha256, ''), CAST(:began_at AS bigint), 0,
-  CAST(:ended_at AS bigint), CAST(:became AS text), :account, CAST(:number AS bigint), :log_id
-FROM submissions WHERE batch_id = :batch_id AND row_number = :row_number`
+) SELECT :attemptId, batch_id, row_number, :userEmail, coalesce(body_sha256, ''), CAST(:beganAt AS bigint), 0,
+  CAST(:endedAt AS bigint), CAST(:became AS text), :account, CAST(:number AS bigint), :logId
+FROM submissions WHERE batch_id = :batchId AND row_number = :row`
 
 const takeNumber = `
-UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :attempt_id WHERE name = :account
+UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :attemptId WHERE name = :account
 RETURNING head_number AS number`
 
 const selectHolder = `
-SELECT s.batch_id, s.row_number, s.attempt_id FROM submissions s JOIN batches b ON b.id = s.batch_id
-WHERE s.request_id = :request_id AND b.base_url = :base_url`
+SELECT s.batch_id, s.row_number, s.state, s.attempt_id FROM submissions s JOIN batches b ON b.id = s.batch_id
+WHERE s.request_id = :requestId AND b.base_url = :baseUrl`
 
 const insertJoined = `
 INSERT INTO joined_packages (service, package_id, successor_id, how, since)
-VALUES (:service, :joined, :package_id, 'moved', :at) ON CONFLICT DO NOTHING`
+VALUES (:service, :joined, :packageId, 'moved', :at) ON CONFLICT DO NOTHING`
 
 /**
  * Adds an attempt that the store lost, under a new number, with its row, its batch and the packages that counted as one where
@@ -90,34 +91,27 @@ VALUES (:service, :joined, :package_id, 'moved', :at) ON CONFLICT DO NOTHING`
 function* recoverAttempt(dialect: Dialect, { entry, logId, outcomes }: MissingEntry, at: number): Work<void> {
   const { attemptId, account, baseUrl, packageId } = entry
   const outcome = outcomes.get(attemptId)
-  const named = { batch_id: entry.batchId, row_number: entry.row }
-  const row = yield* readRow(named)
+  const named = { batchId: entry.batchId, row: entry.row }
+  const row = yield* get<ExistingRow>(
+    'SELECT state, attempt_id FROM submissions WHERE batch_id = :batchId AND row_number = :row',
+    named,
+  )
   const requestId = outcome?.requestId
   const holder =
-    requestId === undefined
-      ? undefined
-      : yield* get<Holder>(selectHolder, { request_id: requestId, base_url: baseUrl })
+    requestId === undefined ? undefined : yield* get<RowVersion>(selectHolder, { requestId, baseUrl })
   const isTaken = holder !== undefined && !(yield* giveUpRequest(dialect, holder, outcomes, at))
   yield* ensureAccount(account, at)
-  const head = yield* get<{ number: number }>(takeNumber, { account, attempt_id: attemptId })
+  const head = yield* get<{ number: number }>(takeNumber, { account, attemptId })
   const recovered = recoverEntry(outcome, row, isTaken)
   const key =
-    recovered === 'attempt alone' || recovered.target === 'named row'
-      ? named
-      : { batch_id: attemptId, row_number: 1 }
-  const values = { ...columnsOf(entry, at), ...key, number: head?.number, log_id: logId }
+    recovered === 'attempt alone' || recovered.target === 'named row' ? named : { batchId: attemptId, row: 1 }
+  const values = { ...fieldsOf(entry, at), ...key, number: head?.number ?? 0, logId }
   if (recovered !== 'attempt alone')
     yield* recoverRow(values, recovered, row === undefined ? undefined : named)
-  const became = outcome?.state ?? null
-  yield* run(insertAttempt, { ...values, became, ended_at: became === null ? null : at })
+  const became = outcome?.state
+  yield* run(insertAttempt, { ...values, became, endedAt: became && at })
   for (const joined of entry.joined)
-    yield* run(insertJoined, { service: serviceOf(baseUrl), joined, package_id: packageId, at: entry.at })
-}
-
-interface Holder {
-  batch_id: string
-  row_number: number
-  attempt_id: string
+    yield* run(insertJoined, { service: serviceOf(baseUrl), joined, packageId, at: entry.at })
 }
 
 /**
@@ -126,62 +120,45 @@ interface Holder {
  */
 function* giveUpRequest(
   dialect: Dialect,
-  { batch_id: batchId, row_number: row, attempt_id: attemptId }: Holder,
+  holder: RowVersion,
   outcomes: ReadonlyMap<string, LogOutcome>,
   at: number,
 ): Work<boolean> {
-  if (outcomes.get(attemptId)?.state !== 'unknown') return false
+  if (outcomes.get(holder.attemptId ?? '')?.state !== 'unknown') return false
   const decision = { by: 'refcheck', why: 'an attempt log says that its request is another row’s' }
   const loss = { to: 'unknown', at, reason: 'its request was found to be another row’s', decision } as const
-  return yield* changeRow(dialect, { batchId, row, state: 'accepted', attemptId }, loss)
+  return yield* changeRow(dialect, holder, loss)
 }
 
 /** `existing`: the row that the entry names, where the store has it. */
 function* recoverRow(
-  values: ReturnType<typeof columnsOf>,
+  values: ReturnType<typeof fieldsOf>,
   { target, state, requestId, isPossibleDuplicate }: RecoveredRow,
-  existing: { batch_id: string; row_number: number } | undefined,
+  existing: { batchId: string; row: number } | undefined,
 ): Work<void> {
-  const outcome = { state, request_id: requestId ?? null, reason: state === 'unknown' ? reason : null }
+  const outcome = { state, requestId, reason: state === 'unknown' ? reason : undefined }
   if (existing !== undefined && target === 'named row') {
     yield* run(updateRow, { ...values, ...outcome })
     return
   }
   const matches = isPossibleDuplicate ? existing : undefined
   yield* run(insertBatch, values)
-  yield* run(insertRow, {
-    ...values,
-    ...outcome,
-    matches_batch: matches?.batch_id ?? null,
-    matches_row: matches?.row_number ?? null,
-  })
+  yield* run(insertRow, { ...values, ...outcome, matchesBatch: matches?.batchId, matchesRow: matches?.row })
 }
 
-function columnsOf(entry: LogEntry, at: number) {
-  const { attemptId, account, person, email, phone } = entry
-  const print = (fingerprint: string): string | null => (isErased(fingerprint) ? null : fingerprint)
+function fieldsOf(entry: LogEntry, changedAt: number) {
+  const { person, email, phone } = entry
+  const print = (fingerprint: string): string | undefined => (isErased(fingerprint) ? undefined : fingerprint)
   return {
-    attempt_id: attemptId,
-    changed_at: at,
-    began_at: entry.at,
-    account,
-    base_url: entry.baseUrl,
-    user_email: entry.userEmail,
-    package_id: entry.packageId,
+    ...entry,
+    changedAt,
+    beganAt: entry.at,
     // Every row that was a whole order has one: the attempt's id stands in where the person was erased.
-    fingerprint: print(person) ?? attemptId,
-    person_print: print(person),
-    email_print: print(email),
-    phone_print: print(phone),
+    fingerprint: print(person) ?? entry.attemptId,
+    personPrint: print(person),
+    emailPrint: print(email),
+    phonePrint: print(phone),
   }
-}
-
-function* readRow(key: { batch_id: string; row_number: number }): Work<ExistingRow | undefined> {
-  const found = yield* get<{ state: SubmissionState; attempt_id: string | null }>(
-    'SELECT state, attempt_id FROM submissions WHERE batch_id = :batch_id AND row_number = :row_number',
-    key,
-  )
-  return found && { state: found.state, attemptId: found.attempt_id ?? undefined }
 }
 
 /** More ids would make one statement too large. */
@@ -214,17 +191,11 @@ FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number =
 WHERE ${isIn('a.id', 'ids')} ORDER BY a.began_at, s.batch_id, s.row_number`,
 )
 
-interface SelectedRecovered {
-  began_at: number
-  batch_id: string
-  row_number: number
-  package_id: number
-  first_name: string | null
-  last_name: string | null
-  email: string | null
-  state: SubmissionState
-  matches_batch: string | null
-  matches_row: number | null
+interface SelectedRecovered
+  extends Pick<Submission, 'batchId' | 'row' | 'packageId' | 'state'>, StoredRecipient {
+  beganAt: number
+  matchesBatch: string | undefined
+  matchesRow: number | undefined
 }
 
 /** Attempts that were recovered, in words: with the person's name where the store still has it. */
@@ -232,12 +203,14 @@ export function* recoveredInWords(dialect: Dialect, attemptIds: readonly string[
   const found = yield* all<SelectedRecovered>(selectRecovered(dialect), { ids: dialect.list(attemptIds) })
   return found.map((row) => {
     const name =
-      row.email === null ? 'a person whose name is lost' : `${row.first_name} ${row.last_name} (${row.email})`
+      row.email === undefined
+        ? 'a person whose name is lost'
+        : `${row.firstName} ${row.lastName} (${row.email})`
     const duplicate =
-      row.matches_batch === null
+      row.matchesBatch === undefined
         ? ''
-        : `, a possible duplicate of row ${row.matches_row} of batch ${row.matches_batch}`
-    return `${name}: package ${row.package_id}, sent at ${localTime(row.began_at)}, row ${row.row_number} of batch ${row.batch_id}, ${row.state}${duplicate}`
+        : `, a possible duplicate of row ${row.matchesRow} of batch ${row.matchesBatch}`
+    return `${name}: package ${row.packageId}, sent at ${localTime(row.beganAt)}, row ${row.row} of batch ${row.batchId}, ${row.state}${duplicate}`
   })
 }
 

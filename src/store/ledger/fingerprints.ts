@@ -61,12 +61,15 @@ export function sha256(bytes: Uint8Array): string {
   return crypto().hash('sha256', bytes)
 }
 
-/** A person's own fingerprints, as the columns of `submissions` have them. */
+/** A person's own fingerprints. */
 export interface PersonPrints {
-  person_print: string
-  email_print: string
-  phone_print: string
+  personPrint: string
+  emailPrint: string
+  phonePrint: string
 }
+
+/** The same as a row has them, without those that were removed. */
+export type StoredPrints = { readonly [print in keyof PersonPrints]: string | undefined }
 
 export function personPrints(
   fingerprint: Fingerprint,
@@ -74,27 +77,24 @@ export function personPrints(
   { person, email, phone } = personIdentities(recipient),
 ): PersonPrints {
   return {
-    person_print: fingerprint(person),
-    email_print: fingerprint(email),
-    phone_print: fingerprint(phone),
+    personPrint: fingerprint(person),
+    emailPrint: fingerprint(email),
+    phonePrint: fingerprint(phone),
   }
 }
 
-/** A row's own, as its columns hold them; undefined where one is missing. */
-export function storedPrints(columns: { [column in keyof PersonPrints]: string | null }):
-  | PersonPrints
-  | undefined {
-  const { person_print, email_print, phone_print } = columns
-  return person_print === null || email_print === null || phone_print === null
+/** A row's own; undefined where one is missing. */
+export function printsOf({ personPrint, emailPrint, phonePrint }: StoredPrints): PersonPrints | undefined {
+  return personPrint === undefined || emailPrint === undefined || phonePrint === undefined
     ? undefined
-    : { person_print, email_print, phone_print }
+    : { personPrint, emailPrint, phonePrint }
 }
 
 /** Whom a row was for against a person, as far as the fingerprints tell. */
 export function whomByPrints(prints: PersonPrints | undefined, person: PersonPrints): Whom {
   if (prints === undefined) return 'unknown'
-  if (prints.person_print === person.person_print) return 'same'
-  const shares = prints.email_print === person.email_print || prints.phone_print === person.phone_print
+  if (prints.personPrint === person.personPrint) return 'same'
+  const shares = prints.emailPrint === person.emailPrint || prints.phonePrint === person.phonePrint
   return shares ? 'similar' : 'other'
 }
 
@@ -102,8 +102,8 @@ export function whomByPrints(prints: PersonPrints | undefined, person: PersonPri
 export function areOwnPrints(prints: PersonPrints | undefined, own: PersonPrints): boolean {
   return (
     prints === undefined ||
-    (prints.person_print === own.person_print &&
-      prints.email_print === own.email_print &&
-      prints.phone_print === own.phone_print)
+    (prints.personPrint === own.personPrint &&
+      prints.emailPrint === own.emailPrint &&
+      prints.phonePrint === own.phonePrint)
   )
 }

@@ -7,47 +7,18 @@ import { type SubmissionState, waitingStates } from '../../domain/submission/sta
 import { heardAgain, type Witness } from '../../domain/submission/witness.ts'
 import { all, type Engine, get, run, type Work } from './engine.ts'
 import { sha256, type StoreKey } from './fingerprints.ts'
-import {
-  joinedPackageOf,
-  Matching,
-  matchingStatements,
-  selectJoinedPackages,
-  witnessesOf,
-} from './matching.ts'
+import { Matching, matchingStatements, selectJoinedPackages, witnessesOf } from './matching.ts'
+import type { JoinedPackage } from '../../domain/submission/joined-packages.ts'
 import type { Recipient } from '../../contract/request-body.ts'
-import { recipientOf, sqlList, type SubmissionRow } from './submission-rows.ts'
+import { sqlList, type StoredRecipient, submissionOf } from './submission-rows.ts'
 
-/** A row that waits, as `selectWaitingRows` gives it. */
+/** A row that waits, as `selectHeldRows` gives it. */
 interface WaitingRow {
-  row_number: number
+  row: number
   state: 'held' | 'duplicate'
-  held_for: StopReason | null
-  matches_batch: string | null
-  matches_row: number | null
-}
-
-/** What stands in the way of a batch's rows, as `selectStops` groups it. */
-export function stopGroupOf(selected: unknown): StopGroup[] {
-  const each = selected as {
-    state: SubmissionState
-    held_for: StopReason | null
-    other_state: SubmissionState | null
-    other_batch: string | null
-    count: number
-    first_at: number | null
-    last_at: number | null
-  }
-  if (each.state === 'held' && each.held_for === null) return []
-  return [
-    {
-      heldFor: (each.state === 'held' && each.held_for) || undefined,
-      state: each.other_state ?? undefined,
-      batchId: each.other_batch ?? undefined,
-      count: each.count,
-      first: each.first_at ?? undefined,
-      last: each.last_at ?? undefined,
-    },
-  ]
+  heldFor: StopReason | undefined
+  matchesBatch: string | undefined
+  matchesRow: number | undefined
 }
 
 /** A row that a move may take along. */
@@ -59,21 +30,9 @@ export interface Movable {
   body: Uint8Array
 }
 
-/** What is left of a batch, as `selectMovable` gives it. */
-function movableOf(selected: unknown): Movable {
-  const row = selected as SubmissionRow & { body: Uint8Array }
-  return {
-    row: row.row_number,
-    state: row.state,
-    packageId: row.package_id,
-    recipient: recipientOf(row),
-    body: row.body,
-  }
-}
-
 const insertJoinedPackage = `
 INSERT INTO joined_packages (service, package_id, successor_id, how, since)
-VALUES (:service, :package_id, :successor_id, :how, :at) ON CONFLICT DO NOTHING`
+VALUES (:service, :packageId, :successorId, :how, :at) ON CONFLICT DO NOTHING`
 
 const upsertJoinedService = `
 INSERT INTO joined_services (one, other, same, said_at, said_by) VALUES (:one, :other, :same, :at, :by)
@@ -84,39 +43,39 @@ const ignoredResults = '[]'
 
 const ignoreResults = `
 UPDATE submissions SET witnesses = '${ignoredResults}'
-WHERE batch_id = :batch_id AND witnesses IS DISTINCT FROM '${ignoredResults}' AND state IN ${sqlList(waitingStates)}`
+WHERE batch_id = :batchId AND witnesses IS DISTINCT FROM '${ignoredResults}' AND state IN ${sqlList(waitingStates)}`
 
 const selectResults = `
 SELECT row_number, state, witnesses FROM submissions
-WHERE batch_id = :batch_id AND state IN ${sqlList(waitingStates)} AND body IS NOT NULL ORDER BY row_number`
+WHERE batch_id = :batchId AND state IN ${sqlList(waitingStates)} AND body IS NOT NULL ORDER BY row_number`
 
 const updateResults = `
-UPDATE submissions SET witnesses = :witnesses WHERE batch_id = :batch_id AND row_number = :row_number`
+UPDATE submissions SET witnesses = :witnesses WHERE batch_id = :batchId AND row_number = :row`
 
 const selectHeldRows = `
 SELECT row_number, state, held_for, matches_batch, matches_row FROM submissions
-WHERE batch_id = :batch_id AND state IN ('held', 'duplicate') AND body IS NOT NULL ORDER BY row_number`
+WHERE batch_id = :batchId AND state IN ('held', 'duplicate') AND body IS NOT NULL ORDER BY row_number`
 
 const selectAllowed = 'SELECT allow_similar, shared FROM batches WHERE id = :id'
 
-const updateAllowed = 'UPDATE batches SET allow_similar = :allow_similar, shared = :shared WHERE id = :id'
+const updateAllowed = 'UPDATE batches SET allow_similar = :allowSimilar, shared = :shared WHERE id = :id'
 
 const cancelRow = `
 UPDATE submissions SET state = 'cancelled', changed_at = :at, reason = :reason
-WHERE batch_id = :batch_id AND row_number = :row_number AND state IN ('pending', 'held', 'duplicate')`
+WHERE batch_id = :batchId AND row_number = :row AND state IN ('pending', 'held', 'duplicate')`
 
 /** What is left of a batch when its package is replaced. */
 const selectMovable = `
 SELECT row_number, state, package_id, first_name, last_name, email, phone, body FROM submissions
-WHERE batch_id = :batch_id AND state IN ('pending', 'held', 'duplicate', 'rejected') AND body IS NOT NULL
+WHERE batch_id = :batchId AND state IN ('pending', 'held', 'duplicate', 'rejected') AND body IS NOT NULL
 ORDER BY row_number`
 
 const moveRow = `
-UPDATE submissions SET package_id = :package_id, body = :body, body_sha256 = :body_sha256, fingerprint = :fingerprint
-WHERE batch_id = :batch_id AND row_number = :row_number AND state = :state AND body IS NOT NULL`
+UPDATE submissions SET package_id = :packageId, body = :body, body_sha256 = :bodySha256, fingerprint = :fingerprint
+WHERE batch_id = :batchId AND row_number = :row AND state = :state AND body IS NOT NULL`
 
 const moveBatch = `
-UPDATE batches SET package_id = :package_id, identity = CASE
+UPDATE batches SET package_id = :packageId, identity = CASE
   WHEN EXISTS (SELECT 1 FROM batches o WHERE o.identity = CAST(:identity AS text) AND o.id <> :id) THEN identity
   ELSE CAST(:identity AS text) END
 WHERE id = :id`
@@ -147,12 +106,12 @@ export class HeldRows {
   /** Compares the held rows and the duplicates of a batch again: their conflicts may exist no more. How many changed. */
   async lookAgain(batchId: string, at: number): Promise<number> {
     const waiting = (await this.#engine.run(selectHeld(batchId))).filter(
-      ({ held_for }) => held_for !== 'store_forgot',
+      ({ heldFor }) => heldFor !== 'store_forgot',
     )
     if (waiting.length === 0) return 0
     return this.#comparing(batchId, function* (matching) {
       let changed = 0
-      for (const { row_number: row, state } of waiting) {
+      for (const { row, state } of waiting) {
         if ((yield* matching.compareAgain({ batchId, row }, state, at)) !== state) changed += 1
       }
       return changed
@@ -161,7 +120,7 @@ export class HeldRows {
 
   /** What results files say of its rows that wait counts no more; `lookAgain` comes after. */
   async ignoreResults(batchId: string): Promise<void> {
-    await this.#engine.run(run(ignoreResults, { batch_id: batchId }))
+    await this.#engine.run(run(ignoreResults, { batchId }))
   }
 
   /**
@@ -175,16 +134,15 @@ export class HeldRows {
     at: number,
   ): Promise<void> {
     await this.#comparing(batchId, function* (matching) {
-      const waiting = yield* all<{ row_number: number; state: SubmissionState; witnesses: string | null }>(
+      const waiting = yield* all<{ row: number; state: SubmissionState; witnesses: string | undefined }>(
         selectResults,
-        { batch_id: batchId },
+        { batchId },
       )
-      for (const { row_number: row, state, witnesses } of waiting) {
+      for (const { row, state, witnesses } of waiting) {
         if (witnesses === ignoredResults) continue
         const heard = heardAgain(witnessesOf(witnesses) ?? [], files, rows.get(row) ?? [])
         if (heard === undefined) continue
-        const key = { batch_id: batchId, row_number: row }
-        yield* run(updateResults, { ...key, witnesses: JSON.stringify(heard) })
+        yield* run(updateResults, { batchId, row, witnesses: JSON.stringify(heard) })
         if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
       }
     })
@@ -193,8 +151,7 @@ export class HeldRows {
   /** The conflicts of a batch's rows now. */
   async stops(batchId: string): Promise<Stops> {
     const { selectConflicts } = matchingStatements(this.#engine.dialect)
-    const found = await this.#engine.run(all(selectConflicts, { batch_id: batchId }))
-    return stopsIn(found.flatMap(stopGroupOf), batchId)
+    return stopsIn(await this.#engine.run(all<StopGroup>(selectConflicts, { batchId })), batchId)
   }
 
   /** Held rows may be sent after all. It covers what they match now; who said so and when is stored. */
@@ -203,14 +160,14 @@ export class HeldRows {
       if (release.kind !== 'rows') yield* allowOwn(batchId, release)
       const released: Released = { rows: [], left: [] }
       for (const waiting of yield* selectHeld(batchId)) {
-        const { row_number: row, state, held_for, matches_batch, matches_row } = waiting
+        const { row, state, heldFor, matchesBatch, matchesRow } = waiting
         if (state !== 'held') continue
         const compared = yield* matching.lockRow({ batchId, row })
         if (compared === undefined) continue
         const covered = coveredBy(release, compared, yield* matching.findConflicts(compared), {
-          heldFor: held_for,
-          batchId: matches_batch,
-          row: matches_row,
+          heldFor,
+          batchId: matchesBatch,
+          row: matchesRow,
         })
         if (covered === undefined) continue
         const others = covered.map(({ order }) => order)
@@ -228,13 +185,15 @@ export class HeldRows {
 
   /** A row that was not sent never is; whether there was one. */
   async cancelRow(batchId: string, row: number, at: number, reason: string): Promise<boolean> {
-    const values = { batch_id: batchId, row_number: row, at, reason }
-    return (await this.#engine.run(run(cancelRow, values))) === 1
+    return (await this.#engine.run(run(cancelRow, { batchId, row, at, reason }))) === 1
   }
 
   /** What is left of a batch: pending, held, duplicate and rejected rows. */
   async movable(batchId: string): Promise<Movable[]> {
-    return (await this.#engine.run(all(selectMovable, { batch_id: batchId }))).map(movableOf)
+    const found = await this.#engine.run(
+      all<Omit<Movable, 'recipient'> & StoredRecipient>(selectMovable, { batchId }),
+    )
+    return found.map(submissionOf)
   }
 
   /**
@@ -245,30 +204,30 @@ export class HeldRows {
     const { fingerprint } = this.#key
     return this.#comparing(batchId, function* (matching) {
       const batch = (yield* get<MovedBatch>(
-        'SELECT base_url, account, sha256, package_id FROM batches WHERE id = :id',
-        { id: batchId },
+        'SELECT base_url, account, sha256, package_id FROM batches WHERE id = :batchId',
+        { batchId },
       )) as MovedBatch
-      const { base_url: baseUrl, account } = batch
+      const { baseUrl, account, sha256: content = '' } = batch
       let moved = 0
       for (const { row, state, recipient, body } of rows) {
         if (recipient === undefined) continue
         moved += yield* run(moveRow, {
-          batch_id: batchId,
-          row_number: row,
+          batchId,
+          row,
           state,
-          package_id: packageId,
+          packageId,
           body,
-          body_sha256: sha256(body),
+          bodySha256: sha256(body),
           fingerprint: fingerprint(orderIdentity({ account, baseUrl, packageId, recipient })),
         })
       }
-      for (const old of new Set([...rows.map((row) => row.packageId), batch.package_id ?? packageId])) {
+      for (const old of new Set([...rows.map((row) => row.packageId), batch.packageId ?? packageId])) {
         if (old !== packageId) yield* joinPackages(baseUrl, [old, packageId], 'moved', at)
       }
       yield* run(moveBatch, {
         id: batchId,
-        package_id: packageId,
-        identity: fileIdentity({ account, baseUrl }, batch.sha256 ?? '', packageId),
+        packageId,
+        identity: fileIdentity({ account, baseUrl }, content, packageId),
       })
       for (const { row, state } of rows) {
         if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
@@ -288,8 +247,7 @@ export class HeldRows {
   ): Promise<void> {
     const service = serviceOf(baseUrl)
     const known = new Set(
-      (await this.#engine.run(all(selectJoinedPackages)))
-        .map(joinedPackageOf)
+      (await this.#engine.run(all<JoinedPackage>(selectJoinedPackages)))
         .filter((each) => each.how === 'likely' && each.service === service)
         .map(({ packageId, successorId }) => `${packageId} ${successorId}`),
     )
@@ -307,7 +265,7 @@ export class HeldRows {
     by: { at: number; by: string },
   ): Promise<void> {
     const [first = '', second = ''] = [serviceOf(one), serviceOf(other)].sort()
-    const values = { one: first, other: second, same: same ? 1 : 0, ...by }
+    const values = { one: first, other: second, same, ...by }
     await this.#engine.run(run(upsertJoinedService, values))
   }
 
@@ -319,24 +277,24 @@ export class HeldRows {
 }
 
 interface MovedBatch {
-  base_url: string
+  baseUrl: string
   account: string
-  sha256: string | null
-  package_id: number | null
+  sha256: string | undefined
+  packageId: number | undefined
 }
 
 function* selectHeld(batchId: string): Work<WaitingRow[]> {
-  return yield* all<WaitingRow>(selectHeldRows, { batch_id: batchId })
+  return yield* all<WaitingRow>(selectHeldRows, { batchId })
 }
 
 /** What a file's own rows share is allowed for the file as a whole, as a flag does: there may be thousands of them. */
 function* allowOwn(batchId: string, release: Exclude<Release, { kind: 'rows' }>): Work<void> {
-  const batch = yield* get<{ allow_similar: number; shared: string }>(selectAllowed, { id: batchId })
+  const batch = yield* get<{ allowSimilar: number; shared: string }>(selectAllowed, { id: batchId })
   if (batch === undefined) return
   const shared = JSON.parse(batch.shared) as string[]
   yield* run(updateAllowed, {
     id: batchId,
-    allow_similar: release.kind === 'all' ? 1 : batch.allow_similar,
+    allowSimilar: release.kind === 'all' ? 1 : batch.allowSimilar,
     shared: release.kind === 'shared' ? JSON.stringify([...shared, release.value]) : batch.shared,
   })
 }
@@ -350,10 +308,9 @@ function* comparePending(matching: Matching, key: Key, at: number): Work<void> {
 
 function* joinPackages(
   baseUrl: string,
-  [gone, successor]: readonly [number, number],
+  [packageId, successorId]: readonly [number, number],
   how: 'moved' | 'likely',
   at: number,
 ): Work<void> {
-  const service = serviceOf(baseUrl)
-  yield* run(insertJoinedPackage, { service, package_id: gone, successor_id: successor, how, at })
+  yield* run(insertJoinedPackage, { service: serviceOf(baseUrl), packageId, successorId, how, at })
 }

@@ -35,7 +35,7 @@ export const countRepeats = ({ rows }: Dialect) => {
  * higher rank. Events do not name the request's checks.
  */
 export const updateStatuses = ({ rows }: Dialect) => {
-  const { from, values } = rows({ request_id: 'text', base_url: 'text', status: 'text', at: 'number' })
+  const { from, values } = rows({ requestId: 'text', baseUrl: 'text', status: 'text', at: 'number' })
   return {
     sql: `UPDATE submissions AS s SET request_status = came.status, request_status_at = came.at, checks = NULL
 FROM ${from}
@@ -45,11 +45,16 @@ WHERE s.request_id = came.request_id AND ${sqlIsOfService('s', 'came.base_url')}
   }
 }
 
-const selectPage = `
-SELECT * FROM events
+/** Given up is what waits no more and was never taken. */
+const selectEvents = `
+SELECT id, base_url, received_at, body, signature, request_id, status, event, oddity, repeats, attempts, last_answer,
+  forwarded_at, CASE WHEN forward = 'done' AND forwarded_at IS NULL THEN 'dropped' ELSE forward END AS forward
+FROM events e`
+
+const selectPage = `${selectEvents}
 WHERE id > :after
-  AND (CAST(:base_url AS text) IS NULL OR base_url IS NULL OR base_url = :base_url)
-  AND (CAST(:request_id AS text) IS NULL OR request_id = :request_id)
+  AND (CAST(:baseUrl AS text) IS NULL OR base_url IS NULL OR base_url = :baseUrl)
+  AND (CAST(:requestId AS text) IS NULL OR request_id = :requestId)
   AND (CAST(:status AS text) IS NULL OR status = :status)
   AND (CAST(:since AS bigint) IS NULL OR received_at >= :since)
   AND (CAST(:until AS bigint) IS NULL OR received_at < :until)
@@ -58,7 +63,7 @@ ORDER BY id LIMIT CAST(:limit AS bigint)`
 const selectUnmatched = `
 SELECT request_id, max(id) AS last FROM events e
 WHERE request_id IS NOT NULL AND oddity IS NULL
-  AND (CAST(:base_url AS text) IS NULL OR base_url IS NULL OR base_url = :base_url)
+  AND (CAST(:baseUrl AS text) IS NULL OR base_url IS NULL OR base_url = :baseUrl)
   AND NOT EXISTS (
     SELECT 1 FROM submissions s WHERE s.request_id = e.request_id AND ${sqlIsOfService('s', 'e.base_url')}
   )
@@ -66,7 +71,7 @@ GROUP BY request_id ORDER BY last DESC`
 
 export const selectLatest = `
 SELECT status, received_at FROM events
-WHERE request_id = :request_id AND (base_url IS NULL OR base_url = :base_url)
+WHERE request_id = :requestId AND (base_url IS NULL OR base_url = :baseUrl)
   AND status IS NOT NULL AND oddity IS NULL
 ORDER BY ${sqlStatusRank('status')} DESC, id DESC
 LIMIT 1`
@@ -78,8 +83,7 @@ const isFirst = `NOT EXISTS (
       AND p.id < e.id
   )`
 
-const selectDue = `
-SELECT * FROM events e
+const selectDue = `${selectEvents}
 WHERE forward = 'waiting'
   AND due_at NOT BETWEEN CAST(:now AS bigint) + 1 AND CAST(:now AS bigint) + ${longestWait} AND ${isFirst}
 ORDER BY id LIMIT CAST(:limit AS bigint)`
@@ -100,48 +104,11 @@ UPDATE events SET forward = 'done', forwarded_at = NULL,
 WHERE id = :id AND forward = 'waiting' RETURNING *`
 
 const updateRefused = `
-UPDATE events SET due_at = :due_at, attempts = attempts + 1, last_answer = :answer WHERE id = :id`
+UPDATE events SET due_at = :retryAt, attempts = attempts + 1, last_answer = :answer WHERE id = :id`
 
 const updateQueued = `UPDATE events SET forward = 'waiting', due_at = 0 WHERE id = :id`
 
 const updateBody = 'UPDATE events SET body = :body, signature = :signature WHERE id = :id'
-
-interface EventRow {
-  id: number
-  base_url: string | null
-  received_at: number
-  body: Uint8Array
-  signature: string
-  request_id: string | null
-  status: string | null
-  event: string | null
-  oddity: string | null
-  repeats: number
-  forward: 'none' | 'waiting' | 'done'
-  attempts: number
-  last_answer: string | null
-  forwarded_at: number | null
-}
-
-function eventOf(row: EventRow): InboxEvent {
-  return {
-    id: row.id,
-    baseUrl: row.base_url ?? undefined,
-    receivedAt: row.received_at,
-    body: row.body,
-    signature: row.signature,
-    requestId: row.request_id ?? undefined,
-    status: row.status ?? undefined,
-    event: row.event ?? undefined,
-    oddity: row.oddity ?? undefined,
-    repeats: row.repeats,
-    // Given up is what waits no more and was never taken.
-    forward: row.forward === 'done' && row.forwarded_at === null ? 'dropped' : row.forward,
-    attempts: row.attempts,
-    lastAnswer: row.last_answer ?? undefined,
-    forwardedAt: row.forwarded_at ?? undefined,
-  }
-}
 
 /** What came; '' where the store does not say. */
 export type Arrival = 'event' | 'batch' | ''
@@ -204,9 +171,7 @@ export class Inbox {
       dialect,
       'events',
       // An event that is to be forwarded is stored as it came until it was.
-      fresh.map(({ event, identity }) =>
-        columnsOf(identity, forward ? event : asStored(event, erased), forward),
-      ),
+      fresh.map((each) => fieldsOf(each, forward ? each.event : asStored(each.event, erased), forward)),
       'RETURNING id, identity',
     )
     for (const { id, identity } of added) ids.set(identity, id)
@@ -240,15 +205,15 @@ export class Inbox {
   *#recordStatuses(fresh: readonly Identified[]): Work<void> {
     const latest = new Map<
       string,
-      { request_id: string; base_url: string | null; status: string; at: number }
+      { requestId: string; baseUrl?: string | undefined; status: string; at: number }
     >()
-    for (const { baseUrl, requestId, status, oddity, receivedAt: at } of fresh.map(({ event }) => event)) {
+    for (const { baseUrl, status, oddity, receivedAt: at, ...event } of fresh.map((each) => each.event)) {
+      const requestId = event.requestId?.toLowerCase()
       if (requestId === undefined || status === undefined || oddity !== undefined) continue
-      const request_id = requestId.toLowerCase()
-      const key = `${baseUrl ?? ''} ${request_id}`
+      const key = `${baseUrl ?? ''} ${requestId}`
       const before = latest.get(key)
       if (before !== undefined && rankOf(before.status) >= rankOf(status)) continue
-      latest.set(key, { request_id, base_url: baseUrl ?? null, status, at })
+      latest.set(key, { requestId, baseUrl, status, at })
     }
     const { sql, values } = this.#statements.updateStatuses
     if (latest.size > 0) yield* run(sql, values([...latest.values()]))
@@ -267,18 +232,18 @@ export class Inbox {
     let left = filter.limit ?? Number.POSITIVE_INFINITY
     for (let after = filter.after ?? 0; left > 0;) {
       const limit = Math.min(pageEvents, left)
-      const page = await this.#engine.run(
-        all<EventRow>(selectPage, {
-          after,
-          base_url: filter.baseUrl ?? null,
-          request_id: filter.requestId?.toLowerCase() ?? null,
-          status: filter.status ?? null,
-          since: filter.since ?? null,
-          until: filter.until ?? null,
-          limit,
-        }),
-      )
-      yield* page.map(eventOf)
+      const { baseUrl, status, since, until } = filter
+      const values = {
+        after,
+        baseUrl,
+        requestId: filter.requestId?.toLowerCase(),
+        status,
+        since,
+        until,
+        limit,
+      }
+      const page = await this.#engine.run(all<InboxEvent>(selectPage, values))
+      yield* page
       const last = page.at(-1)
       if (last === undefined || page.length < limit) return
       after = last.id
@@ -287,15 +252,13 @@ export class Inbox {
   }
 
   async get(id: number): Promise<InboxEvent | undefined> {
-    const row = await this.#engine.run(get<EventRow>('SELECT * FROM events WHERE id = :id', { id }))
-    return row && eventOf(row)
+    return this.#engine.run(get<InboxEvent>(`${selectEvents} WHERE id = :id`, { id }))
   }
 
   /** Ids of requests that no submission of their service holds, the newest first. `baseUrl`: of this service alone. */
   async unclaimed(baseUrl?: string): Promise<string[]> {
-    const values = { base_url: baseUrl ?? null }
-    const rows = await this.#engine.run(all<{ request_id: string }>(selectUnmatched, values))
-    return rows.map(({ request_id }) => request_id)
+    const rows = await this.#engine.run(all<{ requestId: string }>(selectUnmatched, { baseUrl }))
+    return rows.map(({ requestId }) => requestId)
   }
 
   /** The newest status that events told of a request, and when it came. A terminal one is never followed by another. */
@@ -303,9 +266,12 @@ export class Inbox {
     baseUrl: string,
     requestId: string,
   ): Promise<{ status: string; receivedAt: number } | undefined> {
-    const values = { base_url: baseUrl, request_id: requestId.toLowerCase() }
-    const row = await this.#engine.run(get<{ status: string; received_at: number }>(selectLatest, values))
-    return row && { status: row.status, receivedAt: row.received_at }
+    return this.#engine.run(
+      get<{ status: string; receivedAt: number }>(selectLatest, {
+        baseUrl,
+        requestId: requestId.toLowerCase(),
+      }),
+    )
   }
 
   /**
@@ -314,12 +280,12 @@ export class Inbox {
    * the order within a request holds whatever fails.
    */
   async due(now: number, limit: number): Promise<InboxEvent[]> {
-    return (await this.#engine.run(all<EventRow>(selectDue, { now, limit }))).map(eventOf)
+    return this.#engine.run(all<InboxEvent>(selectDue, { now, limit }))
   }
 
   /** When the next one is due; undefined where none waits. */
   async nextDue(): Promise<number | undefined> {
-    return (await this.#engine.run(get<{ due: number | null }>(selectNextDue)))?.due ?? undefined
+    return (await this.#engine.run(get<{ due: number | undefined }>(selectNextDue)))?.due
   }
 
   async forwarded(id: number, at: number, answer: string): Promise<void> {
@@ -328,7 +294,7 @@ export class Inbox {
 
   /** It is not tried again, so that later ones of its request go on; false where it does not wait. `answer`: of a last try. */
   drop(id: number, answer?: string): Promise<boolean> {
-    return this.#end(updateDropped, { id, answer: answer ?? null })
+    return this.#end(updateDropped, { id, answer })
   }
 
   /** What was to be forwarded as it came is not needed any more, should its person have been erased meanwhile. */
@@ -337,19 +303,18 @@ export class Inbox {
   }
 
   *#endOne(update: string, values: Values): Work<boolean> {
-    const row = yield* get<EventRow>(update, values)
-    if (row === undefined) return false
-    const event = eventOf(row)
+    const event = yield* get<InboxEvent>(update, values)
+    if (event === undefined) return false
     const { erased } = yield* this.#known([{ event, identity: '' }])
     const { body, signature } = asStored(event, erased)
-    if (signature !== row.signature)
-      yield* run(updateBody, { id: row.id, body: Buffer.from(body), signature })
+    if (signature !== event.signature)
+      yield* run(updateBody, { id: event.id, body: Buffer.from(body), signature })
     return true
   }
 
   /** It was not taken; it is due again at `retryAt`. */
   async refused(id: number, retryAt: number, answer: string): Promise<void> {
-    await this.#engine.run(run(updateRefused, { id, due_at: retryAt, answer }))
+    await this.#engine.run(run(updateRefused, { id, retryAt, answer }))
   }
 
   /** Makes this process the one that forwards for all receivers on the store; undefined where another one is. */
@@ -368,19 +333,11 @@ function asStored(event: ReceivedEvent, erased: ReadonlySet<string>): ReceivedEv
   return erased.has(event.requestId?.toLowerCase() ?? '') ? withoutBody(event) : event
 }
 
-function columnsOf(identity: string, event: ReceivedEvent, forward: boolean) {
-  return {
-    identity,
-    received_at: event.receivedAt,
-    body: event.body,
-    signature: event.signature,
-    request_id: event.requestId?.toLowerCase() ?? null,
-    status: event.status ?? null,
-    event: event.event ?? null,
-    oddity: event.oddity ?? null,
-    base_url: event.baseUrl ?? null,
-    forward: forward ? 'waiting' : 'none',
-  }
+function fieldsOf({ identity }: Identified, event: ReceivedEvent, forward: boolean) {
+  const { baseUrl, receivedAt, body, signature, status, oddity, event: name } = event
+  const requestId = event.requestId?.toLowerCase()
+  const said = { requestId, status, oddity, event: name }
+  return { identity, baseUrl, receivedAt, body, signature, ...said, forward: forward ? 'waiting' : 'none' }
 }
 
 const rankOf = (status: string): number =>

@@ -18,8 +18,8 @@ import {
   selectSubmissions,
   sqlIsOfService,
   sqlList,
+  type SelectedSubmission,
   submissionOf,
-  type SubmissionRow,
 } from './submission-rows.ts'
 import type {
   Attempt,
@@ -49,16 +49,16 @@ import {
   type MovedAndBegun,
   type Rollbacks,
 } from './claim.ts'
-import { personPrints, storedPrints, type StoreKey, whomByPrints } from './fingerprints.ts'
+import { personPrints, printsOf, type StoredPrints, type StoreKey, whomByPrints } from './fingerprints.ts'
 import { type Hold, holdForOrdering, type Holds } from './holds.ts'
-import { batchColumns, orderColumns } from './new-rows.ts'
+import { batchFields, orderFields } from './new-rows.ts'
 import { requireAccount } from './accounts.ts'
 
 const ledgerStatements = perDialect(({ lockRows, serial }) => ({
   /** Whoever is about to change the row is waited for. */
   lockState: `
 SELECT state, attempt_id FROM submissions s
-WHERE batch_id = :batch_id AND row_number = :row_number ${lockRows('s')}`,
+WHERE batch_id = :batchId AND row_number = :row ${lockRows('s')}`,
 
   lockBatch: `SELECT 1 FROM batches b WHERE id = :id ${lockRows('b')}`,
 
@@ -69,7 +69,7 @@ WHERE batch_id = :batch_id AND row_number = :row_number ${lockRows('s')}`,
 
 const selectPrints = `
 SELECT person_print, email_print, phone_print FROM submissions
-WHERE batch_id = :batch_id AND row_number = :row_number`
+WHERE batch_id = :batchId AND row_number = :row`
 
 /** "Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further". */
 const isTerminal = `request_status IN ${sqlList(terminalStatuses)}`
@@ -78,7 +78,7 @@ const updateStatus = `
 UPDATE submissions
 SET request_status_at = CASE WHEN ${isTerminal} THEN request_status_at ELSE :at END, request_status = :status,
   checks = CAST(:checks AS text)
-WHERE request_id = :request_id AND ${sqlIsOfService('submissions', 'CAST(:base_url AS text)')} AND (
+WHERE request_id = :requestId AND ${sqlIsOfService('submissions', 'CAST(:baseUrl AS text)')} AND (
   NOT ${isTerminal}
   OR (request_status = :status AND CAST(:checks AS text) IS NOT NULL AND checks IS DISTINCT FROM CAST(:checks AS text))
 )`
@@ -88,23 +88,23 @@ const statements = perDialect(({ isShared, clock }) => ({
   changeState: `
 UPDATE submissions
 SET state = :state, changed_at = coalesce(${clock}, :at), reason = :reason, field = :field,
-  request_id = :request_id, request_status = :request_status, request_status_at = :request_status_at, checks = NULL,
-  offered_id = coalesce(:offered_id, offered_id)
+  request_id = :requestId, request_status = :requestStatus, request_status_at = :requestStatusAt, checks = NULL,
+  offered_id = coalesce(:offeredId, offered_id)
   ${isShared ? `, runner = CASE WHEN (SELECT kind FROM batches WHERE id = batch_id) = 'single' THEN runner END` : ''}
-WHERE batch_id = :batch_id AND row_number = :row_number AND state = :from
-  AND attempt_id IS NOT DISTINCT FROM CAST(:attempt_id AS text)
-  AND (CAST(:request_id AS text) IS NULL OR EXISTS (
-    SELECT 1 FROM request_rows r JOIN batches b ON b.id = :batch_id AND b.base_url = r.service
-    WHERE r.request_id = :request_id AND r.batch_id = :batch_id AND r.row_number = :row_number))`,
+WHERE batch_id = :batchId AND row_number = :row AND state = :from
+  AND attempt_id IS NOT DISTINCT FROM CAST(:attemptId AS text)
+  AND (CAST(:requestId AS text) IS NULL OR EXISTS (
+    SELECT 1 FROM request_rows r JOIN batches b ON b.id = :batchId AND b.base_url = r.service
+    WHERE r.request_id = :requestId AND r.batch_id = :batchId AND r.row_number = :row))`,
 
   endAttempt: `
-UPDATE attempts SET ended_at = coalesce(${clock}, :at), became = :became, answer_status = :answer_status, reason = :reason
+UPDATE attempts SET ended_at = coalesce(${clock}, :at), became = :became, answer_status = :answerStatus, reason = :reason
 WHERE id = :id`,
 
   upsertPause: isShared
     ? `
 INSERT INTO pauses (service, attempt_id, at)
-SELECT base_url, CAST(:attempt_id AS text), ${clock} FROM batches WHERE id = :batch_id
+SELECT base_url, CAST(:attemptId AS text), ${clock} FROM batches WHERE id = :batchId
 ON CONFLICT (service) DO UPDATE SET attempt_id = excluded.attempt_id, at = excluded.at`
     : undefined,
 }))
@@ -112,24 +112,24 @@ ON CONFLICT (service) DO UPDATE SET attempt_id = excluded.attempt_id, at = exclu
 /** Waits for a transaction that gives the same id to another row; no row is added where one has it. */
 const insertRequest = `
 INSERT INTO request_rows (service, request_id, batch_id, row_number)
-SELECT b.base_url, :request_id, :batch_id, :row_number FROM batches b
-WHERE b.id = :batch_id AND NOT EXISTS (
+SELECT b.base_url, :requestId, :batchId, :row FROM batches b
+WHERE b.id = :batchId AND NOT EXISTS (
   SELECT 1 FROM submissions s JOIN batches o ON o.id = s.batch_id
-  WHERE s.request_id = :request_id AND o.base_url = b.base_url
-    AND NOT (s.batch_id = :batch_id AND s.row_number = :row_number))
+  WHERE s.request_id = :requestId AND o.base_url = b.base_url
+    AND NOT (s.batch_id = :batchId AND s.row_number = :row))
 ON CONFLICT (service, request_id) DO NOTHING`
 
 const deleteRequest = `
 DELETE FROM request_rows
-WHERE service = (SELECT base_url FROM batches WHERE id = :batch_id) AND request_id = :request_id`
+WHERE service = (SELECT base_url FROM batches WHERE id = :batchId) AND request_id = :requestId`
 
-const deleteRequestOfRow = 'DELETE FROM request_rows WHERE batch_id = :batch_id AND row_number = :row_number'
+const deleteRequestOfRow = 'DELETE FROM request_rows WHERE batch_id = :batchId AND row_number = :row'
 
-const reopenAttempt = `UPDATE attempts SET became = :state, reason = :reason WHERE id = :attempt_id`
+const reopenAttempt = `UPDATE attempts SET became = :state, reason = :reason WHERE id = :attemptId`
 
 const insertDecision = `
 INSERT INTO decisions (batch_id, row_number, attempt_id, became, made_at, made_by, why)
-VALUES (:batch_id, :row_number, :attempt_id, :became, :made_at, :made_by, :why)`
+VALUES (:batchId, :row, :attemptId, :became, :at, :by, :why)`
 
 /**
  * Makes a change if the row is still as `from` says, and no other order has the request that it is to have; whether it
@@ -143,7 +143,7 @@ export function* changeRow(dialect: Dialect, from: RowVersion, change: Change): 
 
 /** The same of the row alone: `recordChange` comes after. */
 function* changeState(dialect: Dialect, from: RowVersion, change: Change): Work<boolean> {
-  const { holder, row } = changeColumns(from, change)
+  const { holder, row } = changeFields(from, change)
   const [held, changed] = yield* together(
     holder === undefined ? nothingAsked() : run(insertRequest, holder),
     run(statements(dialect).changeState, row),
@@ -155,7 +155,7 @@ function* changeState(dialect: Dialect, from: RowVersion, change: Change): Work<
 /** What a change says of the attempt and of who decided; no statement needs the answer of another. */
 function* recordChange(dialect: Dialect, from: RowVersion, change: Change): Work<void> {
   const { endAttempt, upsertPause } = statements(dialect)
-  const { row, attempt, decision } = changeColumns(from, change)
+  const { row, attempt, decision } = changeFields(from, change)
   const isReopened = from.state === 'accepted'
   // Every runner that sends to that service waits until it is healthy before the next row goes out.
   const pauses = from.state === 'sending' && change.to === 'unknown'
@@ -164,59 +164,39 @@ function* recordChange(dialect: Dialect, from: RowVersion, change: Change): Work
     isReopened ? run(reopenAttempt, row) : nothingAsked(),
     attempt === undefined ? nothingAsked() : run(endAttempt, attempt),
     decision === undefined ? nothingAsked() : run(insertDecision, decision),
-    upsertPause === undefined || !pauses
-      ? nothingAsked()
-      : run(upsertPause, { batch_id: from.batchId, attempt_id: from.attemptId }),
+    upsertPause === undefined || !pauses ? nothingAsked() : run(upsertPause, from),
   )
 }
 
 /**
- * A change as columns have it: of the row, of the attempt that it ends and of the decision that made it, where it does.
+ * A change as tables have it: of the row, of the attempt that it ends and of the decision that made it, where it does.
  * Throws an InternalError for a change that cannot be.
  */
-export function changeColumns(from: RowVersion, change: Change) {
-  refuseImpossible(from.state, change.to, change.decision === undefined ? 'call' : 'decision')
-  const place = { batch_id: from.batchId, row_number: from.row }
-  const key = { ...place, attempt_id: from.attemptId ?? null }
+export function changeFields({ batchId, row, state: from, attemptId }: RowVersion, change: Change) {
+  const { to: state, at, answerStatus, decision } = change
+  refuseImpossible(from, state, decision === undefined ? 'call' : 'decision')
+  const key = { batchId, row, attemptId }
   const accepted = change.to === 'accepted' ? change : undefined
-  const reason = change.to === 'accepted' ? null : change.reason
+  const reason = change.to === 'accepted' ? undefined : change.reason
   // UUIDs are the same in any case.
-  const requestId = accepted?.requestId.toLowerCase() ?? null
+  const requestId = accepted?.requestId.toLowerCase()
   return {
     /** Of the request that no other order may have; undefined where it is not accepted. */
-    holder: requestId === null ? undefined : { ...place, request_id: requestId },
+    holder: requestId === undefined ? undefined : { batchId, row, requestId },
     row: {
       ...key,
-      from: from.state,
-      state: change.to,
-      at: change.at,
+      from,
+      state,
+      at,
       reason,
-      field: change.to === 'rejected' ? (change.field ?? null) : null,
-      request_id: requestId,
-      request_status: accepted?.requestStatus ?? null,
-      request_status_at: accepted?.at ?? null,
-      offered_id: change.to === 'unknown' ? (change.offeredId?.toLowerCase() ?? null) : null,
+      requestId,
+      field: change.to === 'rejected' ? change.field : undefined,
+      requestStatus: accepted?.requestStatus,
+      requestStatusAt: accepted?.at,
+      offeredId: change.to === 'unknown' ? change.offeredId?.toLowerCase() : undefined,
     },
-    attempt:
-      from.state === 'sending'
-        ? {
-            id: key.attempt_id,
-            at: change.at,
-            became: change.to,
-            answer_status: change.answerStatus ?? null,
-            reason,
-          }
-        : undefined,
-    decision:
-      change.decision === undefined
-        ? undefined
-        : {
-            ...key,
-            became: change.to,
-            made_at: change.at,
-            made_by: change.decision.by,
-            why: change.decision.why,
-          },
+    attempt: from === 'sending' ? { id: attemptId, at, became: state, answerStatus, reason } : undefined,
+    decision: decision && { ...key, became: state, at, ...decision },
   }
 }
 
@@ -326,8 +306,8 @@ export class EngineLedger {
     const moved = await resolveAmbiguousCommit(
       () =>
         this.#engine.transaction(function* () {
-          const row = yield* get<{ state: string; attempt_id: string | null }>(lockState, versionKey(from))
-          if (row?.state !== from.state || row.attempt_id !== (from.attemptId ?? null)) return false
+          const row = yield* get<RowState>(lockState, from)
+          if (row?.state !== from.state || row.attemptId !== from.attemptId) return false
           return (yield* changeRow(dialect, holder, loss)) && (yield* changeRow(dialect, from, change))
         }),
       () => this.#lookUp(from, change),
@@ -405,21 +385,19 @@ export class EngineLedger {
 
   /** Whom a row was for against a person, by its fingerprints alone: of one whose name is gone. */
   async whom({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, person: Recipient): Promise<Whom> {
-    const key = { batch_id: batchId, row_number: row }
-    const columns = await this.#engine.run(get<Parameters<typeof storedPrints>[0]>(selectPrints, key))
-    return whomByPrints(columns && storedPrints(columns), personPrints(this.#key.fingerprint, person))
+    const stored = await this.#engine.run(get<StoredPrints>(selectPrints, { batchId, row }))
+    return whomByPrints(stored && printsOf(stored), personPrints(this.#key.fingerprint, person))
   }
 
   /** Whether an e-mail is that of a row's person, by its fingerprint alone: of one whose name is gone. */
   async isEmailOf({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, email: string): Promise<boolean> {
-    const key = { batch_id: batchId, row_number: row }
-    const stored = await this.#engine.run(get<{ email_print: string | null }>(selectPrints, key))
-    return stored?.email_print === this.#key.fingerprint(emailIdentity(email))
+    const stored = await this.#engine.run(get<StoredPrints>(selectPrints, { batchId, row }))
+    return stored?.emailPrint === this.#key.fingerprint(emailIdentity(email))
   }
 
   /** How far the clock that says `now` is ahead of the one that times attempts, in ms; 0 where they are the same. */
   async clockAheadMs(now: number): Promise<number> {
-    const asked = get<{ now: number | null }>(`SELECT ${this.#engine.dialect.clock} AS now`)
+    const asked = get<{ now: number | undefined }>(`SELECT ${this.#engine.dialect.clock} AS now`)
     return now - ((await this.#engine.run(asked))?.now ?? now)
   }
 
@@ -431,15 +409,16 @@ export class EngineLedger {
     at: number,
     checks?: string,
   ): Promise<void> {
-    const request = { base_url: baseUrl, request_id: requestId.toLowerCase() }
-    await this.#engine.run(run(updateStatus, { ...request, status, at, checks: checks ?? null }))
+    const values = { baseUrl, requestId: requestId.toLowerCase(), status, at, checks }
+    await this.#engine.run(run(updateStatus, values))
   }
 
   /** In the order they were added. */
   async list(filter: SubmissionFilter): Promise<Submission[]> {
     const { where, values } = conditions(this.#engine.dialect, filter)
     const { selectFiltered } = ledgerStatements(this.#engine.dialect)
-    return (await this.#engine.run(all(selectFiltered(where), values))).map(submissionOf)
+    const found = await this.#engine.run(all<SelectedSubmission>(selectFiltered(where), values))
+    return found.map(submissionOf)
   }
 
   /**
@@ -447,11 +426,13 @@ export class EngineLedger {
    * user are those of the attempt, for evidence of it may still arrive.
    */
   async putBack(batchId?: string): Promise<Submission[]> {
-    const ofBatch = batchId === undefined ? '' : ' AND a.batch_id = :batch_id'
+    const ofBatch = batchId === undefined ? '' : ' AND a.batch_id = :batchId'
     const rows = await this.#engine.run(
-      all<SubmissionRow & { ended_at: number | null }>(selectPutBack + ofBatch, { batch_id: batchId }),
+      all<SelectedSubmission & { endedAt?: number }>(selectPutBack + ofBatch, { batchId }),
     )
-    return rows.map((row) => Object.assign(submissionOf(row), { changedAt: row.ended_at ?? row.changed_at }))
+    return rows.map(({ endedAt, ...row }) =>
+      Object.assign(submissionOf(row), { changedAt: endedAt ?? row.changedAt }),
+    )
   }
 
   /** One short transaction that takes a row to `sending`. One whose commit was not answered is never sent. */
@@ -522,7 +503,7 @@ export class EngineLedger {
       () =>
         this.#engine.transaction(
           function* () {
-            if (lock !== undefined && (yield* get(lock, versionKey(from))) === undefined) return false
+            if (lock !== undefined && (yield* get(lock, from)) === undefined) return false
             return yield* changeRow(dialect, from, change)
           },
           isCompared ? { accountOf: from.batchId } : undefined,
@@ -534,11 +515,9 @@ export class EngineLedger {
   /** What came of a change whose commit was not answered. */
   async #lookUp(from: RowVersion, { to }: Change): Promise<boolean | undefined> {
     const { lockState } = ledgerStatements(this.#engine.dialect)
-    const row = await this.#engine.transaction(() =>
-      get<{ state: string; attempt_id: string | null }>(lockState, versionKey(from)),
-    )
-    if (row?.attempt_id !== (from.attemptId ?? null)) return false
-    return row.state === from.state && from.state !== to ? undefined : row.state === to
+    const row = await this.#engine.transaction(() => get<RowState>(lockState, from))
+    if (row?.attemptId !== from.attemptId) return false
+    return row?.state === from.state && from.state !== to ? undefined : row?.state === to
   }
 
   #matching(): Matching {
@@ -551,26 +530,22 @@ export class EngineLedger {
     if (stop !== undefined) return { stop }
     const { dialect } = this.#engine
     yield* requireAccount(batch.account ?? '', batch.addedAt)
-    yield* insertRows(dialect, 'batches', [batchColumns(batch, allowedBy(guard))])
+    yield* insertRows(dialect, 'batches', [batchFields(batch, allowedBy(guard))])
     // A single order is its runner's from the start.
-    const runner = batch.kind === 'single' ? (this.#holds.id ?? null) : null
-    const rows = orderColumns(batch, this.#key.fingerprint)
+    const runner = batch.kind === 'single' ? this.#holds.id : undefined
+    const rows = orderFields(batch, this.#key.fingerprint)
     yield* insertRows(
       dialect,
       'submissions',
       dialect.isShared ? rows.map((row) => ({ ...row, runner })) : rows,
     )
-    for (const { row_number: row } of rows) {
-      const own = { batchId: batch.id, row }
-      yield* matching.recordReleases(own, guard.shown ?? [], { at: batch.addedAt, by: batch.userEmail })
-    }
+    for (const row of rows)
+      yield* matching.recordReleases(row, guard.shown ?? [], { at: batch.addedAt, by: batch.userEmail })
     return { stop: undefined }
   }
 }
 
-function versionKey({ batchId, row, state, attemptId }: RowVersion) {
-  return { batch_id: batchId, row_number: row, state, attempt_id: attemptId ?? null }
-}
+type RowState = Pick<RowVersion, 'state' | 'attemptId'>
 
 function isRecorded(from: SubmissionState, to: SubmissionState): boolean {
   return (

@@ -3,7 +3,7 @@ import type { Closing } from '../../domain/store/closing.ts'
 import type { Forgotten, Purged, StoreInfo, StoreServer, Traces } from '../../domain/store/told.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
 import { machineName } from '../../host/machine-name.ts'
-import { damageOf } from './submission-rows.ts'
+import { damageOf, type KeptRow } from './submission-rows.ts'
 import { all, type Engine, get, type Work } from './engine.ts'
 import type { StoreKey } from './fingerprints.ts'
 import {
@@ -29,17 +29,14 @@ const selectStates = 'SELECT state, count(*) AS count FROM submissions GROUP BY 
 
 const selectPrints = `
 SELECT s.*, b.base_url, b.account FROM submissions s JOIN batches b ON b.id = s.batch_id
-WHERE (s.batch_id, s.row_number) > (CAST(:batch_id AS text), CAST(:row_number AS bigint))
+WHERE (s.batch_id, s.row_number) > (CAST(:batchId AS text), CAST(:row AS bigint))
 ORDER BY s.batch_id, s.row_number LIMIT :limit`
 
 const selectDangling = `
 SELECT s.batch_id, s.row_number FROM submissions s
 WHERE s.state = 'accepted' AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = s.attempt_id)`
 
-interface Key {
-  batch_id: string
-  row_number: number
-}
+type Key = Pick<KeptRow, 'batchId' | 'row'>
 
 /** What is done otherwise with a file than with a server. */
 export interface Upkeep {
@@ -98,20 +95,15 @@ export class Maintenance {
     for (const { state, count } of yield* all<{ state: SubmissionState; count: number }>(selectStates)) {
       rows[state] = count
     }
-    const totals = yield* get<{
-      batches: number
-      events: number
-      oldest: number | null
-      newest: number | null
-    }>(selectTotals)
+    const totals = yield* get<Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>>(selectTotals)
     return {
       location: this.#engine.location,
       ...(yield* this.#upkeep.figures()),
       batches: totals?.batches ?? 0,
       rows,
       events: totals?.events ?? 0,
-      oldest: totals?.oldest ?? undefined,
-      newest: totals?.newest ?? undefined,
+      oldest: totals?.oldest,
+      newest: totals?.newest,
       closed: yield* readClosing(),
     }
   }
@@ -123,16 +115,13 @@ export class Maintenance {
 
   *#check(): Work<string[]> {
     const found = yield* this.#upkeep.checkTables()
-    let after: Key = { batch_id: '', row_number: 0 }
-    for (;;) {
-      const page = yield* all<Key>(selectPrints, { ...after, limit: pageRows })
+    for (let last: Key | undefined = { batchId: '', row: 0 }; last !== undefined;) {
+      const page: KeptRow[] = yield* all<KeptRow>(selectPrints, { ...last, limit: pageRows })
       for (const row of page) found.push(...damageOf(row, this.#key.fingerprint))
-      const last = page.at(-1)
-      if (last === undefined || page.length < pageRows) break
-      after = { batch_id: last.batch_id, row_number: last.row_number }
+      last = page.at(-1)
     }
-    for (const { batch_id, row_number } of yield* all<Key>(selectDangling)) {
-      found.push(`row ${row_number} of batch ${batch_id} was accepted by an attempt that is not recorded`)
+    for (const { batchId, row } of yield* all<Key>(selectDangling)) {
+      found.push(`row ${row} of batch ${batchId} was accepted by an attempt that is not recorded`)
     }
     return found
   }

@@ -2,11 +2,11 @@ import {
   areOwnPrints,
   type PersonPrints,
   personPrints,
+  printsOf,
   sha256,
-  storedPrints,
+  type StoredPrints,
   type StoreKey,
 } from './fingerprints.ts'
-import type { Shared } from '../../domain/submission/likeness.ts'
 import {
   type Allowed,
   type Candidate,
@@ -28,15 +28,19 @@ import { resultsBatch, type Witness } from '../../domain/submission/witness.ts'
 import {
   damagedStore,
   recipientOf,
-  selectSubmissions,
+  type SelectedSubmission,
+  selectWith,
   sqlList,
+  type StoredRecipient,
   submissionOf,
-  type SubmissionRow,
 } from './submission-rows.ts'
 import { all, type Dialect, get, perDialect, run, type Work } from './engine.ts'
+import { fieldOf } from './schema.ts'
 import {
+  candidateOf,
   type SelectedUnmatched,
   sharesUnmatched,
+  type StoredOrder,
   unmatchedOrders,
   unmatchedStatements,
 } from './unmatched-requests.ts'
@@ -53,21 +57,9 @@ export interface AddGuard {
 }
 
 /** Orders that are not added yet, as they are compared. */
-function newToCompare(batch: NewBatch, guard: AddGuard): ToCompare[] {
-  const { id: batchId, account = '', baseUrl, addedAt, kind, submissions } = batch
-  const allowed = allowedBy(guard)
-  return submissions.map(({ packageId, recipient }, index) => ({
-    batchId,
-    row: index + 1,
-    baseUrl,
-    account,
-    addedAt,
-    kind,
-    packageId,
-    recipient,
-    allowed,
-    prints: undefined,
-  }))
+function newToCompare({ id: batchId, account = '', ...batch }: NewBatch, guard: AddGuard): ToCompare[] {
+  const common = { ...batch, batchId, account, allowed: allowedBy(guard), prints: undefined }
+  return batch.submissions.map((each, index) => ({ ...common, ...each, row: index + 1 }))
 }
 
 /** The conflict of orders that are not added yet, past what the person was shown. */
@@ -95,116 +87,70 @@ export const allowedBy = ({ allowDuplicate, allowSimilar }: AddGuard): Allowed =
   shared: [],
 })
 
-/** A row with all that comparing it needs. */
-interface ToCompare extends Compared {
+/** A row with all that comparing it needs; `isShared` and what comes with it, where that was found along with the row. */
+interface ToCompare extends Compared, Partial<WhetherShared> {
   account: string
   prints: PersonPrints | undefined
   allowed: Allowed
-  /** Found along with the row, for its own fingerprints. */
-  looked?: WhetherShared
-}
-
-/** A row of the store, with what an attempt takes from it. */
-export interface StoredRow extends ToCompare {
-  state: SubmissionState
-  attemptId: string | undefined
-  /** Undefined where it is damaged, or forgotten. */
-  body: Uint8Array | undefined
-  bodySha256: string | null
 }
 
 /** As `selectToCompare` gives it. */
-interface SelectedToCompare extends SubmissionRow {
-  body: Uint8Array | null
-  body_sha256: string | null
-  kind: 'single' | 'file'
+interface SelectedToCompare
+  extends
+    RowVersion,
+    Omit<Compared, 'recipient' | 'witnesses'>,
+    StoredRecipient,
+    StoredPrints,
+    WhetherShared {
+  body: Uint8Array | undefined
+  bodySha256: string
   account: string
-  allow_duplicate: number
-  allow_similar: number
+  allowDuplicate: number
+  allowSimilar: number
   shared: string
-  witnesses: string | null
-  person_print: string | null
-  email_print: string | null
-  phone_print: string | null
+  witnesses: string | undefined
+  /** Where the database has it, for as long as the transaction that locked it lasts. */
+  place: unknown
+}
+
+/** A row of the store, with what an attempt takes from it. */
+export interface StoredRow extends ToCompare, RowVersion, Pick<SelectedToCompare, 'bodySha256' | 'place'> {
+  /** Undefined where it is damaged, or forgotten. */
+  body: Uint8Array | undefined
 }
 
 /** Undefined where it is none that can be sent. */
 export function storedRowOf(selected: unknown): StoredRow | undefined {
   const found = selected as SelectedToCompare | undefined
-  if (found === undefined || (found.package_id as number | null) === null) return undefined
-  const { body, body_sha256 } = found
+  if (found === undefined || (found.packageId as number | undefined) === undefined) return undefined
+  const { body, bodySha256 } = found
   return {
-    batchId: found.batch_id,
-    row: found.row_number,
-    state: found.state,
-    attemptId: found.attempt_id ?? undefined,
-    body: body !== null && sha256(body) === body_sha256 ? body : undefined,
-    bodySha256: body_sha256,
-    baseUrl: found.base_url,
-    account: found.account,
-    packageId: found.package_id,
+    ...found,
+    body: body !== undefined && sha256(body) === bodySha256 ? body : undefined,
     recipient: recipientOf(found),
-    addedAt: found.added_at,
-    kind: found.kind,
     witnesses: witnessesOf(found.witnesses),
-    prints: storedPrints(found),
+    prints: printsOf(found),
     allowed: {
-      duplicate: found.allow_duplicate === 1,
-      similar: found.allow_similar === 1,
+      duplicate: found.allowDuplicate === 1,
+      similar: found.allowSimilar === 1,
       shared: JSON.parse(found.shared) as string[],
     },
   }
 }
 
-/** A row of the store that shares a fingerprint with another. */
-function candidateOf(selected: unknown, prints: PersonPrints): Candidate {
-  const found = selected as SubmissionRow & { [name in keyof PersonPrints]: string | null }
-  return {
-    order: submissionOf(found),
-    samePerson: found.person_print === prints.person_print,
-    sameEmail: found.email_print === prints.email_print,
-  }
-}
-
-export function joinedPackageOf(selected: unknown): JoinedPackage {
-  const { service, package_id, successor_id, how } = selected as {
-    service: string
-    package_id: number
-    successor_id: number
-    how: JoinedPackage['how']
-  }
-  return { service, packageId: package_id, successorId: successor_id, how }
-}
-
-function joinedServicesOf(selected: unknown): JoinedServices {
-  const { one, other, same } = selected as { one: string; other: string; same: number }
-  return { one, other, same: same === 1 }
-}
-
-interface MatchColumns {
-  matches_batch: string | null
-  matches_row: number | null
-  held_for: string | null
-  shares: string | null
-}
-
 /** What stands in a row's way, as its columns have it. */
-export function matchColumns({ order, becomes, reason, shares }: Stop): MatchColumns {
+export function matchFields({ order, becomes, reason, shares }: Stop) {
   return {
-    matches_batch: order.batchId,
-    matches_row: order.row,
-    held_for: becomes === 'held' ? reason : null,
-    shares: shares.length === 0 ? null : shares.join(' '),
+    matchesBatch: order.batchId,
+    matchesRow: order.row,
+    heldFor: becomes === 'held' ? reason : undefined,
+    shares: shares.length === 0 ? undefined : shares.join(' '),
   }
 }
 
 /** As the column has them; undefined where there are none. */
-export function witnessesOf(text: string | null): Witness[] | undefined {
-  return text === null ? undefined : (JSON.parse(text) as Witness[])
-}
-
-export function sharesOf(text: string | null): Shared[] {
-  return text === null ? [] : (text.split(' ') as Shared[])
+export function witnessesOf(text: string | undefined): Witness[] | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as Witness[])
 }
 
 const printColumns = ['person_print', 'email_print', 'phone_print']
@@ -236,7 +182,7 @@ SELECT ${dialect.rowPlace.of('s')} AS place, s.batch_id, s.row_number, s.state, 
   b.base_url, CASE WHEN ${dialect.clock} < b.added_at THEN ${dialect.clock} ELSE b.added_at END AS added_at, b.kind, b.account, b.allow_duplicate, b.allow_similar, b.shared,
   ${sharedColumns(dialect, (column) => `s.${column}`)}
 FROM submissions s JOIN batches b ON b.id = s.batch_id
-WHERE s.batch_id = :batch_id`
+WHERE s.batch_id = :batchId`
 
 /** Each account sees its own people and those of no account; without an account everybody is seen. */
 const isSeen = `s.state IN ${sqlList(statesThatMatch)} AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
@@ -244,17 +190,19 @@ const isSeen = `s.state IN ${sqlList(statesThatMatch)} AND (CAST(:account AS tex
 /** Of conflicts that are alike the earliest order is shown. */
 const inOrder = ({ serial }: Dialect): string => `ORDER BY b.${serial}, s.row_number`
 
+const selectOrders = selectWith(...printColumns.map((print) => `s.${print}`))
+
 /** Orders that share a fingerprint with a row. */
-const selectCandidates = (dialect: Dialect): string => `${selectSubmissions}
-WHERE (s.person_print = :person_print OR s.email_print = :email_print OR s.phone_print = :phone_print) AND ${isSeen}
-  AND NOT (s.batch_id = :batch_id AND (s.row_number = :row_number
-    OR (:skip_own = 1 AND s.person_print <> :person_print AND s.state <> 'unknown')))
+const selectCandidates = (dialect: Dialect): string => `${selectOrders}
+WHERE (s.person_print = :personPrint OR s.email_print = :emailPrint OR s.phone_print = :phonePrint) AND ${isSeen}
+  AND NOT (s.batch_id = :batchId AND (s.row_number = :row
+    OR (:skipsOwn = 1 AND s.person_print <> :personPrint AND s.state <> 'unknown')))
 ${inOrder(dialect)}`
 
 /** The same for many rows that are not in the store yet. */
-const selectCandidatesOfMany = (dialect: Dialect): string => `${selectSubmissions}
+const selectCandidatesOfMany = (dialect: Dialect): string => `${selectOrders}
 WHERE (${dialect.isIn('s.person_print', 'persons')} OR ${dialect.isIn('s.email_print', 'emails')}
-    OR ${dialect.isIn('s.phone_print', 'phones')}) AND ${isSeen} AND s.batch_id <> :batch_id
+    OR ${dialect.isIn('s.phone_print', 'phones')}) AND ${isSeen} AND s.batch_id <> :batchId
 ${inOrder(dialect)}`
 
 /** When the order that a row is in conflict with was sent, also where a results file alone tells of it. */
@@ -265,25 +213,25 @@ const isResult = `s.matches_batch = '${resultsBatch}'`
 
 export const matchingStatements = perDialect((dialect) => ({
   /** No other transaction changes it until the end of this one. */
-  lockRow: `${selectToCompare(dialect)} AND s.row_number = :row_number ${dialect.lockRows('s')}`,
+  lockRow: `${selectToCompare(dialect)} AND s.row_number = :row ${dialect.lockRows('s')}`,
 
   /** The first pending row that no other runner is about to send. */
   lockNext: `${selectToCompare(dialect)} AND s.state = 'pending'
 ORDER BY ${dialect.pendingOrder('s')} LIMIT 1 ${dialect.lockRows('s', 'skip locked')}`,
 
-  selectWhetherShared: `SELECT ${sharedColumns(dialect, (column) => `:${column}`)}`,
+  selectWhetherShared: `SELECT ${sharedColumns(dialect, (column) => `:${fieldOf(column)}`)}`,
   selectCandidates: selectCandidates(dialect),
   selectUnmatched: unmatchedStatements(dialect).selectUnmatched,
   selectCandidatesOfMany: selectCandidatesOfMany(dialect),
 
   /** What the duplicates and held rows of a batch match, as that stands now. */
   selectConflicts: `
-SELECT s.state, s.held_for, CASE WHEN ${isResult} THEN 'accepted' ELSE m.state END AS other_state,
-  m.batch_id AS other_batch, count(*) AS count, min(${sentAt(dialect)}) AS first_at, max(${sentAt(dialect)}) AS last_at
+SELECT s.held_for, CASE WHEN ${isResult} THEN 'accepted' ELSE m.state END AS state,
+  m.batch_id, count(*) AS count, min(${sentAt(dialect)}) AS first, max(${sentAt(dialect)}) AS last
 FROM submissions s
 LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
 LEFT JOIN attempts a ON a.id = m.attempt_id
-WHERE s.batch_id = :batch_id AND s.state IN ('duplicate', 'held')
+WHERE s.batch_id = :batchId AND (s.state = 'duplicate' OR s.held_for IS NOT NULL AND s.state = 'held')
 GROUP BY s.state, s.held_for, ${isResult}, m.state, m.batch_id`,
 }))
 
@@ -293,42 +241,37 @@ const selectJoinedServices = 'SELECT one, other, same FROM joined_services'
 
 /** A release of one row for another is one of the other for it: a person said that they are two people. */
 const selectReleases = `
-SELECT other_batch AS batch, other_row AS number FROM releases WHERE batch_id = :batch_id AND row_number = :row_number
+SELECT other_batch AS batch_id, other_row AS row_number FROM releases WHERE batch_id = :batchId AND row_number = :row
 UNION
-SELECT batch_id, row_number FROM releases WHERE other_batch = :batch_id AND other_row = :row_number`
+SELECT batch_id, row_number FROM releases WHERE other_batch = :batchId AND other_row = :row`
 
 const updateConflict = `
 UPDATE submissions SET state = :state, changed_at = :at, reason = NULL, field = NULL,
-  matches_batch = :matches_batch, matches_row = :matches_row, held_for = :held_for, shares = :shares
-WHERE batch_id = :batch_id AND row_number = :row_number AND state = :from
+  matches_batch = :matchesBatch, matches_row = :matchesRow, held_for = :heldFor, shares = :shares
+WHERE batch_id = :batchId AND row_number = :row AND state = :from
   AND (state, matches_batch, matches_row, held_for, shares)
-    IS DISTINCT FROM (CAST(:state AS text), CAST(:matches_batch AS text), CAST(:matches_row AS bigint),
-      CAST(:held_for AS text), CAST(:shares AS text))`
+    IS DISTINCT FROM (CAST(:state AS text), CAST(:matchesBatch AS text), CAST(:matchesRow AS bigint),
+      CAST(:heldFor AS text), CAST(:shares AS text))`
 
 const clearConflict = `
 UPDATE submissions SET state = 'pending', changed_at = :at, reason = NULL, field = NULL,
   matches_batch = NULL, matches_row = NULL, held_for = NULL, shares = NULL
-WHERE batch_id = :batch_id AND row_number = :row_number AND state = :from`
+WHERE batch_id = :batchId AND row_number = :row AND state = :from`
 
 const insertRelease = `
 INSERT INTO releases (batch_id, row_number, other_batch, other_row, made_at, made_by)
-VALUES (:batch_id, :row_number, :other_batch, :other_row, :at, :by) ON CONFLICT DO NOTHING`
+VALUES (:batchId, :row, :otherBatch, :otherRow, :at, :by) ON CONFLICT DO NOTHING`
 
 /** States of a row that is compared again. */
 type ComparedAgain = 'held' | 'duplicate' | 'rejected'
 
 type Key = Pick<RowVersion, 'batchId' | 'row'>
 
-export interface LockedRow extends StoredRow {
-  /** Where the database has it, for as long as the transaction that locked it lasts. */
-  place: unknown
-}
-
 interface WhetherShared {
-  is_shared: 0 | 1
+  isShared: 0 | 1
   /** With a request that no row ordered. */
   unmatched: 0 | 1
-  damaged: string | null
+  damaged: string | undefined
 }
 
 interface Relations {
@@ -351,13 +294,13 @@ export class Matching {
   }
 
   /** A row of the store, which no other transaction changes meanwhile; undefined where it is none that can be sent. */
-  *lockRow({ batchId, row }: Key): Work<LockedRow | undefined> {
-    return lockedRowOf(yield* get(this.#statements.lockRow, { batch_id: batchId, row_number: row }))
+  *lockRow({ batchId, row }: Key): Work<StoredRow | undefined> {
+    return storedRowOf(yield* get(this.#statements.lockRow, { batchId, row }))
   }
 
   /** The first pending row of a batch that no other runner is about to send. */
-  *lockNextRow(batchId: string): Work<LockedRow | undefined> {
-    return lockedRowOf(yield* get(this.#statements.lockNext, { batch_id: batchId }))
+  *lockNextRow(batchId: string): Work<StoredRow | undefined> {
+    return storedRowOf(yield* get(this.#statements.lockNext, { batchId }))
   }
 
   *findConflict(row: ToCompare): Work<Stop | undefined> {
@@ -376,19 +319,13 @@ export class Matching {
     const { damaged, candidates } = yield* this.#findCandidates(row)
     if (damaged !== undefined) return { damaged, stops: [] }
     if (candidates.length === 0 && (row.witnesses ?? []).length === 0) return { stops: [] }
-    return { stops: stopsOf(row, candidates, row.allowed, yield* this.readRelationsOfRow(row)) }
+    return { stops: stopsOf(row, candidates, row.allowed, yield* this.#readRelationsOfRow(row)) }
   }
 
-  *readRelationsOfRow({
-    baseUrl,
-    packageId,
-    batchId,
-    row,
-  }: Pick<Compared, 'baseUrl' | 'packageId' | 'batchId' | 'row'>): Work<KnownRelations> {
+  *#readRelationsOfRow({ baseUrl, packageId, batchId, row }: ToCompare): Work<KnownRelations> {
     const { services, packages } = yield* this.readRelations()
-    const key = { batch_id: batchId, row_number: row }
-    const releases = yield* all<{ batch: string; number: number }>(selectReleases, key)
-    const released = new Set(releases.map((each) => `${each.batch} ${each.number}`))
+    const releases = yield* all<Key>(selectReleases, { batchId, row })
+    const released = new Set(releases.map((each) => `${each.batchId} ${each.row}`))
     return {
       ...relationsOf({ service: serviceOf(baseUrl), packageId }, services, packages),
       released: (order) => released.has(`${order.batchId} ${order.row}`),
@@ -398,8 +335,10 @@ export class Matching {
   /** Known relations of services and packages. */
   *readRelations(): Work<Relations> {
     this.#relations ??= {
-      services: (yield* all(selectJoinedServices)).map(joinedServicesOf),
-      packages: (yield* all(selectJoinedPackages)).map(joinedPackageOf),
+      services: (yield* all<{ one: string; other: string; same: number }>(selectJoinedServices)).map(
+        ({ one, other, same }) => ({ one, other, same: same === 1 }),
+      ),
+      packages: yield* all<JoinedPackage>(selectJoinedPackages),
     }
     return this.#relations
   }
@@ -412,74 +351,55 @@ export class Matching {
       return (yield* this.recordConflict(key, from, stop, at)) ? stop.becomes : from
     }
     refuseImpossible(from, 'pending', from === 'rejected' ? 'retry' : 'comparing')
-    const values = { batch_id: key.batchId, row_number: key.row, from, at }
-    return (yield* run(clearConflict, values)) === 1 ? 'pending' : from
+    return (yield* run(clearConflict, { ...key, from, at })) === 1 ? 'pending' : from
   }
 
   /** Records a row's conflict; whether the row changed. */
-  *recordConflict(
-    { batchId, row }: Key,
-    from: ComparedAgain | 'pending',
-    stop: Stop,
-    at: number,
-  ): Work<boolean> {
+  *recordConflict(key: Key, from: ComparedAgain | 'pending', stop: Stop, at: number): Work<boolean> {
     if (from !== stop.becomes) {
       refuseImpossible(from, stop.becomes, from === 'rejected' ? 'retry' : 'comparing')
     }
-    const key = { batch_id: batchId, row_number: row }
-    const values = { ...key, from, state: stop.becomes, at, ...matchColumns(stop) }
+    const values = { ...key, from, state: stop.becomes, at, ...matchFields(stop) }
     return (yield* run(updateConflict, values)) === 1
   }
 
   /** A person said of a row and of each of these that they are two people. */
-  *recordReleases({ batchId, row }: Key, others: readonly Key[], by: { at: number; by: string }): Work<void> {
-    for (const other of others) {
-      const pair = { batch_id: batchId, row_number: row, other_batch: other.batchId, other_row: other.row }
-      yield* run(insertRelease, { ...pair, ...by })
-    }
+  *recordReleases(key: Key, others: readonly Key[], by: { at: number; by: string }): Work<void> {
+    for (const { batchId: otherBatch, row: otherRow } of others)
+      yield* run(insertRelease, { ...key, otherBatch, otherRow, ...by })
   }
 
   /** Every order that shares the person, the e-mail or the phone, in any package and at any service. */
   *#findCandidates(row: ToCompare): Work<{ damaged?: Key | undefined; candidates: Candidate[] }> {
-    const { recipient, batchId, kind, allowed, account } = row
+    const { recipient, kind, allowed } = row
     const own = recipient && personPrints(this.#key.fingerprint, recipient)
     if (own !== undefined && !areOwnPrints(row.prints, own)) return { damaged: row, candidates: [] }
     const prints = row.prints ?? own
     if (prints === undefined) return { candidates: [] }
-    const key = { batch_id: batchId, row_number: row.row }
-    const values = { ...prints, ...key, email: recipient?.email ?? null }
-    let looked = row.prints && row.looked
-    if (looked === undefined) {
-      const found = (yield* get(this.#statements.selectWhetherShared, values)) as WhetherShared
-      looked = found
-    }
-    const { is_shared, unmatched, damaged } = looked
-    if (damaged !== null) {
-      const [number, damagedBatch = ''] = damaged.split(' ')
+    const { batchId, account } = row
+    const values = { ...prints, batchId, row: row.row, account, email: recipient?.email }
+    const isLooked = row.prints !== undefined && row.isShared !== undefined
+    const looked = isLooked ? row : yield* get<WhetherShared>(this.#statements.selectWhetherShared, values)
+    if (looked?.damaged !== undefined) {
+      const [number, damagedBatch = ''] = looked.damaged.split(' ')
       return { damaged: { batchId: damagedBatch, row: Number(number) }, candidates: [] }
     }
     const requests =
-      unmatched === 0 ? [] : yield* all<SelectedUnmatched>(this.#statements.selectUnmatched, values)
-    const ofRequests = unmatchedOrders(requests).map(({ order, prints: its }) => ({
-      order,
-      samePerson: its.person_print === prints.person_print,
-      sameEmail: its.email_print === prints.email_print,
-    }))
-    if (is_shared === 0) return { candidates: ofRequests }
-    const found = yield* all(this.#statements.selectCandidates, {
-      ...prints,
-      ...key,
-      account,
-      // What a file's own rows share is allowed as a whole, but past no unknown one: there may be thousands of them.
-      skip_own: kind === 'file' && allowed.similar ? 1 : 0,
-    })
-    return { candidates: [...found.map((each) => candidateOf(each, prints)), ...ofRequests] }
+      looked?.unmatched === 0 ? [] : yield* all<SelectedUnmatched>(this.#statements.selectUnmatched, values)
+    // What a file's own rows share is allowed as a whole, but past no unknown one: there may be thousands of them.
+    const skipsOwn = kind === 'file' && allowed.similar
+    const found =
+      looked?.isShared === 0
+        ? []
+        : yield* all<SelectedOrder>(this.#statements.selectCandidates, { ...values, skipsOwn })
+    const orders = [...found.map(storedOrderOf), ...unmatchedOrders(requests)]
+    return { candidates: orders.map((each) => candidateOf(each, prints)) }
   }
 }
 
-function lockedRowOf(found: unknown): LockedRow | undefined {
-  const row = storedRowOf(found)
-  if (row === undefined) return undefined
-  const { place, is_shared, unmatched, damaged } = found as WhetherShared & Pick<LockedRow, 'place'>
-  return { ...row, place, looked: { is_shared, unmatched, damaged } }
+/** An order that `selectOrders` gives. */
+export type SelectedOrder = SelectedSubmission & StoredPrints
+
+export function storedOrderOf({ personPrint, emailPrint, phonePrint, ...row }: SelectedOrder): StoredOrder {
+  return { order: submissionOf(row), prints: { personPrint, emailPrint, phonePrint } }
 }

@@ -25,7 +25,7 @@ import { fingerprintKeyName, type StoreKey, storeIdName } from './fingerprints.t
 import type { Upkeep } from './maintenance.ts'
 import type { StoreLogs } from './store-logs.ts'
 import { beginMovedGeneration, erasureName, readClosing, writeClosing } from './store-state.ts'
-import { peopleTables, type Table, tables } from './schema.ts'
+import { fieldOf, peopleTables, type Table, tables } from './schema.ts'
 
 /** The values of a row, by the columns of its table. */
 type Row = readonly (string | number | Uint8Array | null)[]
@@ -177,7 +177,8 @@ export class Moving {
   }
 }
 
-type Found = Record<string, string | number | Uint8Array | null>
+/** By the fields of its columns. */
+type Found = Readonly<Record<string, Row[number] | undefined>>
 
 function* readMove(): Work<Move | undefined> {
   return (yield* readClosing())?.move
@@ -232,9 +233,9 @@ function canonical(row: Row): string {
 /** What the page after this one begins behind. */
 function placeAfter({ order }: Table, last: Found): Found {
   const by = order === 'added' ? ['added'] : order
-  return Object.fromEntries(by.map((column, at) => [`after${at}`, last[column] ?? null]))
+  return Object.fromEntries(by.map((column, at) => [`after${at}`, last[fieldOf(column)]]))
 }
 
 function rowOf(table: Table, found: Found): Row {
-  return Object.keys(table.columns).map((column) => found[column] ?? null)
+  return Object.keys(table.columns).map((column) => found[fieldOf(column)] ?? null)
 }

@@ -5,106 +5,77 @@ import type { Allowed } from '../../domain/submission/match.ts'
 import type { NewBatch } from '../../domain/submission/submission.ts'
 import { InternalError } from '../../errors/kinds.ts'
 import { type Fingerprint, personPrints, sha256 } from './fingerprints.ts'
-import { matchColumns } from './matching.ts'
+import { matchFields } from './matching.ts'
 
-/** The columns of a batch that is no file. */
-export function batchColumns(
+/** A batch that is no file, as its table has it. */
+export function batchFields(
   { id, kind, baseUrl, userEmail, addedAt, account = '' }: NewBatch,
   allowed: Allowed,
 ) {
-  return {
-    id,
-    kind,
-    base_url: baseUrl,
-    user_email: userEmail,
-    added_at: addedAt,
-    account,
-    allow_duplicate: allowed.duplicate ? 1 : 0,
-    allow_similar: allowed.similar ? 1 : 0,
-  }
+  const batch = { id, kind, baseUrl, userEmail, addedAt, account }
+  return { ...batch, allowDuplicate: allowed.duplicate ? 1 : 0, allowSimilar: allowed.similar ? 1 : 0 }
 }
 
-/** The columns of its rows. Throws where it would order one person twice. */
-export function orderColumns(batch: NewBatch, fingerprint: Fingerprint) {
-  const { account = '', baseUrl, addedAt } = batch
+/** Its rows. Throws where it would order one person twice. */
+export function orderFields(batch: NewBatch, fingerprint: Fingerprint) {
+  const { id: batchId, account = '', baseUrl, addedAt: changedAt } = batch
   const persons = new Set<string>()
   return batch.submissions.map(({ recipient, packageId, body }, index) => {
     const key = fingerprint(orderIdentity({ account, baseUrl, packageId, recipient }))
     if (persons.has(key)) throw new InternalError('a batch was about to order one person twice')
     persons.add(key)
-    const { first_name, last_name, email, phone } = recipient
-    return {
-      first_name,
-      last_name,
-      email,
-      phone,
-      batch_id: batch.id,
-      row_number: index + 1,
-      state: 'pending',
-      changed_at: addedAt,
-      package_id: packageId,
-      body,
-      body_sha256: sha256(body),
-      fingerprint: key,
-      ...personPrints(fingerprint, recipient),
-    }
+    const { first_name: firstName, last_name: lastName, email, phone } = recipient
+    const person = { firstName, lastName, email, phone, ...personPrints(fingerprint, recipient) }
+    const order = { packageId, body, bodySha256: sha256(body), fingerprint: key }
+    return { batchId, row: index + 1, state: 'pending', changedAt, ...order, ...person }
   })
 }
 
-/** The columns of a batch of a file. */
-export function fileColumns(batch: NewFileBatch) {
+/** A batch of a file, as its table has it. */
+export function fileFields(batch: NewFileBatch) {
+  const { account = '', allowDuplicate, allowSimilar, shared = [] } = batch
   return {
-    id: batch.id,
+    ...batch,
     kind: 'file',
-    base_url: batch.baseUrl,
-    user_email: batch.userEmail,
-    added_at: batch.addedAt,
-    name: batch.name,
-    identity: batch.identity,
-    sha256: batch.sha256,
-    package_id: batch.packageId ?? null,
-    path: batch.path ?? null,
-    results_file: batch.resultsFile ?? null,
-    reading: batch.reading,
-    allow_duplicate: batch.allowDuplicate ? 1 : 0,
-    account: batch.account ?? '',
-    allow_similar: batch.allowSimilar === true ? 1 : 0,
-    shared: JSON.stringify(batch.shared ?? []),
+    account,
+    allowDuplicate: allowDuplicate ? 1 : 0,
+    allowSimilar: allowSimilar ? 1 : 0,
+    shared: JSON.stringify(shared),
   }
 }
 
-const noPrints = { person_print: null, email_print: null, phone_print: null }
-const noMatch = { matches_batch: null, matches_row: null, held_for: null, shares: null }
-
-/** The columns of a file's row, with what stands in its way. */
-export function fileRowColumns(
+/** A file's row, with what stands in its way; each has the same fields. */
+export function fileRowFields(
   { id, addedAt, baseUrl, account = '' }: NewFileBatch,
   { row, identities, stop }: ComparedRow,
   fingerprint: Fingerprint,
 ) {
   const order = row.state === 'pending' ? row : undefined
   const other = row.state === 'pending' ? undefined : row
-  const { matches_batch, matches_row, held_for, shares } = stop === undefined ? noMatch : matchColumns(stop)
+  const match = stop && matchFields(stop)
+  const prints = order && personPrints(fingerprint, order.recipient, identities)
   return {
-    batch_id: id,
-    row_number: row.row,
+    batchId: id,
+    row: row.row,
     state: stop?.becomes ?? row.state,
-    changed_at: addedAt,
-    package_id: row.packageId ?? null,
-    first_name: order?.recipient.first_name ?? null,
-    last_name: order?.recipient.last_name ?? null,
-    email: order?.recipient.email ?? other?.email ?? null,
-    phone: order?.recipient.phone ?? null,
-    body: order?.body ?? null,
-    body_sha256: order === undefined ? null : sha256(order.body),
-    fingerprint: order === undefined ? null : fingerprint(orderIdentity({ account, baseUrl, ...order })),
-    ...(order === undefined ? noPrints : personPrints(fingerprint, order.recipient, identities)),
-    reason: other?.reason ?? null,
-    field: other?.field ?? null,
-    matches_batch: other?.matchesRow === undefined ? matches_batch : id,
-    matches_row: other?.matchesRow ?? matches_row,
-    held_for,
-    shares,
-    witnesses: order?.witnesses === undefined ? null : JSON.stringify(order.witnesses),
+    changedAt: addedAt,
+    packageId: row.packageId,
+    firstName: order?.recipient.first_name,
+    lastName: order?.recipient.last_name,
+    email: order?.recipient.email ?? other?.email,
+    phone: order?.recipient.phone,
+    body: order?.body,
+    bodySha256: order && sha256(order.body),
+    fingerprint: order && fingerprint(orderIdentity({ account, baseUrl, ...order })),
+    personPrint: prints?.personPrint,
+    emailPrint: prints?.emailPrint,
+    phonePrint: prints?.phonePrint,
+    reason: other?.reason,
+    field: other?.field,
+    matchesBatch: other?.matchesRow === undefined ? match?.matchesBatch : id,
+    matchesRow: other?.matchesRow ?? match?.matchesRow,
+    heldFor: match?.heldFor,
+    shares: match?.shares,
+    witnesses: order?.witnesses && JSON.stringify(order.witnesses),
   }
 }

@@ -1,7 +1,7 @@
 import { terminalStatuses } from '../../contract/statuses.ts'
-import { type Named, namesPerson } from '../../domain/store/forget.ts'
+import { namesPerson } from '../../domain/store/forget.ts'
 import { columnsWith, statesLeft } from '../../domain/store/forgetting.ts'
-import type { FilesToErase, Forgotten, Purged, Traces } from '../../domain/store/told.ts'
+import type { FilesToErase, Forgotten, Named, Purged, Traces } from '../../domain/store/told.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import {
@@ -160,12 +160,12 @@ export async function tracesOf(
   return engine.snapshot(function* () {
     return {
       batches: yield* all<Traces['batches'][number]>(
-        `SELECT DISTINCT b.id, b.path, b.results_file AS "resultsFile" FROM submissions s JOIN batches b ON b.id = s.batch_id
+        `SELECT DISTINCT b.id, b.path, b.results_file FROM submissions s JOIN batches b ON b.id = s.batch_id
           WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`,
         values,
       ),
       rows: yield* all<Traces['rows'][number]>(
-        `SELECT DISTINCT s.request_id AS "requestId", s.first_name, s.last_name, s.email FROM submissions s WHERE ${erased}`,
+        `SELECT DISTINCT s.request_id, s.first_name, s.last_name, s.email FROM submissions s WHERE ${erased}`,
         values,
       ),
     }
@@ -227,15 +227,15 @@ function* eraseRows(
 /** A file's name can be a person's. */
 function* removeFileNames(erased: string, values: Values): Work<void> {
   const found = yield* all<
-    Named & Record<'id' | 'name' | 'path' | 'results_file' | 'halt_message', string | null>
+    Named & { id: string } & Partial<Record<'name' | 'path' | 'resultsFile' | 'haltMessage', string>>
   >(
     `SELECT DISTINCT b.id, b.name, b.path, b.results_file, b.halt_message, s.first_name, s.last_name, s.email
       FROM submissions s JOIN batches b ON b.id = s.batch_id WHERE ${erased}`,
     values,
   )
-  for (const { id, name, path, results_file, halt_message, ...person } of found) {
-    const texts = [name, path, results_file, halt_message]
-    if (texts.some((text) => text !== null && namesPerson(text, person)))
+  for (const { id, name, path, resultsFile, haltMessage, ...person } of found) {
+    const texts = [name, path, resultsFile, haltMessage]
+    if (texts.some((text) => text !== undefined && namesPerson(text, person)))
       yield* emptyBatches('b.id = :id', columnsWith('batches', 'emptied'), { id })
   }
 }
@@ -341,15 +341,15 @@ function emptied(columns: readonly string[]): string {
 /** A row whose recipient was removed before still has the fingerprint of the e-mail. */
 function chooseEmail({ sameEmail }: Dialect, fingerprint: Fingerprint, email: string): Chosen {
   return {
-    where: `(${sameEmail('s.email', ':email')} OR s.email_print = :email_print)`,
-    values: { email, email_print: fingerprint(emailIdentity(email)) },
+    where: `(${sameEmail('s.email', ':email')} OR s.email_print = :emailPrint)`,
+    values: { email, emailPrint: fingerprint(emailIdentity(email)) },
   }
 }
 
 function chooseRows(dialect: Dialect, fingerprint: Fingerprint, who: Forgotten): ChosenRows {
   const { where, values } = ((): Chosen => {
     if ('requestId' in who)
-      return { where: 's.request_id = :request_id', values: { request_id: who.requestId.toLowerCase() } }
+      return { where: 's.request_id = :requestId', values: { requestId: who.requestId.toLowerCase() } }
     if ('email' in who) return chooseEmail(dialect, fingerprint, who.email)
     return {
       where: `s.changed_at < :before
@@ -366,22 +366,22 @@ function chooseRows(dialect: Dialect, fingerprint: Fingerprint, who: Forgotten):
 function chooseRequests(fingerprint: Fingerprint, who: Forgotten, rows: ChosenRows): Chosen {
   if ('requestId' in who) {
     return {
-      where: `u.request_id = :request_id
+      where: `u.request_id = :requestId
         OR u.person_print IN (SELECT s.person_print FROM submissions s WHERE ${rows.erased})`,
       values: rows.values,
     }
   }
   return 'email' in who
     ? {
-        where: 'u.email_print = :email_print',
-        values: { email_print: fingerprint(emailIdentity(who.email)) },
+        where: 'u.email_print = :emailPrint',
+        values: { emailPrint: fingerprint(emailIdentity(who.email)) },
       }
     : { where: 'u.read_at < :before', values: { before: who.endedBefore } }
 }
 
 function chooseEvents(dialect: Dialect, fingerprint: Fingerprint, who: Forgotten): Chosen {
   if ('requestId' in who)
-    return { where: 'e.request_id = :request_id', values: { request_id: who.requestId.toLowerCase() } }
+    return { where: 'e.request_id = :requestId', values: { requestId: who.requestId.toLowerCase() } }
   if ('email' in who) {
     const { where, values } = chooseEmail(dialect, fingerprint, who.email)
     return {

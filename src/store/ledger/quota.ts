@@ -4,9 +4,9 @@ import { type Dialect, type Engine, get, run, type Values, type Work } from './e
 import type { StoreKey } from './fingerprints.ts'
 
 interface Stored {
-  state: string | null
-  /** By the clock that all processes share; null where each machine's own is right. */
-  now: number | null
+  state: string | undefined
+  /** By the clock that all processes share; undefined where each machine's own is right. */
+  now: number | undefined
 }
 
 /** The clock is read once the row is locked: waiting for the lock must not make a window appear older than it is. */
@@ -53,7 +53,7 @@ export class Quota {
   /** `now`: as QuotaDecision is given it. */
   async read(account: string): Promise<{ state: QuotaState; now: number | undefined }> {
     const found = await this.#engine.run(get<Stored>(selectState(this.#engine.dialect), { account }))
-    return { state: parseState(found?.state), now: found?.now ?? undefined }
+    return { state: parseState(found?.state), now: found?.now }
   }
 }
 
@@ -77,11 +77,11 @@ export function decidePlace(
   { account, decide }: QuotaPlace,
   stored: Stored | undefined,
 ): { waitMs: number; update: [sql: string, values: Values] | undefined } {
-  const { state, waitMs } = decide(parseState(stored?.state), stored?.now ?? undefined)
+  const { state, waitMs } = decide(parseState(stored?.state), stored?.now)
   const text = JSON.stringify(state)
   return { waitMs, update: text === stored?.state ? undefined : [updateState, { account, state: text }] }
 }
 
-function parseState(text: string | null | undefined): QuotaState {
-  return text == null ? undefined : ((JSON.parse(text) as QuotaState) ?? undefined)
+function parseState(text = 'null'): QuotaState {
+  return (JSON.parse(text) as QuotaState) ?? undefined
 }

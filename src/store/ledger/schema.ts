@@ -301,8 +301,18 @@ export const peopleTables: readonly string[] = tables
   .map(({ name }) => name)
   .filter((name) => name !== 'meta' && name !== 'quota')
 
-/** Columns of a table by their names; one that a single engine has is text. */
-export function columnsOf(table: string, names: readonly string[]): Columns {
+/** The column of a field of an object: `batchId` is `batch_id`, and `row` is `row_number`. */
+export const columnOf = (field: string): string =>
+  field === 'row' ? 'row_number' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** The other way round. */
+export const fieldOf = (column: string): string =>
+  column === 'row_number'
+    ? 'row'
+    : column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** Columns of a table, by their fields; one that a single engine has is text. */
+export function columnsOf(table: string, fields: readonly string[]): Columns {
   const known = tables.find(({ name }) => name === table)?.columns ?? {}
-  return Object.fromEntries(names.map((name) => [name, known[name] ?? 'text']))
+  return Object.fromEntries(fields.map((field) => [field, known[columnOf(field)] ?? 'text']))
 }

@@ -4,17 +4,7 @@ import { changeOfEpoch, type Epoch, type StoreFacts } from '../../domain/store/r
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { joinedTo } from '../../domain/submission/joined-packages.ts'
 import { ensureAccount } from './accounts.ts'
-import {
-  all,
-  type Dialect,
-  get,
-  metaText,
-  perDialect,
-  run,
-  setMeta,
-  type Values,
-  type Work,
-} from './engine.ts'
+import { all, type Dialect, get, metaText, perDialect, run, setMeta, type Work } from './engine.ts'
 import { storeIdName } from './fingerprints.ts'
 
 /** What a store says of itself in `meta`; under `closed`, why it takes no orders. */
@@ -46,7 +36,7 @@ export interface StoreState extends Omit<StoreFacts, 'isReporting' | 'requiresLo
   hasHeads: boolean
 }
 
-const headColumns = { account: 'text', number: 'number', attempt_id: 'text' } as const
+const headColumns = { account: 'text', number: 'number', attemptId: 'text' } as const
 
 /** How many of the heads are in the store, each under its number. */
 export const headCount = perDialect(({ rows }) => {
@@ -59,38 +49,25 @@ export const headCount = perDialect(({ rows }) => {
   }
 })
 
-export function headValues(dialect: Dialect, heads: readonly Head[]): Values {
-  return headCount(dialect).values(
-    heads.map(({ account, number, attemptId }) => ({ account, number, attempt_id: attemptId })),
-  )
-}
-
 const selectLogs = `
 SELECT l.id, l.host, l.machine, l.path, l.reported_for, l.is_excluded, l.last_attempt_at,
   (SELECT max(a.began_at) FROM attempts a WHERE a.log_id = l.id) AS newest_attempt_at
 FROM attempt_logs l ORDER BY l.id`
 
-interface SelectedLog extends Pick<RegisteredLog, 'id' | 'host' | 'machine' | 'path'> {
-  reported_for: string | null
-  is_excluded: number
-  last_attempt_at: number
-  newest_attempt_at: number | null
-}
-
 /** `heads`: those that have to be in the store. */
 export function* readState(dialect: Dialect, heads: readonly Head[]): Work<StoreState> {
-  const { sql } = headCount(dialect)
+  const { sql, values } = headCount(dialect)
   const facts = yield* get<{
-    epoch_now: string | null
-    is_replicated: boolean | 0
-    has_attempts: boolean | 0 | 1
+    epochNow: string | undefined
+    isReplicated: boolean | 0
+    hasAttempts: boolean | 0 | 1
     heads: number
   }>(
     `SELECT ${dialect.epoch} AS epoch_now, ${dialect.isReplicated} AS is_replicated,
       EXISTS (SELECT 1 FROM attempts) AS has_attempts, ${sql} AS heads`,
-    headValues(dialect, heads),
+    values(heads),
   )
-  const epochNow = facts?.epoch_now ?? undefined
+  const epochNow = facts?.epochNow
   const epoch = yield* metaText(epochName)
   return {
     generations: {
@@ -101,9 +78,9 @@ export function* readState(dialect: Dialect, heads: readonly Head[]): Work<Store
     isBackup: (yield* metaText(backupName)) !== undefined,
     change: epochNow === undefined ? undefined : changeOfEpoch(epochOf(epoch ?? ''), epochOf(epochNow)),
     epochNow,
-    hasAttempts: Boolean(facts?.has_attempts),
+    hasAttempts: Boolean(facts?.hasAttempts),
     hasHeads: facts?.heads === heads.length,
-    isReplicated: Boolean(facts?.is_replicated),
+    isReplicated: Boolean(facts?.isReplicated),
     wasReplicated: (yield* metaText(replicatedName)) !== undefined,
     logs: yield* readLogs(),
     ignoredLogs: new Set(yield* readList(ignoredName)),
@@ -121,28 +98,26 @@ export function* writeClosing(closing: Closing | undefined): Work<void> {
 }
 
 export function* readLogs(): Work<LogReport[]> {
-  const found = yield* all<SelectedLog>(selectLogs)
-  return found.map(({ id, host, machine, path, ...log }) => ({
-    id,
-    host,
-    machine,
-    path,
-    lastAttemptAt: Math.max(log.last_attempt_at, log.newest_attempt_at ?? 0),
-    reportedFor: log.reported_for ?? undefined,
-    isExcluded: log.is_excluded === 1,
-  }))
+  const found = yield* all<Omit<LogReport, 'isExcluded'> & { isExcluded: number; newestAttemptAt?: number }>(
+    selectLogs,
+  )
+  return found.map(({ newestAttemptAt = 0, ...log }) =>
+    Object.assign(log, {
+      lastAttemptAt: Math.max(log.lastAttemptAt, newestAttemptAt),
+      isExcluded: log.isExcluded === 1,
+    }),
+  )
 }
 
 /** A log that this machine sends with: it is registered, and its exclusion ends. */
 export function* registerLog({ id, origin }: Pick<LogHeader, 'id' | 'origin'>): Work<void> {
-  const { host, machine, path } = origin
   const dismissed = yield* readList(dismissedName)
   if (dismissed.includes(id))
     yield* setMeta(dismissedName, JSON.stringify(dismissed.filter((each) => each !== id)))
   yield* run(
     `INSERT INTO attempt_logs (id, host, machine, path) VALUES (:id, :host, :machine, :path)
       ON CONFLICT (id) DO UPDATE SET is_excluded = 0`,
-    { id, host, machine, path },
+    { id, ...origin },
   )
 }
 
@@ -151,12 +126,11 @@ export function* mergeRegister(copies: readonly RegisteredLog[]): Work<void> {
   const dismissed = yield* readList(dismissedName)
   const known = copies.filter(({ id }) => !dismissed.includes(id))
   for (const log of mergeRegisters(yield* readLogs(), known)) {
-    const { id, host, machine, path, lastAttemptAt } = log
     yield* run(
       `INSERT INTO attempt_logs (id, host, machine, path, last_attempt_at)
-        VALUES (:id, :host, :machine, :path, CAST(:at AS bigint))
+        VALUES (:id, :host, :machine, :path, CAST(:lastAttemptAt AS bigint))
         ON CONFLICT (id) DO UPDATE SET last_attempt_at = excluded.last_attempt_at`,
-      { id, host, machine, path, at: lastAttemptAt },
+      log,
     )
   }
 }
@@ -243,15 +217,15 @@ export function* openAgain(
 export function* beginMovedGeneration(id: string, { epoch }: Dialect): Work<void> {
   const former = (yield* metaText(generationName)) ?? ''
   yield* setMeta(formerName, JSON.stringify([...(yield* readList(formerName)), former]))
-  const now = yield* get<{ epoch: string | null }>(`SELECT ${epoch} AS epoch`)
+  const now = yield* get<{ epoch: string | undefined }>(`SELECT ${epoch} AS epoch`)
   yield* setMeta(generationName, id)
-  yield* setMeta(epochName, now?.epoch ?? undefined)
+  yield* setMeta(epochName, now?.epoch)
 }
 
 /** The newest attempt of each account. */
 export function* readHeads(): Work<Head[]> {
   return yield* all<Head>(
-    `SELECT c.name AS account, a.number, a.id AS "attemptId"
+    `SELECT c.name AS account, a.number, a.id AS attempt_id
       FROM accounts c JOIN attempts a ON a.id = c.head_attempt_id AND a.account = c.name`,
   )
 }
@@ -262,10 +236,10 @@ export const selectMoved = `(
 
 /** Those of the same service that count as a package; `moved`: as `selectMoved` gives them. */
 export function joinedPackages(
-  moved: string | null,
+  moved: string | undefined,
   { baseUrl, packageId }: Pick<LogEntry, 'baseUrl' | 'packageId'>,
 ): number[] {
-  if (moved === null) return []
+  if (moved === undefined) return []
   const pairs = moved.split(',').map((pair) => pair.split(' '))
   const ofService = pairs.filter(([service]) => service === serviceOf(baseUrl))
   const joined = joinedTo(
@@ -278,12 +252,12 @@ export function joinedPackages(
 
 const selectOnlyInStore = perDialect(
   ({ rows }) => `
-SELECT a.account, a.number, a.id AS "attemptId", a.batch_id AS "batchId", a.row_number AS row, b.base_url AS "baseUrl",
-  a.user_email AS "userEmail", s.package_id AS "packageId", a.began_at AS at, coalesce(s.person_print, '') AS person,
-  coalesce(s.email_print, '') AS email, coalesce(s.phone_print, '') AS phone, ${selectMoved} AS moved
+SELECT a.account, a.number, a.id AS attempt_id, a.batch_id, a.row_number, b.base_url, a.user_email, s.package_id,
+  a.began_at AS at, coalesce(s.person_print, '') AS person, coalesce(s.email_print, '') AS email,
+  coalesce(s.phone_print, '') AS phone, ${selectMoved} AS moved
 FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
   JOIN batches b ON b.id = a.batch_id LEFT JOIN ${rows(headColumns).from} ON came.account = a.account
-WHERE a.log_id = :log_id AND a.number > coalesce(came.number, 0) ORDER BY a.account, a.number`,
+WHERE a.log_id = :logId AND a.number > coalesce(came.number, 0) ORDER BY a.account, a.number`,
 )
 
 /** Attempts of a log that are above its heads: a process was killed before it recorded them, so they were never sent. */
@@ -291,9 +265,9 @@ export function* entriesOnlyInStore(
   dialect: Dialect,
   { logId, heads }: { logId: string; heads: readonly Head[] },
 ): Work<Omit<LogEntry, 'kind' | 'generation'>[]> {
-  const found = yield* all<Omit<LogEntry, 'kind' | 'generation' | 'joined'> & { moved: string | null }>(
+  const found = yield* all<Omit<LogEntry, 'kind' | 'generation' | 'joined'> & { moved: string | undefined }>(
     selectOnlyInStore(dialect),
-    { ...headValues(dialect, heads), log_id: logId },
+    { ...headCount(dialect).values(heads), logId },
   )
   return found.map(({ moved, ...entry }) => Object.assign(entry, { joined: joinedPackages(moved, entry) }))
 }

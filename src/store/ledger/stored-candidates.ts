@@ -3,9 +3,9 @@ import type { Candidate } from '../../domain/submission/match.ts'
 import { type ComparingBudget, maxComparing, PhoneSharers } from '../../domain/submission/shared-phone.ts'
 import { all, type Dialect, type Work } from './engine.ts'
 import { type PersonPrints, personPrints, type StoreKey } from './fingerprints.ts'
-import { matchingStatements } from './matching.ts'
-import { submissionOf, type SubmissionRow } from './submission-rows.ts'
+import { matchingStatements, type SelectedOrder, storedOrderOf } from './matching.ts'
 import {
+  candidateOf,
   type SelectedUnmatched,
   type StoredOrder,
   unmatchedOrders,
@@ -14,8 +14,6 @@ import {
 
 /** From so many orders of one phone on, they are selected once for the file, and found by their names. */
 const minCrowd = 50
-
-type Prints = StoredOrder['prints']
 
 /** Orders of one phone. */
 interface Crowd {
@@ -45,7 +43,7 @@ export class StoredCandidates {
     }
     const found = yield* this.#select([...prints.values()])
     const byPrint = positionsByPrint(found)
-    for (const { phone_print: phone } of prints.values()) {
+    for (const { phonePrint: phone } of prints.values()) {
       const positions = byPrint.get(phone)
       if (positions === undefined || positions.length < minCrowd || this.#crowds.has(phone)) continue
       this.#gatherCrowd(
@@ -56,9 +54,9 @@ export class StoredCandidates {
     return (row) => {
       const own = prints.get(row)
       if (own === undefined || row.state !== 'pending') return []
-      const crowd = this.#crowds.get(own.phone_print)
+      const crowd = this.#crowds.get(own.phonePrint)
       const names = crowd?.sharers.find(row.recipient)
-      const positions = [own.person_print, own.email_print, ...(crowd === undefined ? [own.phone_print] : [])]
+      const positions = [own.personPrint, own.emailPrint, ...(crowd === undefined ? [own.phonePrint] : [])]
         .flatMap((print) => byPrint.get(print) ?? [])
         .sort((a, b) => a - b)
       const inCrowd = (position: number): StoredOrder => crowd?.orders[position] as StoredOrder
@@ -84,47 +82,31 @@ export class StoredCandidates {
 
   *#select(prints: readonly PersonPrints[]): Work<StoredOrder[]> {
     const { list } = this.#dialect
-    const phones = prints.map(({ phone_print }) => phone_print).filter((phone) => !this.#crowds.has(phone))
+    const phones = prints.map(({ phonePrint }) => phonePrint).filter((phone) => !this.#crowds.has(phone))
     const values = {
-      persons: list(prints.map(({ person_print }) => person_print)),
-      emails: list(prints.map(({ email_print }) => email_print)),
+      persons: list(prints.map(({ personPrint }) => personPrint)),
+      emails: list(prints.map(({ emailPrint }) => emailPrint)),
       phones: list([...new Set(phones)]),
       account: this.#batch.account ?? '',
-      batch_id: this.#batch.id,
+      batchId: this.#batch.id,
     }
     const { selectCandidatesOfMany } = matchingStatements(this.#dialect)
     const { selectUnmatchedOfMany } = unmatchedStatements(this.#dialect)
-    const found = yield* all<SubmissionRow & Prints>(selectCandidatesOfMany, values)
+    const found = yield* all<SelectedOrder>(selectCandidatesOfMany, values)
     const requests = yield* all<SelectedUnmatched>(selectUnmatchedOfMany, values)
-    return [
-      ...found.map((each) => ({ order: submissionOf(each), prints: printsOf(each) })),
-      ...unmatchedOrders(requests),
-    ]
+    return [...found.map(storedOrderOf), ...unmatchedOrders(requests)]
   }
-}
-
-function printsOf({ person_print, email_print, phone_print }: Prints): Prints {
-  return { person_print, email_print, phone_print }
 }
 
 function positionsByPrint(orders: readonly StoredOrder[]): ReadonlyMap<string, number[]> {
   const positions = new Map<string, number[]>()
   for (const [position, { prints }] of orders.entries()) {
     for (const print of Object.values(prints)) {
-      if (print === null) continue
+      if (print === undefined) continue
       const others = positions.get(print)
       if (others === undefined) positions.set(print, [position])
       else others.push(position)
     }
   }
   return positions
-}
-
-function candidateOf({ order, prints }: StoredOrder, own: PersonPrints, isUncompared = false): Candidate {
-  return {
-    order,
-    samePerson: prints.person_print === own.person_print,
-    sameEmail: prints.email_print === own.email_print,
-    isUncompared,
-  }
 }

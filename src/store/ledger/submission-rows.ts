@@ -1,6 +1,5 @@
 import { statusRank, terminalStatuses } from '../../contract/statuses.ts'
 import type { Recipient } from '../../contract/request-body.ts'
-import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Submission, SubmissionFilter } from '../../domain/submission/submission.ts'
 import { orderIdentity } from '../../domain/submission/identity.ts'
 import { IoError } from '../../errors/kinds.ts'
@@ -19,8 +18,8 @@ export function conditions(dialect: Dialect, filter: SubmissionFilter): { where:
     clauses.push(clause)
     values[name] = value
   }
-  must('s.batch_id = :batch_id', 'batch_id', filter.batchId)
-  must('s.request_id = :request_id', 'request_id', filter.requestId?.toLowerCase())
+  must('s.batch_id = :batchId', 'batchId', filter.batchId)
+  must('s.request_id = :requestId', 'requestId', filter.requestId?.toLowerCase())
   const start = filter.requestStart?.toLowerCase()
   must('s.request_id >= CAST(:start AS text)', 'start', start)
   must('s.request_id < CAST(:beyond AS text)', 'beyond', start && `${start}g`)
@@ -54,83 +53,48 @@ export function sqlIsOfService(row: string, baseUrl: string): string {
         (joined.other = batches.base_url AND joined.one = ${baseUrl}))))))`
 }
 
-/** A row of `submissions`, joined with its batch and its attempts by `selectSubmissions`. */
-export interface SubmissionRow {
-  batch_id: string
-  row_number: number
-  state: SubmissionState
-  attempt_id: string | null
-  changed_at: number
-  package_id: number
-  first_name: string | null
-  last_name: string | null
-  email: string | null
-  phone: string | null
-  request_id: string | null
-  request_status: string | null
-  request_status_at: number | null
-  checks: string | null
-  offered_id: string | null
-  reason: string | null
-  field: string | null
-  base_url: string
-  user_email: string
-  added_at: number
-  attempts: number
-  attempted_at: number | null
-}
+/** The columns that a recipient is made of. */
+export type StoredRecipient = { [name in 'firstName' | 'lastName' | 'email' | 'phone']: string | undefined }
 
-export const selectSubmissions = `
-SELECT s.*, b.base_url, b.added_at, coalesce(a.user_email, b.user_email) AS user_email,
-  a.began_at AS attempted_at,
-  (SELECT count(*) FROM attempts t WHERE t.batch_id = s.batch_id AND t.row_number = s.row_number) AS attempts
+/** A row of `selectSubmissions`. */
+export type SelectedSubmission = Omit<Submission, 'recipient'> & StoredRecipient
+
+const columns = `s.batch_id, s.row_number, s.state, s.attempt_id, s.changed_at, s.package_id, s.first_name, s.last_name,
+  s.email, s.phone, s.request_id, s.request_status, s.request_status_at, s.checks, s.offered_id, s.reason, s.field,
+  b.base_url, b.added_at, a.began_at AS attempted_at,
+  (SELECT count(*) FROM attempts t WHERE t.batch_id = s.batch_id AND t.row_number = s.row_number) AS attempts`
+
+/** `more`: columns of the row `s` or of its batch `b`. */
+export const selectWith = (...more: readonly string[]): string => `
+SELECT ${[columns, ...more].join(', ')}, coalesce(a.user_email, b.user_email) AS user_email
 FROM submissions s
 JOIN batches b ON b.id = s.batch_id
 LEFT JOIN attempts a ON a.id = s.attempt_id`
+
+export const selectSubmissions = selectWith()
 
 /**
  * Pending rows that have an attempt whose outcome never became known, once for each such attempt and with its time and user:
  * a person put them back, and they were not sent since.
  */
 export const selectPutBack = `
-SELECT s.*, b.base_url, b.added_at, a.user_email, a.began_at AS attempted_at, a.ended_at,
-  (SELECT count(*) FROM attempts t WHERE t.batch_id = s.batch_id AND t.row_number = s.row_number) AS attempts
+SELECT ${columns}, a.user_email, a.ended_at
 FROM attempts a
 CROSS JOIN submissions s
 CROSS JOIN batches b
 WHERE coalesce(a.became, 'unknown') = 'unknown' AND s.batch_id = a.batch_id AND s.row_number = a.row_number
   AND s.state = 'pending' AND b.id = s.batch_id`
 
-/** STRICT tables hold the types that the columns promise. */
-export function submissionOf(selected: unknown): Submission {
-  const row = selected as SubmissionRow
-  return {
-    batchId: row.batch_id,
-    row: row.row_number,
-    state: row.state,
-    attemptId: row.attempt_id ?? undefined,
-    baseUrl: row.base_url,
-    userEmail: row.user_email,
-    packageId: row.package_id,
-    recipient: recipientOf(row),
-    attempts: row.attempts,
-    addedAt: row.added_at,
-    attemptedAt: row.attempted_at ?? undefined,
-    changedAt: row.changed_at,
-    requestId: row.request_id ?? undefined,
-    requestStatus: row.request_status ?? undefined,
-    requestStatusAt: row.request_status_at ?? undefined,
-    checks: row.checks ?? undefined,
-    offeredId: row.offered_id ?? undefined,
-    reason: row.reason ?? undefined,
-    field: row.field ?? undefined,
-  }
+/** Columns that were selected besides stay with it. */
+export function submissionOf<Row extends StoredRecipient>(selected: Row) {
+  const { firstName, lastName, email, phone, ...row } = selected
+  return { ...row, recipient: recipientOf({ firstName, lastName, email, phone }) }
 }
 
-export function recipientOf(row: SubmissionRow): Recipient | undefined {
-  const { first_name, last_name, email, phone } = row
-  if (first_name === null || last_name === null || email === null || phone === null) return undefined
-  return { first_name, last_name, email, phone }
+export function recipientOf({ firstName, lastName, email, phone }: StoredRecipient): Recipient | undefined {
+  if (firstName === undefined || lastName === undefined || email === undefined || phone === undefined)
+    return undefined
+  return { first_name: firstName, last_name: lastName, email, phone }
 }
 
 /** A row that is not what was written: nothing is ordered with it. */
@@ -140,31 +104,32 @@ export function damagedStore(location: string, { batchId, row }: { batchId: stri
   })
 }
 
-/** A row as it is kept, with its batch's service and account: what of it is not as it was written, in sentences. */
-export function damageOf(selected: unknown, fingerprint: Fingerprint): string[] {
-  const { batch_id, row_number, body, body_sha256 } = selected as SubmissionRow & {
-    body: Uint8Array | null
-    body_sha256: string | null
-  }
-  const isSameBody = body === null || sha256(body) === body_sha256
-  return [
-    ...(isSameBody ? [] : [`row ${row_number} of batch ${batch_id}: its body differs from the one recorded`]),
-    ...(hasOwnPrints(selected, fingerprint)
-      ? []
-      : [
-          `row ${row_number} of batch ${batch_id}: its fingerprint is not that of its person, who could be ordered twice`,
-        ]),
-  ]
+/** A row as it is kept, with its batch's service and account. */
+export interface KeptRow
+  extends Pick<Submission, 'batchId' | 'row' | 'baseUrl' | 'packageId'>, StoredRecipient, PersonPrints {
+  body: Uint8Array | undefined
+  bodySha256: string
+  fingerprint: string | undefined
+  account: string
+}
+
+/** What of a row is not as it was written, in sentences. */
+export function damageOf(row: KeptRow, fingerprint: Fingerprint): string[] {
+  const name = `row ${row.row} of batch ${row.batchId}`
+  const found: string[] = []
+  if (row.body !== undefined && sha256(row.body) !== row.bodySha256)
+    found.push(`${name}: its body differs from the one recorded`)
+  if (!hasOwnPrints(row, fingerprint))
+    found.push(`${name}: its fingerprint is not that of its person, who could be ordered twice`)
+  return found
 }
 
 /** Others would make the person new: the same order again would be no duplicate. */
-function hasOwnPrints(selected: unknown, fingerprint: Fingerprint): boolean {
-  const row = selected as SubmissionRow & PersonPrints & { fingerprint: string | null; account: string }
+function hasOwnPrints(row: KeptRow, fingerprint: Fingerprint): boolean {
   const recipient = recipientOf(row)
-  if (recipient === undefined || row.fingerprint === null) return true
-  const { account, base_url: baseUrl, package_id: packageId } = row
+  if (recipient === undefined || row.fingerprint === undefined) return true
   return (
-    row.fingerprint === fingerprint(orderIdentity({ account, baseUrl, packageId, recipient })) &&
+    row.fingerprint === fingerprint(orderIdentity({ ...row, recipient })) &&
     areOwnPrints(row, personPrints(fingerprint, recipient))
   )
 }

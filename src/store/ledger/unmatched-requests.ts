@@ -2,9 +2,10 @@ import type { RequestResource } from '../../contract/request.ts'
 import { idsToRead, readsMs, type SecondOrder } from '../../domain/batch/second-orders.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
-import { unmatchedOrder } from '../../domain/submission/unmatched.ts'
+import type { Candidate } from '../../domain/submission/match.ts'
+import { unmatchedOrder, type UnmatchedRequest } from '../../domain/submission/unmatched.ts'
 import { all, type Dialect, type Engine, get, perDialect, run } from './engine.ts'
-import { type PersonPrints, personPrints, type StoreKey } from './fingerprints.ts'
+import { type PersonPrints, personPrints, type StoredPrints, type StoreKey } from './fingerprints.ts'
 
 /** A read of requests at a service: by whom, and when. */
 export interface Reading {
@@ -17,7 +18,7 @@ const insertRead = `
 INSERT INTO unmatched_requests (
   service, request_id, reader, read_at, created_at, package_id, status, person_print, email_print, phone_print
 ) VALUES (
-  :service, :request_id, :reader, :read_at, :created_at, :package_id, :status, :person_print, :email_print, :phone_print
+  :service, :requestId, :reader, :now, :createdAt, :packageId, :status, :personPrint, :emailPrint, :phonePrint
 ) ON CONFLICT (request_id, service, reader) DO NOTHING`
 
 /** The base URLs of the rows that have a request, separated by blanks: it may be a row's since it was read. */
@@ -34,7 +35,7 @@ export const sharesUnmatched = (of: (column: string) => string): string =>
 export const unmatchedStatements = perDialect(({ isIn, serial }: Dialect) => ({
   /** Those that share a fingerprint with a row, in the order in which they were made. */
   selectUnmatched: `SELECT u.*, ${holders} AS holders FROM unmatched_requests u
-WHERE u.person_print = :person_print OR u.email_print = :email_print OR u.phone_print = :phone_print
+WHERE u.person_print = :personPrint OR u.email_print = :emailPrint OR u.phone_print = :phonePrint
 ORDER BY u.created_at, u.request_id`,
 
   /** The same for many rows. */
@@ -48,7 +49,7 @@ WHERE service = :service AND reader IN ('', :reader) AND ${isIn('request_id', 'i
 
   /** With every order of the same person and package; of several the newest is last. */
   selectSecondOrders: `
-SELECT u.request_id, u.created_at, s.request_id AS ordered, s.batch_id, s.row_number, b.base_url, ${holders} AS holders
+SELECT u.request_id, u.created_at, s.request_id AS ordered_id, s.batch_id, s.row_number, b.base_url, ${holders} AS holders
 FROM unmatched_requests u
 JOIN submissions s ON s.person_print = u.person_print AND s.package_id = u.package_id AND s.state = 'accepted'
 JOIN batches b ON b.id = s.batch_id
@@ -60,48 +61,55 @@ const countReads = 'SELECT count(*) AS count FROM unmatched_requests WHERE read_
 
 const acknowledge = `
 UPDATE unmatched_requests AS u SET acknowledged_at = :at, acknowledged_by = :by
-WHERE service = :service AND request_id = :request_id AND reader = '' AND EXISTS (
+WHERE service = :service AND request_id = :requestId AND reader = '' AND EXISTS (
   SELECT 1 FROM submissions s
   WHERE s.person_print = u.person_print AND s.package_id = u.package_id AND s.state = 'accepted')`
 
 interface SelectedSecondOrder {
-  request_id: string
-  created_at: number
-  ordered: string
-  batch_id: string
-  row_number: number
-  base_url: string
-  holders: string | null
+  requestId: string
+  createdAt: number
+  orderedId: string
+  batchId: string
+  row: number
+  baseUrl: string
+  holders: string | undefined
 }
 
 /** A request that shares a fingerprint with a row. */
-export interface SelectedUnmatched extends Record<keyof PersonPrints, string | null> {
-  service: string
-  request_id: string
-  created_at: number
-  package_id: number
-  status: string
-  holders: string | null
+export interface SelectedUnmatched extends UnmatchedRequest, StoredPrints {
+  holders: string | undefined
 }
 
 /** An order with the fingerprints of its person. */
 export interface StoredOrder {
   order: Submission
-  prints: { readonly [print in keyof PersonPrints]: string | null }
+  prints: StoredPrints
+}
+
+/** An order as a row with these fingerprints is compared with it. */
+export function candidateOf(
+  { order, prints }: StoredOrder,
+  own: PersonPrints,
+  isUncompared = false,
+): Candidate {
+  return {
+    order,
+    samePerson: prints.personPrint === own.personPrint,
+    sameEmail: prints.emailPrint === own.emailPrint,
+    isUncompared,
+  }
 }
 
 /** Those that no row of their service has by now, each as an order. */
 export function unmatchedOrders(found: readonly SelectedUnmatched[]): StoredOrder[] {
-  return found.flatMap((each) => {
-    const { service, request_id: requestId, created_at: createdAt, package_id: packageId, status } = each
-    if (isHeldAt(each.holders, service)) return []
-    const { person_print, email_print, phone_print } = each
-    const order = unmatchedOrder({ service, requestId, createdAt, packageId, status })
-    return [{ order, prints: { person_print, email_print, phone_print } }]
+  const left = found.filter((each) => !isHeldAt(each.holders, each.service))
+  return left.map((each) => {
+    const { personPrint, emailPrint, phonePrint } = each
+    return { order: unmatchedOrder(each), prints: { personPrint, emailPrint, phonePrint } }
   })
 }
 
-function isHeldAt(baseUrls: string | null, service: string): boolean {
+function isHeldAt(baseUrls: string | undefined, service: string): boolean {
   return baseUrls?.split(' ').some((baseUrl) => serviceOf(baseUrl) === service) === true
 }
 
@@ -122,11 +130,11 @@ export class UnmatchedRequests {
     return this.#engine.snapshot(function* () {
       const { selectKnown } = unmatchedStatements(dialect)
       const values = { service, reader: reader.toLowerCase(), ids: dialect.list(asked) }
-      const known = yield* all<{ request_id: string }>(selectKnown, values)
+      const known = yield* all<{ requestId: string }>(selectKnown, values)
       // What a clock that was ahead has recorded counts too.
       const found = yield* get<{ count: number }>(countReads, { since: now - readsMs })
       return idsToRead(asked, {
-        known: new Set(known.map(({ request_id }) => request_id)),
+        known: new Set(known.map(({ requestId }) => requestId)),
         reads: found?.count ?? 0,
       })
     })
@@ -142,15 +150,13 @@ export class UnmatchedRequests {
     const createdAt = request === undefined ? Number.NaN : Date.parse(request.created_at)
     const values = {
       service,
-      request_id: id.toLowerCase(),
+      requestId: id.toLowerCase(),
       reader: request === undefined ? reader.toLowerCase() : '',
-      read_at: now,
-      created_at: Number.isNaN(createdAt) ? now : createdAt,
-      package_id: request?.package_id ?? null,
-      status: request?.status ?? null,
-      person_print: prints?.person_print ?? null,
-      email_print: prints?.email_print ?? null,
-      phone_print: prints?.phone_print ?? null,
+      now,
+      createdAt: Number.isNaN(createdAt) ? now : createdAt,
+      packageId: request?.package_id,
+      status: request?.status,
+      ...prints,
     }
     await this.#engine.run(run(insertRead, values))
   }
@@ -161,19 +167,17 @@ export class UnmatchedRequests {
     const found = await this.#engine.run(all<SelectedSecondOrder>(selectSecondOrders, { service }))
     const newest = new Map<string, SecondOrder>()
     for (const each of found) {
-      if (serviceOf(each.base_url) !== service || isHeldAt(each.holders, service)) continue
-      newest.set(each.request_id, {
-        requestId: each.request_id,
-        createdAt: new Date(each.created_at).toISOString(),
-        order: { requestId: each.ordered, batchId: each.batch_id, row: each.row_number },
-      })
+      const { requestId, orderedId, batchId, row } = each
+      if (serviceOf(each.baseUrl) !== service || isHeldAt(each.holders, service)) continue
+      const createdAt = new Date(each.createdAt).toISOString()
+      newest.set(requestId, { requestId, createdAt, order: { requestId: orderedId, batchId, row } })
     }
     return [...newest.values()]
   }
 
   /** A person looked into a request that was reported as a possible second order. Whether it is known. */
   async acknowledge(service: string, id: string, by: { at: number; by: string }): Promise<boolean> {
-    const values = { service, request_id: id.toLowerCase(), ...by }
+    const values = { service, requestId: id.toLowerCase(), ...by }
     return (await this.#engine.run(run(acknowledge, values))) === 1
   }
 }

@@ -64,8 +64,8 @@ export async function filesOfPerson(
     found.files.push({ path, kind, isLeft: kind === 'input' || kind === 'backup' })
   }
   for (const { id, path, resultsFile } of traces.batches) {
-    if (path !== null && (await isFile(path))) add(path, 'input')
-    if (resultsFile === null || !(await isFile(resultsFile))) continue
+    if (path !== undefined && (await isFile(path))) add(path, 'input')
+    if (resultsFile === undefined || !(await isFile(resultsFile))) continue
     add(resultsFile, 'results')
     found.toRemember.push({ path: resultsFile, kind: 'results', batchId: id })
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { namesPerson, notScrubbed } from '../../../src/domain/store/forget.ts'
 
-const priya = { first_name: 'Priya', last_name: 'Nåir Singh', email: 'p.nair@example.com' }
+const priya = { firstName: 'Priya', lastName: 'Nåir Singh', email: 'p.nair@example.com' }
 
 test.each([
   ['/home/hr/priya.csv', true],
@@ -17,8 +17,8 @@ test.each([
 })
 
 test('a name of two letters is in no file’s name, and nobody is named by nothing', () => {
-  expect(namesPerson('al.csv', { first_name: 'Al', last_name: null, email: null })).toBe(false)
-  expect(namesPerson('', { first_name: '', last_name: null, email: '' })).toBe(false)
+  expect(namesPerson('al.csv', { firstName: 'Al', lastName: undefined, email: undefined })).toBe(false)
+  expect(namesPerson('', { firstName: '', lastName: undefined, email: '' })).toBe(false)
 })
 
 test('an unfinished purge says what may be left', () => {

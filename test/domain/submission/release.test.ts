@@ -72,7 +72,7 @@ test('a row in whose way nothing stands any more is about to go, whatever is rel
 })
 
 test('a row that a forgetful store held goes by its number or with all, never by a shared value', () => {
-  const forgotten = shown('store_forgot', { batchId: null, row: null })
+  const forgotten = shown('store_forgot', { batchId: undefined, row: undefined })
   expect(coveredBy(byRow, row, [], forgotten)).toEqual([])
   expect(coveredBy(all, row, [], forgotten)).toEqual([])
   expect(coveredBy({ kind: 'shared', value: ann.email }, row, [], forgotten)).toBeUndefined()

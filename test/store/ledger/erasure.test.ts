@@ -163,7 +163,7 @@ test('the check of a store holds 2,000 rows in memory at the most', async () => 
       let step = work.next()
       while (step.done !== true) {
         const { kind, sql, values } = step.value as Query
-        const found: unknown = database[kind](sql, values as never)
+        const found: unknown = database[kind](sql, values)
         if (Array.isArray(found)) most = Math.max(most, found.length)
         step = work.next(found)
       }

@@ -30,9 +30,10 @@ export function numbered(sql: string, name: string): Statement {
   return { name, text, order }
 }
 
-/** PostgreSQL keeps no NUL in a text. */
+/** PostgreSQL keeps no NUL in a text; columns that say yes or no are numbers in both engines. */
 function storable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(storable)
+  if (typeof value === 'boolean') return Number(value)
   return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
 }
 
@@ -481,7 +482,11 @@ export class Database implements Sql {
   #ask(client: Client, sql: string, values: Values): Promise<QueryResult> {
     const { name, text, order } = this.#statement(sql)
     if (order.length === 0) return client.query(text)
-    return client.query({ name, text, values: order.map((each) => storable(values[each])) })
+    return client.query({
+      name,
+      text,
+      values: order.map((each) => storable((values as Record<string, unknown>)[each])),
+    })
   }
 
   #statement(sql: string): Statement {

@@ -4,12 +4,11 @@ import {
   type Lock,
   type Query,
   type ParameterRows,
-  type Values,
   type Within,
   type Work,
 } from '../engine.ts'
 import type { Database, Sql } from './connection.ts'
-import { type Columns, type ColumnType, peopleTables } from '../schema.ts'
+import { columnOf, type Columns, type ColumnType, peopleTables } from '../schema.ts'
 
 const arrays: Readonly<Record<ColumnType, string>> = {
   text: 'text[]',
@@ -20,17 +19,20 @@ const arrays: Readonly<Record<ColumnType, string>> = {
 
 /** A list of each column's values. */
 function postgresRows(columns: Columns): ParameterRows {
-  const names = Object.keys(columns)
-  const lists = Object.entries(columns).map(([name, type]) => `CAST(:${name} AS ${arrays[type]})`)
+  const fields = Object.keys(columns)
+  const lists = Object.entries(columns).map(([field, type]) => `CAST(:${field} AS ${arrays[type]})`)
   return {
-    from: `unnest(${lists.join(', ')}) WITH ORDINALITY AS came (${names.join(', ')}, place)`,
-    values: (rows): Values => Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])),
+    from: `unnest(${lists.join(', ')}) WITH ORDINALITY AS came (${fields.map(columnOf).join(', ')}, place)`,
+    values: (rows) =>
+      Object.fromEntries(
+        fields.map((field) => [field, rows.map((row) => (row as Record<string, unknown>)[field])]),
+      ),
   }
 }
 
 /** All rows in one statement; identity columns count up in their order. */
 function postgresInsert(table: string, columns: Columns): ReturnType<Dialect['insert']> {
-  const names = Object.keys(columns).join(', ')
+  const names = Object.keys(columns).map(columnOf).join(', ')
   const { from, values } = postgresRows(columns)
   return {
     sql: `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${from} ORDER BY place`,

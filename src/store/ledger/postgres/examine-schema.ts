@@ -25,8 +25,8 @@ ORDER BY 1, 3, 2`
 interface Found {
   kind: 'trigger' | 'function' | 'rule' | 'policy' | 'default' | 'index'
   name: string
-  table: string | null
-  is_fence: boolean
+  table: string | undefined
+  isFence: boolean
   text: string
 }
 
@@ -37,12 +37,12 @@ interface Found {
  */
 export function* foreignParts(fenceBody: string): Work<string[]> {
   const found = yield* all<Found>(selectFound)
-  const fence = found.find(({ kind, is_fence }) => kind === 'function' && is_fence)
+  const fence = found.find(({ kind, isFence }) => kind === 'function' && isFence)
   const isOurFence = fence?.text === fenceBody
   const schema = formats.join('\n')
   const defaults = defaultsOf(schema)
   const findings: string[] = []
-  for (const { kind, name, table, is_fence, text } of found) {
+  for (const { kind, name, table, isFence, text } of found) {
     if (kind === 'default') {
       const column = `${table}.${name}`
       const expected = defaults.get(column)
@@ -51,9 +51,9 @@ export function* foreignParts(fenceBody: string): Work<string[]> {
         findings.push(`the default of ${column} is ${text}; refcheck makes ${expected ?? 'none'}`)
     } else if (kind === 'index') {
       continue
-    } else if (!is_fence || !isOurFence) {
+    } else if (!isFence || !isOurFence) {
       findings.push(
-        `a ${kind} that refcheck did not make ${table === null ? 'is next to its tables' : `is on table ${table}`}: ${name}`,
+        `a ${kind} that refcheck did not make ${table === undefined ? 'is next to its tables' : `is on table ${table}`}: ${name}`,
       )
     }
   }

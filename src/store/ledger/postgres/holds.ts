@@ -7,19 +7,19 @@ import type { Random } from '../../../host/random.ts'
 import { all, type Engine } from '../engine.ts'
 import type { Abandoned, HeldFor, Holds } from '../holds.ts'
 import type { Hold } from '../holds.ts'
-import { selectSubmissions, submissionOf } from '../submission-rows.ts'
+import { type SelectedSubmission, selectWith, submissionOf } from '../submission-rows.ts'
 import { batchKey, databaseNow, nobodyHas, runnerIsThere } from './engine.ts'
 
 /** Rows whose runner is gone. What a file still has to send is no runner's own. */
 const selectAbandoned = `
-SELECT s.*, k.kind FROM (${selectSubmissions}) s JOIN batches k ON k.id = s.batch_id
+${selectWith('b.kind')}
 WHERE ((s.state = 'sending') OR (s.state = 'pending' AND s.runner IS NOT NULL)) AND ${nobodyHas}`
 
 /** Compared again once the row is locked: its runner may be there after all, or be done with it. */
 const lockAbandoned = `
 SELECT 1 FROM submissions s
-WHERE s.batch_id = :batch_id AND s.row_number = :row_number AND s.state = :state
-  AND s.attempt_id IS NOT DISTINCT FROM CAST(:attempt_id AS text) AND ${nobodyHas}
+WHERE s.batch_id = :batchId AND s.row_number = :row AND s.state = :state
+  AND s.attempt_id IS NOT DISTINCT FROM CAST(:attemptId AS text) AND ${nobodyHas}
 FOR UPDATE OF s`
 
 const insertRunner = `
@@ -104,8 +104,9 @@ export class Runner implements Holds {
   }
 
   async *abandoned(engine: Engine): AsyncGenerator<Abandoned> {
-    for (const found of await engine.run(all<{ kind: BatchKind }>(selectAbandoned))) {
-      yield { row: submissionOf(found), kind: found.kind, lock: lockAbandoned }
+    for (const found of await engine.run(all<SelectedSubmission & { kind: BatchKind }>(selectAbandoned))) {
+      const { kind, ...row } = submissionOf(found)
+      yield { row, kind, lock: lockAbandoned }
     }
   }
 

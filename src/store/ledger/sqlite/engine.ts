@@ -8,10 +8,11 @@ import {
   type Engine,
   type ParameterRows,
   type Query,
+  type Values,
   type Within,
   type Work,
 } from '../engine.ts'
-import type { Columns } from '../schema.ts'
+import { columnOf, type Columns } from '../schema.ts'
 import { statSync } from 'node:fs'
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
@@ -61,7 +62,15 @@ export function storeFailure(location: string, error: unknown): Error {
   return new Failure(`cannot use the store "${location}": ${why}`, { hint, cause: error })
 }
 
-type Values = Record<string, SQLInputValue>
+type Bound = Record<string, SQLInputValue>
+
+/** SQLite has no booleans, and its driver knows no undefined. */
+function bound(values: Values): Bound {
+  const found: Bound = {}
+  for (const [name, value] of Object.entries(values) as [string, SQLInputValue | boolean | undefined][])
+    found[name] = typeof value === 'boolean' ? Number(value) : (value ?? null)
+  return found
+}
 
 /** After one of these the disk and SQLite's idea of it may differ, so nothing more is tried. */
 const fatal = new Set<number | undefined>([10, 11, 13, 26])
@@ -95,16 +104,16 @@ export class Database {
   }
 
   get(sql: string, values: Values = {}): unknown {
-    return this.#guard(() => this.#statement(sql).get(values))
+    return this.#guard(() => this.#statement(sql).get(bound(values)))
   }
 
   all(sql: string, values: Values = {}): unknown[] {
-    return this.#guard(() => this.#statement(sql).all(values))
+    return this.#guard(() => this.#statement(sql).all(bound(values)))
   }
 
   /** How many rows it changed. */
   run(sql: string, values: Values = {}): number {
-    return this.#guard(() => Number(this.#statement(sql).run(values).changes))
+    return this.#guard(() => Number(this.#statement(sql).run(bound(values)).changes))
   }
 
   /** All statements of `work`, in the transaction that is open or each by itself. */
@@ -171,7 +180,7 @@ export class Database {
   }
 
   #answer({ kind, sql, values }: Query): unknown {
-    return this[kind](sql, values as Values)
+    return this[kind](sql, values)
   }
 
   #statement(sql: string): StatementSync {
@@ -232,7 +241,7 @@ export function makeDurable(database: Database): void {
 
 /** One list of JSON: it holds no bytes. */
 function sqliteRows(columns: Columns): ParameterRows {
-  const names = Object.keys(columns).map((name) => `value ->> '${name}' AS ${name}`)
+  const names = Object.keys(columns).map((field) => `value ->> '${field}' AS ${columnOf(field)}`)
   return {
     from: `(SELECT ${names.join(', ')}, key AS place FROM json_each(:rows)) AS came`,
     values: (rows) => ({ rows: JSON.stringify(rows) }),
@@ -241,10 +250,10 @@ function sqliteRows(columns: Columns): ParameterRows {
 
 /** A row a statement: without a network between them nothing is gained by more. */
 function sqliteInsert(table: string, columns: Columns): ReturnType<Dialect['insert']> {
-  const names = Object.keys(columns)
-  const values = names.map((name) => `:${name}`)
+  const fields = Object.keys(columns)
+  const values = fields.map((field) => `:${field}`)
   return {
-    sql: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${values.join(', ')})`,
+    sql: `INSERT INTO ${table} (${fields.map(columnOf).join(', ')}) VALUES (${values.join(', ')})`,
     values: (rows) => [...rows],
   }
 }

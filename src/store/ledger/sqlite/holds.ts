@@ -11,7 +11,7 @@ import type { Clock } from '../../../host/clock.ts'
 import { processId } from '../../../host/process-id.ts'
 import type { Random } from '../../../host/random.ts'
 import type { Hold } from '../holds.ts'
-import { selectSubmissions, submissionOf } from '../submission-rows.ts'
+import { type SelectedSubmission, selectSubmissions, submissionOf } from '../submission-rows.ts'
 
 /**
  * From the submissions to their batches (CROSS JOIN keeps that order): few are unfinished, batches are many. What is
@@ -39,7 +39,7 @@ async function* abandoned(engine: Engine, take: Holds['take']): AsyncGenerator<A
     const hold = await take(batch)
     if (hold === undefined) continue
     try {
-      const rows = await engine.run(all(selectUnfinishedRows, { id: batch.id }))
+      const rows = await engine.run(all<SelectedSubmission>(selectUnfinishedRows, { id: batch.id }))
       for (const row of rows) yield { row: submissionOf(row), kind: batch.kind }
     } finally {
       await hold.release()

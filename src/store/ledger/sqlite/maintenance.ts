@@ -20,10 +20,10 @@ export function sqliteUpkeep(database: Database): Upkeep {
   return {
     *figures() {
       const version = yield* get<{ version: string }>('SELECT sqlite_version() AS version')
-      const format = yield* get<{ user_version: number }>('PRAGMA user_version')
+      const format = yield* get<{ userVersion: number }>('PRAGMA user_version')
       return {
         bytes: bytesOf(location),
-        format: format?.user_version ?? 0,
+        format: format?.userVersion ?? 0,
         engine: `SQLite ${version?.version}`,
       }
     },
