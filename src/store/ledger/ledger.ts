@@ -397,8 +397,9 @@ export class EngineLedger {
 
   /** How far the clock that says `now` is ahead of the one that times attempts, in ms; 0 where they are the same. */
   async clockAheadMs(now: number): Promise<number> {
-    const asked = get<{ now: number | undefined }>(`SELECT ${this.#engine.dialect.clock} AS now`)
-    return now - ((await this.#engine.run(asked))?.now ?? now)
+    const { clock } = this.#engine.dialect
+    const shared = await this.#engine.run(get<{ now: number | undefined }>(`SELECT ${clock} AS now`))
+    return now - (shared?.now ?? now)
   }
 
   /** Records what a read at a service says of an accepted request. A terminal status is never replaced. */
