@@ -18,7 +18,7 @@ export async function requestIdsOf(app: App, named: readonly string[]): Promise<
 /** The same of one, of any service where none is said. */
 export async function requestIdOf(app: App, named: string, baseUrl?: string): Promise<string> {
   if (isWholeId(named)) return named
-  const { findRequestId } = await import('../usecases/request/find-id.ts')
+  const { findRequestId } = await import('../usecases/request/read-requests.ts')
   return findRequestId(await app.services('ledger', 'inbox'), named, baseUrl)
 }
 

@@ -4,7 +4,7 @@ import { showReview } from '../output/views/order.ts'
 import { phoneRepair } from '../usecases/form/phone-repair.ts'
 import { DraftKeeper } from '../usecases/request/draft-keeper.ts'
 import type { PrepareOptions } from '../usecases/request/prepare-order.ts'
-import type { SimilarQuestion } from '../usecases/request/similar-question.ts'
+import type { SimilarQuestion } from '../usecases/request/create.ts'
 import { keepSuccessions } from './request.ts'
 
 /** What keeps the answers of one person; `resume` is the command line that goes on from them. */

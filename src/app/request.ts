@@ -7,10 +7,8 @@ import { RefcheckError } from '../errors/base.ts'
 import type { UnavailableError } from '../errors/kinds.ts'
 import { progressLine } from '../output/bar.ts'
 import { createEventText } from '../output/views/notices.ts'
-import { announceInFlight } from '../usecases/request/announce-in-flight.ts'
-import { lookForOrder } from '../usecases/request/look.ts'
-import { SimilarQuestion } from '../usecases/request/similar-question.ts'
-import type { OrderPorts } from '../usecases/request/ports.ts'
+import { announceInFlight, type OrderPorts } from '../usecases/request/send.ts'
+import { lookForOrder, SimilarQuestion } from '../usecases/request/create.ts'
 
 /** A wait for the quota that is worth a word, in seconds. */
 const longPause = 5

@@ -5,7 +5,7 @@ import { rowStates } from '../../cli/flags/states.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
 import { findBatch, listRows } from '../../usecases/batch/read-batch.ts'
-import { withListedReasons } from '../../usecases/request/error-reasons.ts'
+import { withListedReasons } from '../../usecases/request/read-requests.ts'
 import { filePlace } from '../../app/batch.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {

@@ -1,10 +1,9 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { requestIdArg } from '../../cli/flags/identifiers.ts'
-import { readRequests } from '../../usecases/request/read.ts'
+import { readRequests, withReasons } from '../../usecases/request/read-requests.ts'
 import { requestsView } from '../../output/views/request.ts'
 import { isUnread, withPackageNames } from '../../domain/request/result.ts'
-import { withReasons } from '../../usecases/request/error-reasons.ts'
 import { requestIdsOf } from '../../app/ids.ts'
 import { keepReads } from '../../app/request.ts'
 

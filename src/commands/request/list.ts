@@ -7,10 +7,9 @@ import { requestStatus } from '../../cli/flags/states.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { following, readMeter } from '../../app/request.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'
-import { listRequests, refreshRequests } from '../../usecases/request/list.ts'
+import { listRequests, refreshRequests, withListedReasons } from '../../usecases/request/read-requests.ts'
 import { type ListedRequest, named, withFailures } from '../../domain/request/listing.ts'
 import { gravest } from '../../domain/request/result.ts'
-import { withListedReasons } from '../../usecases/request/error-reasons.ts'
 import { batchIdOf } from '../../app/ids.ts'
 
 export default class RequestList extends BaseCommand<typeof RequestList> {

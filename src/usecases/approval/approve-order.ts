@@ -5,7 +5,7 @@ import { mayBeAsked } from '../../domain/submission/match.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { type PlacedOrder, type PlaceOptions, placeOrder } from '../request/place-order.ts'
 import { prepareOrder, type PrepareOptions } from '../request/prepare-order.ts'
-import type { SimilarQuestion } from '../request/similar-question.ts'
+import type { SimilarQuestion } from '../request/create.ts'
 import { type Approval, claimPlan } from './find-plan.ts'
 
 export interface ApproveOrderPorts extends Omit<PrepareOptions, 'yes' | 'isFixed' | 'doubt' | 'repair'> {

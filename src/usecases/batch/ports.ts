@@ -7,7 +7,7 @@ import type { Batches } from '../../store/ledger/batches.ts'
 import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import type { SchemaCache } from '../form/load-schema.ts'
 import type { Governor } from '../quota/governor.ts'
-import type { OrderPorts } from '../request/ports.ts'
+import type { OrderPorts } from '../request/send.ts'
 
 /** What running a batch needs of the world. */
 export interface RunPorts extends Omit<OrderPorts, 'onEvent'> {

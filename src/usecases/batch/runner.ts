@@ -18,9 +18,7 @@ import type { Attempt } from '../../domain/submission/submission.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { packageGone, rowsNoLongerFit } from './packages.ts'
-import { newAttempt, sendAttempt } from '../request/attempt.ts'
-import { prove } from '../request/prove.ts'
-import { settle, untilRecorded } from '../request/settle.ts'
+import { newAttempt, sendAttempt, prove, settle, untilRecorded } from '../request/send.ts'
 
 const everyMs = 500
 /** Past the longest POST and the lease of whoever died in the middle of one. */

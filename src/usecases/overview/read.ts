@@ -16,7 +16,7 @@ import { countedChecks } from '../../domain/request/check-counts.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Services } from '../services.ts'
-import { errorReason } from '../request/error-reasons.ts'
+import { errorReason } from '../request/read-requests.ts'
 
 /** The inbox of what is shown. */
 export type OverviewServices = Pick<Services, 'ledger' | 'batches' | 'inboxToShow' | 'clock'>

@@ -1,24 +1,21 @@
-import { newAttempt, sendAttempt } from './attempt.ts'
+import { newAttempt, sendAttempt, type OrderPorts, prove, settle } from './send.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import { quotaUsedUp } from '../../domain/quota/used-up.ts'
 import type { Created, CreateOptions } from '../../domain/request/events.ts'
 import { changedElsewhere } from '../../domain/submission/attempt.ts'
 import { backoffMs } from '../../domain/submission/backoff.ts'
-import { refusedOrder, settleHint } from '../../domain/submission/duplicate.ts'
+import { refusedOrder, settleHint, stopMessage } from '../../domain/submission/duplicate.ts'
 import { mayBeAsked, type Stop } from '../../domain/submission/match.ts'
 import type { Outcome } from '../../domain/submission/outcome.ts'
 import { known } from '../../domain/submission/settlement.ts'
-import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
+import type { Attempt, RowVersion, BatchRef, NewBatch } from '../../domain/submission/submission.ts'
 import type { ErrorDetails, RefcheckError } from '../../errors/base.ts'
 import { InternalError, InterruptedError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
-import type { OrderPorts } from './ports.ts'
-import { singleOrder } from './look.ts'
-import { prove } from './prove.ts'
-import { settle } from './settle.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
 
 const untouched = 'interrupted; nothing was ordered'
 
-export interface SimilarQuestion {
+export interface OrderOptions extends CreateOptions {
   /** Whether it is to be ordered although somebody similar was; undefined where nobody can be asked. */
   onSimilar?: ((stop: Stop) => Promise<boolean>) | undefined
 }
@@ -36,7 +33,7 @@ export interface SimilarQuestion {
 export async function createRequest(
   ports: OrderPorts,
   order: RequestBody,
-  options: CreateOptions & SimilarQuestion,
+  options: OrderOptions,
 ): Promise<Created> {
   const { ledger, clock, random, signal, onEvent } = ports
   if (signal?.aborted) throw new InterruptedError(untouched)
@@ -57,7 +54,7 @@ async function add(
   ports: OrderPorts,
   batch: { id: string; kind: 'single' },
   order: RequestBody,
-  options: CreateOptions & SimilarQuestion,
+  options: OrderOptions,
 ): Promise<RowVersion> {
   const { ledger } = ports
   const newBatch = singleOrder(ports, batch, order)
@@ -74,7 +71,7 @@ async function add(
 async function requireYes(
   { api: { baseUrl } }: OrderPorts,
   stop: Stop,
-  { onSimilar }: CreateOptions & SimilarQuestion,
+  { onSimilar }: OrderOptions,
 ): Promise<void> {
   if (!mayBeAsked(stop) || onSimilar === undefined || !(await onSimilar(stop)))
     throw refusedOrder(stop, baseUrl)
@@ -238,4 +235,94 @@ function interruption(
   details?: ErrorDetails,
 ): InterruptedError | undefined {
   return signal?.aborted ? new InterruptedError(`interrupted; ${known(outcome)}`, details) : undefined
+}
+
+type LookPorts = Pick<OrderPorts, 'api' | 'ledger' | 'account' | 'clock' | 'random'>
+
+/** What would stand in the way of an order, with nothing ordered and nothing kept. */
+export async function lookForOrder(
+  ports: LookPorts,
+  order: RequestBody,
+  guard: { allowDuplicate: boolean; allowSimilar: boolean },
+): Promise<Stop | undefined> {
+  const batch = { id: ports.random.uuid(), kind: 'single' } as const
+  return ports.ledger.look(singleOrder(ports, batch, order), guard)
+}
+
+/** An order as a batch of one. */
+function singleOrder(
+  { api: { baseUrl, userEmail }, clock, account }: Pick<LookPorts, 'api' | 'clock' | 'account'>,
+  batch: BatchRef,
+  order: RequestBody,
+): NewBatch {
+  const { package_id: packageId, recipient } = order
+  const body = new TextEncoder().encode(JSON.stringify(order))
+  return {
+    ...batch,
+    addedAt: clock.now(),
+    baseUrl,
+    userEmail,
+    account,
+    submissions: [{ packageId, recipient, body }],
+  }
+}
+
+/**
+ * Asks whether to order although somebody similar was (default No; `--yes` never says so): as soon as the person is
+ * known, where more is asked, and in the final question of the review where there is one; else by itself. `look`: what stands in an order's way.
+ */
+export class SimilarQuestion {
+  readonly #prompter: Pick<Prompter, 'confirm'> | undefined
+  /** What stands in an order's way now. */
+  readonly look: (order: RequestBody) => Promise<Stop | undefined>
+  #shown: Stop | undefined
+
+  constructor(
+    prompter: Pick<Prompter, 'confirm'> | undefined,
+    look: (order: RequestBody) => Promise<Stop | undefined>,
+  ) {
+    this.#prompter = prompter
+    this.look = look
+  }
+
+  /**
+   * As soon as the person is known: throws a DuplicateError where the order cannot be made whatever else is answered.
+   * Where more is asked, it asks about somebody similar first; an InterruptedError where that is not to be ordered.
+   */
+  async early(order: RequestBody, baseUrl: string, isMoreAsked: boolean): Promise<void> {
+    const stop = await this.look(order)
+    if (stop === undefined) return
+    if (!mayBeAsked(stop)) throw refusedOrder(stop, baseUrl)
+    if (!isMoreAsked) return
+    const question = { message: `${sentence(stop)} Go on all the same?`, isGrave: true }
+    if ((await this.#prompter?.confirm(question)) !== true)
+      throw new InterruptedError('cancelled; nothing was ordered')
+  }
+
+  /** For the final question of the review. */
+  async doubt(order: RequestBody): Promise<string | undefined> {
+    const stop = await this.look(order)
+    this.#shown = stop !== undefined && mayBeAsked(stop) ? stop : undefined
+    return this.#shown && sentence(this.#shown)
+  }
+
+  /** Whether the order is to be made; what the review has shown is not asked again. */
+  async isConfirmed(stop: Stop): Promise<boolean> {
+    if (this.#shown !== undefined && isSame(this.#shown, stop)) return true
+    const question = { message: `${sentence(stop)} Order anyway?`, initial: false, isGrave: true }
+    return (await this.#prompter?.confirm(question)) === true
+  }
+}
+
+function isSame(one: Stop, other: Stop): boolean {
+  return (
+    one.order.batchId === other.order.batchId &&
+    one.order.row === other.order.row &&
+    one.reason === other.reason
+  )
+}
+
+function sentence(stop: Stop): string {
+  const text = stopMessage(stop)
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }

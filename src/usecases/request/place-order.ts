@@ -1,16 +1,16 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { createRequest, type SimilarQuestion } from './create.ts'
+import { createRequest, type OrderOptions } from './create.ts'
 import type { Created } from '../../domain/request/events.ts'
 import { checksText } from '../../domain/request/check-counts.ts'
 import type { Order } from '../../domain/request/order.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InterruptedError, InvalidInputError } from '../../errors/kinds.ts'
 import { loadSchema, type SchemaCache } from '../form/load-schema.ts'
-import type { OrderPorts } from './ports.ts'
+import type { OrderPorts } from './send.ts'
 import { waitForRequests, type WaitOptions } from './wait.ts'
 
-export interface PlaceOptions extends OrderPorts, SimilarQuestion {
+export interface PlaceOptions extends OrderPorts, Pick<OrderOptions, 'onSimilar'> {
   cache: SchemaCache
   /** For reads that may wait as long as it takes. */
   patientApi: Api

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Submission } from '../../../src/domain/submission/submission.ts'
-import { findRequestId } from '../../../src/usecases/request/find-id.ts'
+import { findRequestId } from '../../../src/usecases/request/read-requests.ts'
 
 const order = (requestId: string, requestStatus?: string): Submission =>
   ({

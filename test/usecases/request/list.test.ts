@@ -8,7 +8,7 @@ import { ForbiddenError, NotFoundError } from '../../../src/errors/kinds.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
-import { listRequests, refreshRequests } from '../../../src/usecases/request/list.ts'
+import { listRequests, refreshRequests } from '../../../src/usecases/request/read-requests.ts'
 import { bound } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 

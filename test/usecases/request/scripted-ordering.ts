@@ -5,7 +5,7 @@ import type { CreateEvent, CreateOptions } from '../../../src/domain/request/eve
 import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
-import type { OrderPorts } from '../../../src/usecases/request/ports.ts'
+import type { OrderPorts } from '../../../src/usecases/request/send.ts'
 
 export const twoMinutes: CreateOptions = { allowDuplicate: false, waitBudgetMs: 120_000 }
 

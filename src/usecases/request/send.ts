@@ -1,14 +1,79 @@
+import type { Api } from '../../api/api.ts'
+import type { CreateEvent } from '../../domain/request/events.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Random } from '../../host/random.ts'
+import type { Governor } from '../quota/governor.ts'
+import type { Ledger } from '../../store/ledger/ledger.ts'
+import { longestPauseMs, changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
+import type { CreateAnswer } from '../../domain/submission/create-answer.ts'
+import {
+  type Outcome,
+  outcomeOf,
+  answeredTwice,
+  answeredWithAnothers,
+} from '../../domain/submission/outcome.ts'
+import type { Attempt, NewAttempt, RowVersion, Submission } from '../../domain/submission/submission.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { UnavailableError, StoreBusyError } from '../../errors/kinds.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { differences } from '../../domain/batch/reconciliation.ts'
-import { changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
 import type { Change } from '../../domain/submission/change.ts'
-import { answeredTwice, answeredWithAnothers, type Outcome } from '../../domain/submission/outcome.ts'
 import { changeFor, notRecorded } from '../../domain/submission/settlement.ts'
-import type { Attempt, RowVersion, Submission } from '../../domain/submission/submission.ts'
-import { StoreBusyError } from '../../errors/kinds.ts'
-import type { Clock } from '../../host/clock.ts'
-import { rowsOfRequest } from './find-id.ts'
-import type { OrderPorts } from './ports.ts'
+import { rowsOfRequest } from './read-requests.ts'
+
+/** What ordering needs of the world. */
+export interface OrderPorts {
+  api: Api
+  ledger: Ledger
+  /** Whose people are ordered; '' where nobody named an account. */
+  account?: string | undefined
+  clock: Clock
+  random: Random
+  /** Where the quota is shared with other commands; without one the service’s own 429s set the pace. */
+  governor?: Governor | undefined
+  /** Ctrl-C. An exchange under way is finished and journaled first. */
+  signal?: AbortSignal | undefined
+  onEvent?: ((event: CreateEvent) => void) | undefined
+}
+
+/** What an attempt that is about to begin is journaled with. */
+export function newAttempt({ api, clock, random }: OrderPorts): NewAttempt {
+  return {
+    attemptId: random.uuid(),
+    at: clock.now(),
+    monotonic: clock.monotonic(),
+    userEmail: api.userEmail,
+  }
+}
+
+/**
+ * Makes an attempt that has just been journaled: the bytes sent are the journaled ones. For its caller to do
+ * once, and to journal the outcome.
+ */
+export async function sendAttempt({ api, clock }: OrderPorts, attempt: Attempt): Promise<Outcome> {
+  if (!isFresh(attempt, clock)) {
+    const error = new UnavailableError('more than 5 s passed between recording the order and sending it', {
+      hint: 'Nothing was ordered. Run it again.',
+    })
+    return { kind: 'unsent', error }
+  }
+  return outcomeOf(await post(api, attempt.body))
+}
+
+/** The wall clock counts the time a machine was suspended; the other one knows when the wall clock was set back. */
+function isFresh(attempt: Attempt, clock: Clock): boolean {
+  return Math.max(clock.now() - attempt.at, clock.monotonic() - attempt.monotonic) <= longestPauseMs
+}
+
+/** No signal goes along: an exchange that has begun is finished, within its limits. */
+async function post(api: OrderPorts['api'], body: Uint8Array): Promise<CreateAnswer> {
+  try {
+    return await api.createRequest(body)
+  } catch (error) {
+    const known = error instanceof RefcheckError ? error : undefined
+    return { kind: 'lost', error: known ?? new UnavailableError('the connection broke', { cause: error }) }
+  }
+}
 
 type AcceptedOutcome = Extract<Outcome, { kind: 'accepted' }>
 
@@ -17,7 +82,7 @@ const longestBusyMs = 600_000
 const busyPauseMs = 500
 
 /** A row as its attempt has left it, and what the attempt came to in the end. */
-export interface Settled {
+interface Settled {
   version: RowVersion
   outcome: Outcome
 }
@@ -68,7 +133,7 @@ async function settleMixedUp(
   return { version: { ...attempt, state: change.to }, outcome: { ...outcome, halts } }
 }
 
-/** Undefined where the read fails: then nothing shows whose the request is. */
+/** Undefined where the read fails: then nothing shows whose the request is, and nothing is proven. */
 async function readOnce(
   { api, signal }: OrderPorts,
   requestId: string,
@@ -133,4 +198,69 @@ async function settleElsewhere(ports: OrderPorts, attempt: Attempt, change: Chan
     if (await ports.ledger.move({ ...attempt, state }, { ...change, decision: cameLater })) return
   }
   throw changedElsewhere()
+}
+
+/**
+ * Reads the id that came with a failed answer: "After a 5xx, if a request_id was obtained, read the
+ * request before creating another." A 200 with this package, person, requester and time, on an id that no other order
+ * of the store has, proves the order: it becomes `accepted`. Undefined where nothing is proven.
+ */
+export async function prove(
+  ports: OrderPorts,
+  unknown: RowVersion,
+  offeredId: string,
+): Promise<RequestResource | undefined> {
+  const { ledger, clock, onEvent } = ports
+  onEvent?.({ name: 'proving', requestId: offeredId })
+  const request = await readOnce(ports, offeredId)
+  if (request === undefined) return undefined
+  const rows = await ledger.list({ batchId: unknown.batchId, states: ['unknown'] })
+  const sent = rows.find(({ row }) => row === unknown.row)
+  if (sent === undefined || differences(sent, request, await serviceAheadMs(ports))?.length !== 0)
+    return undefined
+  if ((await rowsOfRequest(ports, request.request_id)).length > 0) return undefined
+  const took = await ledger.move(unknown, {
+    to: 'accepted',
+    at: clock.now(),
+    requestId: request.request_id,
+    requestStatus: request.status,
+    decision: {
+      by: 'refcheck',
+      why: 'the answer named this request, and reading it showed the same package, person, requester and time',
+    },
+  })
+  return took ? request : undefined
+}
+
+/**
+ * How far the service's clock is ahead of the one that times attempts: on PostgreSQL that is the database's, and not this
+ * machine's. Undefined where the service has not said its time.
+ */
+export async function serviceAheadMs({
+  api,
+  ledger,
+  clock,
+}: Pick<OrderPorts, 'api' | 'ledger' | 'clock'>): Promise<number | undefined> {
+  const aheadOfMachine = api.clockDifferenceMs()
+  if (aheadOfMachine === undefined) return undefined
+  return aheadOfMachine + (await ledger.clockAheadMs(clock.now()))
+}
+
+/** The same API, which says what is waited for where a person stops the program in the middle of an order. */
+export function announceInFlight(api: Api, signal: AbortSignal, note: (text: string) => void): Api {
+  const stopped = (): void =>
+    note(
+      'An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.',
+    )
+  return {
+    ...api,
+    async createRequest(body, own) {
+      signal.addEventListener('abort', stopped, { once: true })
+      try {
+        return await api.createRequest(body, own)
+      } finally {
+        signal.removeEventListener('abort', stopped)
+      }
+    },
+  }
 }
