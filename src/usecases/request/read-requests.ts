@@ -22,7 +22,6 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Governor } from '../quota/governor.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
-import { errorReasonOf } from '../../domain/webhook/events.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
@@ -166,8 +165,11 @@ export async function errorReason(
   requestId: string,
 ): Promise<string | undefined> {
   let reason: string | undefined
-  for await (const { body } of inbox.list({ baseUrl, requestId, status: 'ERROR' }))
+  for await (const { body } of inbox.list({ baseUrl, requestId, status: 'ERROR' })) {
+    // Loads zod, which lists of requests do without.
+    const { errorReasonOf } = await import('../../domain/webhook/events.ts')
     reason = errorReasonOf(body) ?? reason
+  }
   return reason
 }
 
