@@ -128,7 +128,7 @@ test('a secret of any profile that is pasted as an id is not repeated, although 
   }
 })
 
-test('a key is kept neither as a setting nor as the name of a profile', async () => {
+test('a key is kept neither as a setting nor as the name of a profile or an account', async () => {
   const here = await session({ newcomer: true })
   const key = 'EqQm4LRGWP4mk2aEguhezNLhRkBuyRra'
   expect(
@@ -136,6 +136,7 @@ test('a key is kept neither as a setting nor as the name of a profile', async ()
       `config set output-dir ${key}`,
       `config set output-dir /srv/${key}/reports`,
       `auth login --profile ${key}`,
+      `store accounts add ${key}`,
       'config list --json --jq .[].value|select(.)',
     ]),
   ).toMatchInlineSnapshot(`
@@ -152,6 +153,11 @@ test('a key is kept neither as a setting nor as the name of a profile', async ()
     $ refcheck auth login --profile EqQm4LRGWP4mk2aEguhezNLhRkBuyRra
     2> Error: what looks like an API key is not a name for a profile
     2> Give the key to: refcheck auth login --profile …
+    exit 2
+
+    $ refcheck store accounts add EqQm4LRGWP4mk2aEguhezNLhRkBuyRra
+    2> Error: what looks like an API key is not a name for an account
+    2> Give the key to: refcheck auth login
     exit 2
 
     $ refcheck config list --json --jq .[].value|select(.)

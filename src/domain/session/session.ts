@@ -1,7 +1,7 @@
 import { apiKeyLength } from '../../contract/headers.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { isLoopbackUrl } from '../../contract/loopback.ts'
-import { holdsApiKey, redactArgument } from '../wording/redact-argument.ts'
+import { redactArgument, requireNoApiKey } from '../wording/redact-argument.ts'
 import type { User } from '../../contract/user.ts'
 import { RefcheckError } from '../../errors/base.ts'
 
@@ -140,11 +140,7 @@ const reserved = new Set(['__proto__', 'constructor', 'prototype'])
  * above all are out, since a settings key is split on them.
  */
 export function checkProfileName(name: string): string {
-  if (holdsApiKey(name)) {
-    throw new InvalidInputError('what looks like an API key is not a name for a profile', {
-      hint: 'Give the key to: refcheck auth login',
-    })
-  }
+  requireNoApiKey(name, 'a profile')
   if (name.length <= maxProfileLength && /^[A-Za-z0-9_-]+$/.test(name) && !reserved.has(name)) return name
   const shown = redactArgument(name)
   throw new InvalidInputError(`"${shown}" is not a valid name for a profile`, {

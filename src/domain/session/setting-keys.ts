@@ -1,5 +1,5 @@
 import { parseDuration } from '../wording/duration.ts'
-import { redactArgument } from '../wording/redact-argument.ts'
+import { redactArgument, requireNoApiKey } from '../wording/redact-argument.ts'
 import { storeAddress } from '../store/address.ts'
 import { keptSince } from '../store/retention.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
@@ -62,6 +62,7 @@ function store(text: string): string {
  * Throws InvalidInputError for anything but 1 to 64 of a-z, 0-9, `.`, `_` and `-`.
  */
 export function accountName(text: string): string {
+  requireNoApiKey(text, 'an account')
   const name = text.trim().toLowerCase()
   if (/^[a-z0-9._-]{1,64}$/.test(name)) return name
   throw refused('account', text, 'a name of 1 to 64 letters a to z, digits and . _ -')

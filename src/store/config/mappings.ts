@@ -1,4 +1,4 @@
-import { redactArgument } from '../../domain/wording/redact-argument.ts'
+import { redactArgument, requireNoApiKey } from '../../domain/wording/redact-argument.ts'
 import { join } from 'node:path'
 
 import { type KeptMapping, keptReading } from '../../domain/batch/columns.ts'
@@ -33,6 +33,7 @@ export function openMappings(paths: Paths): Mappings {
 }
 
 function requireName(name: string): string {
+  requireNoApiKey(name, 'a mapping')
   if (/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(name)) return name.toLowerCase()
   throw new UsageError(`"${redactArgument(name)}" is not a valid name for a mapping`, {
     hint: 'Use letters, digits, - and _, such as: workday',

@@ -27,6 +27,12 @@ test.each(['', '../x', 'a b', '-x', 'x'.repeat(65)])('%j is no name of a mapping
   })
 })
 
+test('a key is no name, since the file would have it', async () => {
+  const name = 'EqQm4LRGWP4mk2aEguhezNLhRkBuyRra'
+  const refused = { code: 'invalid_input', message: 'what looks like an API key is not a name for a mapping' }
+  await expect(setUp().mappings.get(name)).rejects.toMatchObject(refused)
+})
+
 test.each(['{', '{}', '{"ignore":[1]}', '{"ignore":[],"map":{"first_name":7}}', 'null'])(
   'a damaged mapping is told, with how to make it anew: %s',
   async (text) => {
