@@ -1,6 +1,5 @@
 import { basename, dirname, resolve } from 'node:path'
 
-import { processId } from '../host/process-id.ts'
 import type { App } from './app.ts'
 import { timeToSend } from './time-to-send.ts'
 import { rememberWritten } from '../usecases/store/files-of-person.ts'
@@ -13,8 +12,8 @@ import { flatMemory } from '../host/memory.ts'
 import { ReportProgress, type ReadingTime } from '../output/views/report-progress.ts'
 import { following } from './request.ts'
 import type { ReportFolder } from '../store/reports/folder.ts'
+import type { FilingResult } from '../domain/report/filed.ts'
 import { fetchReports } from '../usecases/report/fetch.ts'
-import type { Filing } from '../usecases/report/fetch.ts'
 
 export interface FilingFlags {
   'name-template': string | undefined
@@ -31,40 +30,40 @@ interface Place {
   signal: AbortSignal
 }
 
-/** Opens the folder for this run alone, once nothing more can be wrong with the command line. */
-export async function openFiling(app: App, flags: FilingFlags, place: Place): Promise<Filing> {
-  const { clock } = app.context
+/** Files the reports of a source. The folder, whose path is answered too, belongs to this run alone. */
+export async function fileReports(
+  app: App,
+  flags: FilingFlags,
+  place: Place,
+): Promise<FilingResult & { folder: string }> {
   const template = parseTemplate(flags['name-template'] ?? defaultTemplate)
   const concurrency = flags.concurrency ?? Number((await app.setting('concurrency')) ?? 8)
-  const { source } = place
+  const { source, signal } = place
   // Requests by name wait as any call does; whole batches and stores as long as the quota takes.
   const isLong = source.kind === 'batch' || source.kind === 'completed' || source.kind === 'all'
   const isPatient = flags.wait || (isLong && flags.timeout === undefined)
-  const reading = isPatient ? (await app.services('patientApi')).patientApi : (await app.services('api')).api
+  const { api, patientApi, clock } = await app.services('api', 'patientApi', 'clock')
   const { folder, file } = await openFolder(app, place, flags.overwrite)
   const progress = new ReportProgress(app.reporter, clock, isLong ? readingTime(app) : undefined)
   const passed = flatMemory()
-  return {
+  const result = await fetchReports(source, {
+    api: isPatient ? patientApi : api,
+    ledger: async () => (await app.services('ledger')).ledger,
+    clock,
     folder,
-    run: () =>
-      fetchReports(source, {
-        api: reading,
-        ledger: async () => (await app.services('ledger')).ledger,
-        clock,
-        folder,
-        file,
-        template,
-        overwrite: flags.overwrite,
-        concurrency,
-        waitMs: flags.wait ? (flags.timeout ?? Number.POSITIVE_INFINITY) : undefined,
-        signal: place.signal,
-        onEvent: (event) => {
-          progress.take(event)
-          if (event.name === 'received') passed(Math.max(0, event.bytes))
-        },
-        following: () => following(app),
-      }),
-  }
+    file,
+    template,
+    overwrite: flags.overwrite,
+    concurrency,
+    waitMs: flags.wait ? (flags.timeout ?? Number.POSITIVE_INFINITY) : undefined,
+    signal,
+    onEvent: (event) => {
+      progress.take(event)
+      if (event.name === 'received') passed(Math.max(0, event.bytes))
+    },
+    following: () => following(app),
+  })
+  return { ...result, folder: folder.path }
 }
 
 /** By what this store knows of the quota at the start. */
@@ -78,18 +77,13 @@ async function openFolder(
   { typed, source }: Place,
   overwrite: boolean,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
-  const [{ standingAt, holdsPdf }, { ReportFolder }, { csv }] = await Promise.all([
-    import('../store/reports/file.ts'),
-    import('../store/reports/folder.ts'),
-    import('../output/csv.ts'),
-  ])
-  const { clock, random, cwd } = app.context
-  const path = resolve(cwd, typed)
+  const { standingAt, holdsPdf } = await import('../store/reports/file.ts')
+  const { reportFolders } = await app.services('reportFolders')
+  const path = resolve(app.context.cwd, typed)
   const standing = await standingAt(path)
   const place = destination(typed, path, standing, isSingle(source))
-  const options = { clock, random, pid: processId(), csv }
   if (place.kind === 'folder') {
-    const folder = await ReportFolder.open(path, options)
+    const folder = await reportFolders.open(path)
     if (folder.isOpenToAll)
       app.reporter.warn(
         `Every user of this machine may put files into ${path}; make it private with: chmod go-w ${shellWord(path)}`,
@@ -103,16 +97,18 @@ async function openFolder(
     })
   }
   const file = basename(path)
-  return { folder: await ReportFolder.open(dirname(path), { ...options, alone: file }), file }
+  return { folder: await reportFolders.open(dirname(path), file), file }
 }
 
-/** How a file is shown to the person, and what is said where it cannot be. */
-export function opener(app: App) {
-  return [
-    async (path: string) => {
-      const { openFile } = await import('../host/open-file.ts')
-      return openFile(path, { env: app.context.env, childEnv: await app.childEnvironment() })
-    },
-    (path: string, why: string): void => app.reporter.warn(`${path} was not opened: ${why}`),
-  ] as const
+/** Opens the report, or the folder of several, for the person to see. */
+export async function showReports(
+  app: App,
+  { folder, stored }: FilingResult & { folder: string },
+): Promise<void> {
+  const [first] = stored
+  if (first === undefined) return
+  const { openFile } = await import('../host/open-file.ts')
+  const path = stored.length === 1 ? first.path : folder
+  const why = await openFile(path, { env: app.context.env, childEnv: await app.childEnvironment() })
+  if (why !== undefined) app.reporter.warn(`${path} was not opened: ${why}`)
 }

@@ -7,12 +7,11 @@ import { isMissing } from '../domain/report/filed.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { startBatch } from '../usecases/batch/start.ts'
-import { fileAll } from '../usecases/report/fetch.ts'
 import type { ListedRequest } from '../domain/request/listing.ts'
 import { readAgain, unfinishedRequests } from '../usecases/request/read-requests.ts'
 import type { WorkerProfile } from '../usecases/worker/work.ts'
 import { batchStartPorts } from './batch.ts'
-import { openFiling } from './report.ts'
+import { fileReports } from './report.ts'
 import { following } from './request.ts'
 
 export interface WorkerChoices {
@@ -160,12 +159,11 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
         : async () => {
             const flags = { overwrite: false, wait: false, timeout: undefined, concurrency: undefined }
             const typed = resolve(app.context.cwd, folder)
-            const filing = await openFiling(
+            const { reports, failure } = await fileReports(
               app,
               { ...flags, 'name-template': undefined },
               { typed, source: { kind: 'all', isOurs }, signal },
             )
-            const { reports, failure } = await fileAll(filing)
             return { reports: reports.filter((each) => !isMissing(each) && !each.skipped).length, failure }
           },
   }

@@ -5,10 +5,9 @@ import { batchIdFlag, parseUuid, requestIdFlag } from '../../cli/flags/identifie
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { reportSource } from '../../app/report-source.ts'
-import { openFiling, opener } from '../../app/report.ts'
+import { fileReports, showReports } from '../../app/report.ts'
 import { isSingle, type SingleSource } from '../../domain/report/source.ts'
 import { reportsView } from '../../output/views/reports.ts'
-import { fileAll, showReports } from '../../usecases/report/fetch.ts'
 import { streamReport } from '../../usecases/report/one-report.ts'
 
 export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
@@ -73,11 +72,8 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
       return this.stream(source as SingleSource)
     }
     const typed = output ?? (await this.app.setting('output-dir')) ?? '.'
-    const filing = await openFiling(this.app, this.flags, { typed, source, signal: this.signal })
-    const result = await fileAll(filing)
-    if (this.flags.open && result.failure === undefined) {
-      await showReports(...opener(this.app), filing.folder.path, result.stored)
-    }
+    const result = await fileReports(this.app, this.flags, { typed, source, signal: this.signal })
+    if (this.flags.open && result.failure === undefined) await showReports(this.app, result)
     this.answer(reportsView(result, this.context.cwd), result.failure)
   }
 

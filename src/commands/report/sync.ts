@@ -2,9 +2,8 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { longTimeoutFlag } from '../../cli/flags/duration.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { openFiling } from '../../app/report.ts'
+import { fileReports } from '../../app/report.ts'
 import { syncSummary, syncView } from '../../output/views/reports.ts'
-import { fileAll } from '../../usecases/report/fetch.ts'
 
 export default class ReportSync extends BaseCommand<typeof ReportSync> {
   static override summary = 'Bring a folder up to date with all reports'
@@ -34,9 +33,8 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
     )
     const flags = { ...this.flags, overwrite: false, wait: false }
     const place = { typed: typed ?? '', source: { kind: 'all' }, signal: this.signal } as const
-    const filing = await openFiling(this.app, flags, place)
-    const result = await fileAll(filing)
+    const result = await fileReports(this.app, flags, place)
     this.app.reporter.note(syncSummary(result))
-    this.answer(syncView(result, filing.folder.path, this.context.cwd), result.failure)
+    this.answer(syncView(result, result.folder, this.context.cwd), result.failure)
   }
 }

@@ -1,6 +1,5 @@
-import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { filed, type FilingEvent, type FilingResult, type StoredReport } from '../../domain/report/filed.ts'
+import { filed, type FilingEvent, type FilingResult } from '../../domain/report/filed.ts'
 import type { ReportSource } from '../../domain/report/source.ts'
 import type { NameTemplate } from '../../domain/report/template.ts'
 import { checksText } from '../../domain/request/check-counts.ts'
@@ -9,19 +8,17 @@ import { addressOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { IncompleteError, NotFoundError } from '../../errors/kinds.ts'
-import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { ReportFolder } from '../../store/reports/folder.ts'
 import { requireSameService } from '../batch/same-organisation.ts'
+import type { Services } from '../services.ts'
 import { waitForRequests, type WaitOptions } from '../request/wait.ts'
 import { fileReports, type WantedRequest } from './filing.ts'
 import { fileOne } from './one-report.ts'
 
-export interface FetchOptions {
-  api: Api
+export interface FetchOptions extends Pick<Services, 'api' | 'clock'> {
   /** Asked for where the source is in the store. */
   ledger: () => Promise<Ledger>
-  clock: Clock
   folder: ReportFolder
   /** The name of a single report, where one was given. */
   file: string | undefined
@@ -30,16 +27,25 @@ export interface FetchOptions {
   concurrency: number
   /** Whether to wait until every report is ready, and for how many milliseconds at most. */
   waitMs: number | undefined
-  signal?: AbortSignal | undefined
-  onEvent?: ((event: FilingEvent) => void) | undefined
+  signal: AbortSignal
+  onEvent: (event: FilingEvent) => void
   /** What a wait needs besides. */
-  following?:
-    | (() => Promise<Pick<WaitOptions, 'governor' | 'inbox' | 'onStatus' | 'onTrouble' | 'onPaced'>>)
-    | undefined
+  following: () => Promise<Pick<WaitOptions, 'governor' | 'inbox' | 'onStatus' | 'onTrouble' | 'onPaced'>>
 }
 
-/** Every report of the source that can be had, in the folder. */
+/** Every report of the source that can be had, in the folder, which is closed; a manifest that could not be written is a failure too. */
 export async function fetchReports(source: ReportSource, options: FetchOptions): Promise<FilingResult> {
+  let result: FilingResult | undefined
+  try {
+    result = await fetched(source, options)
+  } finally {
+    const failure = await closed(options.folder)
+    if (result !== undefined) result.failure ??= failure
+  }
+  return result
+}
+
+async function fetched(source: ReportSource, options: FetchOptions): Promise<FilingResult> {
   switch (source.kind) {
     case 'ids':
     case 'url':
@@ -95,7 +101,7 @@ async function awaited(
   const { api, waitMs, clock, signal, following } = options
   if (waitMs === undefined) return { wanted: requestIds.map((requestId) => ({ requestId })) }
   const { results, failure } = await waitForRequests(api, requestIds, {
-    ...(await following?.()),
+    ...(await following()),
     goal: 'report',
     timeoutMs: waitMs,
     clock,
@@ -179,24 +185,6 @@ function idsOfRequests(rows: readonly Submission[]): string[] {
   return [...new Set(rows.flatMap((row) => row.requestId ?? []))]
 }
 
-/** A folder that reports can be put in. */
-export interface Filing {
-  folder: ReportFolder
-  run: () => Promise<FilingResult>
-}
-
-/** Files the reports and leaves the folder in order; a manifest that could not be written is a failure too. */
-export async function fileAll({ folder, run }: Filing): Promise<FilingResult> {
-  let result: FilingResult | undefined
-  try {
-    result = await run()
-  } finally {
-    const failure = await closed(folder)
-    if (result !== undefined) result.failure ??= failure
-  }
-  return result
-}
-
 async function closed(folder: ReportFolder): Promise<RefcheckError | undefined> {
   try {
     await folder.close()
@@ -205,18 +193,4 @@ async function closed(folder: ReportFolder): Promise<RefcheckError | undefined> 
     if (error instanceof RefcheckError) return error
     throw error
   }
-}
-
-/** Opens the report, or the folder of several, for the person to see. `open` says why it could not. */
-export async function showReports(
-  open: (path: string) => Promise<string | undefined>,
-  onUnopened: (path: string, why: string) => void,
-  folder: string,
-  stored: readonly StoredReport[],
-): Promise<void> {
-  const [first] = stored
-  if (first === undefined) return
-  const path = stored.length === 1 ? first.path : folder
-  const why = await open(path)
-  if (why !== undefined) onUnopened(path, why)
 }

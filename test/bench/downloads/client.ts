@@ -39,12 +39,13 @@ async function file(into: string): Promise<number> {
       overwrite: false,
       concurrency: 8,
       waitMs: undefined,
+      signal: new AbortController().signal,
+      following: () => Promise.reject(new Error('not waited for')),
       onEvent: (event) => {
         if (event.name === 'received' && event.bytes > 0) passed(event.bytes)
       },
     },
   )
-  await folder.close()
   if (failure !== undefined) throw failure
   return performance.now() - began
 }
