@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
+import { roomiestPlace } from './harness/roomiest-place.ts'
+
 // Times are told where the reader is.
 process.env['TZ'] = 'UTC'
+process.env['TMPDIR'] = roomiestPlace()
 
 /**
  * The sources run natively, by Node's own type stripping, so that the modules oclif loads and the

@@ -6,11 +6,21 @@ import { migrate } from '../../src/store/ledger/postgres/migrate.ts'
 
 /** Makes a store of an empty database, as `store migrate` does. */
 export async function makeStore(url: string): Promise<void> {
-  const read = postgresServer(url)
-  if ('why' in read) throw new Error(read.why)
-  const database = new Database(read.server, { clock: systemClock, busyMs: 5_000 })
+  const database = connected(url)
   await migrate(database, systemRandom)
-  // Where tests run, the folder of their settings may be in memory or end with a container.
+  await database.close()
+  await allowWithoutLog(url)
+}
+
+/** Where tests run, the folder of their settings may be in memory or end with a container. */
+export async function allowWithoutLog(url: string): Promise<void> {
+  const database = connected(url)
   await database.run(`INSERT INTO meta (name, value) VALUES ('without_log', convert_to('1', 'UTF8'))`)
   await database.close()
+}
+
+function connected(url: string): Database {
+  const read = postgresServer(url)
+  if ('why' in read) throw new Error(read.why)
+  return new Database(read.server, { clock: systemClock, busyMs: 5_000 })
 }

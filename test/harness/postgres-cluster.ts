@@ -9,17 +9,17 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { Client } from 'pg'
+
+import { roomiestPlace } from './roomiest-place.ts'
 
 const startsWithinMs = 20_000
 const superuser = 'owner'
@@ -53,14 +53,6 @@ function programs(folder: string): string {
   const copy = join(folder, 'native')
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
   return copy
-}
-
-/** In memory where there is room for it: a commit is then as quick as the server, and all else is as on a disk. */
-function roomiestPlace(): string {
-  const memory = '/dev/shm'
-  if (!existsSync(memory)) return tmpdir()
-  const { bavail, bsize } = statfsSync(memory)
-  return bavail * bsize > 4e9 ? memory : tmpdir()
 }
 
 function ownFolder(): string {

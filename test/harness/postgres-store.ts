@@ -1,6 +1,6 @@
-import { makeStore } from './made-store.ts'
 import { currentEpoch } from '../../src/store/ledger/postgres/engine.ts'
 import { asked, madeDatabase } from './postgres.ts'
+import { storeTemplate } from './shared-postgres.ts'
 
 let suite: Promise<string> | undefined
 
@@ -12,8 +12,14 @@ export function suiteStore(): Promise<string> {
 
 /** The same for one who drops it. */
 export async function madeStore(): Promise<string> {
-  const url = await madeDatabase()
-  await makeStore(url)
+  const url = await madeDatabase(storeTemplate)
+  await asked(
+    url,
+    `SET search_path = refcheck;
+     UPDATE meta SET value = convert_to(gen_random_uuid()::text, 'UTF8') WHERE name IN ('store_id', 'generation');
+     UPDATE meta SET value = sha256(gen_random_uuid()::text::bytea) WHERE name = 'fingerprint_key';
+     UPDATE meta SET value = convert_to(${currentEpoch}, 'UTF8') WHERE name = 'epoch'`,
+  )
   return url
 }
 

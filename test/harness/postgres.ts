@@ -29,12 +29,12 @@ export async function asked(url: string, sql: string): Promise<Record<string, un
   }
 }
 
-/** A new database that its caller drops. */
-export async function madeDatabase(): Promise<string> {
+/** A new database that its caller drops; the same as another one where that is named. */
+export async function madeDatabase(template = 'template1'): Promise<string> {
   const server = await sharedServer()
   // Digits alone: other random text in an address looks like a key, and is hidden in messages.
   const name = `test_${randomInt(1e9, 1e10)}`
-  await asked(server.replace('{}', 'postgres'), `CREATE DATABASE ${name}`)
+  await asked(server.replace('{}', 'postgres'), `CREATE DATABASE ${name} TEMPLATE ${template}`)
   return server.replace('{}', name)
 }
 

@@ -2,13 +2,16 @@ import { connect, createServer } from 'node:net'
 
 import { Cluster } from './postgres-cluster.ts'
 
+/** An empty store, of which tests get copies. */
+export const storeTemplate = 'made_store'
+
 const variable = 'REFCHECK_TEST_POSTGRES'
 
 /** Starts one PostgreSQL server for all files of a run, when the first of them asks for it; it ends with the run. */
 export default async function sharePostgres(): Promise<() => Promise<void>> {
   let cluster: Promise<Cluster> | undefined
   const server = createServer((socket) => {
-    cluster ??= Cluster.start()
+    cluster ??= startWithTemplate()
     socket.on('error', () => undefined)
     cluster.then(
       (started) => socket.end(JSON.stringify({ url: started.url('{}') })),
@@ -22,6 +25,14 @@ export default async function sharePostgres(): Promise<() => Promise<void>> {
     server.close()
     await (await cluster)?.stop()
   }
+}
+
+async function startWithTemplate(): Promise<Cluster> {
+  const cluster = await Cluster.start()
+  await cluster.ask(`CREATE DATABASE ${storeTemplate}`)
+  const { makeStore } = await import('./made-store.ts')
+  await makeStore(cluster.url(storeTemplate))
+  return cluster
 }
 
 /** The server's address, with `{}` for the database. */

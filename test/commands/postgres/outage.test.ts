@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { systemClock } from '../../../src/host/clock.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { makeStore } from '../../harness/made-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { world } from '../../harness/world.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
@@ -99,7 +100,7 @@ test.each(outages)(
     const database = await cluster.create()
     const env = { REFCHECK_STORE: cluster.url(database) }
     const { run, folder, sandbox, intercept } = await world({ clock: systemClock })
-    await run(['store', 'migrate'], { env })
+    await makeStore(env.REFCHECK_STORE)
     peopleFile(folder, emails(4))
     let posts = 0
     let ended: Promise<void> | undefined
@@ -134,7 +135,7 @@ test('a database that takes its time is given it: nobody waits for a word, and n
   const database = await cluster.create()
   const env = { REFCHECK_STORE: cluster.url(database) }
   const { run, folder, sandbox } = await world({ clock: systemClock })
-  await run(['store', 'migrate'], { env })
+  await makeStore(env.REFCHECK_STORE)
   await cluster.ask(
     `CREATE FUNCTION refcheck.slow() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN PERFORM pg_sleep(0.2); RETURN NULL; END $$;

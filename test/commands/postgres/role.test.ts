@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import type { Filter } from '../../harness/filters.ts'
+import { makeStore } from '../../harness/made-store.ts'
 import { asked, emptyDatabase } from '../../harness/postgres.ts'
 import { Screen, session } from '../../harness/session.ts'
 
@@ -45,7 +46,7 @@ test('a user who may change no table works with a store that its owner made, by 
     2> Rights that ordering needs are named by refcheck doctor. Grant it, or let the owner run: refcheck store migrate
     exit 1
   `)
-  await type('store migrate', { exported: { REFCHECK_STORE: owner } })
+  await makeStore(owner)
   await asked(owner, rights.replaceAll('{}', role))
   expect(
     await all(
@@ -113,7 +114,7 @@ test('a server that does not show its system identifier: nothing is ordered, and
   onTestFinished(async () => {
     await asked(owner, `DROP OWNED BY ${role}; DROP ROLE ${role}`)
   })
-  await type('store migrate', { exported: { REFCHECK_STORE: owner } })
+  await makeStore(owner)
   await asked(owner, rights.replaceAll('{}', role))
   await asked(owner, 'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
   peopleFile(folder, emails(2))

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { beginOne } from '../batches.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { connectTo } from './connect.ts'
+import { allowWithoutLog, makeStore } from '../../../harness/made-store.ts'
 import { asked, emptyDatabase } from '../../../harness/postgres.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
 import { migrateStore } from '../../../../src/store/ledger/open.ts'
@@ -45,6 +46,7 @@ test('several make it at once: one does, and all answer', async () => {
     newestFormat,
   ])
   expect(await Promise.all(databases.map((database) => formatOf(database, url)))).toEqual([1, 1, 1])
+  await allowWithoutLog(url)
   await beginOne((await place.store(url)).ledger, 'a@example.com')
 })
 
@@ -55,6 +57,7 @@ test('a store made where another was takes its key: it knows its people', async 
     return asked(url, `SELECT encode(value, 'hex') AS key FROM refcheck.meta WHERE name = 'fingerprint_key'`)
   }
   const former = await made()
+  await allowWithoutLog(url)
   await beginOne((await place.store(url)).ledger, 'a@example.com')
   await asked(url, 'DROP SCHEMA refcheck CASCADE')
   expect(await made()).toEqual(former)
@@ -67,6 +70,7 @@ test('a store of format 1 is brought to a later format, with every row as it was
   const url = await emptyDatabase()
   const database = connectTo(url)
   await migrate(database, systemRandom)
+  await allowWithoutLog(url)
   await beginOne((await place.store(url)).ledger, 'a@example.com')
   await expect(inspect(database, 'here', later)).rejects.toMatchObject({
     message: 'cannot use the store "here": it is of format 1, and this refcheck uses 2',
@@ -128,7 +132,7 @@ test.each([
 
 test('a user who may only read and write rows orders with it', async () => {
   const url = await emptyDatabase()
-  await migrate(connectTo(url), systemRandom)
+  await makeStore(url)
   const user = `clerk_${new URL(url).pathname.slice(1)}`
   await asked(
     url,
