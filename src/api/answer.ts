@@ -2,10 +2,18 @@ import type { z } from 'zod'
 
 import { type Envelope, envelope } from '../contract/envelope.ts'
 import { issueInWords } from '../contract/issue-words.ts'
-import { parseRetryAfter, type RetryAfter } from '../contract/retry-after.ts'
-import { UnavailableError } from '../errors/kinds.ts'
-import type { HttpHeaders } from '../http/types.ts'
 import { hasMoreValues } from '../contract/parse-json.ts'
+import { parseRetryAfter, type RetryAfter } from '../contract/retry-after.ts'
+import type { RefcheckError } from '../errors/base.ts'
+import {
+  ForbiddenError,
+  InvalidInputError,
+  NotFoundError,
+  ThrottledError,
+  UnauthenticatedError,
+  UnavailableError,
+} from '../errors/kinds.ts'
+import type { HttpHeaders } from '../http/types.ts'
 
 /** A header's only value; the first where it came more than once. */
 export function header(headers: HttpHeaders, name: string): string | undefined {
@@ -14,7 +22,7 @@ export function header(headers: HttpHeaders, name: string): string | undefined {
 }
 
 /** How long a 429 asks to wait. */
-export function retryAfter(answer: { headers: HttpHeaders }): RetryAfter {
+export function readRetryAfter(answer: { headers: HttpHeaders }): RetryAfter {
   return parseRetryAfter(header(answer.headers, 'retry-after'))
 }
 
@@ -104,5 +112,135 @@ export function requireAbout(
   throw new UnavailableError(`the answer is about another ${what}, not about ${what} ${asked}`, {
     status: 200,
     hint: 'None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.',
+  })
+}
+
+/** What to do about a status where an endpoint knows better than the matrix. */
+export type StatusHints = Readonly<Partial<Record<401 | 404, string>>> & {
+  /** What was asked for, as a message names it: "request 3f2b8c1e". */
+  readonly subject?: string | undefined
+  /** What a 401 means where no key is sent. */
+  readonly refused?: string | undefined
+}
+
+/** An answer that is not the documented success, reduced to what decides the error. */
+interface FailedAnswer {
+  status: number
+  /** Undefined where the body was not the documented envelope. */
+  envelope: Envelope | undefined
+  /** Seconds, for a 429. */
+  retryAfter?: number | undefined
+  hints?: StatusHints | undefined
+}
+
+const proxyHint = 'Check the base URL: something between this machine and the service may have answered.'
+
+/** The typed error for an answer, by the status matrix of the document ("Errors"). */
+export function failure({ status, envelope: answered, retryAfter, hints = {} }: FailedAnswer): RefcheckError {
+  const said = answered?.message.trim() ?? ''
+  const told = (fallback: string): string => (said === '' ? fallback : said)
+  if (status === 429) {
+    return new ThrottledError(told('the quota is used up'), {
+      status,
+      retryAfter,
+      hint: `Wait${retryAfter === undefined ? '' : ` ${retryAfter} s`} and run it again.`,
+    })
+  }
+  if (status < 400 || status >= 500) return unexpected(status, said)
+  if (answered === undefined) {
+    return new UnavailableError(`the answer (${status}) does not come from the service: it has no envelope`, {
+      status,
+      hint: proxyHint,
+    })
+  }
+  switch (status) {
+    case 400:
+    case 422:
+      return new InvalidInputError(told('the service refused the request as invalid'), {
+        status,
+        field: namedField(said),
+        hint: 'Nothing was done. Correct it and run it again.',
+      })
+    case 401:
+      return new UnauthenticatedError(hints.refused ?? told('the API key was refused'), {
+        status,
+        hint:
+          hints[401] ??
+          'A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login',
+      })
+    case 403:
+      return new ForbiddenError(told('the service does not allow this'), {
+        status,
+        hint: forbiddenHints[forbiddenCause(said)],
+      })
+    case 404:
+      return new NotFoundError(
+        hints.subject === undefined ? told('not found') : `${hints.subject} was not found`,
+        {
+          status,
+          hint:
+            hints[404] ?? 'Check the id. It may belong to another organisation, or be hidden from this user.',
+        },
+      )
+    default:
+      return unexpected(status, said)
+  }
+}
+
+/** The `<field path>` of a 400's `<field path>: <reason>`; undefined where the message has another shape. */
+export function namedField(message: string): string | undefined {
+  const end = message.indexOf(': ')
+  if (end <= 0 || end > 200) return undefined
+  const path = message.slice(0, end)
+  return /^[\w.[\]-]+$/.test(path) ? path : undefined
+}
+
+type ForbiddenCause = 'credits' | 'trial' | 'subscription' | 'role' | 'package' | 'membership' | 'unknown'
+
+const causes: readonly [ForbiddenCause, RegExp][] = [
+  ['credits', /\bcredits?\b/i],
+  ['trial', /\btrial\b/i],
+  ['subscription', /\bsubscri/i],
+  ['role', /\broles?\b/i],
+  ['package', /\bpackages?\b/i],
+  ['membership', /\bmember|\bactive user\b/i],
+  ['role', /\bpermi|\ballow/i],
+]
+
+const forbiddenHints: Readonly<Record<ForbiddenCause, string>> = {
+  credits: 'Nothing was ordered. The organisation has to buy credits.',
+  trial: 'Nothing was ordered. The organisation’s trial is over; an Owner can subscribe.',
+  subscription: 'Nothing was ordered. An Owner of the organisation has to renew the subscription.',
+  role: 'This user’s role does not allow it: use another user’s e-mail, or ask an Owner.',
+  package: 'List the packages that this user may use with: refcheck packages list',
+  membership:
+    'The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list',
+  unknown: 'Check that the user e-mail belongs to an active user, and the organisation’s plan and credits.',
+}
+
+/** The 403s have one status and six causes; only the message tells them apart ("Errors", message texts). */
+export function forbiddenCause(message: string): ForbiddenCause {
+  return causes.find(([, words]) => words.test(message))?.[0] ?? 'unknown'
+}
+
+function unexpected(status: number, said: string): RefcheckError {
+  if (status >= 500) {
+    return new UnavailableError(`the service failed (${status})${said === '' ? '' : `: ${said}`}`, {
+      status,
+      hint: 'Try again in a moment. Check whether the service is up with: refcheck ping',
+    })
+  }
+  if (status >= 300 && status < 400) {
+    return new UnavailableError(
+      `the service answered with a redirect (${status}); redirects are not followed`,
+      {
+        status,
+        hint: 'Set the base URL to the service’s own address.',
+      },
+    )
+  }
+  return new UnavailableError(`the service answered ${status}, which is not in the API document`, {
+    status,
+    hint: proxyHint,
   })
 }

@@ -2,8 +2,8 @@ import type { Package } from '../contract/package.ts'
 import type { PackageSchema } from '../contract/package-schema.ts'
 import type { RequestResource } from '../contract/request.ts'
 import type { User } from '../contract/user.ts'
-import type { HttpStream } from '../http/types.ts'
-import type { AnyAnswer } from './endpoints/any.ts'
+import type { RefcheckError } from '../errors/base.ts'
+import type { HttpHeaders, HttpStream } from '../http/types.ts'
 import type { CreateAnswer } from '../domain/submission/create-answer.ts'
 
 export interface PackageFilter {
@@ -17,9 +17,19 @@ export interface ReportAddress {
   refereeId?: string | undefined
 }
 
+/** An answer as it came, but for secrets. */
+export interface AnyAnswer {
+  status: number
+  headers: HttpHeaders
+  /** The envelope and all. */
+  body: unknown
+  /** Set where the status is not 200. */
+  failure: RefcheckError | undefined
+}
+
 /**
  * The service, an operation a method, the envelope taken off. Every method throws a RefcheckError
- * (api/failure) for anything but the documented success, except `createRequest`, which tells.
+ * (api/answer) for anything but the documented success, except `createRequest`, which tells.
  */
 export interface Api {
   /** No trailing slash. */

@@ -2,19 +2,25 @@ import type { z } from 'zod'
 
 import type { Envelope } from '../contract/envelope.ts'
 import { apiKeyHeader, userEmailHeader } from '../contract/headers.ts'
+import { parsedOrUndefined, utf8Text } from '../contract/parse-json.ts'
 import type { RefcheckError } from '../errors/base.ts'
 import { InternalError, InvalidInputError, UnavailableError } from '../errors/kinds.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Random } from '../host/random.ts'
 import { Secrets } from '../host/secrets.ts'
-import { collect } from '../http/body.ts'
-import type { HttpClient } from '../http/client.ts'
-import { reportLimits } from '../http/limits.ts'
+import { collect, type HttpClient } from '../http/client.ts'
 import { type RetryNotice, type RetryPolicy, withRetries } from '../http/retry.ts'
-import type { HttpHeaders, HttpResponse, HttpStream } from '../http/types.ts'
-import { parsedOrUndefined, utf8Text } from '../contract/parse-json.ts'
-import { header, isTooLarge, parseData, parseEnvelope, retryAfter, tooLarge } from './answer.ts'
-import { failure, type StatusHints } from './failure.ts'
+import { type HttpHeaders, type HttpResponse, type HttpStream, reportLimits } from '../http/types.ts'
+import {
+  failure,
+  header,
+  isTooLarge,
+  parseData,
+  parseEnvelope,
+  readRetryAfter,
+  type StatusHints,
+  tooLarge,
+} from './answer.ts'
 
 export interface ApiClientOptions {
   http: HttpClient
@@ -153,7 +159,7 @@ export class ApiClient {
     hints: StatusHints = {},
   ): RefcheckError {
     const { status } = response
-    const seconds = status === 429 ? retryAfter(response).seconds : undefined
+    const seconds = status === 429 ? readRetryAfter(response).seconds : undefined
     return failure({ status, envelope: wrapped, retryAfter: seconds, hints })
   }
 
@@ -181,7 +187,7 @@ export class ApiClient {
 
   #retryPolicy(signal: AbortSignal | undefined): RetryPolicy {
     const { clock, random, budgetMs, onNotice, onThrottled } = this.options
-    return { clock, random, budgetMs, onNotice, onThrottled, signal, retryAfter }
+    return { clock, random, budgetMs, onNotice, onThrottled, signal, retryAfter: readRetryAfter }
   }
 
   /** The clock's difference is noted, and the headers are redacted; the body is, once it is parsed. */

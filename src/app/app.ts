@@ -10,10 +10,9 @@ import { shellWord } from '../domain/wording/shell-word.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { variable } from '../host/env.ts'
-import { childEnvironment, secretsOf } from '../host/environment-secrets.ts'
+import { childEnvironment, type Secrets, secretsOf } from '../host/secrets.ts'
 import { NoHomeError, type Paths, RelativeFolderError, resolvePaths } from '../host/paths.ts'
-import { processId } from '../host/process-id.ts'
-import type { Secrets } from '../host/secrets.ts'
+import { processId } from '../host/process.ts'
 import type { HttpClient } from '../http/client.ts'
 import { Progress } from '../output/progress.ts'
 import { Reporter } from '../output/reporter.ts'
@@ -223,7 +222,7 @@ export class App {
     const place = storePlace(await this.storeOptions())
     if (place.kind === 'file' && !existsSync(place.path)) return undefined
     if (place.kind === 'postgres') {
-      const { isNameAnswered } = await import('../host/name-servers.ts')
+      const { isNameAnswered } = await import('../host/machine.ts')
       if (!(await isNameAnswered(place.server.host, hastyLimits.answerMs))) return undefined
     }
     return openStore(this, hastyLimits, false)

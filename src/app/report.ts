@@ -107,7 +107,7 @@ export async function showReports(
 ): Promise<void> {
   const [first] = stored
   if (first === undefined) return
-  const { openFile } = await import('../host/open-file.ts')
+  const { openFile } = await import('../host/run-program.ts')
   const path = stored.length === 1 ? first.path : folder
   const why = await openFile(path, { env: app.context.env, childEnv: await app.childEnvironment() })
   if (why !== undefined) app.reporter.warn(`${path} was not opened: ${why}`)

@@ -16,8 +16,6 @@ const longPause = 5
 /** What placing an order needs. */
 export async function orderPorts(app: App, signal: AbortSignal): Promise<OrderPorts> {
   const { clock, random } = app.context
-  // Loaded before anything is journaled: the program may be replaced under a long run.
-  await Promise.all([import('../api/endpoints/requests.ts'), import('../api/endpoints/schemas.ts')])
   return {
     api: announceInFlight((await app.services('api')).api, signal, app.note),
     ledger: (await app.services('ledger')).ledger,

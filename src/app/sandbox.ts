@@ -1,7 +1,7 @@
 import type { Context } from './context.ts'
 import { parseBaseUrl } from '../domain/session/session.ts'
 import { variable } from '../host/env.ts'
-import { processId } from '../host/process-id.ts'
+import { processId } from '../host/process.ts'
 import type { RunningSandbox } from '../sandbox/control/client.ts'
 import type { SandboxPorts } from '../usecases/sandbox/start.ts'
 import { resolveBaseUrl } from '../usecases/session/resolve.ts'

@@ -8,14 +8,22 @@ import { join } from 'node:path'
 
 import { build, type OutputOptions, type RolldownOutput } from 'rolldown'
 
-import { aliasNames, aliasPlugin } from './aliases.ts'
 import { groups, groupTest, requireMatches } from './groups.ts'
-import { lateFsNames, lateFsPlugin } from './late-fs.ts'
-import { lazyChunkEntries, lazyChunkNames, lazyChunkPlugin } from './lazy-chunks.ts'
-import { lazyRequireNames, lazyRequirePlugins } from './lazy-requires.ts'
 import { licencePlugin } from './licences.ts'
-import { Rewrites } from './rewrites.ts'
-import { stylesheetNames, stylesheetPlugin } from './stylesheets.ts'
+import {
+  aliasNames,
+  aliasPlugin,
+  lateFsNames,
+  lateFsPlugin,
+  lazyChunkEntries,
+  lazyChunkNames,
+  lazyChunkPlugin,
+  lazyRequireNames,
+  lazyRequirePlugins,
+  Rewrites,
+  stylesheetNames,
+  stylesheetPlugin,
+} from './plugins.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const out = join(root, 'dist')

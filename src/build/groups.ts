@@ -27,14 +27,14 @@ export const groups: readonly Group[] = [
       'host/text',
       'domain/session/session',
       // A few lines each, and a file of its own for each that is shared would be most of their cost.
-      'cli/flags/duration',
+      'cli/flags/time',
       'cli/flags/list',
       'app/app',
       'contract/statuses',
       'domain/submission/states',
       'domain/webhook/delivery',
       'domain/wording/*',
-      'host/process-id',
+      'host/process',
       'output/views/notices',
       'output/views/status',
     ],
@@ -47,7 +47,12 @@ export const groups: readonly Group[] = [
   },
   { name: 'session', sources: ['usecases/session/resolve'] },
   { name: 'wire', sources: ['http/client', 'api/service'] },
-  { name: 'packages', sources: ['api/endpoints/packages', 'contract/package'] },
+  // Commands that call no service check these shapes as well.
+  {
+    name: 'shapes',
+    sources: ['contract/package', 'contract/package-schema', 'contract/request', 'contract/user'],
+    priority: 1,
+  },
   { name: 'ledger', sources: ['store/ledger/open', 'usecases/quota/governor', 'domain/quota/windows'] },
 ]
 

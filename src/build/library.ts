@@ -9,10 +9,8 @@ import { dirname, join, relative } from 'node:path'
 
 import { build } from 'rolldown'
 
-import { aliasPlugin } from './aliases.ts'
 import { licencePlugin } from './licences.ts'
-import { Rewrites } from './rewrites.ts'
-import { stylesheetNames, stylesheetPlugin } from './stylesheets.ts'
+import { aliasPlugin, Rewrites, stylesheetNames, stylesheetPlugin } from './plugins.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const out = join(root, 'dist', 'library')

@@ -6,7 +6,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { exitCodes } from '../cli/exit-codes.ts'
+import { exitCodes } from '../cli/failures.ts'
 import { topicPage } from '../cli/topic-pages.ts'
 import { commandManifest, outputSchemas } from '../app/reference.ts'
 import { manPage } from '../output/views/man-page.ts'

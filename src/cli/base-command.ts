@@ -1,10 +1,13 @@
 import type * as Interfaces from '@oclif/core/interfaces'
 
-import type { RefcheckError } from '../errors/base.ts'
+import { App } from '../app/app.ts'
+import { type Context, currentContext } from '../app/context.ts'
 import { checkProfileName } from '../domain/session/session.ts'
 import { keptInJson } from '../domain/wording/kept-flags.ts'
+import type { RefcheckError } from '../errors/base.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
 import { failureText } from '../output/failure.ts'
+import type { Filtered } from '../output/jq.ts'
 import { jsonText } from '../output/json.ts'
 import {
   arrangeColumns,
@@ -14,18 +17,11 @@ import {
   presentList,
   presentText,
 } from '../output/present.ts'
-import type { Filtered } from '../output/jq.ts'
 import type { Sink } from '../output/streams.ts'
 import { type Terminal, terminalOf } from '../output/terminal.ts'
 import type { ListView, View } from '../output/view.ts'
-import { requireCountable, requireWords } from './command-line.ts'
-import { type Context, currentContext } from '../app/context.ts'
+import { AlreadyReported, nameCommand, ofCommand, requireCountable, requireWords } from './failures.ts'
 import { Command, Flags } from './oclif.ts'
-import { ofCommand } from './parse-failure.ts'
-import { App } from '../app/app.ts'
-import { lightConfig } from './start/light-config.ts'
-import { nameCommand } from './again.ts'
-import { AlreadyReported } from './already-reported.ts'
 
 type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<
   (typeof BaseCommand)['baseFlags'] & T['flags']
@@ -236,4 +232,16 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
       stderr.write(failureText(failure, this.terminalAt(stderr)))
     throw new AlreadyReported(failure)
   }
+}
+
+/** What a command and the parser read of oclif's configuration; this program has no hooks around commands. */
+function lightConfig(pjson: Interfaces.PJSON): Interfaces.Config {
+  const config: Pick<Interfaces.Config, 'bin' | 'name' | 'pjson' | 'runHook' | 'version'> = {
+    bin: pjson.oclif.bin ?? pjson.name,
+    name: pjson.name,
+    pjson,
+    runHook: async () => ({ successes: [], failures: [] }),
+    version: pjson.version,
+  }
+  return config as Interfaces.Config
 }

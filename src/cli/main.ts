@@ -10,15 +10,12 @@ import { failureJson, failureText } from '../output/failure.ts'
 import { jsonDocument } from '../output/present.ts'
 import { terminalOf } from '../output/terminal.ts'
 import { diskFailure, errorNumber } from '../disk/failure.ts'
-import { secretsOf } from '../host/environment-secrets.ts'
+import { secretsOf } from '../host/secrets.ts'
 import { resolvePaths, withAccount } from '../host/paths.ts'
 import { redactedSink } from '../output/streams.ts'
 import { type Context, within } from '../app/context.ts'
-import { exitCodes } from './exit-codes.ts'
-import { nameCommand } from './again.ts'
-import { isParseFailure, unframed, usageError } from './parse-failure.ts'
+import { AlreadyReported, exitCodes, isParseFailure, nameCommand, unframed, usageError } from './failures.ts'
 import type { BuiltCommand } from './start/built-command.ts'
-import { AlreadyReported } from './already-reported.ts'
 
 export interface MainOptions {
   /** Run src/ as it is instead of the built dist/ and its manifest. */

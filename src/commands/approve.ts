@@ -1,5 +1,5 @@
 import { BaseCommand } from '../cli/base-command.ts'
-import { timeoutFlag } from '../cli/flags/duration.ts'
+import { timeoutFlag } from '../cli/flags/time.ts'
 import { Args, Flags } from '../cli/oclif.ts'
 import { startApproval, plannedFile } from '../app/approval.ts'
 import { batchPlanPorts, batchStartPorts, orderTalk } from '../app/batch.ts'

@@ -2,7 +2,7 @@ import { BaseCommand } from '../cli/base-command.ts'
 import { diagnose, reportOn } from '../app/doctor.ts'
 import { outputPlace, writeOutput } from '../app/output-file.ts'
 import { Flags } from '../cli/oclif.ts'
-import { timeoutFlag } from '../cli/flags/duration.ts'
+import { timeoutFlag } from '../cli/flags/time.ts'
 import { doctorView } from '../output/views/doctor.ts'
 
 export default class Doctor extends BaseCommand<typeof Doctor> {

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../cli/base-command.ts'
-import { durationFlag } from '../cli/flags/duration.ts'
+import { durationFlag } from '../cli/flags/time.ts'
 import { Flags } from '../cli/oclif.ts'
 import { workerProfiles, workerQuota } from '../app/worker.ts'
 import { serveHealth } from '../app/worker-health.ts'

@@ -1,5 +1,359 @@
-import { cacheHeaders, type Json, openApiPaths } from './openapi-paths.ts'
-import { schemas } from './openapi-schemas.ts'
+import { z } from 'zod'
+
+import { ping } from './envelope.ts'
+import { fieldDefinition, fieldTypes, packageSchema } from './package-schema.ts'
+import { packageResource, packageStatuses } from './package.ts'
+import { requestBody } from './request-body.ts'
+import { createdRequest, recipient } from './request.ts'
+import { checkStatuses, refereeStatuses, requestStatuses } from './statuses.ts'
+import { user } from './user.ts'
+
+/** A contract shape as JSON Schema 2020-12, the dialect of OpenAPI 3.1. */
+function schemaOf(shape: z.ZodType): Json {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' })
+  return schema
+}
+
+/**
+ * The same with what the contract leaves open, because a later server may send more: the values that the
+ * document lists, by the path of the property that has them.
+ */
+function documented(shape: z.ZodType, open: Readonly<Record<string, Json>>): Json {
+  const schema = schemaOf(shape)
+  for (const [path, values] of Object.entries(open)) {
+    const steps = path.split('.').flatMap((name) => (name === '[]' ? ['items'] : ['properties', name]))
+    const last = steps.pop() ?? ''
+    const holder = steps.reduce((at, step) => at[step] as Json, schema)
+    holder[last] = { ...(holder[last] as Json), ...values }
+  }
+  return schema
+}
+
+const one = (values: readonly string[]): Json => ({ type: 'string', enum: [...values] })
+const format = (name: string): Json => ({ format: name })
+const orNull = (schema: Json): Json => ({ ...schema, type: ['string', 'null'] })
+const text = { type: 'string' }
+const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
+const listOf = (name: string): Json => ({ type: 'array', items: ref(name) })
+const email = { type: 'string', format: 'email' }
+const reportUrl = orNull(format('uri'))
+
+/** Not blank, and without control characters; as every dialect of regular expressions writes it. */
+const control = String.raw`\u0000-\u001F\u007F-\u009F`
+const namePattern = String.raw`^[^${control}]*[^\s${control}][^${control}]*$`
+
+/** A dot-atom of RFC 5322, and a domain of two labels or more. */
+const atom = "[A-Za-z0-9_!#$%&'*+/=?^`{|}~-]+"
+const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+const emailPattern = String.raw`^${atom}(?:\.${atom})*@(?:${label}\.)+${label}$`
+
+/** A choice by one property, each value leading to its schema: what generators narrow by. */
+function chosenBy(propertyName: string, mapping: Readonly<Record<string, string>>): Json {
+  return {
+    oneOf: [...new Set(Object.values(mapping))].map(ref),
+    discriminator: {
+      propertyName,
+      mapping: Object.fromEntries(
+        Object.entries(mapping).map(([value, name]) => [value, `#/components/schemas/${name}`]),
+      ),
+    },
+  }
+}
+
+/** The resources of the document ("Resources and their fields"), its events and its errors. */
+function schemas(): Json {
+  return {
+    Ping: schemaOf(ping),
+    ...packageSchemas(),
+    ...requestSchemas(),
+    ...eventSchemas(),
+    User: documented(user, {
+      id: format('uuid'),
+      email: format('email'),
+      'teams.[].id': format('uuid'),
+    }),
+    UserList: object({ users: listOf('User') }),
+    Failure: object({
+      data: { type: 'null' },
+      status_message: one(['client_error', 'server_error']),
+      message: { type: 'string', minLength: 1 },
+    }),
+  }
+}
+
+function packageSchemas(): Json {
+  return {
+    Package: documented(packageResource, { status: one(packageStatuses) }),
+    PackageList: object({ packages: listOf('Package') }),
+    PackageSchema: documented(packageSchema, {
+      // The contract reads these names by hand, since the service chooses them.
+      'fields.additional_information.[].fields': {
+        type: 'object',
+        additionalProperties: documented(fieldDefinition, { type: one(fieldTypes) }),
+      },
+    }),
+  }
+}
+
+function requestSchemas(): Json {
+  const name = { pattern: namePattern }
+  const address = { format: 'email', pattern: emailPattern }
+  const body = documented(requestBody, {
+    'recipient.first_name': name,
+    'recipient.last_name': name,
+    'recipient.email': address,
+  })
+  const check = { id: orNull(uuid), type: text, status: one(checkStatuses) }
+  return {
+    RequestBody: closed(body),
+    CreatedRequest: documented(createdRequest, { status: { const: 'RECEIVED' } }),
+    Request: object({
+      request_id: uuid,
+      package_id: integer,
+      status: ref('RequestStatus'),
+      created_at: { type: 'string', format: 'date-time' },
+      requester: object({ email }),
+      recipient: schemaOf(recipient),
+      checks: listOf('Check'),
+    }),
+    RequestStatus: one(requestStatuses),
+    Check: chosenBy('type', { reference: 'ReferenceCheck', background: 'BackgroundCheck' }),
+    ReferenceCheck: object({
+      ...check,
+      type: { type: 'string', const: 'reference' },
+      references: listOf('Referee'),
+    }),
+    BackgroundCheck: object({
+      ...check,
+      type: { type: 'string', const: 'background' },
+      partner_name: orNull({}),
+      check_name: orNull({}),
+      report_pdf_url: reportUrl,
+    }),
+    Referee: object({
+      referee_id: text,
+      referee_name: orNull({}),
+      referee_email: orNull({}),
+      status: one(refereeStatuses),
+      report_pdf_url: reportUrl,
+    }),
+  }
+}
+
+/** "error_reason | Present only when status is ERROR". */
+function eventSchemas(): Json {
+  const event = { event: { type: 'string', const: 'request.updated' }, request_id: uuid }
+  const others = requestStatuses.filter((status) => status !== 'ERROR')
+  return {
+    WebhookEvent: chosenBy('status', {
+      ERROR: 'ErrorEvent',
+      ...Object.fromEntries(others.map((status) => [status, 'StatusEvent'])),
+    }),
+    StatusEvent: {
+      ...object({ ...event, status: one(others) }),
+      not: { required: ['error_reason'], properties: { error_reason: text } },
+    },
+    ErrorEvent: {
+      type: 'object',
+      properties: { ...event, status: { type: 'string', const: 'ERROR' }, error_reason: text },
+      required: ['event', 'request_id', 'status'],
+    },
+  }
+}
+
+/** An object, and those in it, with no field that is not named: "400 for an unknown … field". */
+function closed(schema: Json): Json {
+  const { properties, items } = schema as { properties?: Record<string, Json>; items?: Json }
+  return {
+    ...schema,
+    ...(properties !== undefined && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, closed(each)])),
+      additionalProperties: false,
+    }),
+    ...(items !== undefined && { items: closed(items) }),
+  }
+}
+
+type Json = Record<string, unknown>
+
+const uuid = { type: 'string', format: 'uuid' }
+
+/** As exact as JSON numbers are. */
+const integer = {
+  type: 'integer',
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+}
+
+/** Every property required. */
+function object(properties: Json): Json {
+  return { type: 'object', properties, required: Object.keys(properties) }
+}
+
+/** "Cache-Control: no-store, Pragma: no-cache, Expires: 0 on every response" ("What the service does"). */
+const cacheHeaders = Object.fromEntries(
+  ['Cache-Control', 'Pragma', 'Expires'].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+)
+
+const response = (name: string): Json => ({ $ref: `#/components/responses/${name}` })
+
+const failures: Record<string, Json> = {
+  '400': response('BadRequest'),
+  '401': response('Unauthenticated'),
+  '403': response('Forbidden'),
+  '404': response('NotFound'),
+  '429': response('Throttled'),
+  '4XX': response('Unavailable'),
+  '5XX': response('ServerError'),
+}
+
+/** The answers of an operation: its success in the envelope, and the failures that the document names for it. */
+function answers(success: { status: '200' | '201'; schema: string }, ...statuses: string[]): Json {
+  const data = { $ref: `#/components/schemas/${success.schema}` }
+  const envelope = object({ data, status_message: { const: 'ok' }, message: { type: 'string' } })
+  return {
+    [success.status]: {
+      description: 'Done.',
+      headers: cacheHeaders,
+      content: { 'application/json': { schema: envelope } },
+    },
+    ...Object.fromEntries(statuses.map((status) => [status, failures[status]])),
+  }
+}
+
+/** Every endpoint of the document. */
+function openApiPaths(): Json {
+  const paths = { ...packagePaths(), ...requestPaths(), ...reportPaths() } as Record<string, Json>
+  for (const operations of Object.values(paths)) {
+    for (const operation of Object.values(operations) as Json[]) {
+      const { summary } = operation
+      Object.assign(operation, { tags: ['service'], description: operation['description'] ?? summary })
+    }
+  }
+  return paths
+}
+
+function packagePaths(): Json {
+  return {
+    '/v1/ping': {
+      get: {
+        operationId: 'ping',
+        summary: 'Is the API up?',
+        security: [],
+        responses: answers({ status: '200', schema: 'Ping' }, '4XX', '5XX'),
+      },
+    },
+    '/v1/packages': {
+      get: {
+        operationId: 'listPackages',
+        summary: 'Packages available to the organisation and the user.',
+        parameters: [
+          {
+            name: 'status',
+            in: 'query',
+            schema: { type: 'string', enum: ['active', 'inactive', 'disabled'] },
+          },
+          { name: 'id', in: 'query', schema: integer },
+        ],
+        responses: answers({ status: '200', schema: 'PackageList' }, '400', '401', '403', '429', '5XX'),
+      },
+    },
+    '/v1/packages/{id}/schema': {
+      get: {
+        operationId: 'packageSchema',
+        summary: 'The input schema of a package.',
+        parameters: [inPath('id', integer)],
+        responses: answers({ status: '200', schema: 'PackageSchema' }, '401', '403', '404', '429', '5XX'),
+      },
+    },
+  }
+}
+
+function requestPaths(): Json {
+  return {
+    '/v1/requests': {
+      post: {
+        operationId: 'createRequest',
+        summary: 'Create a request. Not idempotent: a retry can create a second one.',
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/RequestBody' } } },
+        },
+        responses: answers(
+          { status: '201', schema: 'CreatedRequest' },
+          '400',
+          '401',
+          '403',
+          '404',
+          '429',
+          '5XX',
+        ),
+      },
+    },
+    '/v1/requests/{request_id}': {
+      get: {
+        operationId: 'getRequest',
+        summary: 'A request with its checks and referees; each read makes fresh report URLs.',
+        parameters: [inPath('request_id', uuid)],
+        responses: answers({ status: '200', schema: 'Request' }, '401', '403', '404', '429', '5XX'),
+      },
+    },
+  }
+}
+
+function reportPaths(): Json {
+  return {
+    '/v1/reports/{check_id}': {
+      get: report('downloadReport', 'The PDF of a completed background check.', [inPath('check_id', uuid)]),
+    },
+    '/v1/reports/{check_id}/referees/{referee_id}': {
+      get: report('downloadRefereeReport', 'The PDF of one referee.', [
+        inPath('check_id', uuid),
+        inPath('referee_id', { type: 'string' }),
+      ]),
+    },
+    '/v1/users': {
+      get: {
+        operationId: 'listUsers',
+        summary: 'The active users of the organisation.',
+        responses: answers({ status: '200', schema: 'UserList' }, '401', '403', '429', '5XX'),
+      },
+    },
+  }
+}
+
+function inPath(name: string, schema: Json): Json {
+  return { name, in: 'path', required: true, schema }
+}
+
+const reportToken = {
+  name: 't',
+  in: 'query',
+  description: 'Signed token of `report_pdf_url`: valid 1 hour; replaces the authentication headers.',
+  schema: { type: 'string' },
+}
+
+/** Bytes, as generators know them. */
+const pdf = { type: 'string', format: 'binary' }
+
+function report(operationId: string, summary: string, parameters: Json[]): Json {
+  const statuses = ['401', '403', '404', '429', '5XX']
+  return {
+    operationId,
+    summary,
+    // `t` replaces the headers; as a scheme of security a client might put its key there.
+    security: [{ apiKey: [], userEmail: [] }, {}],
+    parameters: [...parameters, reportToken],
+    responses: {
+      '200': {
+        description: 'The PDF.',
+        headers: cacheHeaders,
+        content: { 'application/pdf': { schema: pdf } },
+      },
+      ...Object.fromEntries(statuses.map((status) => [status, failures[status]])),
+    },
+  }
+}
 
 /** The service as OpenAPI 3.1, made of the same contract that the program reads it by; `baseUrl` is where it is served. */
 export function openApi(baseUrl: string): Json {

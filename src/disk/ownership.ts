@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, resolve, sep } from 'node:path'
 
-import { ownUserId } from '../host/process-id.ts'
+import { ownUserId } from '../host/process.ts'
 
 /*
  * Who else could change what is in our files. It is loaded before the compiled code of the program is, so it imports

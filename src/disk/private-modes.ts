@@ -8,12 +8,13 @@ import {
   type Stats,
   statSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { mkdtemp, open, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 import { IoError } from '../errors/kinds.ts'
-import { ownUserId } from '../host/process-id.ts'
+import { ownUserId } from '../host/process.ts'
 import { diskFailure, errorNumber } from './failure.ts'
-import { makeFolders } from './make-folders.ts'
+import { makeFolders } from './folders.ts'
 import {
   byAll,
   byOthers,
@@ -85,7 +86,7 @@ function makeFolder(path: string): void {
   }
 }
 
-export interface PrivateText {
+interface PrivateText {
   text: string
   /** A sentence to show the person: the file was open to others and no longer is. */
   notice: string | undefined
@@ -265,7 +266,7 @@ function statusOf(path: string): Stats | undefined {
 }
 
 /** Who may write a file decides what is in it: another account's is not trusted, whatever its mode. */
-export function refuseForeign(kind: 'file' | 'folder', path: string, uid: number): void {
+function refuseForeign(kind: 'file' | 'folder', path: string, uid: number): void {
   const own = ownUserId()
   if (own !== undefined && uid !== own) throw foreign(kind, path)
 }
@@ -302,4 +303,37 @@ const permissions = ({ mode }: { mode: number }): string => modeText({ mode: mod
 
 function notAFolder(): Error {
   return Object.assign(new Error('not a folder'), { code: 'ENOTDIR' })
+}
+
+/**
+ * Writes a file in a folder and removes it, because modes do not tell what a container allows. A folder that is not
+ * there is not made: the nearest one that is stands for it. Throws an IoError that says why a file cannot be written.
+ */
+export async function tryWrite(folder: string): Promise<void> {
+  const there = nearest(folder)
+  try {
+    if (there === folder) refuseForeign('folder', folder, (await stat(folder)).uid)
+    const own = await mkdtemp(join(there, '.refcheck-try-'))
+    try {
+      const file = await open(join(own, 'file'), 'wx', 0o600)
+      try {
+        await file.writeFile(Buffer.alloc(4096))
+      } finally {
+        await file.close()
+      }
+    } finally {
+      await rm(own, { recursive: true, force: true })
+    }
+  } catch (error) {
+    throw error instanceof Error && 'code' in error && 'syscall' in error
+      ? diskFailure(there === folder ? 'write in the folder' : 'make the folder', folder, error)
+      : error
+  }
+}
+
+function nearest(folder: string): string {
+  const parent = dirname(folder)
+  return parent === folder || lstatSync(folder, { throwIfNoEntry: false }) !== undefined
+    ? folder
+    : nearest(parent)
 }

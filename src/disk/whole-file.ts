@@ -18,7 +18,7 @@ import { promisify } from 'node:util'
 import { IoError } from '../errors/kinds.ts'
 import { type Random, systemRandom } from '../host/random.ts'
 import { diskFailure, errorNumber } from './failure.ts'
-import { flushFolder } from './flush-folder.ts'
+import { flushFolder } from './folders.ts'
 
 /*
  * What moves or flushes bytes leaves the event loop free; what only asks or names is called at once, since the way to

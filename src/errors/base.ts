@@ -53,7 +53,7 @@ export interface OrderInError {
   match?: 'exact' | 'similar' | undefined
 }
 
-/** Every failure the program foresees. Its `code` alone decides the exit code (cli/exit-codes). */
+/** Every failure the program foresees. Its `code` alone decides the exit code (cli/failures). */
 export abstract class RefcheckError extends Error {
   abstract readonly code: ErrorCode
   hint: string | undefined

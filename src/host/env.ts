@@ -8,3 +8,6 @@ export function variable(env: Environment, name: string): string | undefined {
   const value = env[name]
   return value === undefined || value === '' ? undefined : value
 }
+
+/** Set in the environment of everything that `refcheck mcp` starts. */
+export const agentMark = 'REFCHECK_STARTED_BY_AGENT'

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 
+import { sanitize } from '../host/text.ts'
 import type { Piece } from './document.ts'
-import { toneOf } from './pill.ts'
 
 const width = 640
 const barHeight = 26
@@ -60,7 +60,7 @@ export function percent(count: number, total: number): string {
 }
 
 /** What happened in one stretch of time. */
-export interface Bucket {
+interface Bucket {
   label: string
   ordered: number
   completed: number
@@ -155,4 +155,43 @@ export function quotaBar({
     </svg>
     <span>${String(used)} used, ${String(Math.max(0, calls - used))} left${rest}</span>
   </div>`
+}
+
+/** One colour for each status of a request, a check or a row; plain for one we do not know. */
+function toneOf(status: string): string {
+  switch (status) {
+    case 'COMPLETED':
+    case 'accepted':
+    case 'delivered':
+      return 'done'
+    case 'IN_PROGRESS':
+    case 'sending':
+      return 'active'
+    case 'PARTIAL':
+      return 'partial'
+    case 'ERROR':
+    case 'unknown':
+    case 'rejected':
+    case 'invalid':
+    case 'halted':
+    case 'error':
+    case 'given_up':
+      return 'bad'
+    case 'held':
+    case 'duplicate':
+    case 'stopped':
+    case 'waiting':
+      return 'warn'
+    case 'CANCELLED':
+    case 'cancelled':
+    case 'dropped':
+      return 'gone'
+    default:
+      return 'new'
+  }
+}
+
+/** A status by its word and its colour. */
+export function pill(status: string, word = status): Piece {
+  return html`<span class="pill ${toneOf(status)}">${sanitize(word)}</span>`
 }

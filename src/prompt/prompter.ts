@@ -7,7 +7,7 @@ export interface TextQuestion {
   initial?: string | undefined
   /** Why this text will not do, or undefined. Asked with every key, so that the reason shows as one types. */
   check?: ((value: string) => string | undefined) | undefined
-  /** Whether the person may go back to the question before; a WentBack is thrown then. */
+  /** Whether the person may go back to the question before; a PromptBackError is thrown then. */
   canGoBack?: boolean | undefined
 }
 

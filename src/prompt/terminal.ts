@@ -2,8 +2,7 @@ import { type Readable, Writable } from 'node:stream'
 
 import { wrapAnsi } from 'fast-wrap-ansi'
 
-import { InterruptedError, UsageError } from '../errors/kinds.ts'
-import { WentBack } from '../errors/went-back.ts'
+import { InterruptedError, UsageError, PromptBackError } from '../errors/kinds.ts'
 import { sanitize } from '../host/text.ts'
 import type { ConfirmQuestion, Prompter, SecretQuestion, SelectQuestion, TextQuestion } from './prompter.ts'
 
@@ -35,7 +34,7 @@ export class TerminalPrompter implements Prompter {
     return this.#ask(message, async (context): Promise<string> => {
       const [{ textPrompt }, { promptStyle }] = await Promise.all([
         import('./text-prompt.ts'),
-        import('./style.ts'),
+        import('./text-prompt.ts'),
       ])
       const config = {
         message: this.#question(message),
@@ -49,7 +48,7 @@ export class TerminalPrompter implements Prompter {
       }
       const answer = await textPrompt(config, context)
       if (typeof answer === 'string') return answer
-      throw new WentBack()
+      throw new PromptBackError()
     })
   }
 
@@ -138,7 +137,7 @@ export class TerminalPrompter implements Prompter {
   async #inquirer(context: Context) {
     const [{ createPromptModule }, { promptStyle }] = await Promise.all([
       import('inquirer'),
-      import('./style.ts'),
+      import('./text-prompt.ts'),
     ])
     return { module: createPromptModule(context), theme: promptStyle(this.#options.color) }
   }

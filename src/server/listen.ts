@@ -11,9 +11,7 @@ import type { Duplex } from 'node:stream'
 
 import { getRequestListener } from '@hono/node-server'
 
-import { bind } from './bind.ts'
-import { IncompleteRequests } from './incomplete-requests.ts'
-import { withTls } from './tls.ts'
+import { bind, IncompleteRequests, withTls } from './sockets.ts'
 
 /** What a handler may learn of, and do to, the connection a request came in on. */
 export interface Connection {

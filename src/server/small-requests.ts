@@ -1,10 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 
-import { bind } from './bind.ts'
-import { type IncompleteLimits, IncompleteRequests } from './incomplete-requests.ts'
 import type { Listener } from './listen.ts'
-import { withTls } from './tls.ts'
+import { bind, type IncompleteLimits, IncompleteRequests, withTls } from './sockets.ts'
 
 /** A small request with its whole body, to the byte. */
 export interface SmallRequest {

@@ -1,5 +1,4 @@
-import { UndecidedError } from '../errors/undecided.ts'
-import { UsageError } from '../errors/kinds.ts'
+import { UndecidedError, UsageError } from '../errors/kinds.ts'
 import { limits } from './limits.ts'
 import { refusal, shown } from './refusal.ts'
 

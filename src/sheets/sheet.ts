@@ -1,6 +1,6 @@
 import type { Dialect, MergedCells, SheetRow } from '../domain/sheet/cell.ts'
 import type { SheetLook } from '../domain/sheet/look.ts'
-import type { UndecidedError } from '../errors/undecided.ts'
+import type { UndecidedError } from '../errors/kinds.ts'
 
 /** An opened table. Each call of `rows` reads the file from its start. */
 export interface Sheet {

@@ -1,4 +1,4 @@
-import { UndecidedError } from '../errors/undecided.ts'
+import { UndecidedError } from '../errors/kinds.ts'
 import { likelyReadings } from './likely-encodings.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { collect } from '../../src/http/body.ts'
+import { collect } from '../../src/http/client.ts'
 import { answer, enveloped, startRawServer } from '../http/raw-server.ts'
 import { expectNoProcessFaults, nextTurn, openSockets } from '../http/setup.ts'
 import { apiKey, checkId, startApi, userEmail } from './setup.ts'

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { signedReportUrl } from '../../src/api/signed-report-url.ts'
+import { signedReportUrl } from '../../src/api/service.ts'
 import { InvalidInputError } from '../../src/errors/kinds.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
 import { startRawServer } from '../http/raw-server.ts'
 import { expectNoProcessFaults, nextTurn } from '../http/setup.ts'
 import { checkId, startApi } from './setup.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('report-url', 'connections elsewhere')
 

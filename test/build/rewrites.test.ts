@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { groups, patternsOf, requireMatches } from '../../src/build/groups.ts'
-import { lazyRequires } from '../../src/build/lazy-requires.ts'
-import { Rewrites } from '../../src/build/rewrites.ts'
+import { lazyRequires, Rewrites } from '../../src/build/plugins.ts'
 import { root, sources } from '../house/sources.ts'
 
 test('a rewrite that changes nothing ends the build by its name', () => {

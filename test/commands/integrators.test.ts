@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { exitCodes } from '../../src/cli/exit-codes.ts'
+import { exitCodes } from '../../src/cli/failures.ts'
 import { orderOf } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 

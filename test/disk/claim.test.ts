@@ -6,9 +6,9 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
+import { claim, type Claim } from '../../src/disk/lock.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { systemRandom as random } from '../../src/host/random.ts'
-import { claim, type Claim } from '../../src/disk/claim.ts'
 
 const source = (path: string): string => new URL(`../../src/${path}`, import.meta.url).href
 const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 21, 9, 30) }
@@ -34,7 +34,7 @@ test('the second one learns who holds it and since when', async () => {
 
 test('after a killed holder the next one puts its own name there', async () => {
   const script = `
-    import { claim } from ${JSON.stringify(source('disk/claim.ts'))}
+    import { claim } from ${JSON.stringify(source('disk/lock.ts'))}
     import { systemClock as clock } from ${JSON.stringify(source('host/clock.ts'))}
     import { systemRandom as random } from ${JSON.stringify(source('host/random.ts'))}
     const { held } = await claim(${JSON.stringify(path)}, { clock, random, waitMs: 0, pid: process.pid })

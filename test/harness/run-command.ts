@@ -4,7 +4,6 @@ import { pathToFileURL } from 'node:url'
 import type { Context } from '../../src/app/context.ts'
 import { main as mainOfSource } from '../../src/cli/main.ts'
 import * as kindsOfSource from '../../src/errors/kinds.ts'
-import * as wentBackOfSource from '../../src/errors/went-back.ts'
 import { type Clock, systemClock } from '../../src/host/clock.ts'
 import { type Random, systemRandom } from '../../src/host/random.ts'
 import type { Prompter } from '../../src/prompt/prompter.ts'
@@ -48,9 +47,7 @@ export function builtProgram() {
 }
 
 /** What a prompt throws that somebody leaves, or goes back from: the classes of the program that the tests run on. */
-export const { InterruptedError, WentBack } = isBuilt
-  ? builtProgram()
-  : { ...kindsOfSource, ...wentBackOfSource }
+export const { InterruptedError, PromptBackError } = isBuilt ? builtProgram() : kindsOfSource
 
 /** The program: src as it is, or with `npm run test:built` the bundle, its commands found as bin/run.js finds them. */
 const program: NonNullable<RunOptions['main']> = isBuilt

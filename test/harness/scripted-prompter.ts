@@ -5,7 +5,7 @@ import type {
   SelectQuestion,
   TextQuestion,
 } from '../../src/prompt/prompter.ts'
-import { InterruptedError, WentBack } from './run-command.ts'
+import { InterruptedError, PromptBackError } from './run-command.ts'
 
 type Words = string | RegExp
 
@@ -109,7 +109,7 @@ export class ScriptedPrompter implements Prompter {
     if ('leave' in answer) throw new InterruptedError('cancelled; nothing was done')
     if ('back' in answer && canGoBack) {
       this.#show(`${message.replace(/:?$/, ':')} (back)\n`)
-      throw new WentBack()
+      throw new PromptBackError()
     }
     if (!(kind in answer)) throw new Error(`"${message}" takes an answer to ${kind}`)
     return answer as Extract<Answer, Record<K, unknown>>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { childEnvironment, secretsOf } from '../../src/host/environment-secrets.ts'
+import { childEnvironment, secretsOf } from '../../src/host/secrets.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('children', 'keys handed on')

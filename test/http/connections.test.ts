@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
+
 import { expect, test, vi } from 'vitest'
 
-import { collect } from '../../src/http/body.ts'
+import { collect } from '../../src/http/client.ts'
 import { startConnectProxy } from './connect-proxy.ts'
 import { answer, identity, type RawServer, startRawServer } from './raw-server.ts'
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { collect } from '../../src/http/body.ts'
+import { collect } from '../../src/http/client.ts'
 import type { ExchangeReport } from '../../src/http/types.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { answer, startRawServer } from './raw-server.ts'

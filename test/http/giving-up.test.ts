@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 
 import { expect, test } from 'vitest'
 
-import { collect } from '../../src/http/body.ts'
+import { collect } from '../../src/http/client.ts'
 import type { HttpRequest } from '../../src/http/types.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, nextTurn, post, startClient, transportError } from './setup.ts'

@@ -2,10 +2,10 @@ import type { Socket } from 'node:net'
 
 import { expect, test } from 'vitest'
 
-import { jsonLimits, reportLimits } from '../../src/http/limits.ts'
+import { jsonLimits, reportLimits } from '../../src/http/types.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient, transportError } from './setup.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('endless', 'without an end')
 

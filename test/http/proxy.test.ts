@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { UsageError } from '../../src/errors/kinds.ts'
-import { proxySettings } from '../../src/http/proxy.ts'
+import { proxySettings } from '../../src/http/transport.ts'
 import { startConnectProxy } from './connect-proxy.ts'
 import { answer, identity, startRawServer } from './raw-server.ts'
 import {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { collect } from '../../src/http/body.ts'
+import { collect } from '../../src/http/client.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient } from './setup.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('redirect', 'followed')
 

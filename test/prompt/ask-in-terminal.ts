@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 
 import { RefcheckError } from '../../src/errors/base.ts'
-import { WentBack } from '../../src/errors/went-back.ts'
+import { PromptBackError } from '../../src/errors/kinds.ts'
 import type { Prompter } from '../../src/prompt/prompter.ts'
 import { TerminalPrompter } from '../../src/prompt/terminal.ts'
 
@@ -34,7 +34,7 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
   edit: (on) => on.text({ message: 'Name', initial: 'Ann' }),
   back: (on) =>
     on.text({ message: 'Phone', help: 'With +.', canGoBack: true }).catch((error: unknown) => {
-      if (error instanceof WentBack) return 'went back'
+      if (error instanceof PromptBackError) return 'went back'
       throw error
     }),
   secret: (on) =>

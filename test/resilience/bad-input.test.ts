@@ -3,14 +3,14 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { exitCodes } from '../../src/cli/exit-codes.ts'
-import { main } from '../../src/cli/main.ts'
 import type { LaunchableCommand } from '../../src/cli/base-command.ts'
+import { exitCodes } from '../../src/cli/failures.ts'
+import { main } from '../../src/cli/main.ts'
 import type { ErrorCode } from '../../src/errors/base.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 import type { Outcome, RunOptions } from '../harness/run-command.ts'
 import { shareOf } from '../harness/share.ts'
-import { badLines, type BadLine, commandIds } from './bad-input.ts'
+import { type BadLine, badLines, commandIds } from './bad-input.ts'
 import { type BadPlace, badPlace } from './bad-place.ts'
 
 const fault = faultRow('bad-input', 'not refused in order', { of: /every command/ })

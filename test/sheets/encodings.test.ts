@@ -1,10 +1,10 @@
 import iconv from 'iconv-lite'
 import { expect, test } from 'vitest'
 
-import { UndecidedError } from '../../src/errors/undecided.ts'
 import { plainDialect } from '../../src/domain/sheet/cell.ts'
-import { annotatedBytes } from '../../src/sheets/rewrite.ts'
+import { UndecidedError } from '../../src/errors/kinds.ts'
 import { likelyReadings } from '../../src/sheets/likely-encodings.ts'
+import { annotatedBytes } from '../../src/sheets/rewrite.ts'
 import { all, bytesOf, openBytes, plain, refusalOf, table as tableOf } from './table.ts'
 
 const western = [

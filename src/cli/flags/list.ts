@@ -1,3 +1,6 @@
+import { requestStatuses } from '../../contract/statuses.ts'
+import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import type { ListFormat } from '../../output/present.ts'
 import { Flags } from '../oclif.ts'
 
@@ -22,4 +25,28 @@ interface ListFlags {
 
 export function listFormat(flags: ListFlags): ListFormat {
   return { csv: flags.csv, columns: flags.columns, sort: flags.sort, header: !flags['no-header'] }
+}
+
+/** `rejected,unknown` as states of rows; undefined where nothing was said. */
+export function rowStates(text: string | undefined): SubmissionState[] | undefined {
+  return text?.split(',').map((part) => {
+    const state = submissionStates.find((each) => each === part.trim().toLowerCase())
+    if (state !== undefined) return state
+    throw new UsageError(`--state: unknown state "${part.trim().slice(0, 40)}"`, {
+      hint: `States: ${submissionStates.join(', ')}`,
+    })
+  })
+}
+
+const withoutStatus = ['unknown', 'sending'] as const
+
+/** `--status` of requests, in any case, or what an order without a status yet is; undefined where nothing was said. */
+export function requestStatus(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const all = [...requestStatuses.map((each) => each.toLowerCase()), ...withoutStatus]
+  const said = text.trim().toLowerCase().replaceAll('-', '_')
+  if (all.includes(said)) return said
+  throw new UsageError(`--status: unknown status "${text.slice(0, 40)}"`, {
+    hint: `Statuses: ${all.join(', ')}`,
+  })
 }

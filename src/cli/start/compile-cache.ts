@@ -1,11 +1,24 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  closeSync,
+  existsSync,
+  constants as files,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import Module from 'node:module'
+import { dirname, join, sep } from 'node:path'
+import { constants, Script } from 'node:vm'
 
-import { keepCode } from './code-cache.ts'
+import { makeFolders } from '../../disk/folders.ts'
+import { byOthers, folderWeakness, openOwn, weaknessOf } from '../../disk/ownership.ts'
 import { processEnvironment } from '../../host/env.ts'
-import { makeFolders } from '../../disk/make-folders.ts'
 import { resolvePaths } from '../../host/paths.ts'
-import { byOthers, folderWeakness, weaknessOf } from '../../disk/ownership.ts'
+import { atExit, processId } from '../../host/process.ts'
 
 /**
  * Keeps compiled code beside the store, in a folder of this version, for each command by itself. Code that another
@@ -56,4 +69,117 @@ function commandIn(dist: string, argv: readonly string[]): string {
     if (existsSync(join(dist, 'commands', `${words.join('/')}.cjs`))) return words.join('.')
   }
   return 'other'
+}
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = files
+
+interface Loading {
+  exports: unknown
+  require(id: string): unknown
+}
+
+/** What Node calls to compile and run a file it has read; who keeps code hooks in here. */
+const compiling = '_compile'
+
+type Compile = (this: Loading, content: string, path: string, ...rest: unknown[]) => unknown
+
+/** What a file of compiled code begins with. */
+interface Contents {
+  /** Of the program: code of another build is never run. */
+  build: string
+  /** Whether a run that left it ended well, and so went all the way. */
+  whole: boolean
+  scripts: [path: string, bytes: number][]
+}
+
+interface Kept {
+  whole: boolean
+  code: Map<string, Buffer>
+}
+
+/**
+ * Loads the program's own files with the code that earlier runs of the same command had V8 compile, and keeps it in
+ * `file` as the process ends. Node's own compile cache holds what is compiled while a file is loaded; the functions
+ * that run later would be compiled anew in each run. Call it before any of those files is loaded.
+ */
+export function keepCode(file: string, root: string, build: string): void {
+  const kept = readKept(file, build)
+  const scripts = new Map<string, { script: Script; known: boolean }>()
+  const modules = Module.prototype as unknown as Record<typeof compiling, Compile>
+  const compileOther = modules[compiling]
+  const own = join(root, 'dist') + sep
+  modules[compiling] = function compile(content, path, ...rest) {
+    if (!path.startsWith(own)) return compileOther.call(this, content, path, ...rest)
+    const name = path.slice(own.length)
+    const cachedData = kept.code.get(name)
+    const script = new Script(Module.wrap(content), {
+      filename: path,
+      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+      ...(cachedData && { cachedData }),
+    })
+    scripts.set(name, { script, known: cachedData !== undefined && script.cachedDataRejected !== true })
+    const load = script.runInThisContext() as (this: unknown, ...values: unknown[]) => unknown
+    const require = (id: string): unknown => this.require(id)
+    return load.call(this.exports, this.exports, require, this, path, dirname(path))
+  }
+  atExit((code) => {
+    const whole = code === 0
+    if ([...scripts.values()].every(({ known }) => known) && (kept.whole || !whole)) return
+    for (const [name, { script }] of scripts) kept.code.set(name, script.createCachedData())
+    write(file, build, { whole: whole || kept.whole, code: kept.code })
+  })
+}
+
+const wordBytes = 8
+/** V8 copies what does not begin at a word of memory. */
+const padded = (bytes: number): number => Math.ceil(bytes / wordBytes) * wordBytes
+
+function readKept(file: string, build: string): Kept {
+  try {
+    const all = readOwnCode(file)
+    let at = padded(wordBytes + all.readUInt32LE(0))
+    const contents = JSON.parse(all.toString('utf8', wordBytes, at)) as Contents
+    const code = new Map<string, Buffer>()
+    for (const [path, bytes] of contents.scripts) {
+      code.set(path, all.subarray(at, at + bytes))
+      at += padded(bytes)
+    }
+    if (contents.build === build && at === all.length) return { whole: contents.whole, code }
+  } catch {
+    // There is none yet, it is torn, or another account could have written it.
+  }
+  return { whole: false, code: new Map() }
+}
+
+function readOwnCode(file: string): Buffer {
+  const { descriptor, status } = openOwn(file)
+  try {
+    if (!status.isFile() || weaknessOf(status) !== undefined) return Buffer.alloc(0)
+    return readFileSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function write(file: string, build: string, { whole, code }: Kept): void {
+  const scripts = [...code].map(([path, { length }]): [string, number] => [path, length])
+  const contents = Buffer.from(JSON.stringify({ build, whole, scripts } satisfies Contents))
+  const head = Buffer.alloc(padded(wordBytes + contents.length), ' ')
+  head.writeUInt32LE(contents.length)
+  contents.copy(head, wordBytes)
+  const parts = [...code.values()].flatMap((each) => [each, Buffer.alloc(padded(each.length) - each.length)])
+  try {
+    const temporary = `${file}.${processId()}`
+    // A killed process with the same id may have left it.
+    rmSync(temporary, { force: true })
+    const descriptor = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+    try {
+      writeFileSync(descriptor, Buffer.concat([head, ...parts]), { flush: true })
+    } finally {
+      closeSync(descriptor)
+    }
+    renameSync(temporary, file)
+  } catch {
+    // A full disk: all it costs is a slower start.
+  }
 }

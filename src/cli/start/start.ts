@@ -1,17 +1,14 @@
 import { pathToFileURL } from 'node:url'
 
-import { InterruptedError } from '../../errors/kinds.ts'
-import { WentBack } from '../../errors/went-back.ts'
-import { secretsOf } from '../../host/environment-secrets.ts'
-import { Secrets } from '../../host/secrets.ts'
+import { InterruptedError, PromptBackError } from '../../errors/kinds.ts'
+import { Secrets, secretsOf } from '../../host/secrets.ts'
 import { failureText } from '../../output/failure.ts'
 import { processContext } from '../../app/context.ts'
 import { internalError, main } from '../main.ts'
-import { builtCommands } from './built-command.ts'
-import { holdingClock, holdProgram } from './hold-program.ts'
+import { builtCommands, holdingClock, holdProgram } from './built-command.ts'
 
 // Tests drive the built program through these.
-export { builtCommands, InterruptedError, main, WentBack }
+export { builtCommands, InterruptedError, main, PromptBackError }
 
 /** Runs a command line of the built program whose package is in the folder `root`. */
 export function start(argv: readonly string[], root: string): Promise<number> {

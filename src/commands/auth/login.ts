@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { timeoutFlag } from '../../cli/flags/time.ts'
 import { readSecretLine } from '../../app/input.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { loginAsking } from '../../usecases/session/login-asking.ts'

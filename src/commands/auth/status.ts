@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { timeoutFlag } from '../../cli/flags/time.ts'
 import { sessionStatus } from '../../usecases/session/status.ts'
 import { statusView } from '../../output/views/auth.ts'
 

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
-import { rowStates } from '../../cli/flags/states.ts'
+import { rowStates } from '../../cli/flags/list.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { outputPlace, tableBytes, writeOutput } from '../../app/output-file.ts'
 import { exportFormatOf, exportFormats, exportTable } from '../../domain/batch/export.ts'

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { timeoutFlag } from '../../cli/flags/time.ts'
 import { batchIdArg, packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { timeoutFlag } from '../../cli/flags/time.ts'
 import { batchIdArg, uuidFlag } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { batchStartPorts } from '../../app/batch.ts'

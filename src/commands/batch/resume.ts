@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { longTimeoutFlag } from '../../cli/flags/duration.ts'
+import { longTimeoutFlag } from '../../cli/flags/time.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { batchStartPorts } from '../../app/batch.ts'

@@ -1,7 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
-import { listFlags, listFormat } from '../../cli/flags/list.ts'
-import { rowStates } from '../../cli/flags/states.ts'
+import { listFlags, listFormat, rowStates } from '../../cli/flags/list.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
 import { findBatch, listRows } from '../../usecases/batch/read-batch.ts'

@@ -1,7 +1,12 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { allowancesOf, allowFlags } from '../../cli/flags/allow.ts'
-import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/columns.ts'
-import { timeoutFlag } from '../../cli/flags/duration.ts'
+import {
+  allowancesOf,
+  allowFlags,
+  columnChoices,
+  columnFlags,
+  showChangesFlag,
+} from '../../cli/flags/people-file.ts'
+import { timeoutFlag } from '../../cli/flags/time.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { rememberWritten } from '../../usecases/store/files-of-person.ts'
 import { batchPlanPorts, filePlace, readingDefaults } from '../../app/batch.ts'

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { timeoutFlag } from '../../cli/flags/time.ts'
 import { packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { Flags } from '../../cli/oclif.ts'

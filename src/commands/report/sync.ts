@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { longTimeoutFlag } from '../../cli/flags/duration.ts'
+import { longTimeoutFlag } from '../../cli/flags/time.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { fileReports } from '../../app/report.ts'

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { timeoutFlag } from '../../cli/flags/time.ts'
 import { requestIdArg } from '../../cli/flags/identifiers.ts'
 import { readRequests, withReasons } from '../../usecases/request/read-requests.ts'
 import { requestsView } from '../../output/views/request.ts'

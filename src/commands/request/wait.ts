@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { durationFlag } from '../../cli/flags/duration.ts'
+import { durationFlag } from '../../cli/flags/time.ts'
 import { batchIdFlag, requestIdArg } from '../../cli/flags/identifiers.ts'
 import { requestIdsOf } from '../../app/ids.ts'
 import { watching } from '../../app/request.ts'

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../domain/wording/duration.ts'
-import { sandboxFlags } from '../../cli/flags/sandbox.ts'
+import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { durationFlag } from '../../cli/flags/duration.ts'
+import { durationFlag } from '../../cli/flags/time.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { conformanceView } from '../../output/views/conformance.ts'
 

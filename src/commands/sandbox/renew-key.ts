@@ -1,4 +1,4 @@
-import { sandboxFlags } from '../../cli/flags/sandbox.ts'
+import { sandboxFlags } from '../../cli/flags/server.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { renewedKeyView } from '../../output/views/sandbox.ts'
 

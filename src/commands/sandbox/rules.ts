@@ -1,5 +1,5 @@
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
-import { sandboxFlags } from '../../cli/flags/sandbox.ts'
+import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { type RuleRow, rulesView } from '../../output/views/sandbox-state.ts'

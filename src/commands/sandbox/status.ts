@@ -1,4 +1,4 @@
-import { sandboxFlags } from '../../cli/flags/sandbox.ts'
+import { sandboxFlags } from '../../cli/flags/server.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
 

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core'
+import { Flags } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
 import { findingsOf, unsound } from '../../domain/store/check.ts'

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { requestIdFlag } from '../../cli/flags/identifiers.ts'
-import { momentFlag } from '../../cli/flags/moment.ts'
+import { momentFlag } from '../../cli/flags/time.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { forgotten, notScrubbed } from '../../domain/store/forget.ts'
 import { foundFilesText, purgeQuestion, storePurgeView } from '../../output/views/store.ts'

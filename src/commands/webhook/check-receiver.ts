@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { durationFlag } from '../../cli/flags/duration.ts'
-import { secretFileFlag } from '../../cli/flags/secret-file.ts'
+import { durationFlag } from '../../cli/flags/time.ts'
+import { secretFileFlag } from '../../cli/flags/webhook.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { failureToWrite, outputPlace } from '../../app/output-file.ts'
 import { receiverAt } from '../../app/receiver.ts'

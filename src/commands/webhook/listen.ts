@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 
 import { BaseCommand } from '../../cli/base-command.ts'
-import { secretFileFlag } from '../../cli/flags/secret-file.ts'
-import { authorityOf, tlsFlags, tlsPair } from '../../cli/flags/tls.ts'
+import { secretFileFlag } from '../../cli/flags/webhook.ts'
+import { authorityOf, tlsFlags, tlsPair } from '../../cli/flags/server.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
 import { listenPorts, webhookSecrets } from '../../app/webhook.ts'

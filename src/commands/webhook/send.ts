@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { uuidFlag } from '../../cli/flags/identifiers.ts'
-import { secretFileFlag } from '../../cli/flags/secret-file.ts'
+import { secretFileFlag } from '../../cli/flags/webhook.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { receiverAt } from '../../app/receiver.ts'
 import { webhookSecrets } from '../../app/webhook.ts'

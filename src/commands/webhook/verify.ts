@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
-import { secretFileFlag } from '../../cli/flags/secret-file.ts'
+import { secretFileFlag } from '../../cli/flags/webhook.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { largestLog, readInput } from '../../app/input.ts'
 import { webhookSecrets } from '../../app/webhook.ts'

@@ -1,5 +1,4 @@
-import { InvalidInputError } from '../../errors/kinds.ts'
-import { UndecidedError } from '../../errors/undecided.ts'
+import { InvalidInputError, UndecidedError } from '../../errors/kinds.ts'
 import type { MergedCells, SheetRow } from '../sheet/cell.ts'
 import type { HiddenRows, Target } from './columns.ts'
 

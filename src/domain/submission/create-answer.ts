@@ -17,6 +17,6 @@ export type CreateAnswer =
       envelope: Envelope | undefined
       /** The header as it came. */
       retryAfter: string | undefined
-      /** The typed error for this status (api/failure); undefined for a 2xx. */
+      /** The typed error for this status (api/answer); undefined for a 2xx. */
       error: RefcheckError | undefined
     }

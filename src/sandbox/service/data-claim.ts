@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { connect } from 'node:net'
 
-import { claim, type ClaimOptions } from '../../disk/claim.ts'
+import { claim, type ClaimOptions } from '../../disk/lock.ts'
 import { IoError } from '../../errors/kinds.ts'
 
 /**

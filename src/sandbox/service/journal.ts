@@ -13,7 +13,7 @@ import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
 import { IoError } from '../../errors/kinds.ts'
-import type { ClaimOptions } from '../../disk/claim.ts'
+import type { ClaimOptions } from '../../disk/lock.ts'
 import { claimData } from './data-claim.ts'
 import type { Change } from './state.ts'
 

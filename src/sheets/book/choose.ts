@@ -1,4 +1,4 @@
-import { UndecidedError } from '../../errors/undecided.ts'
+import { UndecidedError } from '../../errors/kinds.ts'
 import { limits } from '../limits.ts'
 import { refusal, shown } from '../refusal.ts'
 import { textOf } from '../../domain/sheet/cell.ts'

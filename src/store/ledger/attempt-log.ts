@@ -19,7 +19,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
-import { makeFolders } from '../../disk/make-folders.ts'
+import { makeFolders } from '../../disk/folders.ts'
 import { openPrivate, readOwn } from '../../disk/private-modes.ts'
 import {
   eraseFingerprints,
@@ -36,8 +36,8 @@ import {
   parseLog,
 } from '../../domain/store/attempt-log.ts'
 import { IoError } from '../../errors/kinds.ts'
-import { machineId, machineName } from '../../host/machine-name.ts'
-import { ownUserId } from '../../host/process-id.ts'
+import { machineId, machineName } from '../../host/machine.ts'
+import { ownUserId } from '../../host/process.ts'
 import { sha256 } from './fingerprints.ts'
 import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
 

@@ -2,7 +2,7 @@ import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { diskFailure, errorNumber, existsAlready } from '../../disk/failure.ts'
-import { flushFolder } from '../../disk/flush-folder.ts'
+import { flushFolder } from '../../disk/folders.ts'
 import { makeOwnFolders, readPrivate, requireOwnFolders } from '../../disk/private-modes.ts'
 import { writeWhole } from '../../disk/whole-file.ts'
 import {

@@ -4,7 +4,7 @@ import { lstat, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
-import { flushFolder } from '../../disk/flush-folder.ts'
+import { flushFolder } from '../../disk/folders.ts'
 import { readOwn } from '../../disk/private-modes.ts'
 import { placeAsNew } from '../../disk/whole-file.ts'
 import { endMark, headMark, tailBytes } from '../../domain/report/pdf.ts'

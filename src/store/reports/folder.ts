@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { byAll } from '../../disk/ownership.ts'
-import { makeFolders } from '../../disk/make-folders.ts'
+import { makeFolders } from '../../disk/folders.ts'
 import { sweepTemporaries, writeTemporary, writeWhole } from '../../disk/whole-file.ts'
 import {
   isSameName,

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 
-import { UsageError } from '../../errors/kinds.ts'
+import { UndecidedError, UsageError } from '../../errors/kinds.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { SheetSource } from '../../sheets/source.ts'
 import type { FilePlace, ReadingPorts } from './ports.ts'
 import type { ColumnChoices, KeptMapping, KeptReading, Mapping } from '../../domain/batch/columns.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { ReadableBatch } from './check-file.ts'
-import { UndecidedError } from '../../errors/undecided.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
 /** A table as it was given. */

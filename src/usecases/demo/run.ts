@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { signatureHeader } from '../../contract/headers.ts'
 import { type WebhookEvent, webhookEvent } from '../../contract/event.ts'
 import { IncompleteError, InternalError } from '../../errors/kinds.ts'
-import { makeFolders } from '../../disk/make-folders.ts'
+import { makeFolders } from '../../disk/folders.ts'
 import { type SandboxPorts, type SandboxServer, startSandbox } from '../sandbox/start.ts'
 
 /** A demo as it goes, for whoever shows it. */

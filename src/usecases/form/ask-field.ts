@@ -13,7 +13,7 @@ export interface AskOptions {
   /** What stands there now. */
   current?: FieldValue | undefined
   repair?: PhoneRepair | undefined
-  /** A WentBack is thrown where the person wants the question before. */
+  /** A PromptBackError is thrown where the person wants the question before. */
   canGoBack?: boolean | undefined
   /** As `YYYY-MM-DD`; what is improbable on that day is asked about. */
   today?: string | undefined

@@ -3,7 +3,7 @@ import { partsIn, partsOfItems } from '../../domain/form/parts.ts'
 import { readFieldText } from '../../domain/form/field-value.ts'
 import { groupOf, isGroup, isJson, readItems, readPair, readWhole } from '../../domain/form/pieces.ts'
 import { valueInWords } from '../../domain/form/review.ts'
-import { WentBack } from '../../errors/went-back.ts'
+import { PromptBackError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
 export interface StructureQuestion {
@@ -51,7 +51,7 @@ async function inTurn(
       if (next === undefined) return
       at = next
     } catch (error) {
-      if (!(error instanceof WentBack) || at === 0) throw error
+      if (!(error instanceof PromptBackError) || at === 0) throw error
       at -= 1
     }
   }
@@ -221,7 +221,7 @@ async function askGroups(
         asked = 'whether'
       }
     } catch (error) {
-      if (!(error instanceof WentBack) || (asked === 'whether' && at === 0)) throw error
+      if (!(error instanceof PromptBackError) || (asked === 'whether' && at === 0)) throw error
       if (asked === 'whether') at -= 1
       asked = asked === 'whether' ? 'last part' : 'whether'
     }

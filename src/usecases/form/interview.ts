@@ -17,8 +17,7 @@ import type { PhoneRepair } from '../../domain/form/national-phone.ts'
 import { refusal } from '../../domain/form/problem.ts'
 import { type ReviewRow, reviewRows } from '../../domain/form/review.ts'
 import { type DraftBody, validateBody } from '../../domain/form/validate.ts'
-import { InterruptedError } from '../../errors/kinds.ts'
-import { WentBack } from '../../errors/went-back.ts'
+import { InterruptedError, PromptBackError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
 export interface InterviewOptions {
@@ -45,7 +44,7 @@ export interface InterviewOptions {
   onAnswer?: ((draft: DraftBody) => Promise<void>) | undefined
   /** Told that the person wants no more of the answers. */
   onDrop?: (() => Promise<void>) | undefined
-  /** Whether back leads from the first question to what was asked before the form; a WentBack is thrown then. */
+  /** Whether back leads from the first question to what was asked before the form; a PromptBackError is thrown then. */
   canGoBack?: boolean | undefined
   /** `given` was kept by an earlier run: what is not valid any more is asked for again. */
   isResumed?: boolean | undefined
@@ -126,7 +125,7 @@ class Form {
         at += 1
         await this.#meet(at < open.length)
       } catch (error) {
-        if (!(error instanceof WentBack) || at === 0) throw error
+        if (!(error instanceof PromptBackError) || at === 0) throw error
         at -= 1
       }
     }

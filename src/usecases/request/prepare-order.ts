@@ -9,8 +9,7 @@ import { type Change, refusal, type FieldNaming } from '../../domain/form/proble
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { type DraftBody, validateBody, validateDraft } from '../../domain/form/validate.ts'
 import type { Order } from '../../domain/request/order.ts'
-import { InvalidInputError, NotFoundError, UsageError } from '../../errors/kinds.ts'
-import { WentBack } from '../../errors/went-back.ts'
+import { InvalidInputError, NotFoundError, PromptBackError, UsageError } from '../../errors/kinds.ts'
 import { activePackages, choosePackage } from '../form/choose-package.ts'
 import { interview, type InterviewOptions } from '../form/interview.ts'
 import { loadSchema, type SchemaSource } from '../form/load-schema.ts'
@@ -90,7 +89,7 @@ async function ofChosen(
     try {
       return await ofPackage(chosen, { ...given, draft: answers }, { ...options, canGoBack, onAnswer: keep })
     } catch (error) {
-      if (!(error instanceof WentBack)) throw error
+      if (!(error instanceof PromptBackError)) throw error
     }
   }
 }

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
-import { eventIdArg } from '../../../cli/flags/events.ts'
+import { eventIdArg } from '../../../cli/flags/webhook.ts'
 import { droppedView } from '../../../output/views/inbox.ts'
 import { dropEvents, findEvent } from '../../../usecases/webhook/inbox.ts'
 

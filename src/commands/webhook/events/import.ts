@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
-import { secretFileFlag } from '../../../cli/flags/secret-file.ts'
+import { secretFileFlag } from '../../../cli/flags/webhook.ts'
 import { Args } from '../../../cli/oclif.ts'
 import { largestLog, readInput } from '../../../app/input.ts'
 import { webhookSecrets } from '../../../app/webhook.ts'

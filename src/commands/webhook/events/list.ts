@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
-import { eventFilter, eventFlags } from '../../../cli/flags/events.ts'
+import { eventFilter, eventFlags } from '../../../cli/flags/webhook.ts'
 import { listFlags, listFormat } from '../../../cli/flags/list.ts'
 import { Flags } from '../../../cli/oclif.ts'
 import { outputPlace, writeOutput } from '../../../app/output-file.ts'

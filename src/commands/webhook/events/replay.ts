@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
-import { eventIdArg } from '../../../cli/flags/events.ts'
+import { eventIdArg } from '../../../cli/flags/webhook.ts'
 import { Flags } from '../../../cli/oclif.ts'
 import { receiverAt } from '../../../app/receiver.ts'
 import { replayView } from '../../../output/views/inbox.ts'

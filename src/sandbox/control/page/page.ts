@@ -1,8 +1,7 @@
 import { html } from 'hono/html'
 
-import { quotaBar, statusChart } from '../../../html/charts.ts'
+import { pill, quotaBar, statusChart } from '../../../html/charts.ts'
 import type { Piece } from '../../../html/document.ts'
-import { pill } from '../../../html/pill.ts'
 import { requestStatuses } from '../../../contract/statuses.ts'
 import { sanitize } from '../../../host/text.ts'
 import type { RequestResource } from '../../../contract/request.ts'

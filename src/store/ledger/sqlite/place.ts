@@ -4,10 +4,9 @@ import { dirname } from 'node:path'
 
 import { isAmongMounts, requireOneName } from '../../../domain/store/second-name.ts'
 import { IoError } from '../../../errors/kinds.ts'
-import { makeFolders } from '../../../disk/make-folders.ts'
+import { flushFolder, makeFolders } from '../../../disk/folders.ts'
 import { diskFailure, errorNumber } from '../../../disk/failure.ts'
-import { flushFolder } from '../../../disk/flush-folder.ts'
-import { ownUserId } from '../../../host/process-id.ts'
+import { ownUserId } from '../../../host/process.ts'
 
 type Notify = ((notice: string) => void) | undefined
 

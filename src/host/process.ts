@@ -7,3 +7,8 @@ export function processId(): number {
 export function ownUserId(): number | undefined {
   return process.geteuid?.()
 }
+
+/** `work` is done as the last of all; what it does has to be done at once. `code`: with which the process ends. */
+export function atExit(work: (code: number) => void): void {
+  process.on('exit', work)
+}

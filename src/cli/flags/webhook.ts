@@ -1,9 +1,9 @@
-import { redactArgument } from '../../domain/wording/redact-argument.ts'
-import { Args, Flags } from '../oclif.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
+import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { UsageError } from '../../errors/kinds.ts'
+import { Args, Flags } from '../oclif.ts'
 import { requestIdFlag } from './identifiers.ts'
-import { momentFlag } from './moment.ts'
+import { momentFlag } from './time.ts'
 
 /** The number of an event in the inbox. */
 export const eventIdArg = Args.custom<number>({
@@ -40,3 +40,9 @@ export function eventFilter(flags: {
     until: flags.until,
   }
 }
+
+/** For commands that sign or verify: a file that holds the webhook secret and nothing else. */
+export const secretFileFlag = Flags.string({
+  summary: 'Read the webhook secret from a file that only you can read',
+  helpValue: 'FILE',
+})

@@ -1,9 +1,12 @@
 import { stripVTControlCharacters } from 'node:util'
 
-import type { RefcheckError } from '../errors/base.ts'
-import { UsageError } from '../errors/kinds.ts'
-import { redactArgument } from '../domain/wording/redact-argument.ts'
 import { nearest } from '../domain/form/nearest.ts'
+import { keeping } from '../domain/wording/kept-flags.ts'
+import { keysIn, redactArgument, redactKeys } from '../domain/wording/redact-argument.ts'
+import { shellWord } from '../domain/wording/shell-word.ts'
+import type { ErrorCode, RefcheckError } from '../errors/base.ts'
+import { UsageError } from '../errors/kinds.ts'
+import type { Secrets } from '../host/secrets.ts'
 
 /** What oclif's parser throws, as far as we read it; its classes are not exported by name. */
 interface ParseFailure {
@@ -149,8 +152,93 @@ function helpHint(error: ParseFailure): string {
 }
 
 /** Where to read on about a command. */
-export function helpOf(id: string | undefined): string {
+function helpOf(id: string | undefined): string {
   return id === undefined
     ? 'List the commands with: refcheck help'
     : `Show its help with: refcheck ${id.replaceAll(':', ' ')} --help`
+}
+
+type Flags = Readonly<Record<string, { type: string }>>
+
+/**
+ * Refuses words that oclif would misread: it takes what follows the = of a switch for an argument, so that `--yes=no` is a
+ * yes and a file "no". No shell passes a NUL on, and no name of a file has one.
+ */
+export function requireWords(argv: readonly string[], flags: Flags, id: string | undefined): void {
+  const end = argv.indexOf('--')
+  for (const [at, word] of argv.entries()) {
+    const [, name = ''] = (end === -1 || at < end ? /^--([^=]+)=/s.exec(word) : undefined) ?? []
+    const isFlag = Object.hasOwn(flags, name)
+    if (word.includes('\0'))
+      throw new UsageError(`${isFlag ? `--${name}` : 'an argument'} holds a NUL character`, {
+        hint: helpOf(id),
+      })
+    if (isFlag && flags[name]?.type === 'boolean')
+      throw new UsageError(`--${name} takes no value`, { hint: helpOf(id) })
+  }
+}
+
+/** Refuses numbers that are not counted one by one any more. */
+export function requireCountable(flags: Readonly<Record<string, unknown>>, id: string | undefined): void {
+  for (const [name, value] of Object.entries(flags)) {
+    const tooLarge = [value].flat().some((each) => typeof each === 'number' && !Number.isSafeInteger(each))
+    if (tooLarge) throw new UsageError(`--${name}: the number is too large`, { hint: helpOf(id) })
+  }
+}
+
+/**
+ * Makes the commands of a hint whole: those flags are repeated that say whose world it is about, and the command line that was
+ * typed ends it, for a failure that says to run it again. Neither `secrets` nor what looks like one is left in any text of it.
+ */
+export function nameCommand(failure: RefcheckError, argv: readonly string[], secrets?: Secrets): void {
+  if (failure.hint !== undefined) failure.hint = keeping(argv)(failure.hint)
+  const keys = argv.flatMap(keysIn)
+  const redacted = (text: string): string => withoutTyped(redactKeys(secrets?.redact(text) ?? text), keys)
+  const { hint, again } = failure
+  if (again !== undefined && hint?.includes(again) !== true) {
+    const isSecret = argv.some((word) => redacted(word) !== word)
+    const command = isSecret ? 'the same command' : ['refcheck', ...argv].map(shellWord).join(' ')
+    failure.hint = [hint, `${again}: ${command}`].filter(Boolean).join(' ')
+  }
+  failure.message = redacted(failure.message)
+  if (failure.hint !== undefined) failure.hint = redacted(failure.hint)
+  failure.problems = failure.problems?.map(({ value, text, ...rest }) => ({
+    ...rest,
+    ...(value !== undefined && { value: redacted(value) }),
+    text: redacted(text),
+  }))
+}
+
+/** Ids are compared in lowercase, and a key in lowercase is harder to tell from words. */
+function withoutTyped(text: string, keys: readonly string[]): string {
+  return keys.reduce((rest, key) => rest.replaceAll(key, '…').replaceAll(key.toLowerCase(), '…'), text)
+}
+
+/** Ends a command that has printed its answer, failure included: only the exit code is left to do. */
+export class AlreadyReported extends Error {
+  readonly failure: RefcheckError
+
+  constructor(failure: RefcheckError) {
+    super(failure.message)
+    this.failure = failure
+  }
+}
+
+/** cli-contract "Exit codes". */
+export const exitCodes: Readonly<Record<ErrorCode, number>> = {
+  internal: 1,
+  io: 1,
+  usage: 2,
+  invalid_input: 2,
+  duplicate: 2,
+  unauthenticated: 3,
+  forbidden: 4,
+  not_found: 5,
+  throttled: 6,
+  unavailable: 7,
+  outcome_unknown: 8,
+  bad_signature: 9,
+  incomplete: 10,
+  timed_out: 11,
+  interrupted: 130,
 }

@@ -2,10 +2,9 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import { Flags } from '@oclif/core'
-
-import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Context } from '../../app/context.ts'
+import { IoError, UsageError } from '../../errors/kinds.ts'
+import { Flags } from '../oclif.ts'
 
 /** Flags of every command that listens and can do so by https. */
 export const tlsFlags = {
@@ -60,4 +59,27 @@ async function pem(path: string, typed: string): Promise<string> {
       cause,
     })
   }
+}
+
+/** From where a sandbox is reached. */
+export const reachFlags = {
+  host: Flags.string({ summary: 'Address to listen on (default 127.0.0.1)', helpValue: 'HOST' }),
+  'allow-http-from': Flags.string({
+    summary: 'Network that may call it by http, such as 172.16.0.0/12; repeatable',
+    helpValue: 'CIDR',
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
+  'public-url': Flags.string({
+    summary: 'Base URL of a proxy in front of it, for report URLs',
+    helpValue: 'URL',
+  }),
+}
+
+/** Which running sandbox a command steers. */
+export const sandboxFlags = {
+  'base-url': Flags.string({
+    summary: 'Base URL of the sandbox (default: the one in use)',
+    helpValue: 'URL',
+  }),
 }

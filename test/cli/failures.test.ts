@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core'
 import { parse } from '@oclif/core/parser'
 import { expect, test } from 'vitest'
 
-import { isParseFailure, usageError } from '../../src/cli/parse-failure.ts'
+import { isParseFailure, usageError } from '../../src/cli/failures.ts'
 
 /** What oclif's own parser throws at a command line. */
 async function thrown(argv: string[], args = { file: Args.string({ required: true }) }): Promise<Error> {

@@ -1,0 +1,371 @@
+import { z } from 'zod'
+
+import { requestStatuses } from '../contract/statuses.ts'
+import { maskFileFailure } from '../domain/agent/mask.ts'
+import { submissionStates } from '../domain/submission/states.ts'
+import { UsageError } from '../errors/kinds.ts'
+import { answers } from '../output/schemas/answers.ts'
+import { allowedFile } from '../usecases/agent/allowed-file.ts'
+import { type PlanEnd, planFile, planOrder, planPeople } from '../usecases/agent/plan.ts'
+import type { Ran, RunReading } from '../usecases/agent/ports.ts'
+import type { AddPlanServices } from '../usecases/approval/add-plan.ts'
+import type { Services } from '../usecases/services.ts'
+
+/** What an agent's calls may reach. */
+export interface AgentPorts {
+  version: string
+  run: RunReading
+  /** Where `validate_file` and `plan_file` read; undefined: nowhere. */
+  files: string | undefined
+  /** Where reports are filed; undefined: nowhere. */
+  reports: string | undefined
+  showsPersonalData: boolean
+  /** A text without the keys, secrets and tokens that are known here. */
+  redact: (text: string) => string
+  plans: () => Promise<Services['plans']>
+  planning: () => Promise<AddPlanServices>
+  /** Wall time in milliseconds. */
+  now: () => number
+  /** Random letters that no data can know. */
+  mark: () => string
+}
+
+/** A call that only reads: what it takes, the command line it becomes, and what that prints with --json. */
+export interface ReadTool {
+  name: string
+  title: string
+  description: string
+  input: z.ZodObject
+  /** The words of the command line; what an agent gave stands behind `=`, so that it is no flag. */
+  line: (input: Record<string, unknown>) => string[]
+  /** What the command reads on stdin. */
+  stdin?: (input: Record<string, unknown>) => string
+  answer: z.ZodType
+  /** Lines whose answers have names that this one's texts may hold, to mask them. */
+  namesFrom?: (input: Record<string, unknown>) => string[][]
+  /** It is about packages and nobody. */
+  isAboutNobody?: boolean
+}
+
+const requestId = z.guid().describe('id of a request, a UUID')
+const packageId = z.int().min(1).describe('id of a package')
+const batchId = z
+  .string()
+  .regex(/^[0-9a-f][0-9a-f-]{3,35}$/i)
+  .describe('id of a batch, or the first characters of it')
+const moment = z
+  .string()
+  .regex(/^[0-9TZ:.+-]{8,35}$|^\d{1,5}[smhd]$/)
+  .describe('a date such as 2026-11-01, or how long ago: 7d')
+const anything = z.looseObject({})
+
+/** A request's body, as POST /v1/requests takes it. */
+const bodyInput = z
+  .record(z.string(), z.unknown())
+  .describe('{package_id, recipient: {first_name, last_name, email, phone}, additional_information?}')
+
+const orderedRequests = ['request', 'list']
+/** A flag with what an agent gave behind `=`; none where it gave nothing. */
+const given = (flag: string, value: unknown): string[] =>
+  typeof value === 'string' || typeof value === 'number' ? [`--${flag}=${value}`] : []
+
+export const readTools: readonly ReadTool[] = [
+  {
+    name: 'list_packages',
+    title: 'List packages',
+    description: 'What can be ordered. Only ACTIVE packages can.',
+    input: z.object({ status: z.enum(['active', 'inactive', 'disabled']).optional() }),
+    line: ({ status }) => ['packages', 'list', ...given('status', status)],
+    answer: answers['packages list'] ?? anything,
+    isAboutNobody: true,
+  },
+  {
+    name: 'get_package_schema',
+    title: 'Show what an order needs',
+    description: 'The JSON Schema (2020-12) of the body of an order of a package.',
+    input: z.object({ package_id: packageId }),
+    line: ({ package_id: id }) => ['schema', 'show', String(id), '--json-schema'],
+    answer: anything,
+    isAboutNobody: true,
+  },
+  {
+    name: 'validate_order',
+    title: 'Check an order',
+    description:
+      'Checks the body of an order against its package, and whether the person was ordered before. Nothing is sent or kept.',
+    input: z.object({ body: bodyInput }),
+    line: () => ['request', 'create', '--file', '-', '--dry-run'],
+    stdin: ({ body }) => JSON.stringify(body),
+    answer: answers['request create'] ?? anything,
+    namesFrom: () => [orderedRequests],
+  },
+  {
+    name: 'get_requests',
+    title: 'Read requests',
+    description: 'Status, checks and referees of up to 20 requests. Each uses one call of the quota.',
+    input: z.object({ request_ids: z.array(requestId).min(1).max(20) }),
+    line: ({ request_ids: ids }) => ['request', 'get', ...(ids as string[])],
+    answer: answers['request get'] ?? anything,
+  },
+  {
+    name: 'list_requests',
+    title: 'List requests',
+    description: 'The requests ordered with this store, with their status as it was last read.',
+    input: z.object({
+      status: z
+        .enum([...requestStatuses, 'unknown', 'sending'])
+        .optional()
+        .describe('unknown: orders whose outcome is unknown'),
+      since: moment.optional(),
+      email: z.string().max(254).optional(),
+      batch_id: batchId.optional(),
+    }),
+    line: ({ status, since, email, batch_id: batch }) => [
+      'request',
+      'list',
+      ...given('status', typeof status === 'string' ? status.toLowerCase() : undefined),
+      ...given('since', since),
+      ...given('email', email),
+      ...given('batch', batch),
+    ],
+    answer: answers['request list'] ?? anything,
+  },
+  {
+    name: 'list_batches',
+    title: 'List batches',
+    description: 'The files that were ordered, newest first, and how far each is.',
+    input: z.object({}),
+    line: () => ['batch', 'list'],
+    answer: answers['batch list'] ?? anything,
+  },
+  {
+    name: 'get_batch',
+    title: 'Show a batch',
+    description: 'How many rows of a batch are in which state, and why rows were not sent.',
+    input: z.object({ batch_id: batchId }),
+    line: ({ batch_id: id }) => ['batch', 'status', String(id)],
+    answer: answers['batch status'] ?? anything,
+    namesFrom: ({ batch_id: id }) => [['batch', 'export', String(id)], orderedRequests],
+  },
+  {
+    name: 'list_batch_rows',
+    title: 'List the rows of a batch',
+    description: 'Each row of a batch with its state and, where it was not accepted, why.',
+    input: z.object({ batch_id: batchId, state: z.enum(submissionStates).optional() }),
+    line: ({ batch_id: id, state }) => ['batch', 'rows', String(id), ...given('state', state)],
+    answer: answers['batch rows'] ?? anything,
+    namesFrom: ({ batch_id: id }) => [['batch', 'export', String(id)], orderedRequests],
+  },
+  {
+    name: 'get_quota',
+    title: 'Show the quota',
+    description: 'How many calls of the service are left. It makes no call itself.',
+    input: z.object({}),
+    line: () => ['quota'],
+    answer: answers['quota'] ?? anything,
+  },
+  {
+    name: 'list_events',
+    title: 'List webhook events',
+    description: 'The webhook events that this machine received, oldest first.',
+    input: z.object({
+      status: z.enum(requestStatuses).optional(),
+      request_id: requestId.optional(),
+      since: moment.optional(),
+    }),
+    line: ({ status, request_id: id, since }) => [
+      'webhook',
+      'events',
+      'list',
+      ...given('status', status),
+      ...given('request-id', id),
+      ...given('since', since),
+    ],
+    answer: answers['webhook events list'] ?? anything,
+    namesFrom: () => [orderedRequests],
+  },
+]
+
+/** How a file is read, as the flags of `batch run` say it. */
+const fileInput = {
+  file: z.string().min(1).max(1000).describe('path of the file in the folder of --files'),
+  package_id: z.int().min(1).optional().describe('default: the column package_id of the file'),
+  sheet: z.string().max(100).optional(),
+  header_row: z.int().min(1).optional().describe('line of the header, as a spreadsheet program counts'),
+  encoding: z.string().max(40).optional().describe('of bytes that are not UTF-8, such as windows-1250'),
+  hidden: z.enum(['include', 'skip']).optional().describe('hidden, filtered and struck-through rows'),
+  default_country: z.string().length(2).optional().describe('of phones without +, such as AU'),
+  map: z
+    .record(z.string().max(200), z.string().max(200))
+    .optional()
+    .describe('columns of the file and the fields they are, such as {"Given name": "first_name"}'),
+  ignore: z.array(z.string().max(200)).max(100).optional().describe('columns that are not ordered with'),
+}
+type FileInput = z.infer<z.ZodObject<typeof fileInput>>
+
+const planned = z.object({
+  ordered: z.literal(false),
+  code: z.string(),
+  approve_with: z.string(),
+  expires_at: z.string(),
+  base_url: z.string(),
+  user_email: z.string(),
+  package_id: z.int().nullable(),
+  orders: z.int(),
+  review: z.unknown(),
+})
+
+const nothingOrdered =
+  'Nothing is ordered: the answer has a code, and a person types the line of approve_with in a terminal of their own, looks at the plan and says yes or no. Tell them that line. No call can approve.'
+
+/** A call that does more than one line can say. */
+export interface JobTool {
+  name: string
+  title: string
+  description: string
+  input: z.ZodObject
+  answer: z.ZodType
+  /** Whether it leaves anything on this machine. */
+  keeps: boolean
+  job: (ports: AgentPorts, input: Record<string, unknown>, signal: AbortSignal) => Promise<Ran>
+  namesFrom?: (input: Record<string, unknown>) => string[][]
+}
+
+/** Closed, so that a person who approves sees all that is ordered. */
+const person = z
+  .strictObject({
+    recipient: z.strictObject({
+      first_name: z.string(),
+      last_name: z.string(),
+      email: z.string(),
+      phone: z.string(),
+    }),
+    additional_information: z
+      .array(z.strictObject({ code: z.string(), fields: z.record(z.string(), z.unknown()) }))
+      .optional(),
+  })
+  .describe('the body of an order without its package')
+
+export const jobTools: readonly JobTool[] = [
+  {
+    name: 'validate_file',
+    title: 'Check a file of people',
+    description:
+      'Checks every row of a file (CSV, XLSX, ODS, JSON) against its package. Nothing is sent or kept.',
+    input: z.object(fileInput),
+    answer: answers['batch validate'] ?? z.looseObject({}),
+    keeps: false,
+    namesFrom: () => [orderedRequests],
+    async job(ports, input, signal) {
+      const { file, ...how } = input as FileInput
+      const path = await allowedFile(ports.files, file)
+      return ofFile(ports, await ports.run(['batch', 'validate', path, ...readingLine(how)], { signal }))
+    },
+  },
+  {
+    name: 'plan_order',
+    title: 'Plan an order',
+    description: `Checks the order of one person and keeps it as a plan. ${nothingOrdered}`,
+    input: z.object({ body: bodyInput }),
+    answer: planned,
+    keeps: true,
+    namesFrom: () => [orderedRequests],
+    job: async (ports, { body }, signal) =>
+      endOf(await planOrder({ ...ports, signal }, body as Record<string, unknown>)),
+  },
+  {
+    name: 'plan_people',
+    title: 'Plan orders of several people',
+    description: `Checks orders of one package for up to 500 people and keeps them as one plan. ${nothingOrdered}`,
+    input: z.object({ package_id: z.int().min(1), people: z.array(person).min(1).max(500) }),
+    answer: planned,
+    keeps: true,
+    namesFrom: () => [orderedRequests],
+    job: async (ports, { package_id: id, people }, signal) =>
+      endOf(await planPeople({ ...ports, signal }, Number(id), people as Record<string, unknown>[])),
+  },
+  {
+    name: 'plan_file',
+    title: 'Plan the orders of a file',
+    description: `Checks every row of a file and keeps the orders as one plan, for the file as it is now. ${nothingOrdered}`,
+    input: z.object(fileInput),
+    answer: planned,
+    keeps: true,
+    namesFrom: () => [orderedRequests],
+    async job(ports, input, signal) {
+      const { file, ...how } = input as FileInput
+      const path = await allowedFile(ports.files, file)
+      return ofFile(ports, endOf(await planFile({ ...ports, signal }, path, readingLine(how))))
+    },
+  },
+  {
+    name: 'get_plan',
+    title: 'Show what became of a plan',
+    description: 'Whether a plan waits or a person approved it, and the request or batch that came of it.',
+    input: z.object({ code: z.string().max(20) }),
+    answer: z.object({
+      code: z.string(),
+      state: z.enum(['waiting', 'expired', 'approved', 'not_found']),
+      request_id: z.string().nullable(),
+      batch_id: z.string().nullable(),
+    }),
+    keeps: false,
+    async job({ plans, now }, { code }) {
+      const { planState } = await import('../usecases/agent/plan-state.ts')
+      return { code: 0, document: await planState(await plans(), String(code), now()) }
+    },
+  },
+  {
+    name: 'file_reports',
+    title: 'File reports',
+    description:
+      'Downloads the finished reports of requests or of a batch as PDF files into the folder of --reports. Only paths are answered, never what is in a report.',
+    input: z.object({
+      request_ids: z.array(z.guid()).max(20).optional(),
+      batch_id: z
+        .string()
+        .regex(/^[0-9a-f][0-9a-f-]{3,35}$/i)
+        .optional(),
+    }),
+    answer: answers['report download'] ?? z.array(z.looseObject({})),
+    keeps: true,
+    namesFrom: () => [orderedRequests],
+    async job({ run, reports, showsPersonalData }, { request_ids: ids = [], batch_id: batch }, signal) {
+      if (reports === undefined) {
+        throw new UsageError('no folder for reports was allowed', {
+          hint: 'A person allows one by starting the server with --reports DIR.',
+        })
+      }
+      const which = [...(ids as string[]).map((id) => `--request=${id}`), ...given('batch', batch)]
+      // A name stands in a file's name only where it may be told.
+      const names = showsPersonalData ? [] : ['--name-template={request_id}/{check_id}_{id}.pdf']
+      return run(['report', 'download', ...which, `--output=${reports}`, ...names], { signal })
+    },
+  },
+]
+
+function readingLine({
+  package_id,
+  header_row,
+  default_country,
+  map,
+  ignore,
+  ...how
+}: Omit<FileInput, 'file'>) {
+  return [
+    ...given('package', package_id),
+    ...given('sheet', how.sheet),
+    ...given('header-row', header_row),
+    ...given('encoding', how.encoding),
+    ...given('hidden', how.hidden),
+    ...given('default-country', default_country),
+    ...Object.entries(map ?? {}).map(([column, field]) => `--map=${column}=${field}`),
+    ...(ignore ?? []).map((column) => `--ignore=${column}`),
+  ]
+}
+
+const ofFile = ({ showsPersonalData }: AgentPorts, ran: Ran): Ran =>
+  showsPersonalData ? ran : { ...ran, document: maskFileFailure(ran.document) }
+
+const endOf = (end: PlanEnd): Ran =>
+  'planned' in end ? { code: 0, document: end.planned } : { ...end.refused, isRefused: true }
