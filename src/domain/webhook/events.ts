@@ -1,7 +1,4 @@
-import { webhookEvent } from '../../contract/event.ts'
-import { uuid } from '../../contract/identifiers.ts'
 import { parseJsonBytes } from '../../contract/parse-json.ts'
-import { requestStatuses } from '../../contract/statuses.ts'
 import { localTime } from '../wording/local-time.ts'
 
 /** A delivery that was verified, as it came. */
@@ -72,36 +69,6 @@ export interface KeptEvent extends ReceivedEvent {
   id: number
   /** The same pair (request_id, status) was kept before. */
   repeated: boolean
-}
-
-const statuses: ReadonlySet<string> = new Set(requestStatuses)
-
-/** What the body of a verified delivery of a service says, and what is odd about it. */
-export function readEvent(
-  body: Uint8Array,
-  signature: string,
-  receivedAt: number,
-  baseUrl?: string,
-): ReceivedEvent {
-  const bare = {
-    baseUrl,
-    receivedAt,
-    body,
-    signature,
-    requestId: undefined,
-    status: undefined,
-    event: undefined,
-  }
-  const parsed = webhookEvent.safeParse(parseJsonBytes(body))
-  if (!parsed.success) return { ...bare, oddity: 'the body is not an event of the API document' }
-  const { request_id: requestId, status, event } = parsed.data
-  return { ...bare, requestId, status, event, oddity: oddityOf(requestId, status, event) }
-}
-
-function oddityOf(requestId: string, status: string, event: string): string | undefined {
-  if (event !== 'request.updated') return `unknown event "${event.slice(0, 60)}"`
-  if (!statuses.has(status)) return `unknown status "${status.slice(0, 60)}"`
-  return uuid.safeParse(requestId).success ? undefined : 'the request_id is not a UUID'
 }
 
 /** An event of the inbox as it is listed. Times are ISO 8601. */

@@ -8,10 +8,10 @@ import {
   listedEvent,
   type ListedEvent,
   notForwardedMessage,
-  readEvent,
   type ReplayReply,
   whyNotDropped,
 } from '../../domain/webhook/events.ts'
+import { readEvent } from '../../domain/webhook/read-event.ts'
 import { type SigningKey, verifyWith } from '../../domain/webhook/verify.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import { IncompleteError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'

@@ -1,11 +1,7 @@
 import { signingKey } from '../../contract/signature.ts'
 import { type Delivered, isAccepted, type NextTry, retryAfter } from '../../domain/webhook/delivery.ts'
-import {
-  type InboxEvent,
-  type KeptEvent,
-  readEvent,
-  type ReceivedEvent,
-} from '../../domain/webhook/events.ts'
+import type { InboxEvent, KeptEvent, ReceivedEvent } from '../../domain/webhook/events.ts'
+import { readEvent } from '../../domain/webhook/read-event.ts'
 import { type SigningKey, verifyWith } from '../../domain/webhook/verify.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { StoreBusyError } from '../../errors/kinds.ts'

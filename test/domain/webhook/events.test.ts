@@ -7,11 +7,11 @@ import {
   type InboxEvent,
   listedEvent,
   notForwardedMessage,
-  readEvent,
   type ReceivedEvent,
   shownEvent,
   whyNotDropped,
 } from '../../../src/domain/webhook/events.ts'
+import { readEvent } from '../../../src/domain/webhook/read-event.ts'
 import { eventBody, requestIds } from '../../harness/deliveries.ts'
 
 const event = (over: Partial<ReceivedEvent> = {}): ReceivedEvent => ({
