@@ -63,7 +63,7 @@ export async function assembleStore(
         })
       }
       const { Moving } = await import('./move.ts')
-      return new Moving(engine, upkeep, { key, logs, clock, random })
+      return new Moving({ engine, upkeep, key, logs, clock, random })
     },
     async close() {
       logs?.close()

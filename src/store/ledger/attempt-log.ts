@@ -20,7 +20,7 @@ import {
 import { dirname, join } from 'node:path'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { makeFolders } from '../../disk/folders.ts'
-import { openPrivate, readOwn } from '../../disk/private-modes.ts'
+import { openPrivate } from '../../disk/private-modes.ts'
 import {
   eraseFingerprints,
   formatRecord,
@@ -40,6 +40,14 @@ import { machineId, machineName } from '../../host/machine.ts'
 import { ownUserId } from '../../host/process.ts'
 import { sha256 } from './fingerprints.ts'
 import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
+
+function onDisk<T>(deed: 'read' | 'write', path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof IoError ? error : diskFailure(deed, path, error)
+  }
+}
 
 /** For the lines of a log. */
 export const digest = (text: string): string => sha256(Buffer.from(text))
@@ -64,9 +72,6 @@ interface Machine {
 }
 
 const suffix = '.log'
-/** Of logs from before 1.0.0. */
-const formerSuffix = '.list'
-const maxPlaceBytes = 1024 * 1024
 /** The last header is looked for from the end, in so many bytes at a time. */
 const blockBytes = 65_536
 
@@ -90,7 +95,7 @@ export class AttemptLogFiles {
   ): LogFile[] {
     const folders = new Set([...this.folders, ...also.map((path) => dirname(path))])
     return [...folders]
-      .flatMap((folder) => namesIn(folder, suffix).map((name) => this.#found(join(folder, name))))
+      .flatMap((folder) => logNames(folder).map((name) => this.#found(join(folder, name))))
       .filter((file) => file !== undefined)
       .filter(({ header }) => header.storeId === storeId || isInPlace(header, store))
   }
@@ -132,21 +137,19 @@ export class AttemptLogFiles {
 
   /** All of a log. */
   read({ path }: LogFile): ParsedLog {
-    try {
+    return onDisk('read', path, () => {
       const { descriptor } = openPrivate(path)
       try {
         return parseLog(readFileSync(descriptor), digest)
       } finally {
         closeSync(descriptor)
       }
-    } catch (error) {
-      throw error instanceof IoError ? error : diskFailure('read', path, error)
-    }
+    })
   }
 
   /** Removes the fingerprints of these attempts, flushed, while other processes may append. */
   erase({ path }: LogFile, attemptIds: ReadonlySet<string>): void {
-    try {
+    onDisk('write', path, () => {
       const { descriptor } = openPrivate(path, constants.O_RDWR)
       try {
         const content = readFileSync(descriptor)
@@ -158,25 +161,7 @@ export class AttemptLogFiles {
       } finally {
         closeSync(descriptor)
       }
-    } catch (error) {
-      throw error instanceof IoError ? error : diskFailure('write', path, error)
-    }
-  }
-
-  /** Throws where a store in this place has a log from before 1.0.0: its attempts cannot be told. */
-  requireNoFormer(store: string): void {
-    for (const folder of this.folders) {
-      for (const name of namesIn(folder, formerSuffix)) {
-        const path = join(folder, name)
-        if (formerStoreOf(`${path.slice(0, -formerSuffix.length)}.json`) !== store) continue
-        throw new IoError(
-          `cannot use the store "${store}": its attempt log "${path}" is from before refcheck 1.0.0`,
-          {
-            hint: 'Use the refcheck that made it, or name another store with REFCHECK_STORE. Nothing was changed.',
-          },
-        )
-      }
-    }
+    })
   }
 
   #createIn(folder: string, header: NewLog): LogFile {
@@ -264,21 +249,13 @@ function ownStatus(path: string, kind: 'isDirectory' | 'isFile'): Stats | undefi
 
 const noFolder = new Set<string | undefined>(['ENOENT', 'ENOTDIR', 'EACCES'])
 
-function namesIn(folder: string, ending: string): string[] {
+function logNames(folder: string): string[] {
   try {
     if (ownStatus(folder, 'isDirectory') === undefined) return []
-    return readdirSync(folder).filter((name) => name.endsWith(ending))
+    return readdirSync(folder).filter((name) => name.endsWith(suffix))
   } catch (error) {
     if (noFolder.has(errorNumber(error))) return []
     throw diskFailure('read the folder', folder, error)
-  }
-}
-
-function formerStoreOf(path: string): unknown {
-  try {
-    return (JSON.parse(readOwn(path, maxPlaceBytes) ?? '') as { store?: unknown }).store
-  } catch {
-    return undefined
   }
 }
 
@@ -327,14 +304,10 @@ export class AttemptLog {
     this.#header = header
     this.#offset = header.bytes
     for (const head of header.heads) learnHead(this.#heads, head)
-    try {
-      // Never made anew: a log that has gone is missed.
-      const { descriptor, status } = openPrivate(path, O_RDWR | O_APPEND)
-      this.#descriptor = descriptor
-      this.#inode = status.ino
-    } catch (error) {
-      throw error instanceof IoError ? error : diskFailure('write', path, error)
-    }
+    // Never made anew: a log that has gone is missed.
+    const { descriptor, status } = onDisk('write', path, () => openPrivate(path, O_RDWR | O_APPEND))
+    this.#descriptor = descriptor
+    this.#inode = status.ino
   }
 
   /** Whether a complete line has a wrong checksum, as far as the log was read. */
@@ -353,7 +326,7 @@ export class AttemptLog {
 
   /** Reads what any process of this machine appended since the last call. */
   readGained(): LogRecord[] {
-    try {
+    return onDisk('read', this.path, () => {
       const { size } = fstatSync(this.#descriptor)
       if (size <= this.#offset) return []
       const content = Buffer.alloc(size - this.#offset)
@@ -363,9 +336,7 @@ export class AttemptLog {
       this.#offset += bytes
       for (const record of records) this.#learn(record)
       return records
-    } catch (error) {
-      throw error instanceof IoError ? error : diskFailure('read', this.path, error)
-    }
+    })
   }
 
   /** All in one write, since other processes append too. Throws where it is not in the log as a whole. */
@@ -431,7 +402,7 @@ export class AttemptLog {
 
   #write(text: string): void {
     if (this.#failure !== undefined) throw this.#failure
-    try {
+    onDisk('write', this.path, () => {
       if (statSync(this.path).ino !== this.#inode) {
         throw new IoError(`the attempt log "${this.path}" was replaced while it was in use`, {
           hint: 'Nothing was sent. See what is known with: refcheck store check',
@@ -440,8 +411,6 @@ export class AttemptLog {
       const bytes = Buffer.from(text)
       if (writeSync(this.#descriptor, bytes) !== bytes.length)
         throw Object.assign(new Error('the line is not whole'), { code: 'ENOSPC' })
-    } catch (error) {
-      throw error instanceof IoError ? error : diskFailure('write', this.path, error)
-    }
+    })
   }
 }

@@ -7,7 +7,7 @@ import {
   type ReceivedEvent,
   withoutBody,
 } from '../../domain/webhook/events.ts'
-import { all, type Dialect, type Engine, get, insertRows, run, type Values, type Work } from './engine.ts'
+import { all, type Engine, get, insertRows, perDialect, run, type Values, type Work } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { type Hold, type Holds, shortWait } from './holds.ts'
 import { sqlIsOfService, sqlStatusRank } from './submission-rows.ts'
@@ -16,25 +16,27 @@ import { sqlIsOfService, sqlStatusRank } from './submission-rows.ts'
 export const newsChannel = 'refcheck_news'
 
 /** Of `rows`: those that are stored already, and requests of people who were erased, at whatever service. */
-export const selectKnown = ({ isIn }: Dialect): string => `
+export const selectKnown = perDialect(
+  ({ isIn }) => `
 SELECT 'stored' AS kind, identity AS name, id FROM events WHERE ${isIn('identity', 'identities')}
 UNION ALL
 SELECT 'erased', request_id, 0 FROM submissions
-WHERE ${isIn('request_id', 'requests')} AND email IS NULL AND body IS NULL`
+WHERE ${isIn('request_id', 'requests')} AND email IS NULL AND body IS NULL`,
+)
 
-export const countRepeats = ({ rows }: Dialect) => {
+export const countRepeats = perDialect(({ rows }) => {
   const { from, values } = rows({ identity: 'text', times: 'number' })
   return {
     sql: `UPDATE events AS e SET repeats = e.repeats + came.times FROM ${from} WHERE e.identity = came.identity`,
     values,
   }
-}
+})
 
 /**
  * Events may come out of order, but "terminal statuses never transition further": a status is only ever followed by one of a
  * higher rank. Events do not name the request's checks.
  */
-export const updateStatuses = ({ rows }: Dialect) => {
+export const updateStatuses = perDialect(({ rows }) => {
   const { from, values } = rows({ requestId: 'text', baseUrl: 'text', status: 'text', at: 'number' })
   return {
     sql: `UPDATE submissions AS s SET request_status = came.status, request_status_at = came.at, checks = NULL
@@ -43,7 +45,7 @@ WHERE s.request_id = came.request_id AND ${sqlIsOfService('s', 'came.base_url')}
   AND ${sqlStatusRank('came.status')} > ${sqlStatusRank('s.request_status')}`,
     values,
   }
-}
+})
 
 /** Given up is what waits no more and was never taken. */
 const selectEvents = `
@@ -127,23 +129,13 @@ interface Identified {
 export class Inbox {
   readonly #engine: Engine
   readonly #holds: Holds
-  readonly #statements: {
-    selectKnown: string
-    countRepeats: ReturnType<typeof countRepeats>
-    updateStatuses: ReturnType<typeof updateStatuses>
-  }
   /** Calls back when another process may have added events, or queued a batch, where the store can tell: a hint beside looking. */
   readonly onArrival?: ((wake: (what: Arrival) => void) => Promise<void>) | undefined
 
   constructor(engine: Engine, holds: Holds) {
     this.#engine = engine
     this.#holds = holds
-    const { dialect, listen } = engine
-    this.#statements = {
-      selectKnown: selectKnown(dialect),
-      countRepeats: countRepeats(dialect),
-      updateStatuses: updateStatuses(dialect),
-    }
+    const { listen } = engine
     this.onArrival =
       listen &&
       ((wake) => listen(newsChannel, (what) => wake(what === 'event' || what === 'batch' ? what : '')))
@@ -185,14 +177,12 @@ export class Inbox {
 
   /** Ids of those that are stored already by their identity, and requests whose person was erased. */
   *#known(came: readonly Identified[]): Work<{ stored: Map<string, number>; erased: Set<string> }> {
-    const { list } = this.#engine.dialect
-    const rows = yield* all<{ kind: 'stored' | 'erased'; name: string; id: number }>(
-      this.#statements.selectKnown,
-      {
-        identities: list(came.map(({ identity }) => identity)),
-        requests: list(came.flatMap(({ event }) => event.requestId?.toLowerCase() ?? [])),
-      },
-    )
+    const { dialect } = this.#engine
+    const { list } = dialect
+    const rows = yield* all<{ kind: 'stored' | 'erased'; name: string; id: number }>(selectKnown(dialect), {
+      identities: list(came.map(({ identity }) => identity)),
+      requests: list(came.flatMap(({ event }) => event.requestId?.toLowerCase() ?? [])),
+    })
     const stored = rows.filter(({ kind }) => kind === 'stored')
     const erased = rows.filter(({ kind }) => kind === 'erased')
     return {
@@ -215,14 +205,14 @@ export class Inbox {
       if (before !== undefined && rankOf(before.status) >= rankOf(status)) continue
       latest.set(key, { requestId, baseUrl, status, at })
     }
-    const { sql, values } = this.#statements.updateStatuses
+    const { sql, values } = updateStatuses(this.#engine.dialect)
     if (latest.size > 0) yield* run(sql, values([...latest.values()]))
   }
 
   *#countRepeats(repeated: readonly Identified[]): Work<void> {
     const times = new Map<string, number>()
     for (const { identity } of repeated) times.set(identity, (times.get(identity) ?? 0) + 1)
-    const { sql, values } = this.#statements.countRepeats
+    const { sql, values } = countRepeats(this.#engine.dialect)
     const rows = [...times].map(([identity, each]) => ({ identity, times: each }))
     if (rows.length > 0) yield* run(sql, values(rows))
   }

@@ -62,38 +62,33 @@ export interface Rows {
   newestEvent(): Promise<number>
 }
 
+interface MovingParts {
+  engine: Engine
+  upkeep: Upkeep
+  key: StoreKey
+  logs: StoreLogs
+  clock: Clock
+  random: Random
+}
+
 /** A store on its way from one place to another. */
 export class Moving {
   readonly location: string
-  readonly #engine: Engine
-  readonly #upkeep: Upkeep
-  readonly #logs: StoreLogs
-  readonly #key: StoreKey
-  readonly #clock: Clock
-  readonly #random: Random
+  readonly #parts: MovingParts
 
-  constructor(
-    engine: Engine,
-    upkeep: Upkeep,
-    { key, logs, clock, random }: { key: StoreKey; logs: StoreLogs; clock: Clock; random: Random },
-  ) {
-    this.location = engine.location
-    this.#engine = engine
-    this.#upkeep = upkeep
-    this.#logs = logs
-    this.#key = key
-    this.#clock = clock
-    this.#random = random
+  constructor(parts: MovingParts) {
+    this.location = parts.engine.location
+    this.#parts = parts
   }
 
   /** Undefined for a store that stays where it is. */
   leaving(): Promise<Move | undefined> {
-    return this.#engine.run(readMove())
+    return this.#parts.engine.run(readMove())
   }
 
   /** What it was filled from, if it was. */
   async arrived(): Promise<Arrival | undefined> {
-    const text = await this.#engine.run(metaText(arrivedName))
+    const text = await this.#parts.engine.run(metaText(arrivedName))
     return text === undefined ? undefined : (JSON.parse(text) as Arrival)
   }
 
@@ -102,36 +97,36 @@ export class Moving {
    * where an order is in flight.
    */
   beginToLeave(move: Move): Promise<void> {
-    return this.#engine.transaction(() => this.#beginToLeave(move), 'all tables')
+    return this.#parts.engine.transaction(() => this.#beginToLeave(move), 'all tables')
   }
 
   *#beginToLeave(move: Move): Work<void> {
     const inFlight = (yield* all(`SELECT 1 FROM submissions WHERE state = 'sending' LIMIT 1`)).length
     requireQuiet(this.location, { inFlight, holder: undefined, isForwarding: false })
     yield* this.#close(move)
-    for (const table of peopleTables) yield* this.#upkeep.fence(table, move.to)
+    for (const table of peopleTables) yield* this.#parts.upkeep.fence(table, move.to)
   }
 
   /** Takes that back, unless it has left meanwhile. */
   stay(move: Move): Promise<void> {
-    return this.#engine.transaction(() => this.#stay(move), 'all tables')
+    return this.#parts.engine.transaction(() => this.#stay(move), 'all tables')
   }
 
   *#stay(move: Move): Work<void> {
     const now = yield* readMove()
     if (now?.id !== move.id || now.isDone) return
     yield* writeClosing(undefined)
-    for (const table of peopleTables) yield* this.#upkeep.removeFence(table)
+    for (const table of peopleTables) yield* this.#parts.upkeep.removeFence(table)
   }
 
   /** Reads it while no other process writes; it has left once `work` is done. Throws IoError where the move was taken back. */
   async leave(move: Move, work: (rows: Rows) => Promise<void>): Promise<void> {
-    await this.#engine.exclusively(async (within) => {
+    await this.#parts.engine.exclusively(async (within) => {
       requireStillLeaving(this.location, await within(readMove()), move)
       await work(this.#rows(within))
       await within(this.#close({ ...move, isDone: true }))
     })
-    await this.#logs.leave(move.to)
+    await this.#parts.logs.leave(move.to)
   }
 
   /**
@@ -139,28 +134,28 @@ export class Moving {
    * of attempts is begun too.
    */
   async fill(rows: Rows, arriving: Omit<Arrival, 'tables'>): Promise<TableDigest[]> {
-    const filled = await this.#engine.exclusively(async (within) => {
+    const filled = await this.#parts.engine.exclusively(async (within) => {
       requireEmpty(this.location, await within(filledTables()))
       // Of no key: the key of the fingerprints is another from now on.
       await within(run('DELETE FROM quota'))
-      const { dialect } = this.#engine
+      const { dialect } = this.#parts.engine
       const read = await digestTables(rows, (table, page) => within(addRows(dialect, table, page)))
-      await within(this.#upkeep.continueNumbers(await rows.newestEvent()))
+      await within(this.#parts.upkeep.continueNumbers(await rows.newestEvent()))
       requireEqual(read, await digestTables(this.#rows(within)))
       await within(setMeta(arrivedName, JSON.stringify({ ...arriving, tables: read })))
-      await within(beginMovedGeneration(this.#random.uuid(), this.#engine.dialect))
+      await within(beginMovedGeneration(this.#parts.random.uuid(), this.#parts.engine.dialect))
       return read
     })
-    await this.#engine.run(this.#key.loadKey())
+    await this.#parts.engine.run(this.#parts.key.loadKey())
     return filled
   }
 
   *#close(move: Move): Work<void> {
-    yield* writeClosing({ id: move.id, at: this.#clock.now(), reasons: ['moved'], recovered: [], move })
+    yield* writeClosing({ id: move.id, at: this.#parts.clock.now(), reasons: ['moved'], recovered: [], move })
   }
 
   #rows(within: Within): Rows {
-    const { serial } = this.#engine.dialect
+    const { serial } = this.#parts.engine.dialect
     return {
       async *read(table) {
         let after: Values | undefined
@@ -172,7 +167,7 @@ export class Moving {
           after = placeAfter(table, last)
         }
       },
-      newestEvent: () => within(this.#upkeep.newestEvent()),
+      newestEvent: () => within(this.#parts.upkeep.newestEvent()),
     }
   }
 }

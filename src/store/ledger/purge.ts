@@ -60,16 +60,14 @@ export type EraseFiles = (files: FilesToErase) => Promise<void>
 const hasPerson = `(s.first_name IS NOT NULL OR s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
 const hasPersonOrPrints = `(${hasPerson} OR s.person_print IS NOT NULL)`
 
+/** Conditions on rows (all, those that are left as they are, and those that are erased), events and requests. */
 interface Chosen {
-  where: string
-  values: Values
-}
-
-/** Rows, and of these the ones that are left as they are and those that are erased. */
-interface ChosenRows {
   all: string
   left: string
   erased: string
+  events: string
+  requests: string
+  /** Of all of these. */
   values: Values
 }
 
@@ -88,20 +86,18 @@ export async function purge(
   eraseFiles?: EraseFiles,
 ): Promise<Purged> {
   const { completely, files } = options
-  const rows = chooseRows(engine.dialect, parts.fingerprint, who)
-  const events = chooseEvents(engine.dialect, parts.fingerprint, who)
+  const chosen = choose(engine.dialect, parts.fingerprint, who)
   if (options.dryRun) {
     return engine.snapshot(function* () {
-      const found = yield* countAll(rows, events, completely)
+      const found = yield* countAll(chosen, completely)
       const isScrubbed = (yield* metaText(unscrubbedName)) === undefined
       return { ...found, isScrubbed, isLeftTo: isScrubbed ? undefined : 'another process', logsLeft: [] }
     })
   }
   const isPerson = !('endedBefore' in who)
-  const requests = completely ? chooseRequests(parts.fingerprint, who, rows) : undefined
   const found = await engine.transaction(function* () {
     if (files !== undefined) yield* rememberFiles(engine.dialect, parts.place, files)
-    return yield* eraseRows(engine.dialect, { rows, events, requests }, isPerson)
+    return yield* eraseRows(engine.dialect, chosen, { completely, isPerson })
   })
   const { isLeftTo } = await finishErasure(engine, parts, { isPatient: true, eraseFiles })
   return { ...found, isScrubbed: isLeftTo === undefined, isLeftTo, logsLeft: await engine.run(logsLeft()) }
@@ -156,7 +152,7 @@ export async function tracesOf(
   { fingerprint }: Pick<PurgeParts, 'fingerprint'>,
   who: Forgotten,
 ): Promise<Traces> {
-  const { erased, values } = chooseRows(engine.dialect, fingerprint, who)
+  const { erased, values } = choose(engine.dialect, fingerprint, who)
   return engine.snapshot(function* () {
     return {
       batches: yield* all<Traces['batches'][number]>(
@@ -179,33 +175,29 @@ function* logsLeft(): Work<Purged['logsLeft']> {
   return registered.filter(({ id }) => id in logs).map(({ host, path }) => ({ host, path }))
 }
 
-function* countAll(rows: ChosenRows, events: Chosen, completely: boolean): Work<Found> {
+function* countAll({ erased, events, left, values }: Chosen, completely: boolean): Work<Found> {
   const counted = completely ? hasPersonOrPrints : hasPerson
-  return {
-    rows: yield* countRows(`submissions s WHERE ${rows.erased} AND ${counted}`, rows.values),
-    events: yield* countRows(`events e WHERE ${events.where}`, events.values),
-    kept: yield* countRows(`submissions s WHERE ${rows.left}`, rows.values),
-  }
+  const count = (from: string): string => `(SELECT count(*) FROM ${from})`
+  const found = yield* get<Found>(
+    `SELECT ${count(`submissions s WHERE ${erased} AND ${counted}`)} AS rows,
+      ${count(`events e WHERE ${events}`)} AS events, ${count(`submissions s WHERE ${left}`)} AS kept`,
+    values,
+  )
+  return found as Found
 }
 
-function* countRows(from: string, values: Values): Work<number> {
-  return (yield* get<{ count: number }>(`SELECT count(*) AS count FROM ${from}`, values))?.count ?? 0
-}
-
-/** `requests`: those that no row ordered, where the fingerprints are removed too. */
 function* eraseRows(
   dialect: Dialect,
-  { rows, events, requests }: { rows: ChosenRows; events: Chosen; requests: Chosen | undefined },
-  isPerson: boolean,
+  chosen: Chosen,
+  { completely, isPerson }: { completely: boolean; isPerson: boolean },
 ): Work<Found> {
-  const completely = requests !== undefined
-  const found = yield* countAll(rows, events, completely)
-  const { erased, values } = rows
+  const found = yield* countAll(chosen, completely)
+  const { erased, values } = chosen
   if (isPerson) {
     // A person who is removed is not ordered any more.
     yield* run(
       `UPDATE submissions AS s SET state = 'cancelled', reason = NULL
-        WHERE ${rows.all} AND s.state IN ${sqlList(waitingStates)}`,
+        WHERE ${chosen.all} AND s.state IN ${sqlList(waitingStates)}`,
       values,
     )
   }
@@ -216,8 +208,8 @@ function* eraseRows(
     values,
   )
   if (completely) yield* rememberErased(dialect, erased, values)
-  yield* run(`DELETE FROM events AS e WHERE ${events.where}`, events.values)
-  const emptiedRequests = requests === undefined ? 0 : yield* emptyRequests(requests)
+  yield* run(`DELETE FROM events AS e WHERE ${chosen.events}`, values)
+  const emptiedRequests = completely ? yield* emptyRequests(chosen) : 0
   yield* emptyRows(erased, values, completely)
   if (found.rows + found.events + emptiedRequests > 0)
     yield* setMeta(unscrubbedName, String(Number((yield* metaText(unscrubbedName)) ?? 0) + 1))
@@ -299,10 +291,10 @@ function parseErasure(text: string | undefined): Erasure {
 }
 
 /** They stay as read: another read would bring the fingerprints back. */
-function* emptyRequests({ where, values }: Chosen): Work<number> {
+function* emptyRequests({ requests, values }: Chosen): Work<number> {
   const columns = columnsWith('unmatched_requests', 'emptied with --completely')
   return yield* run(
-    `UPDATE unmatched_requests AS u SET ${emptied(columns)} WHERE u.person_print IS NOT NULL AND (${where})`,
+    `UPDATE unmatched_requests AS u SET ${emptied(columns)} WHERE u.person_print IS NOT NULL AND (${requests})`,
     values,
   )
 }
@@ -338,56 +330,38 @@ function emptied(columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${standIns.get(column) ?? 'NULL'}`).join(', ')
 }
 
-/** A row whose recipient was removed before still has the fingerprint of the e-mail. */
-function chooseEmail({ sameEmail }: Dialect, fingerprint: Fingerprint, email: string): Chosen {
-  return {
-    where: `(${sameEmail('s.email', ':email')} OR s.email_print = :emailPrint)`,
-    values: { email, emailPrint: fingerprint(emailIdentity(email)) },
-  }
-}
-
-function chooseRows(dialect: Dialect, fingerprint: Fingerprint, who: Forgotten): ChosenRows {
-  const { where, values } = ((): Chosen => {
-    if ('requestId' in who)
-      return { where: 's.request_id = :requestId', values: { requestId: who.requestId.toLowerCase() } }
-    if ('email' in who) return chooseEmail(dialect, fingerprint, who.email)
-    return {
-      where: `s.changed_at < :before
-        AND (s.state <> 'accepted' OR s.request_status IN ${sqlList(terminalStatuses)})`,
-      values: { before: who.endedBefore },
-    }
-  })()
+function choose(dialect: Dialect, fingerprint: Fingerprint, who: Forgotten): Chosen {
   const stays = `s.state IN ${sqlList(statesLeft(who))}`
-  return { all: where, left: `${where} AND ${stays}`, erased: `${where} AND NOT ${stays}`, values }
-}
-
-/** Events of the requests of those rows, whatever they say; by age, those that were received before. */
-/** Requests that no row ordered: of the person, or read before. */
-function chooseRequests(fingerprint: Fingerprint, who: Forgotten, rows: ChosenRows): Chosen {
+  const chosen = (rows: string, others: Pick<Chosen, 'events' | 'requests' | 'values'>): Chosen => ({
+    all: rows,
+    left: `${rows} AND ${stays}`,
+    erased: `${rows} AND NOT ${stays}`,
+    ...others,
+  })
   if ('requestId' in who) {
-    return {
-      where: `u.request_id = :requestId
-        OR u.person_print IN (SELECT s.person_print FROM submissions s WHERE ${rows.erased})`,
-      values: rows.values,
-    }
+    const rows = 's.request_id = :requestId'
+    return chosen(rows, {
+      events: 'e.request_id = :requestId',
+      requests: `u.request_id = :requestId
+        OR u.person_print IN (SELECT s.person_print FROM submissions s WHERE ${rows} AND NOT ${stays})`,
+      values: { requestId: who.requestId.toLowerCase() },
+    })
   }
-  return 'email' in who
-    ? {
-        where: 'u.email_print = :emailPrint',
-        values: { emailPrint: fingerprint(emailIdentity(who.email)) },
-      }
-    : { where: 'u.read_at < :before', values: { before: who.endedBefore } }
-}
-
-function chooseEvents(dialect: Dialect, fingerprint: Fingerprint, who: Forgotten): Chosen {
-  if ('requestId' in who)
-    return { where: 'e.request_id = :requestId', values: { requestId: who.requestId.toLowerCase() } }
   if ('email' in who) {
-    const { where, values } = chooseEmail(dialect, fingerprint, who.email)
-    return {
-      where: `e.request_id IN (SELECT s.request_id FROM submissions s WHERE ${where} AND s.request_id IS NOT NULL)`,
-      values,
-    }
+    // A row whose recipient was removed before still has the fingerprint of the e-mail.
+    const rows = `(${dialect.sameEmail('s.email', ':email')} OR s.email_print = :emailPrint)`
+    return chosen(rows, {
+      events: `e.request_id IN (SELECT s.request_id FROM submissions s WHERE ${rows} AND s.request_id IS NOT NULL)`,
+      requests: 'u.email_print = :emailPrint',
+      values: { email: who.email, emailPrint: fingerprint(emailIdentity(who.email)) },
+    })
   }
-  return { where: `e.received_at < :before AND e.forward <> 'waiting'`, values: { before: who.endedBefore } }
+  return chosen(
+    `s.changed_at < :before AND (s.state <> 'accepted' OR s.request_status IN ${sqlList(terminalStatuses)})`,
+    {
+      events: `e.received_at < :before AND e.forward <> 'waiting'`,
+      requests: 'u.read_at < :before',
+      values: { before: who.endedBefore },
+    },
+  )
 }

@@ -69,7 +69,7 @@ export const mutants: readonly {
     edits: [
       {
         path: `${ledger}/claim.ts`,
-        from: "isSameEpoch: textOf(fence.epoch) === (fence.epoch_now ?? '')",
+        from: "isSameEpoch: textOf(fence.epoch) === (fence.epochNow ?? '')",
         to: 'isSameEpoch: true',
       },
     ],
@@ -164,7 +164,7 @@ export const mutants: readonly {
   },
   {
     what: 'the quota goes by the clocks of the machines',
-    edits: [{ path: `${ledger}/quota.ts`, from: ', stored?.now ?? undefined)', to: ')' }],
+    edits: [{ path: `${ledger}/quota.ts`, from: ', stored?.now)', to: ')' }],
     plan: 'the quota is used up',
   },
   {
