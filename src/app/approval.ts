@@ -7,7 +7,6 @@ import { agentMark, variable } from '../host/env.ts'
 import type { Approval } from '../usecases/approval/find-plan.ts'
 import { appliedPlan, type ToOrder } from '../usecases/batch/order-file.ts'
 import type { Allowances } from '../usecases/batch/ports.ts'
-import { filePlace } from './batch.ts'
 
 /** Whom orders are made for and as whom. */
 export async function planOwner(app: App): Promise<PlanOwner> {
@@ -45,7 +44,7 @@ export async function plannedFile(
 ): Promise<ToOrder> {
   const named = { text: plan, name: `plan ${code}`, again: 'Have it planned again.' }
   const { api: service } = await app.services('api')
-  if (rows === null) return appliedPlan(filePlace(app), service, named, allowances)
+  if (rows === null) return appliedPlan((await app.services('files')).files, service, named, allowances)
   const { cwd } = app.context
   const place = { cwd, stdin: { isTTY: false, stream: Readable.from([Buffer.from(rows)]) } }
   const applied = await appliedPlan(place, service, named, allowances)

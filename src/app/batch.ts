@@ -8,87 +8,46 @@ import { planText } from '../output/views/batch-check.ts'
 import { unlikelyWarning } from '../output/views/batch-rows-told.ts'
 import { batchGoesOnText } from '../output/views/batches.ts'
 import { batchNoticeText } from '../output/views/batch-notices.ts'
-import type { OrderFileTalk } from '../usecases/batch/order-file.ts'
-import type { FilePlace, NoticePort, ReadingPorts, RunPorts } from '../usecases/batch/ports.ts'
-import type { StartPorts } from '../usecases/batch/start.ts'
-import { orderPorts, pauseNote } from './request.ts'
+import type { OrderFileServices, OrderFileTalk } from '../usecases/batch/order-file.ts'
+import type { StartServices } from '../usecases/batch/start.ts'
+import type { BatchNotice } from '../domain/batch/notice.ts'
+import { orderServices, pauseNote } from './request.ts'
 import type { DefaultSources } from '../usecases/batch/read-file.ts'
 import type { Batch } from '../domain/batch/batch.ts'
 import type { View } from '../output/view.ts'
 import { stoppedRows } from '../usecases/batch/read-batch.ts'
 
-/** Where a command's files are. */
-export function filePlace({ context }: App): FilePlace {
-  return { cwd: context.cwd, stdin: context.streams.stdin }
-}
-
 /** Where the reading of a file comes from that no flag says. */
 export async function readingDefaults(app: App): Promise<DefaultSources> {
-  const { openMappings } = await import('../store/config/mappings.ts')
-  return { mappings: openMappings(app.paths), setting: (key) => app.setting(key) }
+  return { ...(await app.services('mappings')), setting: (key) => app.setting(key) }
 }
 
-/** What reading, checking and planning a file needs. */
-export async function batchFilePorts(app: App) {
-  const { openMappings } = await import('../store/config/mappings.ts')
-  const reading: ReadingPorts = {
-    api: (await app.services('api')).api,
-    cache: (await app.services('schemas')).schemas,
-    mappings: openMappings(app.paths),
-    prompter: app.prompter(),
-    ...noticing(app),
-  }
-  return { ...reading, packageSetting: await app.packageSetting() }
-}
-
-/** The same with the store, for what compares a file with what was ordered before. */
-export async function batchPlanPorts(app: App) {
-  const reading = await batchFilePorts(app)
-  const { clock, random } = app.context
-  const { batches, ledger, waiting } = await app.services('batches', 'ledger', 'waiting')
+/** What reading, checking and planning a file works with. */
+export async function planServices(app: App): Promise<OrderFileServices> {
   return {
-    ...reading,
-    clock,
-    random,
-    place: filePlace(app),
-    batches,
-    ledger,
-    waiting,
-    account: (await app.services('account')).account,
-    governor: (await app.services('governor')).governor,
+    ...(await app.services('api', 'schemas', 'mappings', 'prompter', 'clock', 'random', 'files')),
+    packageSetting: await app.packageSetting(),
+    ...(await app.services('batches', 'ledger', 'waiting', 'account', 'governor')),
+    onNotice: noticing(app),
   }
 }
 
-/** What running, resuming and settling need. */
-export async function batchStartPorts(app: App, signal: AbortSignal): Promise<StartPorts> {
-  const { api: own, ledger, account, clock, random } = await orderPorts(app, signal)
-  const { batches, waiting, inbox, orphans } = await app.services('batches', 'waiting', 'inbox', 'orphans')
-  const { governor: pace } = await app.services('governor')
+/** What running, resuming and settling work with. */
+export async function startServices(app: App, signal: AbortSignal): Promise<StartServices> {
+  const { onEvent: _, ...ordering } = await orderServices(app, signal)
+  const services = await app.services('batches', 'waiting', 'inbox', 'orphans', 'governor', 'schemas')
+  const { governor } = services
   // What others have used of the quota counts for the time that is left.
-  await pace.standing()
-  const run: RunPorts = {
-    api: own,
-    ledger,
-    account,
-    clock,
-    random,
-    signal,
-    batches,
-    waiting,
-    governor: pace,
-    cache: (await app.services('schemas')).schemas,
-    onPaced: pauseNote(app),
-  }
+  await governor.standing()
   return {
-    ...run,
-    ...noticing(app),
-    inbox,
-    orphans,
-    place: filePlace(app),
-    prompter: app.prompter(),
+    ...ordering,
+    ...services,
+    ...(await app.services('files', 'prompter')),
+    onPaced: pauseNote(app),
+    onNotice: noticing(app),
     meter: await batchMeter({
-      clock,
-      secondsFor: (creates, callMs) => pace.secondsFor(creates, callMs),
+      clock: app.context.clock,
+      secondsFor: (creates, callMs) => governor.secondsFor(creates, callMs),
       progress: app.progress(),
       note: app.note,
     }),
@@ -114,13 +73,11 @@ export function orderTalk(
   })
 }
 
-function noticing({ reporter }: App): NoticePort {
-  return {
-    onNotice(notice) {
-      const said = batchNoticeText(notice)
-      if (said?.matters === true) reporter.warn(said.text)
-      else if (said !== undefined) reporter.note(said.text)
-    },
+function noticing({ reporter }: App): (notice: BatchNotice) => void {
+  return (notice) => {
+    const said = batchNoticeText(notice)
+    if (said?.matters === true) reporter.warn(said.text)
+    else if (said !== undefined) reporter.note(said.text)
   }
 }
 
@@ -128,7 +85,6 @@ function noticing({ reporter }: App): NoticePort {
 export async function standingView(app: App, batch: Batch, isJson: boolean): Promise<View> {
   const { batchStatusView } = await import('../output/views/batches.ts')
   const resultsFile = existsSync(batch.resultsFile ?? '') ? batch.resultsFile : undefined
-  const { batches, files } = await app.services('batches', 'files')
-  const stopped = isJson ? await stoppedRows({ batches, place: files }, batch) : []
+  const stopped = isJson ? await stoppedRows(await app.services('batches', 'files'), batch) : []
   return batchStatusView(statusOf({ ...batch, resultsFile }), stopped)
 }

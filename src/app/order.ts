@@ -29,7 +29,7 @@ export async function orderForm(
   return {
     api,
     signal,
-    cache: (await app.services('schemas')).schemas,
+    schemas: (await app.services('schemas')).schemas,
     prompter: app.prompter(),
     yes: given.yes || given.dryRun,
     repair: country === undefined ? undefined : await phoneRepair(country),

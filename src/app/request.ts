@@ -7,22 +7,18 @@ import { RefcheckError } from '../errors/base.ts'
 import type { UnavailableError } from '../errors/kinds.ts'
 import { progressLine } from '../output/bar.ts'
 import { createEventText } from '../output/views/notices.ts'
-import { announceInFlight, type OrderPorts } from '../usecases/request/send.ts'
+import { announceInFlight, type OrderServices } from '../usecases/request/send.ts'
 import { lookForOrder, SimilarQuestion } from '../usecases/request/create.ts'
 
 /** A wait for the quota that is worth a word, in seconds. */
 const longPause = 5
 
-/** What placing an order needs. */
-export async function orderPorts(app: App, signal: AbortSignal): Promise<OrderPorts> {
-  const { clock, random } = app.context
+/** What placing an order works with. */
+export async function orderServices(app: App, signal: AbortSignal): Promise<OrderServices> {
+  const services = await app.services('api', 'ledger', 'account', 'governor', 'clock', 'random')
   return {
-    api: announceInFlight((await app.services('api')).api, signal, app.note),
-    ledger: (await app.services('ledger')).ledger,
-    account: (await app.services('account')).account,
-    governor: (await app.services('governor')).governor,
-    clock,
-    random,
+    ...services,
+    api: announceInFlight(services.api, signal, app.note),
     signal,
     onEvent: (event) => app.note(createEventText(event)),
   }
@@ -35,18 +31,17 @@ export function similarQuestion(
   guard: { allowDuplicate: boolean; allowSimilar: boolean },
 ): SimilarQuestion {
   return new SimilarQuestion(app.prompter(), async (order) =>
-    lookForOrder(await orderPorts(app, signal), order, guard),
+    lookForOrder(await orderServices(app, signal), order, guard),
   )
 }
 
-/** What an order needs that may be waited for, its report too. */
-export async function orderingAndFollowing(app: App, signal: AbortSignal) {
+/** What an order works with that may be waited for, its report too. */
+export async function placeServices(app: App, signal: AbortSignal) {
+  const { budgetMs, ...services } = await app.services('inbox', 'schemas', 'patientApi', 'budgetMs')
   return {
-    ...(await orderPorts(app, signal)),
-    inbox: (await app.services('inbox')).inbox,
-    cache: (await app.services('schemas')).schemas,
-    patientApi: (await app.services('patientApi')).patientApi,
-    waitBudgetMs: (await app.services('budgetMs')).budgetMs,
+    ...(await orderServices(app, signal)),
+    ...services,
+    waitBudgetMs: budgetMs,
     onStatus: statusNote(app),
   }
 }
@@ -56,19 +51,14 @@ export const keepSuccessions =
   (app: App) =>
   async (packages: readonly Package[]): Promise<void> => {
     const { successions } = await import('../domain/batch/succession.ts')
-    const { waiting } = await app.services('waiting')
-    const {
-      api: { baseUrl },
-    } = await app.services('api')
-    await waiting.linkPackages(baseUrl, successions(packages), app.context.clock.now())
+    const { waiting, api, clock } = await app.services('waiting', 'api', 'clock')
+    await waiting.linkPackages(api.baseUrl, successions(packages), clock.now())
   }
 
 /** What following requests needs: a share of the quota, the inbox, and somewhere to tell of it. */
 export async function following(app: App) {
   return {
-    clock: app.context.clock,
-    governor: (await app.services('governor')).governor,
-    inbox: (await app.services('inbox')).inbox,
+    ...(await app.services('clock', 'governor', 'inbox')),
     onStatus: statusNote(app),
     onTrouble: (error: UnavailableError, seconds: number) =>
       app.note(`${error.message}; retrying in ${seconds} s`),
@@ -80,10 +70,7 @@ export async function following(app: App) {
 export async function watching(app: App, total: number) {
   const [{ WaitMeter }, parts] = await Promise.all([import('../output/wait-meter.ts'), following(app)])
   const meter = new WaitMeter(app.reporter, total)
-  const { ledger } = await app.services('ledger')
-  const {
-    session: { baseUrl },
-  } = await app.services('session')
+  const { ledger, session } = await app.services('ledger', 'session')
   const records: Promise<void>[] = []
   const known = new Map<string, string>()
   return {
@@ -97,7 +84,7 @@ export async function watching(app: App, total: number) {
       known.set(id, `${status} ${checks}`)
       // A store that cannot be written to is no fault of the wait.
       const at = app.context.clock.now()
-      records.push(ledger.recordStatus(baseUrl, id, status, at, checks).catch(() => undefined))
+      records.push(ledger.recordStatus(session.baseUrl, id, status, at, checks).catch(() => undefined))
     },
     kept: async (): Promise<void> => void (await Promise.all(records)),
   }

@@ -10,7 +10,7 @@ import { startBatch } from '../usecases/batch/start.ts'
 import type { ListedRequest } from '../domain/request/listing.ts'
 import { readAgain, unfinishedRequests } from '../usecases/request/read-requests.ts'
 import type { WorkerProfile } from '../usecases/worker/work.ts'
-import { batchStartPorts } from './batch.ts'
+import { startServices } from './batch.ts'
 import { fileReports } from './report.ts'
 import { following } from './request.ts'
 
@@ -131,7 +131,7 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
     async send(batchId) {
       const named = { profile: name, batchId }
       const ports = {
-        ...(await batchStartPorts(app, signal)),
+        ...(await startServices(app, signal)),
         prompter: undefined,
         onNotice: ({ name: notice }: { name: string }) => onEvent({ name: 'notice', ...named, notice }),
         meter: { onStart: () => undefined, onEvent: rowTeller(named, onEvent) },
@@ -169,12 +169,12 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
   }
 }
 
-type StartPorts = Awaited<ReturnType<typeof batchStartPorts>>
+type StartServices = Awaited<ReturnType<typeof startServices>>
 
 function rowTeller(
   named: { profile: string; batchId: string },
   onEvent: (event: WorkerEvent) => void,
-): StartPorts['meter']['onEvent'] {
+): StartServices['meter']['onEvent'] {
   return (event) => {
     if (event.name === 'row') {
       const { row, state } = event

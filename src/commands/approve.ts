@@ -2,8 +2,8 @@ import { BaseCommand } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/time.ts'
 import { Args, Flags } from '../cli/oclif.ts'
 import { startApproval, plannedFile } from '../app/approval.ts'
-import { batchPlanPorts, batchStartPorts, orderTalk } from '../app/batch.ts'
-import { keepSuccessions, orderingAndFollowing, similarQuestion } from '../app/request.ts'
+import { planServices, startServices, orderTalk } from '../app/batch.ts'
+import { keepSuccessions, placeServices, similarQuestion } from '../app/request.ts'
 import { standingView } from '../app/batch.ts'
 import { parsePlanCode } from '../domain/approval/plan-code.ts'
 import type { OrderPlan } from '../domain/approval/order-plan.ts'
@@ -52,11 +52,11 @@ export default class Approve extends BaseCommand<typeof Approve> {
     const { windows } = await (await app.services('governor')).governor.standing()
     const placed = await approveOrder(approval, plan, body, {
       api: (await app.services('api')).api,
-      cache: (await app.services('schemas')).schemas,
+      schemas: (await app.services('schemas')).schemas,
       prompter: approval.prompter,
       onPackages: keepSuccessions(app),
       similar: similarQuestion(app, signal, guard),
-      placing: async () => ({ ...(await orderingAndFollowing(app, signal)), ...guard }),
+      placing: async () => ({ ...(await placeServices(app, signal)), ...guard }),
       signal,
       show: (rows, pack, page) => {
         const pages = show(rows, pack, page)
@@ -76,9 +76,9 @@ export default class Approve extends BaseCommand<typeof Approve> {
     const planned = await plannedFile(app, plan.code, what, allowances)
     const shown = { quiet: false, yes: false, showChanges: true }
     const end = await approveFile(approval, plan, planned, {
-      planning: { ...(await batchPlanPorts(app)), signal },
+      planning: { ...(await planServices(app)), signal },
       talk: orderTalk(app, shown, (question) => this.confirm(question, false))(planned.file.name),
-      sending: () => batchStartPorts(app, signal),
+      sending: () => startServices(app, signal),
     })
     if (end.kind === 'unstarted') {
       return this.answer(unstartedView(end.plan, planned.file.name, end.packageId, true), end.failure)

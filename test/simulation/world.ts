@@ -19,7 +19,7 @@ import type { Batches } from '../../src/store/ledger/batches.ts'
 import type { Hold } from '../../src/store/ledger/holds.ts'
 import { openStore } from '../../src/store/ledger/open.ts'
 import type { Store } from '../../src/store/ledger/store.ts'
-import type { StartPorts } from '../../src/usecases/batch/start.ts'
+import type { StartServices } from '../../src/usecases/batch/start.ts'
 import { governor } from '../../src/usecases/quota/governor.ts'
 
 export const baseUrl = 'http://127.0.0.1:4010'
@@ -42,7 +42,7 @@ export interface PeopleFile {
 export interface Process {
   life: Life
   store: Store
-  ports: StartPorts
+  ports: StartServices
   machine: Machine
 }
 
@@ -160,7 +160,7 @@ export class World {
       clock,
       onDeath: (work) => (dead.undo = work),
     })
-    const ports: StartPorts = {
+    const ports: StartServices = {
       api: life.of(this.#noting({ life, machine }, mutated.api), ['clockDifferenceMs']),
       ledger: life.of(this.#noting({ life, machine }, mutated.ledger)),
       batches: life.of(mutated.batches as Batches, ['rows', 'bodies']),
@@ -170,8 +170,8 @@ export class World {
       governor: governor({ quota: store.quota, account, windows, clock }),
       clock: { ...clock, sleep: (ms, signal) => this.#sleep(life, ms, signal) },
       random,
-      cache: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
-      place: { cwd: this.files.folder, stdin: { isTTY: false, stream: nothing() } },
+      schemas: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
+      files: { cwd: this.files.folder, stdin: { isTTY: false, stream: nothing() } },
       prompter: undefined,
       meter: { onStart: () => undefined, onEvent: () => undefined },
       onNotice: () => undefined,

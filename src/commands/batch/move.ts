@@ -27,7 +27,7 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
     const parts = {
       ...stored,
       api: (await app.services('api')).api,
-      cache: (await app.services('schemas')).schemas,
+      schemas: (await app.services('schemas')).schemas,
       signal,
     }
     const moved = await moveBatch(parts, batch, flags.package ?? 0)

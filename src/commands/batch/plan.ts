@@ -12,7 +12,7 @@ import { outputPlace, writeOutput } from '../../app/output-file.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
 import { keptPlan, unsent } from '../../domain/batch/plan.ts'
 import { rememberWritten } from '../../usecases/store/files-of-person.ts'
-import { batchPlanPorts, filePlace, readingDefaults } from '../../app/batch.ts'
+import { planServices, readingDefaults } from '../../app/batch.ts'
 import { keptPlanView, planText } from '../../output/views/batch-check.ts'
 import {
   readAsAnswered,
@@ -53,8 +53,8 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     const place = await outputPlace(context, flags.output, { overwrite: flags.overwrite, binary: false })
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
     const { file, planned } = await readAsAnswered(choices, app.prompter(), async () => {
-      const opened = await openBatchFile(filePlace(app), this.args.file, choices)
-      const ports = await batchPlanPorts(app)
+      const opened = await openBatchFile((await app.services('files')).files, this.args.file, choices)
+      const ports = await planServices(app)
       const packageId = await packageFor(ports, opened, choices)
       choices.packageId = packageId
       const orders = await readOrders(ports, opened, choices, packageId)

@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { batchIdArg, uuidFlag } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { batchStartPorts } from '../../app/batch.ts'
+import { startServices } from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
 import { requestIdsIn } from '../../domain/batch/events-file.ts'
 import { type ProvidersAnswer, unsettled } from '../../domain/batch/reconciliation.ts'
@@ -67,7 +67,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
     const { row, events, reason, acknowledge } = this.flags
     const { app, context } = this
     const batchId = this.args.batch_id
-    const ports = await batchStartPorts(app, this.signal)
+    const ports = await startServices(app, this.signal)
     if (acknowledge !== undefined && !(await acknowledgeSecondOrder(ports, acknowledge))) {
       throw new NotFoundError(`request ${acknowledge} was not reported as a possible second order`, {
         hint: 'List the possible second orders with: refcheck batch reconcile',

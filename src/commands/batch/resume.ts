@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { longTimeoutFlag } from '../../cli/flags/time.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { batchStartPorts } from '../../app/batch.ts'
+import { startServices } from '../../app/batch.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { findBatch, findToRun, leftToOrder } from '../../usecases/batch/read-batch.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
@@ -26,9 +26,9 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
   async run(): Promise<void> {
     const { app, flags } = this
     const stored = await app.services('batches', 'waiting', 'ledger', 'clock')
-    const ports = await batchStartPorts(app, this.signal)
+    const ports = await startServices(app, this.signal)
     const found = await findBatch(stored, this.args.batch_id)
-    await hearAgain(ports, ports.place, found)
+    await hearAgain(ports, ports.files, found)
     const batch = await findToRun(stored, found.id)
     const { pending } = batch.counts
     if (pending > 0) {

@@ -5,7 +5,6 @@ import { Flags } from '../../cli/oclif.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
 import { findBatch, listRows } from '../../usecases/batch/read-batch.ts'
 import { withListedReasons } from '../../usecases/request/read-requests.ts'
-import { filePlace } from '../../app/batch.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
   static override summary = 'List the rows of a batch and their states'
@@ -28,10 +27,10 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
 
   async run(): Promise<void> {
     const states = rowStates(this.flags.state)
-    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
+    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock', 'files')
     const batch = await findBatch(stored, this.args.batch_id)
     const { inboxToShow: inbox } = await this.app.services('inboxToShow')
-    const rows = await listRows({ ...stored, place: filePlace(this.app) }, batch, states)
+    const rows = await listRows(stored, batch, states)
     this.answerList(
       batchRowsView(await withListedReasons(rows, inbox, () => batch.baseUrl)),
       listFormat(this.flags),

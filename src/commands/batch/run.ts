@@ -8,7 +8,7 @@ import {
 } from '../../cli/flags/people-file.ts'
 import { longTimeoutFlag } from '../../cli/flags/time.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { batchPlanPorts, batchStartPorts, filePlace, orderTalk, readingDefaults } from '../../app/batch.ts'
+import { planServices, startServices, orderTalk, readingDefaults } from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
 import { standingView } from '../../app/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
@@ -68,7 +68,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     )
     const { file, end } = await readAsAnswered(choices, app.prompter(), async () => {
       const opened = await this.file(choices)
-      const ports = { ...(await batchPlanPorts(app)), signal: this.signal }
+      const ports = { ...(await planServices(app)), signal: this.signal }
       const how = {
         columns: opened.columns,
         isReadingSaid: flags.plan !== undefined || saysReading(said),
@@ -88,7 +88,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     await this.carryOn(end.batchId, file, end.isPlanned)
   }
   protected async carryOn(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
-    const ports = await batchStartPorts(this.app, this.signal)
+    const ports = await startServices(this.app, this.signal)
     const done = await startBatch(ports, batchId, { file, max: this.flags.max, isPlanned })
     this.answer(await standingView(this.app, done.batch, this.flags.json), done.failure)
   }
@@ -97,12 +97,12 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     const [plan, file] = [this.flags.plan, this.args.file]
     this.refuse(file === undefined && plan === undefined, 'FILE is missing', 'Give a file, or - for stdin.')
     this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan cannot be combined', 'Omit FILE.')
-    const place = filePlace(this.app)
+    const { files } = await this.app.services('files')
     const allowances = allowancesOf(this.flags)
     if (plan !== undefined) {
       const text = (await readInput(this.context, plan, 'the plan')).toString('utf8')
-      return appliedPlan(place, (await this.app.services('api')).api, { text, name: plan }, allowances)
+      return appliedPlan(files, (await this.app.services('api')).api, { text, name: plan }, allowances)
     }
-    return { file: await openBatchFile(place, file ?? '-', columns), columns, allowances }
+    return { file: await openBatchFile(files, file ?? '-', columns), columns, allowances }
   }
 }

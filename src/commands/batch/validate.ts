@@ -9,7 +9,7 @@ import {
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { rememberWritten } from '../../usecases/store/files-of-person.ts'
-import { batchPlanPorts, filePlace, readingDefaults } from '../../app/batch.ts'
+import { planServices, readingDefaults } from '../../app/batch.ts'
 import { errorsCommand, fileCommand } from '../../domain/batch/file-command.ts'
 import { badRows } from '../../domain/batch/plan.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
@@ -50,11 +50,11 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
 
   async run(): Promise<void> {
     const { flags, app } = this
-    const place = filePlace(app)
+    const { files } = await app.services('files')
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
     const { file, orders, plan, onNotice } = await readAsAnswered(choices, app.prompter(), async () => {
-      const opened = await openBatchFile(place, this.args.file, choices)
-      const ports = { ...(await batchPlanPorts(app)), signal: this.signal }
+      const opened = await openBatchFile(files, this.args.file, choices)
+      const ports = { ...(await planServices(app)), signal: this.signal }
       choices.packageId = await packageFor(ports, opened, choices)
       const understood = await readOrders(ports, opened, choices, choices.packageId)
       const { packageId } = choices
@@ -69,7 +69,7 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
       return { file: opened, orders: understood, plan: planned.plan, onNotice: ports.onNotice }
     })
     if (flags.errors !== undefined) {
-      const path = await writeBatchErrors({ ...place, onNotice }, orders.sheet, plan.check, flags.errors)
+      const path = await writeBatchErrors({ ...files, onNotice }, orders.sheet, plan.check, flags.errors)
       await rememberWritten(await app.services('written', 'reporter'), { path, kind: 'export' })
       app.reporter.note(`The invalid rows are in ${path}`)
     }

@@ -15,7 +15,7 @@ import { placeOrder } from '../../usecases/request/place-order.ts'
 import type { DraftKeeper } from '../../usecases/request/draft-keeper.ts'
 import { prepareOrder } from '../../usecases/request/prepare-order.ts'
 import { draftKeeper, orderForm } from '../../app/order.ts'
-import { orderingAndFollowing, similarQuestion } from '../../app/request.ts'
+import { placeServices, similarQuestion } from '../../app/request.ts'
 
 export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   static override summary = 'Order a package of checks on one person'
@@ -68,7 +68,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       )
     }
     const placed = await placeOrder(order, {
-      ...(await orderingAndFollowing(app, signal)),
+      ...(await placeServices(app, signal)),
       ...guard,
       onSimilar: app.prompter() && ((stop) => similar.isConfirmed(stop)),
       onAccepted: () => draft.drop(),

@@ -24,7 +24,7 @@ export default class SchemaShow extends BaseCommand<typeof SchemaShow> {
     const { refresh } = this.flags
     const schema = await loadSchema(this.args.package_id, {
       api: (await this.app.services('api')).api,
-      cache: (await this.app.services('schemas')).schemas,
+      schemas: (await this.app.services('schemas')).schemas,
       refresh,
       signal: this.signal,
     })

@@ -41,7 +41,7 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
     )
     const schema = await loadSchema(this.args.package_id, {
       api: (await this.app.services('api')).api,
-      cache: (await this.app.services('schemas')).schemas,
+      schemas: (await this.app.services('schemas')).schemas,
       refresh,
       signal: this.signal,
     })

@@ -4,18 +4,18 @@ import {
   type ToOrder,
   orderFile,
   type OrderFileEnd,
-  type OrderFilePorts,
+  type OrderFileServices,
   type OrderFileTalk,
 } from '../batch/order-file.ts'
-import { type CarriedOut, startBatch, type StartPorts } from '../batch/start.ts'
+import { type CarriedOut, startBatch, type StartServices } from '../batch/start.ts'
 import { type Approval, claimPlan } from './find-plan.ts'
 
-export interface ApproveFilePorts {
-  planning: OrderFilePorts
+export interface ApproveFileOptions {
+  planning: OrderFileServices
   /** Who is shown what; `confirm` throws where the person does not want these orders. */
   talk: OrderFileTalk
   /** What sending needs, made once a person has said yes. */
-  sending: () => Promise<StartPorts>
+  sending: () => Promise<StartServices>
 }
 
 export type ApprovedFile = { kind: 'sent'; done: CarriedOut } | Extract<OrderFileEnd, { kind: 'unstarted' }>
@@ -28,7 +28,7 @@ export async function approveFile(
   approval: Approval,
   plan: OrderPlan,
   { file, columns, allowances }: ToOrder,
-  { planning, talk, sending }: ApproveFilePorts,
+  { planning, talk, sending }: ApproveFileOptions,
 ): Promise<ApprovedFile> {
   let used: UsedPlan | undefined
   const claiming: OrderFileTalk = {

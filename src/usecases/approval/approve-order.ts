@@ -8,7 +8,7 @@ import { prepareOrder, type PrepareOptions } from '../request/prepare-order.ts'
 import type { SimilarQuestion } from '../request/create.ts'
 import { type Approval, claimPlan } from './find-plan.ts'
 
-export interface ApproveOrderPorts extends Omit<PrepareOptions, 'yes' | 'isFixed' | 'doubt' | 'repair'> {
+export interface ApproveOrderOptions extends Omit<PrepareOptions, 'yes' | 'isFixed' | 'doubt' | 'repair'> {
   prompter: Prompter
   similar: SimilarQuestion
   /** What ordering needs, made once a person has said yes. */
@@ -23,7 +23,7 @@ export async function approveOrder(
   approval: Approval,
   plan: OrderPlan,
   body: string,
-  { similar, placing, ...preparing }: ApproveOrderPorts,
+  { similar, placing, ...preparing }: ApproveOrderOptions,
 ): Promise<PlacedOrder> {
   const order = await prepareOrder(
     { packageId: undefined, body: parseBodyFile(Buffer.from(body)), flags: {} },

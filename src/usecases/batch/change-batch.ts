@@ -6,10 +6,10 @@ import type { Release } from '../../domain/submission/release.ts'
 import { UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Released, Movable } from '../../store/ledger/held-rows.ts'
-import { type BatchPorts, findBatch, findRow } from './read-batch.ts'
+import { type BatchServices, findBatch, findRow } from './read-batch.ts'
 import { movedBody, notMovable, type InvalidRow } from '../../domain/batch/moving.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { loadSchema, type SchemaPorts } from '../form/load-schema.ts'
+import { loadSchema, type SchemaServices } from '../form/load-schema.ts'
 
 /** Nothing is changed while another process has the batch. */
 async function withHold<T>(batches: Batches, batch: Batch, change: () => Promise<T>): Promise<T> {
@@ -24,7 +24,7 @@ async function withHold<T>(batches: Batches, batch: Batch, change: () => Promise
 
 /** Held rows may be sent after all. Throws a UsageError where a row that is named cannot be. */
 export async function releaseRows(
-  { batches, waiting, clock }: BatchPorts,
+  { batches, waiting, clock }: BatchServices,
   batch: Batch,
   release: Release,
   by: string,
@@ -73,7 +73,7 @@ function firstSettle(why: StopReason, { baseUrl }: Batch, other: Batch): string 
 
 /** Rejected rows, or some of them, are queued again. How many. */
 export async function retryBatch(
-  { batches, clock }: BatchPorts,
+  { batches, clock }: BatchServices,
   batch: Batch,
   rows: readonly number[] | undefined,
 ): Promise<number> {
@@ -102,7 +102,7 @@ async function requireRejected(batches: Batches, batchId: string, number: number
 
 /** Every row that was not sent is `cancelled`, or those of some numbers. How many. A batch that runs is left alone. */
 export async function cancelBatch(
-  { batches, waiting, clock }: BatchPorts,
+  { batches, waiting, clock }: BatchServices,
   batch: Batch,
   rows?: readonly number[],
 ): Promise<number> {
@@ -124,7 +124,7 @@ export async function cancelBatch(
  * where one is invalid there, nothing is moved. The two packages are one from then on. How many rows moved.
  */
 export async function moveBatch(
-  parts: BatchPorts & SchemaPorts,
+  parts: BatchServices & SchemaServices,
   batch: Batch,
   packageId: number,
 ): Promise<number> {
@@ -170,7 +170,7 @@ export async function moveBatch(
   })
 }
 
-async function requireActive({ api, signal }: SchemaPorts, packageId: number): Promise<void> {
+async function requireActive({ api, signal }: SchemaServices, packageId: number): Promise<void> {
   const pack = (await api.listPackages({ id: packageId }, signal)).find(({ id }) => id === packageId)
   if (pack?.status === 'ACTIVE') return
   const details = {
@@ -183,7 +183,7 @@ async function requireActive({ api, signal }: SchemaPorts, packageId: number): P
 }
 
 /** Leaves a batch for a worker; what halted it before does no more. */
-export async function queueBatch(ports: BatchPorts, batchId: string): Promise<Batch> {
+export async function queueBatch(ports: BatchServices, batchId: string): Promise<Batch> {
   await ports.batches.recordHalt(batchId, undefined)
   await ports.batches.recordQueued(batchId, ports.clock.now())
   return findBatch(ports, batchId)

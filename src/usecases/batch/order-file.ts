@@ -1,3 +1,4 @@
+import type { Services } from '../services.ts'
 import type { Batch, NewFileBatch } from '../../domain/batch/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { AboutToOrder } from '../../domain/submission/confirmation.ts'
@@ -12,37 +13,28 @@ import {
 } from '../../domain/batch/plan.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { StoreClosedError, UsageError } from '../../errors/kinds.ts'
-import type { Batches } from '../../store/ledger/batches.ts'
-import type { Ledger } from '../../store/ledger/ledger.ts'
-import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import { type BatchFile, packageFor, readOrders, openBatchFile } from './read-file.ts'
 import { notOrderable, linkedPackages } from './packages.ts'
-import type { Allowances, FilePlace, ReadingPorts } from './ports.ts'
+import type { FilePlace } from '../services.ts'
+import type { Allowances, ReadingServices } from './ports.ts'
 import { claimedResults, noteLeftOut, noteLostLook, resultsPlace } from './results-file.ts'
 import { findToRun, leftToOrder } from './read-batch.ts'
-import { hearAgain, openWitnesses, type WitnessPorts } from './witnesses.ts'
+import { hearAgain, openWitnesses, type WitnessServices } from './witnesses.ts'
 import { choicesOf } from '../../domain/batch/file-command.ts'
-import type { Api } from '../../api/api.ts'
 import type { FileReading, PackedRows } from '../../domain/batch/new-row.ts'
 import type { Package } from '../../contract/package.ts'
 import { localDay } from '../../domain/wording/local-time.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
-import type { Clock } from '../../host/clock.ts'
-import type { Governor } from '../quota/governor.ts'
-import type { Random } from '../../host/random.ts'
 import type { ReadableBatch } from './check-file.ts'
 
-export interface OrderFilePorts extends ReadingPorts, WitnessPorts {
-  api: Api
-  clock: Clock
-  random: Random
-  /** Whose people these are. */
-  account: string
-  batches: Batches
-  ledger: Ledger
-  waiting: HeldRows
-  governor: Governor
-  place: FilePlace
+export interface OrderFileServices
+  extends
+    ReadingServices,
+    WitnessServices,
+    Pick<
+      Services,
+      'api' | 'clock' | 'random' | 'account' | 'batches' | 'ledger' | 'waiting' | 'governor' | 'files'
+    > {
   packageSetting: number | undefined
 }
 
@@ -76,7 +68,7 @@ export type OrderFileEnd =
 
 /** Takes a file in as a batch to be run, or finds the batch that it is already; sends nothing. */
 export async function orderFile(
-  ports: OrderFilePorts,
+  ports: OrderFileServices,
   talk: OrderFileTalk,
   file: BatchFile,
   choices: OrderFileChoices,
@@ -118,14 +110,14 @@ export async function orderFile(
 }
 
 /** A store that orders nothing says so before anybody reads a plan. */
-async function requireOpenStore({ batches }: OrderFilePorts, { id }: Pick<Batch, 'id'>): Promise<void> {
+async function requireOpenStore({ batches }: OrderFileServices, { id }: Pick<Batch, 'id'>): Promise<void> {
   const hold = await batches.hold(id)
   await hold?.release()
 }
 
 /** Another process may have taken the same file in while this one looked at it. */
 async function takenIn(
-  ports: OrderFilePorts,
+  ports: OrderFileServices,
   file: BatchFile,
   results: string | undefined,
   { batch, rows }: Planned,
@@ -139,13 +131,13 @@ async function takenIn(
 }
 
 async function goOnWith(
-  ports: OrderFilePorts,
+  ports: OrderFileServices,
   talk: OrderFileTalk,
   found: Batch,
   { file, choices }: { file: BatchFile; choices: OrderFileChoices },
 ): Promise<OrderFileEnd> {
   // A dry run hears and compares too: it would name rows that a run does not send.
-  if (!choices.allowances.ignoreResults) await hearAgain(ports, ports.place, found, file)
+  if (!choices.allowances.ignoreResults) await hearAgain(ports, ports.files, found, file)
   else if (!choices.isDryRun) await ports.waiting.ignoreResults(found.id)
   if (!choices.isDryRun) {
     try {
@@ -174,7 +166,7 @@ async function goOnWith(
 
 /** The batch that this file is already, if it is one. `reading`: read otherwise it is another. */
 async function findKnown(
-  { api: { baseUrl }, account, batches }: OrderFilePorts,
+  { api: { baseUrl }, account, batches }: OrderFileServices,
   { sha256 }: BatchFile,
   packageId: number | undefined,
   reading?: FileReading,
@@ -188,7 +180,7 @@ async function findKnown(
  * or that it is none yet.
  */
 async function findReadAsChosen(
-  ports: OrderFilePorts,
+  ports: OrderFileServices,
   file: BatchFile,
   choices: ColumnChoices,
   known: Batch,
@@ -263,7 +255,7 @@ interface PlanOptions {
 
 /** Checks a file and compares it with the store. */
 export async function planBatch(
-  ports: OrderFilePorts,
+  ports: OrderFileServices,
   file: BatchFile,
   orders: ReadableBatch,
   { choices, allowances, packageId, resultsFile, isCheck = false, isReadOtherwise = false }: PlanOptions,
@@ -276,7 +268,7 @@ export async function planBatch(
   const { clock, random, batches, governor, account } = ports
   const { baseUrl, userEmail } = ports.api
   const { ignoreResults } = allowances
-  const witnesses = ignoreResults ? undefined : await openWitnesses(ports, ports.place, file)
+  const witnesses = ignoreResults ? undefined : await openWitnesses(ports, ports.files, file)
   const rows = new PackedRows({ ignoresResults: ignoreResults })
   const check = await checkBatch(orders, localDay(clock.now()), (row, ordinal) => {
     rows.push(newRow(row))

@@ -1,22 +1,17 @@
-import type { Api } from '../../api/api.ts'
+import type { Services } from '../services.ts'
 import type { Package } from '../../contract/package.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 import { successions, likelySuccessor, schemaChanges } from '../../domain/batch/succession.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import type { HeldRows } from '../../store/ledger/held-rows.ts'
-import { type SchemaPorts, loadSchema } from '../form/load-schema.ts'
+import { type SchemaServices, loadSchema } from '../form/load-schema.ts'
 import { NotFoundError, IncompleteError } from '../../errors/kinds.ts'
 import { readJson } from '../../domain/form/json-text.ts'
 import { sentence } from '../../domain/form/problem.ts'
 import { validateBody } from '../../domain/form/validate.ts'
-import type { RunPorts } from './ports.ts'
+import type { RunServices } from './ports.ts'
 
-interface LinkPorts {
-  api: Pick<Api, 'baseUrl' | 'listPackages'>
-  waiting: Pick<HeldRows, 'linkPackages'>
-  clock: Clock
+interface LinkServices extends Pick<Services, 'api' | 'waiting' | 'clock'> {
   signal?: AbortSignal | undefined
 }
 
@@ -30,7 +25,7 @@ export async function linkedPackages({
   waiting,
   clock,
   signal,
-}: LinkPorts): Promise<readonly Package[]> {
+}: LinkServices): Promise<readonly Package[]> {
   const packages = await api.listPackages(undefined, signal)
   await waiting.linkPackages(api.baseUrl, successions(packages), clock.now())
   return packages
@@ -38,14 +33,14 @@ export async function linkedPackages({
 
 /** What became of a package that cannot be ordered; undefined where all can, or where that is not known. */
 export async function notOrderable(
-  ports: SchemaPorts,
+  ports: SchemaServices,
   packages: readonly Package[] | undefined,
   packageIds: readonly number[],
   batchId?: string,
 ): Promise<RefcheckError | undefined> {
   if (packages === undefined || packageIds.length === 0) return undefined
-  const { api, cache, signal } = ports
-  return packageGone(packageIds, { api, cache, signal, packages, batchId })
+  const { api, schemas, signal } = ports
+  return packageGone(packageIds, { api, schemas, signal, packages, batchId })
 }
 
 /**
@@ -53,7 +48,7 @@ export async function notOrderable(
  * packages from being read.
  */
 export async function packageOfBatchGone(
-  ports: LinkPorts & SchemaPorts & { batches: Pick<Batches, 'bodies'> },
+  ports: LinkServices & SchemaServices & { batches: Pick<Batches, 'bodies'> },
   batch: Batch,
 ): Promise<RefcheckError | undefined> {
   const ids = new Set<number>()
@@ -71,7 +66,7 @@ export async function packageOfBatchGone(
   }
 }
 
-interface Sources extends SchemaPorts {
+interface Sources extends SchemaServices {
   /** As they were read already. */
   packages?: readonly Package[] | undefined
   /** The batch whose package it is, which can be moved. */
@@ -112,7 +107,7 @@ async function succession(packageId: number, successor: Package, sources: Source
   const named = `Its likely successor is package ${successor.id} (same name, newer id).`
   try {
     const [before, after] = [
-      await sources.cache.get(packageId),
+      await sources.schemas.get(packageId),
       await loadSchema(successor.id, { ...sources, refresh: true }),
     ]
     if (before === undefined) return named
@@ -131,7 +126,7 @@ async function succession(packageId: number, successor: Package, sources: Source
  * and halt if they no longer fit" (ordering protocol). What is to be told, or undefined where all fit.
  */
 export async function rowsNoLongerFit(
-  ports: RunPorts,
+  ports: RunServices,
   batchId: string,
   packageId: number,
 ): Promise<IncompleteError | undefined> {

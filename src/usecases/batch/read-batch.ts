@@ -1,3 +1,4 @@
+import type { Services } from '../services.ts'
 import type { Batch, BatchRow, RowFilter } from '../../domain/batch/batch.ts'
 import {
   listed,
@@ -13,25 +14,16 @@ import type { Recipient } from '../../contract/request-body.ts'
 import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
 import { localDay } from '../../domain/wording/local-time.ts'
 import { NotFoundError, UsageError, InternalError, InterruptedError } from '../../errors/kinds.ts'
-import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import type { HeldRows } from '../../store/ledger/held-rows.ts'
-import type { Ledger } from '../../store/ledger/ledger.ts'
-import type { FilePlace } from './ports.ts'
 import { linesOfRows } from './results-file.ts'
 import type { BatchProgressNow } from '../../domain/overview/overview.ts'
 import type { ExportedRow } from '../../domain/batch/export.ts'
 import type { ResultsOf } from '../../domain/batch/results-columns.ts'
 
-export interface BatchPorts {
-  batches: Batches
-  waiting: HeldRows
-  ledger: Ledger
-  clock: Clock
-}
+export type BatchServices = Pick<Services, 'batches' | 'waiting' | 'ledger' | 'clock'>
 
 /** By its id or the beginning of it. Rows of runs that died are `unknown` from then on. */
-export async function findBatch({ batches, ledger, clock }: BatchPorts, id: string): Promise<Batch> {
+export async function findBatch({ batches, ledger, clock }: BatchServices, id: string): Promise<Batch> {
   await ledger.recover(clock.now())
   const batch = await batches.find(id)
   if (batch !== undefined) return batch
@@ -48,7 +40,7 @@ export async function findBatch({ batches, ledger, clock }: BatchPorts, id: stri
 }
 
 /** The same, with held rows and duplicates compared again: what stood in their way may do no more. */
-export async function findToRun(stored: BatchPorts, id: string): Promise<Batch> {
+export async function findToRun(stored: BatchServices, id: string): Promise<Batch> {
   const batch = await findBatch(stored, id)
   const changed = await stored.waiting.lookAgain(batch.id, stored.clock.now())
   return changed === 0 ? batch : findBatch(stored, batch.id)
@@ -65,7 +57,7 @@ export async function findRow(
 
 /** What is left to send of a batch. */
 export async function leftToOrder(
-  { batches }: Pick<BatchPorts, 'batches'>,
+  { batches }: Pick<BatchServices, 'batches'>,
   { id, packageId, counts }: Pick<Batch, 'id' | 'packageId' | 'counts'>,
 ): Promise<AboutToOrder> {
   const people: (Recipient | undefined)[] = []
@@ -75,18 +67,18 @@ export async function leftToOrder(
 }
 
 /** Newest first. */
-export async function listBatches({ batches, ledger, clock }: BatchPorts): Promise<ListedBatch[]> {
+export async function listBatches({ batches, ledger, clock }: BatchServices): Promise<ListedBatch[]> {
   await ledger.recover(clock.now())
   return (await batches.list()).map(listed)
 }
 
 /** A batch's rows in the order of the file. */
 export async function listRows(
-  { batches, place }: Pick<BatchPorts, 'batches'> & { place: FilePlace },
+  { batches, files }: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
   states: readonly SubmissionState[] | undefined,
 ): Promise<ListedRow[]> {
-  const lines = await linesOfRows(place, batch)
+  const lines = await linesOfRows(files, batch)
   const rows: ListedRow[] = []
   for await (const row of batches.rows(batch.id, { states })) rows.push(listedRow(row, lines.get(row.row)))
   return rows
@@ -94,7 +86,7 @@ export async function listRows(
 
 /** The rows that were not sent because of what they match, in the order of the file. */
 export async function stoppedRows(
-  ports: Pick<BatchPorts, 'batches'> & { place: FilePlace },
+  ports: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
 ): Promise<StoppedRow[]> {
   if (batch.counts.duplicate + batch.counts.held === 0) return []
@@ -114,7 +106,7 @@ interface WatchOptions {
 
 /** Follows a batch in the store until no process runs it. Throws InterruptedError on Ctrl-C. */
 export async function watchBatch(
-  { batches, clock }: BatchPorts,
+  { batches, clock }: BatchServices,
   batchId: string,
   { signal, read, onLook }: WatchOptions,
 ): Promise<void> {

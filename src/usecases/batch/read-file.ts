@@ -4,7 +4,8 @@ import { resolve } from 'node:path'
 import { UndecidedError, UsageError } from '../../errors/kinds.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { SheetSource } from '../../sheets/source.ts'
-import type { FilePlace, ReadingPorts } from './ports.ts'
+import type { FilePlace } from '../services.ts'
+import type { ReadingServices } from './ports.ts'
 import type { ColumnChoices, KeptMapping, KeptReading, Mapping } from '../../domain/batch/columns.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { ReadableBatch } from './check-file.ts'
@@ -61,7 +62,7 @@ const told = new WeakSet<ColumnChoices>()
 
 /** Understands the file's columns as somebody chose, asking where somebody can be asked. */
 export async function readOrders(
-  { api, cache, mappings, prompter, onNotice }: ReadingPorts,
+  { api, schemas, mappings, prompter, onNotice }: ReadingServices,
   { sheet }: BatchFile,
   choices: ColumnChoices,
   packageId: number | undefined,
@@ -77,7 +78,7 @@ export async function readOrders(
     map: choices.map ?? [],
     ignore: choices.ignore ?? [],
     kept: choices.mapping === undefined ? noMapping : await keptMapping(mappings, choices.mapping),
-    schemaOf: (id) => loadSchema(id, { api, cache }),
+    schemaOf: (id) => loadSchema(id, { api, schemas }),
     repair:
       country === undefined
         ? undefined
@@ -149,7 +150,7 @@ export async function packageFor(
     api,
     prompter,
     packageSetting,
-  }: Pick<ReadingPorts, 'api' | 'prompter'> & { packageSetting: number | undefined },
+  }: Pick<ReadingServices, 'api' | 'prompter'> & { packageSetting: number | undefined },
   { sheet }: BatchFile,
   { packageId, map }: ColumnChoices,
 ): Promise<number | undefined> {

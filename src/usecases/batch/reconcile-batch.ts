@@ -12,8 +12,8 @@ import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, OutcomeUnknownError, UsageError, InvalidInputError } from '../../errors/kinds.ts'
-import { type CarriedOut, startBatch, type StartPorts } from './start.ts'
-import { reconcile, rowsInDoubt, secondOrders, type ReconcilePorts } from './reconcile.ts'
+import { type CarriedOut, startBatch, type StartServices } from './start.ts'
+import { reconcile, rowsInDoubt, secondOrders, type ReconcileServices } from './reconcile.ts'
 import { fileOfBatch, writeResults } from './results-file.ts'
 import {
   confirmStarterLeft,
@@ -34,7 +34,7 @@ import { localTime } from '../../domain/wording/local-time.ts'
 
 /** Looks for proof among requests: `ids` of captured events, or what the inbox tells of where undefined. */
 export async function reconcileByEvidence(
-  ports: StartPorts,
+  ports: StartServices,
   { batchId, ids }: { batchId: string | undefined; ids: readonly string[] | undefined },
 ): Promise<Reconciliation> {
   const { ledger, batches, inbox, clock } = ports
@@ -51,8 +51,8 @@ export async function reconcileByEvidence(
 }
 
 /** What was settled is told by the results file too, where there is one and its file of people is as it was. */
-async function renewResults({ batches, place, onNotice }: StartPorts, batch: Batch): Promise<void> {
-  const file = await fileOfBatch(place, batch)
+async function renewResults({ batches, files, onNotice }: StartServices, batch: Batch): Promise<void> {
+  const file = await fileOfBatch(files, batch)
   if (file === undefined) return
   try {
     await writeResults(batches, batch, file)
@@ -71,7 +71,7 @@ interface ManualSettlement {
 }
 
 /** Records what the provider said of one row: its request, that it is sent again at once, or that it is never sent. */
-export async function reconcileByDecision(ports: StartPorts, hand: ManualSettlement): Promise<CarriedOut> {
+export async function reconcileByDecision(ports: StartServices, hand: ManualSettlement): Promise<CarriedOut> {
   const { batches, prompter } = ports
   const batch = await findBatch(ports, hand.batchId)
   const row = await findRow(batches, batch.id, hand.row)
@@ -118,14 +118,14 @@ export async function reconcileByDecision(ports: StartPorts, hand: ManualSettlem
 }
 
 /** A decision about a row changes nothing before it is clear that the key belongs to the batch's organisation. */
-async function requireOrganisation(ports: StartPorts, batch: Batch): Promise<void> {
+async function requireOrganisation(ports: StartServices, batch: Batch): Promise<void> {
   const confirm = confirmStarterLeft(ports.prompter, ports.api)
   const failure = await requireSameOrganisation(ports, batch, confirm)
   if (failure !== undefined) throw failure
 }
 
 async function orderAgain(
-  ports: StartPorts,
+  ports: StartServices,
   batch: Batch,
   row: BatchRow,
   typed: string | undefined,
@@ -148,7 +148,7 @@ async function orderAgain(
     return { batch: closed, failure: undefined }
   }
   // Somebody may have ordered it meanwhile, with a store of their own.
-  if (batch.kind === 'file') await hearAgain(ports, ports.place, batch)
+  if (batch.kind === 'file') await hearAgain(ports, ports.files, batch)
   return startBatch(ports, batch.id, {
     only: row.row,
     held: batch.kind === 'single' ? hold : undefined,
@@ -156,7 +156,10 @@ async function orderAgain(
   })
 }
 
-async function typedEmail({ prompter, onNotice }: StartPorts, { row, recipient }: BatchRow): Promise<string> {
+async function typedEmail(
+  { prompter, onNotice }: StartServices,
+  { row, recipient }: BatchRow,
+): Promise<string> {
   if (prompter === undefined) {
     throw new UsageError('there is no terminal to confirm the recipient’s e-mail on', {
       hint: 'Nothing was done. Run it again with --confirm-email EMAIL.',
@@ -170,7 +173,7 @@ async function typedEmail({ prompter, onNotice }: StartPorts, { row, recipient }
 }
 
 async function record(
-  { ledger }: Pick<ReconcilePorts, 'ledger'>,
+  { ledger }: Pick<ReconcileServices, 'ledger'>,
   row: BatchRow,
   change: Change,
 ): Promise<void> {
@@ -182,7 +185,7 @@ async function record(
  * that the person can be ordered. The batch is held by the caller.
  */
 async function queueAgain(
-  ports: ReconcilePorts,
+  ports: ReconcileServices,
   row: BatchRow,
   confirmedEmail: string,
   why: string,
@@ -209,7 +212,7 @@ async function queueAgain(
  * shows it to be this row's. What differs is shown, and a person confirms it; without a terminal it is a UsageError.
  */
 async function recordAnswer(
-  parts: ReconcilePorts,
+  parts: ReconcileServices,
   prompter: Prompter | undefined,
   row: BatchRow & { packageId: number },
   { requestId, why }: { requestId: string; why: string | undefined },

@@ -1,4 +1,4 @@
-import type { Api } from '../../api/api.ts'
+import type { Services } from '../services.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import {
   differences,
@@ -11,21 +11,14 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import { leftByDecision } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
-import type { Clock } from '../../host/clock.ts'
 import { rowsOfRequest } from '../request/read-requests.ts'
 import { serviceAheadMs } from '../request/send.ts'
-import type { Governor } from '../quota/governor.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { SecondOrder } from '../../domain/batch/second-orders.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import type { UnmatchedRequests } from '../../store/ledger/unmatched-requests.ts'
 
-export interface ReconcilePorts {
-  api: Api
-  ledger: Ledger
-  clock: Clock
+export interface ReconcileServices extends Pick<Services, 'api' | 'ledger' | 'clock' | 'governor'> {
   signal?: AbortSignal | undefined
-  governor: Pick<Governor, 'take'>
   /** Called when the next read has to wait for a place in the quota. */
   onPaced?: ((seconds: number) => void) | undefined
 }
@@ -41,7 +34,7 @@ export async function rowsInDoubt(ledger: Ledger, batchId: string | undefined): 
  * requester, created within the attempt's time) are proof, which is kept. Silence proves nothing.
  */
 export async function reconcile(
-  parts: ReconcilePorts,
+  parts: ReconcileServices,
   unknown: readonly Submission[],
   requestIds: Iterable<string>,
 ): Promise<Reconciliation> {
@@ -72,7 +65,7 @@ interface Seen extends NearMatch {
 const isFit = ({ differs }: NearMatch): boolean => differs.length === 0
 
 async function near(
-  { ledger }: Pick<ReconcilePorts, 'ledger'>,
+  { ledger }: Pick<ReconcileServices, 'ledger'>,
   submission: Submission,
   requests: readonly RequestResource[],
   ahead: number | undefined,
@@ -107,7 +100,7 @@ function shown(result: Reconciliation, seen: ReadonlyMap<Submission, readonly Se
 
 /** Every id that nobody holds, once; those that failed answers named as well. */
 async function read(
-  parts: ReconcilePorts,
+  parts: ReconcileServices,
   unknown: readonly Submission[],
   requestIds: Iterable<string>,
 ): Promise<RequestResource[]> {
@@ -129,7 +122,7 @@ async function read(
 }
 
 function accept(
-  { ledger, clock }: ReconcilePorts,
+  { ledger, clock }: ReconcileServices,
   submission: Submission,
   request: RequestResource,
 ): Promise<boolean> {
@@ -147,16 +140,17 @@ function accept(
   })
 }
 
-interface SecondOrderPorts extends ReconcilePorts {
-  orphans: UnmatchedRequests
-}
+interface SecondOrderServices extends ReconcileServices, Pick<Services, 'orphans'> {}
 
 /**
  * Reads requests that events name and that no row ordered, as far as ten calls an hour allow: new orders are compared with
  * them from then on. Answers those for a person and package that were ordered here: a proxy may have repeated an order, or
  * a colleague made it. They are reported until a person acknowledges them.
  */
-export async function secondOrders(ports: SecondOrderPorts, ids: Iterable<string>): Promise<SecondOrder[]> {
+export async function secondOrders(
+  ports: SecondOrderServices,
+  ids: Iterable<string>,
+): Promise<SecondOrder[]> {
   const { api, clock, governor, signal, orphans } = ports
   const service = serviceOf(api.baseUrl)
   const unheld: string[] = []
@@ -173,7 +167,7 @@ export async function secondOrders(ports: SecondOrderPorts, ids: Iterable<string
 }
 
 async function readUnmatched(
-  { api, signal }: SecondOrderPorts,
+  { api, signal }: SecondOrderServices,
   id: string,
 ): Promise<RequestResource | undefined | 'failed'> {
   try {
@@ -187,7 +181,7 @@ async function readUnmatched(
 
 /** Whether there was one to acknowledge. */
 export function acknowledgeSecondOrder(
-  { api, clock, orphans }: SecondOrderPorts,
+  { api, clock, orphans }: SecondOrderServices,
   requestId: string,
 ): Promise<boolean> {
   return orphans.acknowledge(serviceOf(api.baseUrl), requestId, { at: clock.now(), by: api.userEmail })

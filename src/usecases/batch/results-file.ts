@@ -1,3 +1,4 @@
+import type { Services } from '../services.ts'
 import { access, constants, lstat, open, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 
@@ -8,21 +9,19 @@ import type { BatchCheck } from '../../domain/batch/plan.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { UsageError } from '../../errors/kinds.ts'
-import type { FilePlace, NoticePort } from './ports.ts'
+import type { FilePlace } from '../services.ts'
+import type { NoticeListener } from './ports.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { ResultsOf } from '../../domain/batch/results-columns.ts'
 import type { RowProblem } from '../../domain/batch/row.ts'
 
-interface ResultsPorts extends NoticePort {
-  place: Pick<FilePlace, 'cwd'>
-  batches: Pick<Batches, 'list'>
-}
+type ResultsServices = NoticeListener & Pick<Services, 'batches' | 'files'>
 
 /** Writes the rows to fix; where they are. A file that is already there is refused. */
 export async function writeBatchErrors(
-  { cwd, onNotice }: Pick<FilePlace, 'cwd'> & NoticePort,
+  { cwd, onNotice }: Pick<FilePlace, 'cwd'> & NoticeListener,
   sheet: Sheet,
   { problems }: BatchCheck,
   typed: string,
@@ -40,7 +39,7 @@ export async function writeBatchErrors(
  * nothing can be written there. `current`: where they went so far.
  */
 export async function resultsPlace(
-  { place: { cwd }, batches, onNotice }: ResultsPorts,
+  { files: { cwd }, batches, onNotice }: ResultsServices,
   { path }: BatchFile,
   typed: string | undefined,
   current?: string,
@@ -68,7 +67,7 @@ export async function resultsPlace(
  * are written. `giveUp` takes it away again.
  */
 export async function claimedResults(
-  ports: ResultsPorts,
+  ports: ResultsServices,
   file: BatchFile,
   typed: string | undefined,
   chosen: string | undefined,
@@ -127,7 +126,7 @@ const isThere = async (place: string): Promise<boolean> =>
   (await lstat(place).catch(() => undefined)) !== undefined
 
 /** Says what of a workbook's look is not written to a path; all of its rows have to be read by then. */
-export function noteLostLook({ onNotice }: NoticePort, path: string, sheet: Sheet): void {
+export function noteLostLook({ onNotice }: NoticeListener, path: string, sheet: Sheet): void {
   const { format } = dialectFor(path, sheet)
   const look = sheet.look()
   if ((format !== 'xlsx' && format !== 'ods') || look.lost.size + look.otherSheets.length === 0) return
@@ -136,7 +135,7 @@ export function noteLostLook({ onNotice }: NoticePort, path: string, sheet: Shee
 
 /** Says how many rows the results leave out: written, they would be seen as all others are. */
 export function noteLeftOut(
-  { onNotice }: NoticePort,
+  { onNotice }: NoticeListener,
   path: string,
   { leftOut }: Pick<BatchCheck, 'leftOut'>,
 ): void {

@@ -6,7 +6,7 @@ import {
   type Step,
   weigh,
 } from '../../domain/batch/run-policy.ts'
-import type { RunPorts } from './ports.ts'
+import type { RunServices } from './ports.ts'
 import type { BatchRow } from '../../domain/batch/batch.ts'
 import { changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
 import { stopText } from '../../domain/submission/duplicate.ts'
@@ -28,7 +28,7 @@ const longestWaitMs = 90_000
  * Runs a batch that other runners may send rows of as well, and is done once they are: a row that one of them gives back is
  * sent by this one, and one whose runner is gone is unknown.
  */
-export async function runWithOthers(ports: RunPorts, batchId: string, limits: RunLimits): Promise<RunEnd> {
+export async function runWithOthers(ports: RunServices, batchId: string, limits: RunLimits): Promise<RunEnd> {
   for (let run = limits; ; run = { ...limits, afterUnknown: false }) {
     const end = await runBatch(ports, batchId, run)
     const isWhole = limits.only === undefined && limits.max === Number.POSITIVE_INFINITY
@@ -39,7 +39,7 @@ export async function runWithOthers(ports: RunPorts, batchId: string, limits: Ru
 }
 
 /** Whether a row waits again, once nobody sends one any more. */
-async function comesBack({ batches, ledger, clock, signal }: RunPorts, batchId: string): Promise<boolean> {
+async function comesBack({ batches, ledger, clock, signal }: RunServices, batchId: string): Promise<boolean> {
   const deadline = clock.monotonic() + longestWaitMs
   for (;;) {
     await ledger.recover(clock.now())
@@ -69,17 +69,17 @@ interface Journaled {
  * left or something stops it. The batch is held by the caller. Every outcome is on disk before the next
  * row goes out and before an event tells it. Throws IoError where the store fails.
  */
-export function runBatch(ports: RunPorts, batchId: string, limits: RunLimits): Promise<RunEnd> {
+export function runBatch(ports: RunServices, batchId: string, limits: RunLimits): Promise<RunEnd> {
   return new Run(ports, batchId, limits).go()
 }
 
 class Run {
-  readonly #ports: RunPorts
+  readonly #ports: RunServices
   readonly #batchId: string
   readonly #limits: RunLimits
   #counters = noRows
 
-  constructor(ports: RunPorts, batchId: string, limits: RunLimits) {
+  constructor(ports: RunServices, batchId: string, limits: RunLimits) {
     this.#ports = ports
     this.#batchId = batchId
     this.#limits = limits
@@ -312,7 +312,7 @@ const longestPauseMs = 60_000
  * row" (ordering protocol). Undefined once it answers well; an error where waiting does not help, or `budgetMs` ran out.
  * Rejects when the signal aborts.
  */
-async function untilWell(ports: RunPorts, budgetMs: number): Promise<RefcheckError | undefined> {
+async function untilWell(ports: RunServices, budgetMs: number): Promise<RefcheckError | undefined> {
   const { api, clock, signal, onEvent } = ports
   const deadline = clock.monotonic() + budgetMs
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {

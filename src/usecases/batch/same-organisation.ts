@@ -12,7 +12,7 @@ import { NotFoundError, UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 
-export interface OrganisationPorts {
+export interface OrganisationServices {
   api: Pick<Api, 'getRequest' | 'listUsers' | 'userEmail'>
   batches: Pick<Batches, 'rows'>
   signal?: AbortSignal | undefined
@@ -60,7 +60,7 @@ export function confirmStarterLeft(
  * terminal.
  */
 export async function requireSameOrganisation(
-  ports: OrganisationPorts,
+  ports: OrganisationServices,
   batch: Batch,
   confirm: ((batch: Batch) => Promise<boolean>) | undefined,
 ): Promise<RefcheckError | undefined> {
@@ -76,7 +76,7 @@ export async function requireSameOrganisation(
 
 /** Undefined where nothing was accepted yet and the user who began it goes on: nothing can have changed hands. */
 async function acquaintance(
-  { api, batches, signal }: OrganisationPorts,
+  { api, batches, signal }: OrganisationServices,
   { id, counts, userEmail }: Batch,
 ): Promise<OrganisationProof | undefined> {
   if (counts.accepted === 0) {

@@ -1,12 +1,10 @@
+import type { Services } from '../services.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import type { RunEvent, RunEnd, RunLimits } from '../../domain/batch/run-policy.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import type { Prompter } from '../../prompt/prompter.ts'
 import type { Hold } from '../../store/ledger/holds.ts'
-import type { UnmatchedRequests } from '../../store/ledger/unmatched-requests.ts'
-import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { BatchFile } from './read-file.ts'
-import type { FilePlace, NoticePort, RunPorts } from './ports.ts'
+import type { NoticeListener, RunServices } from './ports.ts'
 import {
   confirmStarterLeft,
   requireSameAccount,
@@ -29,12 +27,8 @@ interface Meter {
   onEvent: (event: RunEvent) => void
 }
 
-export interface StartPorts extends RunPorts, NoticePort {
-  inbox: Pick<Inbox, 'unclaimed'>
-  orphans: UnmatchedRequests
-  place: FilePlace
-  /** Undefined where nobody can be asked. */
-  prompter: Prompter | undefined
+export interface StartServices
+  extends RunServices, NoticeListener, Pick<Services, 'inbox' | 'orphans' | 'files' | 'prompter'> {
   meter: Meter
   /** Milliseconds that all waits together may take; Infinity for no limit. */
   waitBudgetMs: number
@@ -51,11 +45,11 @@ interface StartOptions extends Pick<CarryOut, 'only' | 'isQueued' | 'isOrganisat
 
 /** Runs a batch from where it stands, telling how far it has come. */
 export async function startBatch(
-  ports: StartPorts,
+  ports: StartServices,
   batchId: string,
   { file: given, isPlanned, max = Number.POSITIVE_INFINITY, ...options }: StartOptions,
 ): Promise<CarriedOut> {
-  const { inbox, orphans: _, place, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
+  const { inbox, orphans: _, files, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
   await loadForResults()
   const told = new Set<string>()
   const done = await carryOut({ ...run, onEvent: meter.onEvent }, batchId, {
@@ -76,7 +70,7 @@ export async function startBatch(
     onReconciled: (found) => onNotice({ name: 'reconciled', found }),
     beforeFirst: () => lookForSecondOrders(ports, told),
     async writeResults(batch) {
-      const file = given ?? (await fileOfBatch(place, batch))
+      const file = given ?? (await fileOfBatch(files, batch))
       if (file !== undefined) return writeResults(run.batches, batch, file)
       if (batch.resultsFile !== undefined) {
         onNotice({ name: 'file-changed', file: batch.name, batchId: batch.id })
@@ -94,7 +88,7 @@ export async function startBatch(
  * of it fails that. `told`: requests that this run has told of.
  */
 async function lookForSecondOrders(
-  { inbox, onNotice, ...ports }: StartPorts,
+  { inbox, onNotice, ...ports }: StartServices,
   told: Set<string>,
 ): Promise<void> {
   if (ports.signal?.aborted === true) return
@@ -143,7 +137,7 @@ export interface CarriedOut {
  * writes the results. Throws an IncompleteError, with nothing sent, where another process runs it, and IoError for a closed store,
  * unless rows of the batch are unknown: those come first.
  */
-export async function carryOut(ports: RunPorts, batchId: string, options: CarryOut): Promise<CarriedOut> {
+export async function carryOut(ports: RunServices, batchId: string, options: CarryOut): Promise<CarriedOut> {
   try {
     return await runFromWhereItStands(ports, batchId, options)
   } catch (error) {
@@ -157,7 +151,7 @@ export async function carryOut(ports: RunPorts, batchId: string, options: CarryO
 }
 
 async function runFromWhereItStands(
-  ports: RunPorts,
+  ports: RunServices,
   batchId: string,
   options: CarryOut,
 ): Promise<CarriedOut> {
@@ -209,7 +203,7 @@ async function runFromWhereItStands(
 }
 
 /** The first rows that wait for a person, and what the first duplicate matches. */
-async function firstRows({ batches }: RunPorts, { id, counts }: Batch): Promise<FirstRows> {
+async function firstRows({ batches }: RunServices, { id, counts }: Batch): Promise<FirstRows> {
   const first = async (state: 'held' | 'unknown' | 'duplicate'): Promise<BatchRow | undefined> => {
     if (counts[state] === 0) return undefined
     const { value } = await batches.rows(id, { states: [state], limit: 1 }).next()
@@ -240,7 +234,7 @@ function resultsUnwritten(batchId: string, { message }: RefcheckError): IoError 
 }
 
 /** Holds the batch with no row in `sending`: rows of a runner that died become `unknown` first. */
-async function holdClean({ batches, ledger, clock }: RunPorts, batchId: string): Promise<Hold> {
+async function holdClean({ batches, ledger, clock }: RunServices, batchId: string): Promise<Hold> {
   for (let tries = 0; tries < 3; tries += 1) {
     await ledger.recover(clock.now())
     const hold = await batches.hold(batchId, 'sending')
@@ -254,14 +248,14 @@ async function holdClean({ batches, ledger, clock }: RunPorts, batchId: string):
   throw new InternalError(`batch ${batchId} has a row in flight that no process sends`)
 }
 
-async function requireBatch({ batches }: RunPorts, batchId: string): Promise<Batch> {
+async function requireBatch({ batches }: RunServices, batchId: string): Promise<Batch> {
   const batch = await batches.find(batchId)
   if (batch === undefined) throw new InternalError(`batch ${batchId} is gone from the store`)
   return batch
 }
 
 /** "The runner reconciles by itself at the end and when it starts." A service that is away then is no reason to stop. */
-async function settleUnknown(ports: RunPorts, batch: Batch, options: CarryOut): Promise<void> {
+async function settleUnknown(ports: RunServices, batch: Batch, options: CarryOut): Promise<void> {
   const { unknown: doubtful, dropped, pending } = batch.counts
   if (doubtful + dropped + pending === 0 || ports.signal?.aborted === true) return
   const unknown = await rowsInDoubt(ports.ledger, batch.id)

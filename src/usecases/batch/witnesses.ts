@@ -1,7 +1,7 @@
+import type { Services } from '../services.ts'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 
-import type { Api } from '../../api/api.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import type { PackedRows } from '../../domain/batch/new-row.ts'
@@ -12,21 +12,16 @@ import { waitingStates } from '../../domain/submission/states.ts'
 import { saysSomething, type Witness } from '../../domain/submission/witness.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { Batches } from '../../store/ledger/batches.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
-import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { HeldRows } from '../../store/ledger/held-rows.ts'
-import type { Governor } from '../quota/governor.ts'
 import { type BatchFile, openBatchFile } from './read-file.ts'
-import type { FilePlace, NoticePort } from './ports.ts'
+import type { FilePlace } from '../services.ts'
+import type { NoticeListener } from './ports.ts'
 import { findRow } from './read-batch.ts'
 import { fileOfBatch, foreignResults } from './results-file.ts'
 
-export interface WitnessPorts extends NoticePort {
-  api: Pick<Api, 'baseUrl' | 'getRequest'>
-  batches: Pick<Batches, 'list' | 'rows'>
-  ledger: Pick<Ledger, 'list'>
-  governor: Pick<Governor, 'take'>
+export interface WitnessServices
+  extends NoticeListener, Pick<Services, 'api' | 'batches' | 'ledger' | 'governor'> {
   signal?: AbortSignal | undefined
 }
 
@@ -43,7 +38,7 @@ interface ResultsFile {
  * a results file itself, and results files beside it that another store wrote. Undefined where there are none.
  */
 export async function openWitnesses(
-  ports: WitnessPorts,
+  ports: WitnessServices,
   place: FilePlace,
   { name, path, sheet }: BatchFile,
 ): Promise<Witnesses | undefined> {
@@ -64,7 +59,7 @@ export async function openWitnesses(
  * file, where it is at hand.
  */
 export async function hearAgain(
-  ports: WitnessPorts & { clock: Clock; waiting: Pick<HeldRows, 'hear'> },
+  ports: WitnessServices & { clock: Clock; waiting: Pick<HeldRows, 'hear'> },
   place: FilePlace,
   batch: Batch,
   given?: BatchFile,
@@ -90,7 +85,7 @@ export async function hearAgain(
 }
 
 async function readBeside(
-  { onNotice }: NoticePort,
+  { onNotice }: NoticeListener,
   place: FilePlace,
   paths: Iterable<string>,
 ): Promise<ResultsFile[]> {
@@ -131,7 +126,7 @@ const keyOf = ({ name, email, phone }: NonNullable<ResultsRow['digests']>): stri
   `${name}${email}${phone}`
 
 export class Witnesses {
-  readonly #ports: WitnessPorts
+  readonly #ports: WitnessServices
   readonly #own: ((reading: RowReading) => ResultsRow | undefined) | undefined
   readonly #beside: readonly ResultsFile[]
   readonly #found = new Map<number, ResultsRow[]>()
@@ -141,7 +136,7 @@ export class Witnesses {
   readonly #read = new Map<string, Partial<ResultsRow> | 'failed'>()
 
   constructor(
-    ports: WitnessPorts,
+    ports: WitnessServices,
     own: ((reading: RowReading) => ResultsRow | undefined) | undefined,
     beside: readonly ResultsFile[],
   ) {

@@ -1,20 +1,12 @@
-import type { Api } from '../../api/api.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import { IoError, NotFoundError } from '../../errors/kinds.ts'
+import type { Services } from '../services.ts'
 
-/** Where schemas are kept between runs; keyed by the service and user that it was made for. */
-export interface SchemaCache {
-  get(packageId: number): Promise<PackageSchema | undefined>
-  put(schema: PackageSchema): Promise<void>
-}
-
-export interface SchemaPorts {
-  api: Api
-  cache: SchemaCache
+export interface SchemaServices extends Pick<Services, 'api' | 'schemas'> {
   signal?: AbortSignal | undefined
 }
 
-export interface SchemaSource extends SchemaPorts {
+export interface SchemaSource extends SchemaServices {
   /** Past the copy kept here. */
   refresh?: boolean | undefined
 }
@@ -24,14 +16,14 @@ export interface SchemaSource extends SchemaPorts {
  * existing package id stays stable" ("Package status").
  */
 export async function loadSchema(packageId: number, source: SchemaSource): Promise<PackageSchema> {
-  const { api, cache, refresh = false, signal } = source
-  const kept = refresh ? undefined : await cache.get(packageId)
+  const { api, schemas, refresh = false, signal } = source
+  const kept = refresh ? undefined : await schemas.get(packageId)
   if (kept !== undefined) return kept
   const schema = await api.packageSchema(packageId, signal).catch((error: unknown) => {
     throw named(error, packageId)
   })
   // Only a copy: where the disk refuses it, the next command reads the schema again.
-  await cache.put(schema).catch((error: unknown) => {
+  await schemas.put(schema).catch((error: unknown) => {
     if (!(error instanceof IoError)) throw error
   })
   return schema

@@ -1,4 +1,4 @@
-import { newAttempt, sendAttempt, type OrderPorts, prove, settle } from './send.ts'
+import { newAttempt, sendAttempt, type OrderServices, prove, settle } from './send.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import { quotaUsedUp } from '../../domain/quota/used-up.ts'
 import type { Created, CreateOptions } from '../../domain/request/events.ts'
@@ -31,7 +31,7 @@ export interface OrderOptions extends CreateOptions {
  * - IoError, UsageError: the store refuses.
  */
 export async function createRequest(
-  ports: OrderPorts,
+  ports: OrderServices,
   order: RequestBody,
   options: OrderOptions,
 ): Promise<Created> {
@@ -51,7 +51,7 @@ export async function createRequest(
 }
 
 async function add(
-  ports: OrderPorts,
+  ports: OrderServices,
   batch: { id: string; kind: 'single' },
   order: RequestBody,
   options: OrderOptions,
@@ -69,7 +69,7 @@ async function add(
 
 /** "Names the earlier order in its one final question (default No)": asked about each that is merely similar. */
 async function requireYes(
-  { api: { baseUrl } }: OrderPorts,
+  { api: { baseUrl } }: OrderServices,
   stop: Stop,
   { onSimilar }: OrderOptions,
 ): Promise<void> {
@@ -79,7 +79,7 @@ async function requireYes(
 
 /** Only where it is certain that nothing was created is there another attempt. */
 async function sendUntilSettled(
-  ports: OrderPorts,
+  ports: OrderServices,
   added: RowVersion,
   order: RequestBody,
   { waitBudgetMs }: CreateOptions,
@@ -113,7 +113,7 @@ async function sendUntilSettled(
 }
 
 /** "Reserve a place in the quota. In the same transaction `pending → sending`" (ordering protocol, step 1). */
-async function begin(ports: OrderPorts, version: RowVersion, deadline: number): Promise<Attempt> {
+async function begin(ports: OrderServices, version: RowVersion, deadline: number): Promise<Attempt> {
   const { governor, ledger, clock, signal, onEvent } = ports
   for (;;) {
     const fresh = newAttempt(ports)
@@ -137,7 +137,7 @@ async function begin(ports: OrderPorts, version: RowVersion, deadline: number): 
 }
 
 function created(
-  ports: OrderPorts,
+  ports: OrderServices,
   version: RowVersion,
   {
     requestId,
@@ -151,7 +151,7 @@ function created(
 }
 
 async function proveOrGiveUp(
-  ports: OrderPorts,
+  ports: OrderServices,
   version: RowVersion,
   order: RequestBody,
   outcome: Extract<Outcome, { kind: 'unknown' }>,
@@ -181,7 +181,7 @@ async function proveOrGiveUp(
 
 /** Sleeps until the next attempt may be made; ends the order where that is not allowed or not wanted. */
 async function wait(
-  ports: OrderPorts,
+  ports: OrderServices,
   version: RowVersion,
   outcome: Extract<Outcome, { kind: 'throttled' | 'unsent' }>,
   { attempt, leftMs }: { attempt: number; leftMs: number },
@@ -221,7 +221,7 @@ function throttled(seconds: number, cause: RefcheckError): ThrottledError {
  * `pending → cancelled`, then the error to throw: a single order that ends without having been made
  * must not stand in the way of the next one.
  */
-async function cancelled(ports: OrderPorts, version: RowVersion, error: unknown): Promise<unknown> {
+async function cancelled(ports: OrderServices, version: RowVersion, error: unknown): Promise<unknown> {
   const reason = error instanceof Error ? error.message : 'the order was cancelled'
   const change = { to: 'cancelled', at: ports.clock.now(), reason } as const
   // A row left `pending` is cancelled by the next command, and the error at hand tells more.
@@ -230,18 +230,18 @@ async function cancelled(ports: OrderPorts, version: RowVersion, error: unknown)
 }
 
 function interruption(
-  { signal }: OrderPorts,
+  { signal }: OrderServices,
   outcome: Outcome,
   details?: ErrorDetails,
 ): InterruptedError | undefined {
   return signal?.aborted ? new InterruptedError(`interrupted; ${known(outcome)}`, details) : undefined
 }
 
-type LookPorts = Pick<OrderPorts, 'api' | 'ledger' | 'account' | 'clock' | 'random'>
+type LookServices = Pick<OrderServices, 'api' | 'ledger' | 'account' | 'clock' | 'random'>
 
 /** What would stand in the way of an order, with nothing ordered and nothing kept. */
 export async function lookForOrder(
-  ports: LookPorts,
+  ports: LookServices,
   order: RequestBody,
   guard: { allowDuplicate: boolean; allowSimilar: boolean },
 ): Promise<Stop | undefined> {
@@ -251,7 +251,7 @@ export async function lookForOrder(
 
 /** An order as a batch of one. */
 function singleOrder(
-  { api: { baseUrl, userEmail }, clock, account }: Pick<LookPorts, 'api' | 'clock' | 'account'>,
+  { api: { baseUrl, userEmail }, clock, account }: Pick<LookServices, 'api' | 'clock' | 'account'>,
   batch: BatchRef,
   order: RequestBody,
 ): NewBatch {

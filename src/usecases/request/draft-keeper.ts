@@ -1,3 +1,4 @@
+import type { Services } from '../services.ts'
 import {
   type DraftOwner,
   draftLifetimeMs,
@@ -9,23 +10,17 @@ import {
 import type { DraftBody } from '../../domain/form/validate.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InterruptedError, IoError, NotFoundError } from '../../errors/kinds.ts'
-import type { Clock } from '../../host/clock.ts'
-import type { Random } from '../../host/random.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import type { Drafts } from '../../store/drafts/drafts.ts'
 
-export interface DraftPorts {
-  drafts: Drafts
+export interface DraftServices extends Pick<Services, 'drafts' | 'clock' | 'random'> {
   owner: DraftOwner
-  clock: Pick<Clock, 'now'>
-  random: Random
   /** Told in a sentence where answers cannot be kept. */
   onNotice: (text: string) => void
 }
 
 /** Keeps the answers of one person until they are ordered, so that nothing that ends a command loses them. */
 export class DraftKeeper {
-  readonly #connect: () => Promise<DraftPorts>
+  readonly #connect: () => Promise<DraftServices>
   readonly #resume: string
   #id: string | undefined
   /** Whether a file has the answers as they are now. */
@@ -33,7 +28,7 @@ export class DraftKeeper {
   #isRefused = false
 
   /** `connect` finds out whose answers they are; `resume`: the command line that goes on from them. */
-  constructor(connect: () => Promise<DraftPorts>, resume: string) {
+  constructor(connect: () => Promise<DraftServices>, resume: string) {
     this.#connect = connect
     this.#resume = resume
   }

@@ -1,4 +1,4 @@
-import type { Api } from '../../api/api.ts'
+import type { Services } from '../services.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { createRequest, type OrderOptions } from './create.ts'
 import type { Created } from '../../domain/request/events.ts'
@@ -6,14 +6,12 @@ import { checksText } from '../../domain/request/check-counts.ts'
 import type { Order } from '../../domain/request/order.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InterruptedError, InvalidInputError } from '../../errors/kinds.ts'
-import { loadSchema, type SchemaCache } from '../form/load-schema.ts'
-import type { OrderPorts } from './send.ts'
+import { loadSchema } from '../form/load-schema.ts'
+import type { OrderServices } from './send.ts'
 import { waitForRequests, type WaitOptions } from './wait.ts'
 
-export interface PlaceOptions extends OrderPorts, Pick<OrderOptions, 'onSimilar'> {
-  cache: SchemaCache
-  /** For reads that may wait as long as it takes. */
-  patientApi: Api
+export interface PlaceOptions
+  extends OrderServices, Pick<Services, 'schemas' | 'patientApi'>, Pick<OrderOptions, 'onSimilar'> {
   allowDuplicate: boolean
   allowSimilar?: boolean | undefined
   /** Milliseconds that retries and 429 waits may take together. */
@@ -91,13 +89,13 @@ async function create(order: Order, options: PlaceOptions): Promise<Created> {
 async function explained(
   error: InvalidInputError,
   order: Order,
-  { api, cache, signal }: PlaceOptions,
+  { api, schemas, signal }: PlaceOptions,
 ): Promise<InvalidInputError> {
   const { id } = order.schema
   const isFieldProblem = error.field?.startsWith('additional_information') ?? false
   if (!isFieldProblem) return error
   try {
-    const fresh = await loadSchema(id, { api, cache, refresh: true, signal })
+    const fresh = await loadSchema(id, { api, schemas, refresh: true, signal })
     if (JSON.stringify(fresh.fields) === JSON.stringify(order.schema.fields)) return error
   } catch {
     // The refusal matters more than why its cause could not be looked into.

@@ -1,3 +1,4 @@
+import type { Services } from '../services.ts'
 import type { Api } from '../../api/api.ts'
 import { gravest, isUnread, type RequestResult } from '../../domain/request/result.ts'
 import { RefcheckError } from '../../errors/base.ts'
@@ -20,7 +21,6 @@ import {
 import { checksText } from '../../domain/request/check-counts.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { Governor } from '../quota/governor.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
@@ -86,12 +86,8 @@ export async function listRequests(
     .map(listed)
 }
 
-interface RefreshPorts {
-  api: Api
-  ledger: Ledger
-  clock: Clock
-  /** Where the quota is shared with other commands: each read waits for its place. */
-  governor?: Pick<Governor, 'take'> | undefined
+interface RefreshServices
+  extends Pick<Services, 'api' | 'ledger' | 'clock'>, Partial<Pick<Services, 'governor'>> {
   /** Milliseconds that waits for places may take together; Infinity unless told. */
   budgetMs?: number | undefined
   signal?: AbortSignal | undefined
@@ -104,7 +100,7 @@ interface RefreshPorts {
  * Reads each request of this service again that is not finished, keeps its status, and lists. Requests
  * of another base URL stay as they are.
  */
-export async function refreshRequests(parts: RefreshPorts, filter: RequestFilter): Promise<Refreshed> {
+export async function refreshRequests(parts: RefreshServices, filter: RequestFilter): Promise<Refreshed> {
   const failures = await readAgain(parts, await listRequests(parts, { ...filter, status: undefined }))
   return { requests: await listRequests(parts, filter), failures }
 }
@@ -113,14 +109,14 @@ export async function refreshRequests(parts: RefreshPorts, filter: RequestFilter
 export async function unfinishedRequests({
   ledger,
   clock,
-}: Pick<RefreshPorts, 'ledger' | 'clock'>): Promise<ListedRequest[]> {
+}: Pick<RefreshServices, 'ledger' | 'clock'>): Promise<ListedRequest[]> {
   await ledger.recover(clock.now())
   return (await ledger.list({ states: ['accepted'], unfinished: true })).map(listed)
 }
 
 /** Reads each of them that is of this service and not finished, and keeps its status; what failed. */
 export async function readAgain(
-  parts: RefreshPorts,
+  parts: RefreshServices,
   requests: readonly ListedRequest[],
 ): Promise<Refreshed['failures']> {
   const { api, ledger, clock, governor, signal, onPaced, onProgress } = parts
@@ -209,17 +205,12 @@ export async function withListedReasons<Row extends { request_id: string | null;
   return all
 }
 
-interface FindIdPorts {
-  ledger: Pick<Ledger, 'list'>
-  inbox: Pick<Inbox, 'unclaimed'>
-}
-
 /**
  * The request of this store whose id starts so; `baseUrl`: at this service alone. Throws UsageError where several do,
  * with them.
  */
 export async function findRequestId(
-  { ledger, inbox }: FindIdPorts,
+  { ledger, inbox }: { ledger: Pick<Ledger, 'list'>; inbox: Pick<Inbox, 'unclaimed'> },
   start: string,
   baseUrl?: string,
 ): Promise<string> {

@@ -1,9 +1,7 @@
+import type { Services } from '../services.ts'
 import type { Api } from '../../api/api.ts'
 import type { CreateEvent } from '../../domain/request/events.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { Random } from '../../host/random.ts'
-import type { Governor } from '../quota/governor.ts'
-import type { Ledger } from '../../store/ledger/ledger.ts'
 import { longestPauseMs, changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
 import type { CreateAnswer } from '../../domain/submission/create-answer.ts'
 import {
@@ -22,22 +20,17 @@ import { changeFor, notRecorded } from '../../domain/submission/settlement.ts'
 import { rowsOfRequest } from './read-requests.ts'
 
 /** What ordering needs of the world. */
-export interface OrderPorts {
-  api: Api
-  ledger: Ledger
-  /** Whose people are ordered; '' where nobody named an account. */
-  account?: string | undefined
-  clock: Clock
-  random: Random
-  /** Where the quota is shared with other commands; without one the service’s own 429s set the pace. */
-  governor?: Governor | undefined
+export interface OrderServices
+  extends
+    Pick<Services, 'api' | 'ledger' | 'clock' | 'random'>,
+    Partial<Pick<Services, 'account' | 'governor'>> {
   /** Ctrl-C. An exchange under way is finished and journaled first. */
   signal?: AbortSignal | undefined
   onEvent?: ((event: CreateEvent) => void) | undefined
 }
 
 /** What an attempt that is about to begin is journaled with. */
-export function newAttempt({ api, clock, random }: OrderPorts): NewAttempt {
+export function newAttempt({ api, clock, random }: OrderServices): NewAttempt {
   return {
     attemptId: random.uuid(),
     at: clock.now(),
@@ -50,7 +43,7 @@ export function newAttempt({ api, clock, random }: OrderPorts): NewAttempt {
  * Makes an attempt that has just been journaled: the bytes sent are the journaled ones. For its caller to do
  * once, and to journal the outcome.
  */
-export async function sendAttempt({ api, clock }: OrderPorts, attempt: Attempt): Promise<Outcome> {
+export async function sendAttempt({ api, clock }: OrderServices, attempt: Attempt): Promise<Outcome> {
   if (!isFresh(attempt, clock)) {
     const error = new UnavailableError('more than 5 s passed between recording the order and sending it', {
       hint: 'Nothing was ordered. Run it again.',
@@ -66,7 +59,7 @@ function isFresh(attempt: Attempt, clock: Clock): boolean {
 }
 
 /** No signal goes along: an exchange that has begun is finished, within its limits. */
-async function post(api: OrderPorts['api'], body: Uint8Array): Promise<CreateAnswer> {
+async function post(api: OrderServices['api'], body: Uint8Array): Promise<CreateAnswer> {
   try {
     return await api.createRequest(body)
   } catch (error) {
@@ -91,11 +84,11 @@ interface Settled {
  * Journals what an attempt came to, before anybody is told: a request that another order has already is none of
  * this one. A store that cannot record it throws an IoError that says what is known: it is the only place left for it.
  */
-export async function settle(ports: OrderPorts, tried: Tried): Promise<Settled> {
+export async function settle(ports: OrderServices, tried: Tried): Promise<Settled> {
   return untilRecorded(ports.clock, tried, () => record(ports, tried))
 }
 
-async function record(ports: OrderPorts, { attempt, outcome }: Tried): Promise<Settled> {
+async function record(ports: OrderServices, { attempt, outcome }: Tried): Promise<Settled> {
   const change = changeFor(outcome, ports.clock.now())
   const settled = { version: { ...attempt, state: change.to }, outcome }
   if (await ports.ledger.move(attempt, change)) return settled
@@ -109,7 +102,7 @@ async function record(ports: OrderPorts, { attempt, outcome }: Tried): Promise<S
 
 /** Two rows were answered with one request: a read shows whose order it is, and the other row is unknown. */
 async function settleMixedUp(
-  ports: OrderPorts,
+  ports: OrderServices,
   { attempt, outcome, holder }: { attempt: Attempt; outcome: AcceptedOutcome; holder: Submission },
 ): Promise<Settled> {
   const { ledger, clock } = ports
@@ -135,7 +128,7 @@ async function settleMixedUp(
 
 /** Undefined where the read fails: then nothing shows whose the request is, and nothing is proven. */
 async function readOnce(
-  { api, signal }: OrderPorts,
+  { api, signal }: OrderServices,
   requestId: string,
 ): Promise<RequestResource | undefined> {
   try {
@@ -147,7 +140,7 @@ async function readOnce(
 }
 
 /** Whether a request is for the person and package of a row. */
-async function isFor({ ledger }: OrderPorts, row: Submission, request: RequestResource): Promise<boolean> {
+async function isFor({ ledger }: OrderServices, row: Submission, request: RequestResource): Promise<boolean> {
   const whom = row.recipient === undefined ? await ledger.whom(row, request.recipient) : 'other'
   const found = differences(row, request, 0, whom)
   return found !== undefined && !found.includes('person') && !found.includes('package')
@@ -155,7 +148,7 @@ async function isFor({ ledger }: OrderPorts, row: Submission, request: RequestRe
 
 /** Another order that has this request. */
 async function otherHolder(
-  ports: OrderPorts,
+  ports: OrderServices,
   { batchId, row }: Attempt,
   { requestId }: AcceptedOutcome,
 ): Promise<Submission | undefined> {
@@ -191,7 +184,7 @@ const cameLater = {
  * "An answer that comes for a row that has moved on is kept and told" (ordering protocol): a request's id in hand still
  * proves it, whatever was decided meanwhile. Throws where the row is none that the answer can be kept with.
  */
-async function settleElsewhere(ports: OrderPorts, attempt: Attempt, change: Change): Promise<void> {
+async function settleElsewhere(ports: OrderServices, attempt: Attempt, change: Change): Promise<void> {
   if (change.to === 'unknown') return
   if (change.to !== 'accepted') throw changedElsewhere()
   for (const state of movedOnTo) {
@@ -206,7 +199,7 @@ async function settleElsewhere(ports: OrderPorts, attempt: Attempt, change: Chan
  * of the store has, proves the order: it becomes `accepted`. Undefined where nothing is proven.
  */
 export async function prove(
-  ports: OrderPorts,
+  ports: OrderServices,
   unknown: RowVersion,
   offeredId: string,
 ): Promise<RequestResource | undefined> {
@@ -240,7 +233,7 @@ export async function serviceAheadMs({
   api,
   ledger,
   clock,
-}: Pick<OrderPorts, 'api' | 'ledger' | 'clock'>): Promise<number | undefined> {
+}: Pick<OrderServices, 'api' | 'ledger' | 'clock'>): Promise<number | undefined> {
   const aheadOfMachine = api.clockDifferenceMs()
   if (aheadOfMachine === undefined) return undefined
   return aheadOfMachine + (await ledger.clockAheadMs(clock.now()))

@@ -11,7 +11,7 @@ import { WakeableSleep } from '../webhook/wakeable-sleep.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import { earlierMs, pauseAfter, safetyPause } from '../../domain/request/pause.ts'
 import { requireSameService } from '../batch/same-organisation.ts'
-import { type BatchPorts, findBatch } from '../batch/read-batch.ts'
+import { type BatchServices, findBatch } from '../batch/read-batch.ts'
 
 export interface WaitOptions {
   goal: WaitGoal
@@ -301,7 +301,7 @@ function goesBefore(one: Due, other: Due): boolean {
 
 /** Ids of the requests of a batch of this service, in the order of its rows, and how many of its rows have none. */
 export async function requestsOfBatch(
-  ports: BatchPorts,
+  ports: BatchServices,
   named: string,
   baseUrl: string,
 ): Promise<{ batchId: string; requestIds: string[]; others: number }> {

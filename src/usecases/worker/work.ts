@@ -23,7 +23,7 @@ export interface WorkerProfile extends Orderer {
 /** How much was too old. */
 type Retired = Pick<PurgedAll, 'rows' | 'events' | 'drafts'>
 
-export interface WorkPorts {
+export interface WorkOptions {
   batches: Pick<Batches, 'queued' | 'recordQueued'>
   profiles: readonly WorkerProfile[]
   clock: Clock
@@ -47,12 +47,12 @@ const retireEveryMs = 24 * 60 * 60 * 1000
 const restMs = 60_000
 
 /** Sends what is queued and keeps requests fresh, a batch at a time for each key and keys side by side, until it is stopped. */
-export function work(ports: WorkPorts): Promise<void> {
+export function work(ports: WorkOptions): Promise<void> {
   return new Worker(ports).run()
 }
 
 class Worker {
-  readonly #ports: WorkPorts
+  readonly #ports: WorkOptions
   readonly #sending = new Map<string, Promise<void>>()
   readonly #reading = new Map<string, Promise<void>>()
   readonly #triedAt = new Map<string, number>()
@@ -62,7 +62,7 @@ class Worker {
   readonly #news: WakeableSleep
   #retiredAt: number | undefined
 
-  constructor(ports: WorkPorts) {
+  constructor(ports: WorkOptions) {
     this.#ports = ports
     this.#news = new WakeableSleep(ports.clock)
   }

@@ -15,7 +15,7 @@ import type { Prompter } from '../../../src/prompt/prompter.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
-import type { StartPorts } from '../../../src/usecases/batch/start.ts'
+import type { StartServices } from '../../../src/usecases/batch/start.ts'
 import { runBatch } from '../../../src/usecases/batch/runner.ts'
 import { governor } from '../../../src/usecases/quota/governor.ts'
 
@@ -59,7 +59,7 @@ interface RunWorld extends Script {
 }
 
 interface Runner {
-  ports: StartPorts
+  ports: StartServices
   api: ScriptedApi
   clock: ManualClock
   events: RunEvent[]
@@ -85,7 +85,7 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
     events.push(event)
     onEvent?.(event)
   }
-  const ports: StartPorts = {
+  const ports: StartServices = {
     api,
     ledger: ordering.ledger,
     clock,
@@ -101,9 +101,9 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
       windows: windows ?? windowsFor(api.baseUrl, undefined),
       clock,
     }),
-    cache: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
+    schemas: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
     onEvent: note,
-    place: { cwd: '/nowhere', stdin: { isTTY: false, stream: nothing() } },
+    files: { cwd: '/nowhere', stdin: { isTTY: false, stream: nothing() } },
     prompter,
     meter: { onStart: () => undefined, onEvent: note },
     onNotice: (notice) => notices.push(notice),

@@ -15,7 +15,7 @@ test('after a field was refused the schema is read again, past the copy that is 
     return Promise.resolve(schema)
   }
   const { ports } = runnerOf(store, { api: { packageSchema } })
-  ports.cache = { get: () => Promise.resolve(schema), put: () => Promise.resolve() }
+  ports.schemas = { get: () => Promise.resolve(schema), put: () => Promise.resolve() }
   expect(await rowsNoLongerFit(ports, batch.id, 12)).toMatchObject({
     code: 'incomplete',
     message: expect.stringContaining('2 of the rows not sent no longer match it (row 1: ') as string,

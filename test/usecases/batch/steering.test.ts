@@ -363,7 +363,7 @@ describe('move', () => {
     const batch = await takenIn(store, { rows: wholeRows(1) })
     const { ports } = runnerOf(store, successor)
     const old = schemaOf({ consent: { method: ['string', true] } }, 13)
-    const cache = { get: () => Promise.resolve(old), put: () => Promise.resolve() }
-    expect(await moveBatch({ ...ports, cache }, await found(batch), 13)).toBe(1)
+    const schemas = { get: () => Promise.resolve(old), put: () => Promise.resolve() }
+    expect(await moveBatch({ ...ports, schemas }, await found(batch), 13)).toBe(1)
   })
 })

@@ -5,11 +5,11 @@ import type { CreateEvent, CreateOptions } from '../../../src/domain/request/eve
 import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
-import type { OrderPorts } from '../../../src/usecases/request/send.ts'
+import type { OrderServices } from '../../../src/usecases/request/send.ts'
 
 export const twoMinutes: CreateOptions = { allowDuplicate: false, waitBudgetMs: 120_000 }
 
-export interface ScriptedOrdering extends OrderPorts {
+export interface ScriptedOrdering extends OrderServices {
   api: ScriptedApi
   clock: ManualClock
   /** What was told on the way. */
@@ -41,7 +41,7 @@ export function scriptedOrdering(
 
 /** Orders once, and answers what was thrown; throws where it was ordered. */
 export async function refusal(
-  parts: OrderPorts,
+  parts: OrderServices,
   options: Partial<CreateOptions> = {},
   body = order,
 ): Promise<unknown> {
