@@ -6,8 +6,7 @@ export default `SAFETY
 DUPLICATE ROWS
   The same package for the same person was ordered before, or is in an earlier
   row. The row is not sent. To order people once more, for example a year later
-  (rows accepted in the last 7 days are still held; where the store is a file,
-  the clock of this machine counts them, else that of the database):
+  (not within 7 days, by the clock of this machine, or of the database):
 
     $ refcheck batch run people.csv --package 102 --allow-duplicate
 
