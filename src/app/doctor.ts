@@ -88,7 +88,8 @@ export async function diagnose(
 export async function reportOn(app: App, report: MachineReport): Promise<BugReport> {
   const { settings } = await app.services('settings')
   const sound = report.findings.some(({ check, level }) => check === 'store' && level !== 'fail')
-  const path = storeLocation(await app.storeOptions())
+  // Where the settings are damaged nobody can say where the store is.
+  const isThere = sound && (await isStoreThere(storeLocation(await app.storeOptions())))
   return bugReport({
     version: app.options.version,
     machine: machineKind(),
@@ -102,10 +103,7 @@ export async function reportOn(app: App, report: MachineReport): Promise<BugRepo
       () => null,
     ),
     report,
-    store:
-      sound && (await isStoreThere(path))
-        ? await (await app.services('maintenance')).maintenance.info()
-        : undefined,
+    store: isThere ? await (await app.services('maintenance')).maintenance.info() : undefined,
   })
 }
 

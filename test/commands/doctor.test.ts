@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -350,4 +350,18 @@ test('a quota that is none, and settings that are damaged, are findings; everyth
     2> It was not changed. Correct it with an editor, or move it away and log in again with: refcheck auth login
     exit 1
   `)
+})
+
+test('a key that stands in the settings in place of a name is in no finding, and a report is written', async () => {
+  const { type, folder } = await doctorSession()
+  const key = 'EqQm4LRGWP4mk2aEguhezNLhRkBuyRra'
+  mkdirSync(join(folder, 'config'), { mode: 0o700 })
+  const settings = JSON.stringify({ profiles: { [key]: { base_url: 'https://api.example.com' } } })
+  writeFileSync(join(folder, 'config', 'config.json'), settings, { mode: 0o600 })
+  const { stdout, stderr, code } = await type('doctor --report report.txt')
+  expect(code).toBe(1)
+  expect(stdout + stderr).not.toContain(key)
+  const report = readFileSync(join(folder, 'report.txt'), 'utf8')
+  expect(JSON.parse(report)).toMatchObject({ refcheck_bug_report: 1 })
+  expect(report).not.toContain(key)
 })

@@ -132,6 +132,16 @@ test('a backup is a store of its own, private, and never over a file that is the
   `)
 })
 
+test('an address of a database is no file for a backup: its password would be the name of a folder', async () => {
+  const { type, folder } = await filled()
+  const before = readdirSync(folder)
+  const { code, stdout, stderr } = await type('store backup postgres://bob:s3cr3tpw@127.0.0.1:5432/db')
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(/^Error: FILE is not the name of a file$/m)
+  expect(stderr).not.toContain('s3cr3tpw')
+  expect(readdirSync(folder)).toEqual(before)
+})
+
 async function storeIn(folder: string): Promise<Store> {
   const place = await openStore({
     chosen: join(folder, 'data', 'ledger.sqlite'),

@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import { Args } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
+import { storeAddress } from '../../domain/store/address.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import { storeBackupView } from '../../output/views/store.ts'
 import { rememberWritten } from '../../usecases/store/files-of-person.ts'
 
@@ -20,6 +22,11 @@ export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
   }
 
   async run(): Promise<void> {
+    if (storeAddress(this.args.file).kind !== 'file') {
+      throw new UsageError('FILE is not the name of a file', {
+        hint: 'A backup is a file, such as refcheck-backup.sqlite. To keep orders in a database: refcheck help fleet',
+      })
+    }
     const {
       store: { maintenance, location },
     } = await this.app.services('store')

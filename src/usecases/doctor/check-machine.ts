@@ -1,4 +1,5 @@
 import type { MachineReport, Finding, Remark } from '../../domain/doctor/finding.ts'
+import { redactKeys } from '../../domain/wording/redact-argument.ts'
 import { RefcheckError } from '../../errors/base.ts'
 
 export interface Check {
@@ -35,7 +36,14 @@ export async function checkMachine(checks: readonly Check[]): Promise<MachineRep
       if (!(error instanceof RefcheckError) || error.code === 'interrupted') throw error
       failed.add(name)
       failure ??= error
-      findings.push({ check: name, level: 'fail', message: error.message, hint: error.hint ?? null })
+      const { message, hint = '' } = error
+      // A key may stand in a file or variable where something else belongs.
+      findings.push({
+        check: name,
+        level: 'fail',
+        message: redactKeys(message),
+        hint: hint === '' ? null : redactKeys(hint),
+      })
     }
   }
   return { findings, failure }
