@@ -4,7 +4,7 @@ import type { RequestResource } from '../contract/request.ts'
 import type { User } from '../contract/user.ts'
 import type { RefcheckError } from '../errors/base.ts'
 import type { HttpHeaders, HttpStream } from '../http/types.ts'
-import type { CreateAnswer } from '../domain/submission/create-answer.ts'
+import type { CreateAnswer } from '../domain/submission/outcome.ts'
 
 export interface PackageFilter {
   status?: 'active' | 'inactive' | 'disabled' | undefined

@@ -5,7 +5,7 @@ import { type PackageSchema, packageSchema } from '../contract/package-schema.ts
 import { type Package, packageList } from '../contract/package.ts'
 import { type RequestResource, requestResource } from '../contract/request.ts'
 import { type User, userList } from '../contract/user.ts'
-import type { CreateAnswer } from '../domain/submission/create-answer.ts'
+import type { CreateAnswer } from '../domain/submission/outcome.ts'
 import { redactArgument } from '../domain/wording/redact-argument.ts'
 import { shellWord } from '../domain/wording/shell-word.ts'
 import { RefcheckError } from '../errors/base.ts'

@@ -120,8 +120,8 @@ export const plants: readonly Plant[] = [
   {
     what: 'a row is not compared again in the transaction that takes it to sending',
     edits: inFile(`${ledger}/claim.ts`, [
-      'const stop = firstToTell(stops)',
-      'const stop = firstToTell(stops.slice(stops.length))',
+      'const stop = highestPrecedence(stops)',
+      'const stop = highestPrecedence(stops.slice(stops.length))',
     ]),
     tests: ['test/store/ledger', 'test/mutants/storms.test.ts'],
   },
@@ -143,7 +143,7 @@ export const plants: readonly Plant[] = [
   },
   {
     what: 'a row in flight whose process is gone is sent again',
-    edits: inFile('src/domain/submission/recovery.ts', [
+    edits: inFile('src/domain/submission/states.ts', [
       "return { to: 'unknown', at,",
       "return { to: 'pending', at,",
     ]),
@@ -151,7 +151,7 @@ export const plants: readonly Plant[] = [
   },
   {
     what: 'a release covers every order that is similar, shown or not',
-    edits: inFile('src/domain/submission/release.ts', [
+    edits: inFile('src/domain/submission/conflicts.ts', [
       "release.kind !== 'rows' ||",
       "release.kind === 'rows' ||",
     ]),

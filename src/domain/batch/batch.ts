@@ -1,9 +1,9 @@
 import type { Recipient } from '../../contract/request-body.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
-import type { Shared } from '../submission/likeness.ts'
-import type { Stop, StopReason } from '../submission/match.ts'
+import type { Shared } from '../submission/similarity.ts'
+import type { Stop, StopReason } from '../submission/conflicts.ts'
 import type { Submission } from '../submission/submission.ts'
-import type { Witness } from '../submission/witness.ts'
+import type { Witness } from '../submission/external-results.ts'
 
 /** A file that was taken in as a batch. */
 export interface NewFileBatch {

@@ -2,16 +2,16 @@ import { type BatchPreview, type NewFileBatch, type NewRow, noCounts, type RowLi
 import { mostNamed } from '../submission/confirmation.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { hashOf, personIdentities, sharedKey } from '../submission/identity.ts'
-import { foldedName } from '../submission/likeness.ts'
+import { foldedName, type ComparingBudget, maxComparing, PhoneSharers } from '../submission/similarity.ts'
 import {
   type Allowed,
   type Candidate,
   type Compared,
   type KnownRelations,
+  phoneSharer,
   type Stop,
   stopOf,
-} from '../submission/match.ts'
-import { type ComparingBudget, maxComparing, phoneSharer, PhoneSharers } from '../submission/shared-phone.ts'
+} from '../submission/conflicts.ts'
 import type { Submission } from '../submission/submission.ts'
 
 export type OrderRow = Extract<NewRow, { state: 'pending' }>

@@ -3,7 +3,7 @@ import type { HiddenRows } from './columns.ts'
 import type { RowReading } from './row.ts'
 import { serviceOf } from '../submission/identity.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
-import type { Witness } from '../submission/witness.ts'
+import type { Witness } from '../submission/external-results.ts'
 
 /** What the store keeps of a row. Whether another order stands in its way, the store says. */
 export function newRow({ row, source, body, packageId, person, problems, duplicateOf }: RowReading): NewRow {

@@ -2,10 +2,9 @@ import type { BatchRow } from './batch.ts'
 import { listedRow } from './standing.ts'
 import { uuid } from '../../contract/identifiers.ts'
 import { type Cell, textOf } from '../sheet/cell.ts'
-import { type PersonDigests, personDigests } from '../submission/digests.ts'
+import { type PersonDigests, personDigests, type Witness } from '../submission/external-results.ts'
 import { serviceOf } from '../submission/identity.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
-import type { Witness } from '../submission/witness.ts'
 
 /** What tells another store, or a later one, what became of a row: "Other witnesses" in the ordering protocol. */
 export const witnessColumns = [

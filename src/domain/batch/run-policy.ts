@@ -1,6 +1,5 @@
 import type { RefcheckError } from '../../errors/base.ts'
-import { backoffMs } from '../submission/backoff.ts'
-import type { Outcome } from '../submission/outcome.ts'
+import { backoffMs, type Outcome } from '../submission/outcome.ts'
 import { IncompleteError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
 import type { CreateEvent } from '../request/events.ts'
 import type { SubmissionState } from '../submission/states.ts'

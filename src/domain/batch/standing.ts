@@ -1,7 +1,7 @@
 import type { Batch, BatchCounts, BatchRow, Halt, Match } from './batch.ts'
 import { heldWords, sharedText, unmatchedText } from '../submission/duplicate.ts'
 import { isUnmatched } from '../submission/unmatched.ts'
-import { witnessPlace } from '../submission/witness.ts'
+import { witnessPlace } from '../submission/external-results.ts'
 import type { OrderInError } from '../../errors/base.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
 import type { SubmissionState } from '../submission/states.ts'

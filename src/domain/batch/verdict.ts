@@ -11,7 +11,7 @@ import {
 import type { RunEnd } from './run-policy.ts'
 import { countInWords } from '../wording/count-in-words.ts'
 import { localTime } from '../wording/local-time.ts'
-import type { Stop, StopReason } from '../submission/match.ts'
+import type { Stop, StopReason } from '../submission/conflicts.ts'
 import type { SubmissionState } from '../submission/states.ts'
 
 /** Codes of failures that halt a batch and are its exit too (cli-contract, "Exit codes": 3 to 7). */

@@ -1,13 +1,13 @@
 import { personWithEmail } from '../wording/shown-name.ts'
 import type { OrderInError } from '../../errors/base.ts'
 import { DuplicateError } from '../../errors/kinds.ts'
-import type { Shared } from './likeness.ts'
-import type { Stop, StopReason } from './match.ts'
+import type { Shared } from './similarity.ts'
+import type { Stop, StopReason } from './conflicts.ts'
 import type { Submission } from './submission.ts'
 import { localTime } from '../wording/local-time.ts'
 import { shellWord } from '../wording/shell-word.ts'
 import { isUnmatched } from './unmatched.ts'
-import { witnessPlace } from './witness.ts'
+import { witnessPlace } from './external-results.ts'
 
 /** Why an order to `baseUrl` is not made: what it matches, when that was ordered, and how to go on. */
 export function refusedOrder(stop: Stop, baseUrl: string): DuplicateError {

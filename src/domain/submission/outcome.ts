@@ -1,10 +1,10 @@
-import type { CreateAnswer } from './create-answer.ts'
 import type { Envelope } from '../../contract/envelope.ts'
 import { uuid } from '../../contract/identifiers.ts'
 import { parseRetryAfter } from '../../contract/retry-after.ts'
 import type { RefcheckError } from '../../errors/base.ts'
-import { InternalError, UnavailableError } from '../../errors/kinds.ts'
-import type { RowVersion } from './submission.ts'
+import { InternalError, UnavailableError, IoError } from '../../errors/kinds.ts'
+import type { RowVersion, Attempt } from './submission.ts'
+import type { Change } from './states.ts'
 
 /** What one POST came to for the order (ordering protocol, the table of "One submission"). */
 export type Outcome =
@@ -150,4 +150,101 @@ function property(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]
     : undefined
+}
+
+/**
+ * What one POST /v1/requests came to, as the wire told it; what it means for the order is decided in
+ * domain/request. The POST is sent at most once.
+ */
+export type CreateAnswer =
+  /** The connection never stood: no byte has left. */
+  | { kind: 'unsent'; error: RefcheckError }
+  /** A byte may have left and no whole answer came back. */
+  | { kind: 'lost'; error: RefcheckError }
+  | {
+      kind: 'answered'
+      status: number
+      /** Undefined where the body is not the documented envelope. */
+      envelope: Envelope | undefined
+      /** The header as it came. */
+      retryAfter: string | undefined
+      /** The typed error for this status (api/answer); undefined for a 2xx. */
+      error: RefcheckError | undefined
+    }
+
+/** What an outcome makes of its row. */
+export function changeFor(outcome: Outcome, at: number): Change {
+  switch (outcome.kind) {
+    case 'accepted': {
+      const { requestId, requestStatus, answerStatus } = outcome
+      return { to: 'accepted', at, requestId, requestStatus, answerStatus }
+    }
+    case 'rejected': {
+      const { error, answerStatus } = outcome
+      return { to: 'rejected', at, reason: error.message, field: error.field, answerStatus }
+    }
+    case 'unknown': {
+      const { reason, offeredId, answerStatus } = outcome
+      return { to: 'unknown', at, reason, offeredId, answerStatus }
+    }
+    case 'unsent':
+      return { to: 'pending', at, reason: outcome.error.message }
+    case 'halted':
+    case 'throttled':
+      return { to: 'pending', at, reason: outcome.error.message, answerStatus: outcome.answerStatus }
+  }
+}
+
+/** The store failed at an outcome: this error is the only place left that tells it, and how to hand it back. */
+export function notRecorded({ attempt, outcome }: Tried, cause: unknown): IoError {
+  const store = cause instanceof Error ? cause.message : 'the store failed'
+  const settle = `refcheck batch reconcile ${attempt.batchId} --row ${attempt.row}`
+  return new IoError(`${known(outcome)}, but this could not be recorded: ${store}`, {
+    hint:
+      outcome.kind === 'accepted'
+        ? `Do not send it again. When the store can be written, record it: ${settle} --request-id ${outcome.requestId}`
+        : `Note it; the order may show as unknown from now on. Do not send it again before that is settled: ${settle}`,
+    cause,
+  })
+}
+
+/** What an outcome says of the order, as a clause. */
+export function known(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'accepted':
+      return `the order was accepted as request ${outcome.requestId}`
+    case 'unknown':
+      return `the order may or may not have been accepted (${outcome.reason})`
+    case 'rejected':
+    case 'halted':
+    case 'throttled':
+    case 'unsent':
+      return `nothing was ordered (${outcome.error.message})`
+  }
+}
+
+/** "If more than 5 s have gone by since that commit (a suspended laptop), back to `pending`." */
+export const longestPauseMs = 5_000
+
+export interface Tried {
+  attempt: Attempt
+  outcome: Outcome
+}
+
+export function changedElsewhere(): InternalError {
+  return new InternalError('another process changed this order', {
+    hint: 'Send nothing again before you have looked at: refcheck request list',
+  })
+}
+
+const firstBackoffMs = 500
+const longestBackoffMs = 30_000
+
+/**
+ * Milliseconds before an order that never left goes again. `attempt` counts from 1, `fraction` is in [0, 1):
+ * half fixed, half random, so that several processes do not come back together.
+ */
+export function backoffMs(attempt: number, fraction: number): number {
+  const ceiling = Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 1))
+  return Math.round(ceiling / 2 + (ceiling / 2) * fraction)
 }

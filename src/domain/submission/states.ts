@@ -1,3 +1,5 @@
+import { InternalError } from '../../errors/kinds.ts'
+
 /** The states of a submission (ordering protocol, "States of a submission"). */
 export const submissionStates = [
   'pending',
@@ -46,3 +48,64 @@ export const unsettledStates: readonly SubmissionState[] = [
 
 /** Not sent, and may still be: compared again at each run, and taken along by a move. */
 export const waitingStates: readonly SubmissionState[] = ['pending', 'held', 'duplicate']
+
+/** Who took a submission out of `unknown`, `dropped` or `accepted`, and why. */
+interface Decision {
+  by: string
+  why: string
+}
+
+interface Changed {
+  /** Wall time. */
+  at: number
+  /** The HTTP status of the answer that led to it. */
+  answerStatus?: number | undefined
+  /**
+   * Needed for every way out of `unknown`, `dropped` and `accepted`, and where proof of an earlier attempt makes a pending row
+   * accepted.
+   */
+  decision?: Decision | undefined
+}
+
+/** What a submission becomes. `sending` is reached by `begin` alone, `held` and `duplicate` by comparing. */
+export type Change =
+  | (Changed & { to: 'pending' | 'cancelled' | 'dropped'; reason: string })
+  | (Changed & { to: 'accepted'; requestId: string; requestStatus: string })
+  | (Changed & { to: 'rejected'; reason: string; field?: string | undefined })
+  | (Changed & { to: 'unknown'; reason: string; offeredId?: string | undefined })
+
+/** Throws an InternalError for a change that the table of states does not know. `by`: what makes it. */
+export function refuseImpossible(
+  from: SubmissionState,
+  to: SubmissionState,
+  by: 'call' | 'decision' | 'comparing' | 'retry',
+): void {
+  if (!transitions[from].includes(to) || leftByRetry.includes(from) !== (by === 'retry')) {
+    throw new InternalError(`a submission cannot go from "${from}" to "${to}"`)
+  }
+  const isDecided =
+    leftByDecision.includes(from) || from === 'accepted' || (from === 'pending' && to === 'accepted')
+  if (isDecided !== (by === 'decision')) {
+    throw new InternalError(
+      'a submission leaves "unknown", "dropped" and "accepted" by a decision, and no other state by one',
+    )
+  }
+}
+
+/**
+ * What becomes of a row whose runner is gone (ordering protocol: "found in `sending` at start-up, its lease gone: `unknown`,
+ * never `pending`"). A `single` that is still `pending` is `cancelled`: nothing of it left, and nobody will go on with
+ * it. Undefined for a row that stays as it is.
+ */
+export function orphaned(
+  { state, kind }: { state: SubmissionState; kind: 'single' | 'file' },
+  at: number,
+): Change | undefined {
+  if (state === 'sending') {
+    return { to: 'unknown', at, reason: 'the program was stopped while the order was in flight' }
+  }
+  if (state === 'pending' && kind === 'single') {
+    return { to: 'cancelled', at, reason: 'the program was stopped before the order was sent' }
+  }
+  return undefined
+}

@@ -1,6 +1,6 @@
 import type { KeptPlan, Plan, BatchCheck } from '../../domain/batch/plan.ts'
 import { stopText } from '../../domain/submission/duplicate.ts'
-import type { Stop } from '../../domain/submission/match.ts'
+import type { Stop } from '../../domain/submission/conflicts.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import type { RowProblem } from '../../domain/batch/row.ts'
 import { sanitize } from '../../host/text.ts'

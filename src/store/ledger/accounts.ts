@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors/kinds.ts'
 import type { KnownAccount } from '../../domain/store/told.ts'
-import { statesThatMatch } from '../../domain/submission/match.ts'
+import { statesThatMatch } from '../../domain/submission/conflicts.ts'
 import { all, type Engine, get, run, type Work } from './engine.ts'
 import { sqlList } from './submission-rows.ts'
 

@@ -23,16 +23,15 @@ import {
   type RowFilter,
   type RowList,
 } from '../../domain/batch/batch.ts'
-import type { KnownRelations, StopReason } from '../../domain/submission/match.ts'
-import { resultsBatch, witnessedOrder } from '../../domain/submission/witness.ts'
-import type { Shared } from '../../domain/submission/likeness.ts'
+import { type KnownRelations, type StopReason, relationsOf } from '../../domain/submission/conflicts.ts'
+import { resultsBatch, witnessedOrder } from '../../domain/submission/external-results.ts'
+import type { Shared } from '../../domain/submission/similarity.ts'
 import { Matching, witnessesOf } from './matching.ts'
 import { addToPreview, type ComparedRow, emptyPreview, FileComparer } from '../../domain/batch/compare.ts'
 import { unmatchedRow } from '../../domain/submission/unmatched.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
 import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { relationsOf } from '../../domain/submission/joined-packages.ts'
 import type { StoreKey } from './fingerprints.ts'
 import { type HeldFor, type Hold, holdForOrdering, type Holds, shortWait } from './holds.ts'
 import { newsChannel } from './inbox.ts'
@@ -236,7 +235,7 @@ export class Batches {
 
   /**
    * Takes a file in: all rows or none, in one step for all processes. The batch is held by its caller.
-   * A row becomes `duplicate` or `held` where it conflicts with an order of the store or an earlier row (domain/submission/match).
+   * A row becomes `duplicate` or `held` where it conflicts with an order of the store or an earlier row (domain/submission/conflicts).
    * A file that another process took in meanwhile is added no second time: its batch is returned.
    */
   async add(batch: NewFileBatch, rows: RowList): Promise<Batch | undefined> {

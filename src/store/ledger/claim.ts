@@ -1,7 +1,7 @@
 import type { QuotaPlace } from '../../domain/quota/place.ts'
 import type { Head, LogEntry, LogOutcome } from '../../domain/store/attempt-log.ts'
 import { type FenceFailure, fenceFailure } from '../../domain/store/rollback.ts'
-import { firstToTell, type Stop } from '../../domain/submission/match.ts'
+import { highestPrecedence, type Stop } from '../../domain/submission/conflicts.ts'
 import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { damagedStore } from './submission-rows.ts'
@@ -239,7 +239,7 @@ export class Claims {
       return nothing
     }
     const about = stored.row === from.row ? {} : { row: stored.row }
-    const stop = firstToTell(stops)
+    const stop = highestPrecedence(stops)
     if (stop !== undefined) {
       const took = yield* matching.recordConflict(stored, 'pending', stop, attempt.at)
       return { waitMs: 0, stop: took ? stop : undefined, ...about, taken: !took }

@@ -1,14 +1,17 @@
 import { fileIdentity } from '../../domain/batch/new-row.ts'
 import { type StopGroup, type Stops, stopsIn } from '../../domain/batch/verdict.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
-import type { StopReason } from '../../domain/submission/match.ts'
-import { coveredBy, type Release } from '../../domain/submission/release.ts'
+import {
+  type StopReason,
+  coveredBy,
+  type Release,
+  type JoinedPackage,
+} from '../../domain/submission/conflicts.ts'
 import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
-import { heardAgain, type Witness } from '../../domain/submission/witness.ts'
+import { heardAgain, type Witness } from '../../domain/submission/external-results.ts'
 import { all, type Engine, get, run, type Work } from './engine.ts'
 import { sha256, type StoreKey } from './fingerprints.ts'
 import { Matching, matchingStatements, selectJoinedPackages, witnessesOf } from './matching.ts'
-import type { JoinedPackage } from '../../domain/submission/joined-packages.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { sqlList, type StoredRecipient, submissionOf } from './submission-rows.ts'
 

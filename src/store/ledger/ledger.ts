@@ -30,16 +30,20 @@ import type {
   Submission,
   SubmissionFilter,
 } from '../../domain/submission/submission.ts'
-import type { Stop } from '../../domain/submission/match.ts'
+import type { Stop } from '../../domain/submission/conflicts.ts'
 import { type AddGuard, allowedBy, findConflictOfNew, Matching } from './matching.ts'
-import { type Change, refuseImpossible } from '../../domain/submission/change.ts'
+import {
+  type Change,
+  refuseImpossible,
+  orphaned,
+  leftByDecision,
+  type SubmissionState,
+} from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import type { Whom } from '../../domain/batch/reconciliation.ts'
 import type { QuotaPlace } from '../../domain/quota/place.ts'
 import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
-import { orphaned } from '../../domain/submission/recovery.ts'
-import { leftByDecision, type SubmissionState } from '../../domain/submission/states.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
 import {
   type Begun,
@@ -253,7 +257,7 @@ export class EngineLedger {
 
   /**
    * Adds a batch with its rows, `pending`, unless an order conflicts with one of them: then nothing is added and that is
-   * returned (domain/submission/match). Comparing and insertion are one step for all processes.
+   * returned (domain/submission/conflicts). Comparing and insertion are one step for all processes.
    */
   async add(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined> {
     refuseForgetting(this.location, batch.baseUrl)

@@ -11,20 +11,18 @@ import {
   type Allowed,
   type Candidate,
   type Compared,
-  firstToTell,
+  highestPrecedence,
   type KnownRelations,
   releasable,
   statesThatMatch,
   type Stop,
   stopsOf,
-} from '../../domain/submission/match.ts'
-import {
   type JoinedPackage,
   type JoinedServices,
   relationsOf,
-} from '../../domain/submission/joined-packages.ts'
-import type { SubmissionState } from '../../domain/submission/states.ts'
-import { resultsBatch, type Witness } from '../../domain/submission/witness.ts'
+} from '../../domain/submission/conflicts.ts'
+import { type SubmissionState, refuseImpossible } from '../../domain/submission/states.ts'
+import { resultsBatch, type Witness } from '../../domain/submission/external-results.ts'
 import {
   damagedStore,
   recipientOf,
@@ -44,7 +42,6 @@ import {
   unmatchedOrders,
   unmatchedStatements,
 } from './unmatched-requests.ts'
-import { refuseImpossible } from '../../domain/submission/change.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { NewBatch, RowVersion } from '../../domain/submission/submission.ts'
 
@@ -78,7 +75,9 @@ export function* findConflictOfNew(
 function notShown(stops: readonly Stop[], { shown = [] }: AddGuard): Stop | undefined {
   const wasShown = (order: RowVersion): boolean =>
     shown.some((each) => each.batchId === order.batchId && each.row === order.row)
-  return firstToTell(stops.filter(({ order, reason }) => !wasShown(order) || !releasable.includes(reason)))
+  return highestPrecedence(
+    stops.filter(({ order, reason }) => !wasShown(order) || !releasable.includes(reason)),
+  )
 }
 
 export const allowedBy = ({ allowDuplicate, allowSimilar }: AddGuard): Allowed => ({
@@ -304,7 +303,7 @@ export class Matching {
   }
 
   *findConflict(row: ToCompare): Work<Stop | undefined> {
-    return firstToTell(yield* this.findConflicts(row))
+    return highestPrecedence(yield* this.findConflicts(row))
   }
 
   /** All of its conflicts, in no order. Throws where a row is damaged. */

@@ -1,7 +1,7 @@
 import type { NewFileBatch } from '../../domain/batch/batch.ts'
 import type { ComparedRow } from '../../domain/batch/compare.ts'
 import { orderIdentity } from '../../domain/submission/identity.ts'
-import type { Allowed } from '../../domain/submission/match.ts'
+import type { Allowed } from '../../domain/submission/conflicts.ts'
 import type { NewBatch } from '../../domain/submission/submission.ts'
 import { InternalError } from '../../errors/kinds.ts'
 import { type Fingerprint, personPrints, sha256 } from './fingerprints.ts'

@@ -2,7 +2,7 @@ import type { Head, LogEntry, LogHeader, RegisteredLog } from '../../domain/stor
 import { type Closing, type LogReport, mergeRegisters } from '../../domain/store/closing.ts'
 import { changeOfEpoch, type Epoch, type StoreFacts } from '../../domain/store/rollback.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { joinedTo } from '../../domain/submission/joined-packages.ts'
+import { joinedTo } from '../../domain/submission/conflicts.ts'
 import { ensureAccount } from './accounts.ts'
 import { all, type Dialect, get, metaText, perDialect, run, setMeta, type Work } from './engine.ts'
 import { storeIdName } from './fingerprints.ts'

@@ -1,6 +1,6 @@
 import type { NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
-import type { Candidate } from '../../domain/submission/match.ts'
-import { type ComparingBudget, maxComparing, PhoneSharers } from '../../domain/submission/shared-phone.ts'
+import type { Candidate } from '../../domain/submission/conflicts.ts'
+import { type ComparingBudget, maxComparing, PhoneSharers } from '../../domain/submission/similarity.ts'
 import { all, type Dialect, type Work } from './engine.ts'
 import { type PersonPrints, personPrints, type StoreKey } from './fingerprints.ts'
 import { matchingStatements, type SelectedOrder, storedOrderOf } from './matching.ts'

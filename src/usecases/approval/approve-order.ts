@@ -1,7 +1,7 @@
 import type { OrderPlan } from '../../domain/approval/order-plan.ts'
 import { parseBodyFile } from '../../domain/form/body-file.ts'
 import { refusedOrder } from '../../domain/submission/duplicate.ts'
-import { mayBeAsked } from '../../domain/submission/match.ts'
+import { mayBeAsked } from '../../domain/submission/conflicts.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { type PlacedOrder, type PlaceOptions, placeOrder } from '../request/place-order.ts'
 import { prepareOrder, type PrepareOptions } from '../request/prepare-order.ts'

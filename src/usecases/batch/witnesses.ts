@@ -7,9 +7,13 @@ import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import type { PackedRows } from '../../domain/batch/new-row.ts'
 import { type ResultsRow, resultsReader } from '../../domain/batch/results-columns.ts'
 import type { RowReading } from '../../domain/batch/row.ts'
-import { personDigests, sharedDigests } from '../../domain/submission/digests.ts'
+import {
+  personDigests,
+  sharedDigests,
+  saysSomething,
+  type Witness,
+} from '../../domain/submission/external-results.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
-import { saysSomething, type Witness } from '../../domain/submission/witness.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Sheet } from '../../sheets/sheet.ts'

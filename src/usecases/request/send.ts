@@ -2,21 +2,24 @@ import type { Services } from '../services.ts'
 import type { Api } from '../../api/api.ts'
 import type { CreateEvent } from '../../domain/request/events.ts'
 import type { Clock } from '../../host/clock.ts'
-import { longestPauseMs, changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
-import type { CreateAnswer } from '../../domain/submission/create-answer.ts'
 import {
+  longestPauseMs,
+  changedElsewhere,
+  type Tried,
+  type CreateAnswer,
   type Outcome,
   outcomeOf,
   answeredTwice,
   answeredWithAnothers,
+  changeFor,
+  notRecorded,
 } from '../../domain/submission/outcome.ts'
 import type { Attempt, NewAttempt, RowVersion, Submission } from '../../domain/submission/submission.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { UnavailableError, StoreBusyError } from '../../errors/kinds.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { differences } from '../../domain/batch/reconciliation.ts'
-import type { Change } from '../../domain/submission/change.ts'
-import { changeFor, notRecorded } from '../../domain/submission/settlement.ts'
+import type { Change } from '../../domain/submission/states.ts'
 import { rowsOfRequest } from './read-requests.ts'
 
 /** What ordering needs of the world. */

@@ -49,7 +49,7 @@ export const plans = {
 export const receiving = 'two receivers are killed'
 
 const resent: Edit = {
-  path: 'src/domain/submission/recovery.ts',
+  path: 'src/domain/submission/states.ts',
   from: "return { to: 'unknown', at,",
   to: "return { to: 'pending', at,",
 }
@@ -153,7 +153,7 @@ export const mutants: readonly {
     what: 'nobody locks the account, a pending row is nobody’s match, and two of a person may be in flight',
     edits: [
       unlocked,
-      { path: 'src/domain/submission/match.ts', from: "  'pending',\n] as const", to: '] as const' },
+      { path: 'src/domain/submission/conflicts.ts', from: "  'pending',\n] as const", to: '] as const' },
       {
         path: `${ledger}/schema.ts`,
         from: 'CREATE UNIQUE INDEX submissions_sending',

@@ -8,10 +8,15 @@ import {
   emptyPreview,
   FileComparer,
 } from '../../../src/domain/batch/compare.ts'
-import type { Allowed, Candidate, KnownRelations } from '../../../src/domain/submission/match.ts'
-import { nothingAllowed, stopOf } from '../../../src/domain/submission/match.ts'
+import {
+  type Allowed,
+  type Candidate,
+  type KnownRelations,
+  nothingAllowed,
+  phoneSharer,
+  stopOf,
+} from '../../../src/domain/submission/conflicts.ts'
 import { personKey } from '../../../src/domain/submission/identity.ts'
-import { phoneSharer } from '../../../src/domain/submission/shared-phone.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { ordinaryPeople } from './ordinary-people.ts'
 import { batchRow, countsOf } from './rows.ts'

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { fileIdentity, newRow, readingText, PackedRows } from '../../../src/domain/batch/new-row.ts'
 import { ann, problem, rowReading } from './rows.ts'
 import type { NewRow } from '../../../src/domain/batch/batch.ts'
-import type { Witness } from '../../../src/domain/submission/witness.ts'
+import type { Witness } from '../../../src/domain/submission/external-results.ts'
 
 const base = 'https://api.example.com'
 

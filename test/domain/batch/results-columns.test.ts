@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { resultCells, resultColumns, resultsReader } from '../../../src/domain/batch/results-columns.ts'
-import { personDigests } from '../../../src/domain/submission/digests.ts'
+import { personDigests } from '../../../src/domain/submission/external-results.ts'
 import { ann, batchRow } from './rows.ts'
 
 const id = '9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6'

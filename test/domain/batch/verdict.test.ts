@@ -11,7 +11,7 @@ import {
 import type { RunEnd } from '../../../src/domain/batch/run-policy.ts'
 import { ForbiddenError, InternalError, ThrottledError } from '../../../src/errors/kinds.ts'
 import { countsOf, batchRow } from './rows.ts'
-import type { Stop } from '../../../src/domain/submission/match.ts'
+import type { Stop } from '../../../src/domain/submission/conflicts.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 
 const done: RunEnd = { kind: 'done' }

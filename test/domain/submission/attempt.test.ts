@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { changedElsewhere, longestPauseMs } from '../../../src/domain/submission/attempt.ts'
+import { changedElsewhere, longestPauseMs } from '../../../src/domain/submission/outcome.ts'
 
 test('an order is not sent more than five seconds after it was journaled (ordering protocol)', () => {
   expect(longestPauseMs).toBe(5000)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { backoffMs } from '../../../src/domain/submission/backoff.ts'
+import { backoffMs } from '../../../src/domain/submission/outcome.ts'
 
 test('each wait is twice the one before, half of it fixed and half of it chance', () => {
   expect([1, 2, 3].map((attempt) => backoffMs(attempt, 0))).toEqual([250, 500, 1000])

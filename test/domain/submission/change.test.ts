@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { refuseImpossible } from '../../../src/domain/submission/change.ts'
 import {
+  refuseImpossible,
   leftByDecision,
   leftByRetry,
   type SubmissionState,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { personDigests, sharedDigests } from '../../../src/domain/submission/digests.ts'
+import { personDigests, sharedDigests } from '../../../src/domain/submission/external-results.ts'
 import { ann } from '../batch/rows.ts'
 
 const shared = (change: Partial<typeof ann>) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { heldWords, refusedOrder, settleHint, sharedText } from '../../../src/domain/submission/duplicate.ts'
-import { reasonsToStop, type Stop } from '../../../src/domain/submission/match.ts'
+import { reasonsToStop, type Stop } from '../../../src/domain/submission/conflicts.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { batchRow } from '../batch/rows.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { type JoinedPackage, joinedTo, relationsOf } from '../../../src/domain/submission/joined-packages.ts'
+import { type JoinedPackage, joinedTo, relationsOf } from '../../../src/domain/submission/conflicts.ts'
 
 test('a package is one with all that moves join it to, however long the chain and in whatever order', () => {
   const pairs = [

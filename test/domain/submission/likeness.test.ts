@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { foldedName, likeness } from '../../../src/domain/submission/likeness.ts'
+import { foldedName, likeness } from '../../../src/domain/submission/similarity.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('similar', 'pairs judged otherwise')

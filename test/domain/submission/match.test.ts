@@ -4,7 +4,7 @@ import {
   type Allowed,
   type Candidate,
   type Compared,
-  firstToTell,
+  highestPrecedence,
   type KnownRelations,
   mayBeAsked,
   nothingAllowed,
@@ -13,11 +13,11 @@ import {
   statesThatMatch,
   stopOf,
   stopsOf,
-} from '../../../src/domain/submission/match.ts'
+} from '../../../src/domain/submission/conflicts.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { unmatchedOrder } from '../../../src/domain/submission/unmatched.ts'
-import type { Witness } from '../../../src/domain/submission/witness.ts'
+import type { Witness } from '../../../src/domain/submission/external-results.ts'
 import { ann, batchRow } from '../batch/rows.ts'
 
 const day = 86_400_000
@@ -191,8 +191,12 @@ describe('of several', () => {
   test('a duplicate is graver than a similar one, and unknown is told before accepted', () => {
     const stops = stopsOf(row, [alike(), same(), same({ state: 'unknown', row: 3 })], nothingAllowed, kin())
     expect(stops).toHaveLength(3)
-    expect(firstToTell(stops)).toMatchObject({ becomes: 'duplicate', order: { state: 'unknown' }, more: 1 })
-    expect(firstToTell([])).toBeUndefined()
+    expect(highestPrecedence(stops)).toMatchObject({
+      becomes: 'duplicate',
+      order: { state: 'unknown' },
+      more: 1,
+    })
+    expect(highestPrecedence([])).toBeUndefined()
   })
 })
 

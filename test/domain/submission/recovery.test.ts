@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { orphaned } from '../../../src/domain/submission/recovery.ts'
-import { submissionStates } from '../../../src/domain/submission/states.ts'
+import { orphaned, submissionStates } from '../../../src/domain/submission/states.ts'
 
 test.each(['single', 'file'] as const)(
   'found in sending, a row of a %s becomes unknown, never pending',

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { type Compared, type Stop } from '../../../src/domain/submission/match.ts'
-import { coveredBy, type Release, type Shown } from '../../../src/domain/submission/release.ts'
+import {
+  type Compared,
+  type Stop,
+  coveredBy,
+  type Release,
+  type Shown,
+} from '../../../src/domain/submission/conflicts.ts'
 import { ann, batchRow } from '../batch/rows.ts'
 
 const row: Compared = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { serviceRelation } from '../../../src/domain/submission/service-relation.ts'
+import { serviceRelation } from '../../../src/domain/submission/conflicts.ts'
 
 const staging = 'https://gw.example.com/staging'
 const prod = 'https://gw.example.com/prod'

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Attempt } from '../../../src/domain/submission/submission.ts'
-import type { Outcome } from '../../../src/domain/submission/outcome.ts'
-import { changeFor, known, notRecorded } from '../../../src/domain/submission/settlement.ts'
+import { type Outcome, changeFor, known, notRecorded } from '../../../src/domain/submission/outcome.ts'
 import { InvalidInputError, ThrottledError, UnavailableError } from '../../../src/errors/kinds.ts'
 
 const accepted = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { likeness } from '../../../src/domain/submission/likeness.ts'
-import { phoneSharer } from '../../../src/domain/submission/shared-phone.ts'
+import { phoneSharer } from '../../../src/domain/submission/conflicts.ts'
+import { likeness } from '../../../src/domain/submission/similarity.ts'
 import { ann, batchRow } from '../batch/rows.ts'
 
 const row = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { type Compared, nothingAllowed, stopOf } from '../../../src/domain/submission/match.ts'
+import { type Compared, nothingAllowed, stopOf } from '../../../src/domain/submission/conflicts.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import {
   heardAgain,
@@ -8,7 +8,7 @@ import {
   type Witness,
   witnessedOrder,
   witnessPlace,
-} from '../../../src/domain/submission/witness.ts'
+} from '../../../src/domain/submission/external-results.ts'
 import { ann } from '../batch/rows.ts'
 
 const day = 86_400_000

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, batchOf, beginOne, newAttempt, rowOf, someTime } from './batches.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
-import type { Change } from '../../../src/domain/submission/change.ts'
+import type { Change } from '../../../src/domain/submission/states.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 
 describe.each(backends)('%s', (backend) => {

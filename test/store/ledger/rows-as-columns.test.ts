@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 import { newAttempt, personOf, someTime } from './batches.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
-import { resultsBatch } from '../../../src/domain/submission/witness.ts'
+import { resultsBatch } from '../../../src/domain/submission/external-results.ts'
 import { batchOf, batchRowOf } from '../../../src/store/ledger/batches.ts'
 import { claimedOf } from '../../../src/store/ledger/claim.ts'
 import { changeFields } from '../../../src/store/ledger/ledger.ts'

@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, beginOne, newAttempt, rowOf, someTime } from './batches.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
-import type { Change } from '../../../src/domain/submission/change.ts'
-import { type SubmissionState, submissionStates } from '../../../src/domain/submission/states.ts'
+import { type Change, type SubmissionState, submissionStates } from '../../../src/domain/submission/states.ts'
 import type { RowVersion } from '../../../src/domain/submission/submission.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 

@@ -7,8 +7,8 @@ import { fileBatch, orderRow, orderRows, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import { fileIdentity } from '../../../src/domain/batch/new-row.ts'
-import type { Change } from '../../../src/domain/submission/change.ts'
-import type { Witness } from '../../../src/domain/submission/witness.ts'
+import type { Change } from '../../../src/domain/submission/states.ts'
+import type { Witness } from '../../../src/domain/submission/external-results.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 const by = { at: someTime + 50, by: 'owner@example.com' }

@@ -18,7 +18,7 @@ import { type Answer, ScriptedPrompter } from '../../harness/scripted-prompter.t
 import { beginOne } from '../../store/ledger/batches.ts'
 import { orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
 import type { ProvidersAnswer } from '../../../src/domain/batch/reconciliation.ts'
-import type { Change } from '../../../src/domain/submission/change.ts'
+import type { Change } from '../../../src/domain/submission/states.ts'
 import type { RowVersion } from '../../../src/domain/submission/submission.ts'
 import { IoError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'

@@ -15,7 +15,7 @@ import { schemaOf } from '../../domain/form/sample-schema.ts'
 import { personOf } from '../../store/ledger/batches.ts'
 import { orderRow, orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
 import type { Batch, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
-import type { Release } from '../../../src/domain/submission/release.ts'
+import type { Release } from '../../../src/domain/submission/conflicts.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { cancelBatch, moveBatch, releaseRows, retryBatch } from '../../../src/usecases/batch/change-batch.ts'
 

@@ -13,7 +13,7 @@ import type { ManualClock } from '../../harness/manual-clock.ts'
 import type { Package } from '../../../src/contract/package.ts'
 import type { RequestResource } from '../../../src/contract/request.ts'
 import type { BatchRow, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
-import type { Change } from '../../../src/domain/submission/change.ts'
+import type { Change } from '../../../src/domain/submission/states.ts'
 import type { RowVersion, Submission } from '../../../src/domain/submission/submission.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import type { CreateAnswer } from '../../../src/domain/submission/create-answer.ts'
+import type { CreateAnswer } from '../../../src/domain/submission/outcome.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { bound } from '../../store/ledger/bound.ts'

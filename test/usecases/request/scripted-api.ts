@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 import type { Api } from '../../../src/api/api.ts'
-import type { CreateAnswer } from '../../../src/domain/submission/create-answer.ts'
+import type { CreateAnswer } from '../../../src/domain/submission/outcome.ts'
 import type { RequestResource } from '../../../src/contract/request.ts'
 
 export interface Script {

@@ -1,11 +1,11 @@
 import type { Recipient } from '../../contract/request-body.ts'
-import { sharedKey } from './identity.ts'
-import { likeness, type Shared } from './likeness.ts'
-import { serviceRelation } from './service-relation.ts'
+import { sharedKey, serviceOf } from './identity.ts'
+import { likeness, type Shared } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
 import type { Submission } from './submission.ts'
 import { isUnmatched } from './unmatched.ts'
-import { isSeen, namesOrder, saysSomething, type Witness, witnessedOrder } from './witness.ts'
+import { isSeen, namesOrder, saysSomething, type Witness, witnessedOrder } from './external-results.ts'
+import { isLoopbackUrl } from '../../contract/loopback.ts'
 
 /**
  * States in which an order stands in the way of another for the same person; the first is told first. Rejected and
@@ -79,7 +79,7 @@ export interface KnownRelations {
   released(order: Submission): boolean
 }
 
-/** Why a row is `duplicate` or `held`; the gravest first. */
+/** Why a row is `duplicate` or `held`; the highest precedence first. */
 export const reasonsToStop = [
   // Nothing tells whether it was sent: no comparing, a person's word alone lets it go.
   'store_forgot',
@@ -125,9 +125,11 @@ export function stopsOf(
   row: Compared,
   candidates: readonly Candidate[],
   allowed: Allowed,
-  kin: KnownRelations,
+  relations: KnownRelations,
 ): Stop[] {
-  return [...candidates, ...witnessed(row)].flatMap((candidate) => judged(row, candidate, allowed, kin) ?? [])
+  return [...candidates, ...witnessed(row)].flatMap(
+    (candidate) => conflictWith(row, candidate, allowed, relations) ?? [],
+  )
 }
 
 /** Orders that results files alone tell of. */
@@ -139,50 +141,52 @@ function witnessed({ witnesses = [], account = '', baseUrl, packageId, addedAt }
   })
 }
 
-function judged(
+function conflictWith(
   row: Compared,
   candidate: Candidate,
   allowed: Allowed,
-  kin: KnownRelations,
+  relations: KnownRelations,
 ): Stop | undefined {
-  const stop = comparedWith(row, candidate, allowed, kin)
+  const stop = compareWith(row, candidate, allowed, relations)
   const { witness } = candidate
   if (stop !== undefined && isUnmatched(stop.order) && isOfPerson(stop))
     return { ...stop, becomes: 'held', reason: 'unmatched_request' }
   if (stop === undefined || witness === undefined) return stop
-  return kin.released(candidate.order) ? undefined : { ...stop, ...saidBy(witness, stop), witness }
+  return relations.released(candidate.order)
+    ? undefined
+    : { ...stop, ...applyExternalResult(witness, stop), witness }
 }
 
 const isOfPerson = ({ reason }: Stop): boolean =>
   ['same', 'recent', 'ended_in_error', 'similar'].includes(reason)
 
 /** Nothing here can settle what a results file leaves open, so a person says whether it is ordered. */
-function saidBy(witness: Witness, { becomes, reason }: Stop): Partial<Stop> {
+function applyExternalResult(witness: Witness, { becomes, reason }: Stop): Partial<Stop> {
   if (witness.person === 'similar') return { becomes: 'held', reason: 'similar', shares: witness.shares }
   if (reason === 'other_service') return {}
   if (witness.person === 'unclear') return { becomes: 'held', reason: 'results_unclear' }
   return becomes === 'duplicate' && !namesOrder(witness) ? { becomes: 'held', reason: 'results_open' } : {}
 }
 
-/** The gravest of what stands in its way, if anything does. */
-export function firstToTell(stops: readonly Stop[]): Stop | undefined {
-  let gravest: Stop | undefined
-  for (const stop of stops) if (gravest === undefined || isGraver(stop, gravest)) gravest = stop
-  const more = stops.filter(({ reason }) => reason === gravest?.reason).length - 1
-  return gravest && { ...gravest, more }
+/** The conflict that is shown, if there is one. */
+export function highestPrecedence(stops: readonly Stop[]): Stop | undefined {
+  let first: Stop | undefined
+  for (const stop of stops) if (first === undefined || precedes(stop, first)) first = stop
+  const more = stops.filter(({ reason }) => reason === first?.reason).length - 1
+  return first && { ...first, more }
 }
 
 export function stopOf(
   row: Compared,
   candidates: readonly Candidate[],
   allowed: Allowed,
-  kin: KnownRelations,
+  relations: KnownRelations,
 ): Stop | undefined {
-  return firstToTell(stopsOf(row, candidates, allowed, kin))
+  return highestPrecedence(stopsOf(row, candidates, allowed, relations))
 }
 
 /** "Except whom the full name joins too". */
-export function sharesOnly(
+function sharesOnly(
   recipient: Recipient | undefined,
   shares: readonly Shared[],
   values: readonly string[],
@@ -193,7 +197,7 @@ export function sharesOnly(
   )
 }
 
-function isGraver(one: Stop, other: Stop): boolean {
+function precedes(one: Stop, other: Stop): boolean {
   const rank = ({ reason }: Stop): number => reasonsToStop.indexOf(reason)
   const state = ({ order }: Stop): number => (statesThatMatch as readonly string[]).indexOf(order.state)
   return (
@@ -205,26 +209,26 @@ function isGraver(one: Stop, other: Stop): boolean {
   )
 }
 
-function comparedWith(
+function compareWith(
   row: Compared,
   candidate: Candidate,
   allowed: Allowed,
-  kin: KnownRelations,
+  relations: KnownRelations,
 ): Stop | undefined {
   const { order } = candidate
   if (order.batchId === row.batchId && order.row === row.row) return undefined
-  const service = serviceRelation(row.baseUrl, order.baseUrl, (other) => kin.isSameService(other))
+  const service = serviceRelation(row.baseUrl, order.baseUrl, (other) => relations.isSameService(other))
   if (service === 'other') return undefined
-  const isSamePackage = kin.joined.has(order.packageId)
-  const wasReplaced = service === 'one' && isOrdered(order) && kin.predecessors.has(order.packageId)
+  const isSamePackage = relations.joined.has(order.packageId)
+  const wasReplaced = service === 'one' && isOrdered(order) && relations.predecessors.has(order.packageId)
   if (candidate.samePerson) {
-    if (isSamePackage) return same(row, order, service, allowed, kin)
-    const isAllowed = (row.kind === 'single' && allowed.similar) || kin.released(order)
+    if (isSamePackage) return same(row, order, service, allowed, relations)
+    const isAllowed = (row.kind === 'single' && allowed.similar) || relations.released(order)
     return wasReplaced && !isAllowed ? held('replaced_package', order) : undefined
   }
   // Under a package that this one replaces somebody similar may be the same person as well.
   if (service !== 'one' || (!isSamePackage && !wasReplaced)) return undefined
-  return similar(row, candidate, allowed, kin)
+  return similar(row, candidate, allowed, relations)
 }
 
 function same(
@@ -232,12 +236,12 @@ function same(
   order: Submission,
   service: 'one' | 'unsaid',
   allowed: Allowed,
-  kin: KnownRelations,
+  relations: KnownRelations,
 ): Stop | undefined {
   if (service === 'unsaid') return held('other_service', order)
   const isOwn = order.batchId === row.batchId
   if (isPassable(order.state) && !isOwn) {
-    if (kin.released(order)) return undefined
+    if (relations.released(order)) return undefined
     if (allowed.duplicate) {
       const isRenewal = row.kind === 'single' || order.changedAt < row.addedAt - renewalMs
       return isRenewal ? undefined : held('recent', order)
@@ -251,7 +255,7 @@ function similar(
   row: Compared,
   { order, sameEmail, isUncompared }: Candidate,
   allowed: Allowed,
-  kin: KnownRelations,
+  relations: KnownRelations,
 ): Stop | undefined {
   const found =
     isUncompared === true || row.recipient === undefined || order.recipient === undefined
@@ -259,10 +263,10 @@ function similar(
         ({ kind: 'similar', shares: [sameEmail === true ? 'email' : 'phone'] } as const)
       : likeness(row.recipient, order.recipient)
   // A damaged fingerprint makes nobody new.
-  if (found?.kind === 'same') return same(row, order, 'one', allowed, kin)
+  if (found?.kind === 'same') return same(row, order, 'one', allowed, relations)
   if (found?.kind !== 'similar') return undefined
   const shares = [...found.shares]
-  if (kin.released(order)) return undefined
+  if (relations.released(order)) return undefined
   const isOwn = order.batchId === row.batchId
   // "Similar to one whose outcome is `unknown`: held until that is settled or dropped", whatever was allowed. In flight of
   // its own file are rows that other runners send side by side.
@@ -282,3 +286,127 @@ function held(reason: StopReason, order: Submission, shares: Shared[] = []): Sto
 
 /** Whether a person who places a single order is asked, and the order goes where they say so. */
 export const mayBeAsked = ({ reason }: Stop): boolean => reason === 'similar' || reason === 'replaced_package'
+
+/** Somebody who has the same phone and is another person, as a couple or an office has: mentioned, and nothing more. */
+export function phoneSharer(
+  { recipient, baseUrl }: Compared,
+  candidates: readonly Candidate[],
+  relations: Pick<KnownRelations, 'joined'>,
+): Submission | undefined {
+  if (recipient === undefined) return undefined
+  return candidates.find(
+    ({ order }) =>
+      order.recipient !== undefined &&
+      relations.joined.has(order.packageId) &&
+      serviceOf(order.baseUrl) === serviceOf(baseUrl) &&
+      likeness(recipient, order.recipient)?.kind === 'phone',
+  )?.order
+}
+
+/** What a person says may be sent after all. */
+export type Release =
+  | { kind: 'rows'; rows: readonly number[] }
+  /** An e-mail or phone, as `sharedKey` has it. */
+  | { kind: 'shared'; value: string }
+  /** All that are merely similar. */
+  | { kind: 'all' }
+
+/** Why a row is held, and the order it is listed with. */
+export interface Shown {
+  heldFor: StopReason | undefined
+  batchId: string | undefined
+  row: number | undefined
+}
+
+/**
+ * What of that which stands in a held row's way a release covers; undefined where it is not about the row. "A release
+ * covers the matches that were shown": of a row by its number that is the one it is listed with.
+ */
+export function coveredBy(
+  release: Release,
+  row: Compared,
+  stops: readonly Stop[],
+  shown: Shown,
+): readonly Stop[] | undefined {
+  const isShown = ({ order }: Stop): boolean =>
+    release.kind !== 'rows' || (order.batchId === shown.batchId && order.row === shown.row)
+  const covered = stops.filter((stop) => covers(release, row, stop) && isShown(stop))
+  if (release.kind === 'rows' && release.rows.includes(row.row)) return covered
+  // Nothing tells whether it was sent, so it is named or is one of all.
+  const isAbout =
+    shown.heldFor === 'store_forgot' ? release.kind === 'all' : covered.length > 0 || stops.length === 0
+  return isAbout ? covered : undefined
+}
+
+/** Whether a release covers what stands in a row's way; the rest waits for something to be settled first. */
+function covers(release: Release, { row, recipient }: Compared, stop: Stop): boolean {
+  if (!releasable.includes(stop.reason)) return false
+  if (release.kind === 'rows') return release.rows.includes(row)
+  if (stop.reason !== 'similar') return false
+  return release.kind === 'all' || sharesOnly(recipient, stop.shares, [release.value])
+}
+
+/** A package and the one that took its place: `moved`, as a person said, or only `likely`. */
+export interface JoinedPackage {
+  service: string
+  packageId: number
+  successorId: number
+  how: 'moved' | 'likely'
+}
+
+/** Two services of which somebody said whether they are one. */
+export interface JoinedServices {
+  one: string
+  other: string
+  same: boolean
+}
+
+/** What was said of services and packages, as it bears on an order of one package at one service. */
+export function relationsOf(
+  { service, packageId }: { service: string; packageId: number },
+  said: readonly JoinedServices[],
+  packages: readonly JoinedPackage[],
+): Pick<KnownRelations, 'joined' | 'predecessors' | 'isSameService'> {
+  const isSameService = (other: string): boolean | undefined =>
+    other === service ||
+    said.find(
+      (each) =>
+        (each.one === service && each.other === other) || (each.one === other && each.other === service),
+    )?.same
+  const pairs = packages.filter((each) => isSameService(each.service) === true)
+  const joined = joinedTo(
+    packageId,
+    pairs.flatMap((each) => (each.how === 'moved' ? [[each.packageId, each.successorId] as const] : [])),
+  )
+  const likely = pairs.filter(({ how, successorId }) => how === 'likely' && joined.has(successorId))
+  return { joined, predecessors: new Set(likely.map((each) => each.packageId)), isSameService }
+}
+
+/** Every package that pairs join to one, however long the chain; itself included. */
+export function joinedTo(packageId: number, pairs: readonly (readonly [number, number])[]): Set<number> {
+  const joined = new Set([packageId])
+  for (let size = 0; size !== joined.size;) {
+    size = joined.size
+    for (const [one, other] of pairs) {
+      if (joined.has(one)) joined.add(other)
+      if (joined.has(other)) joined.add(one)
+    }
+  }
+  return joined
+}
+
+/**
+ * Whether two base URLs are one service; `unsaid` where only a person can tell. A rehearsal on this machine says nothing
+ * of any other service, and is no other rehearsal.
+ */
+export function serviceRelation(
+  one: string,
+  other: string,
+  isSameService: (service: string) => boolean | undefined,
+): 'one' | 'other' | 'unsaid' {
+  const service = serviceOf(other)
+  if (serviceOf(one) === service) return 'one'
+  if (isLoopbackUrl(one) || isLoopbackUrl(other)) return 'other'
+  const said = isSameService(service)
+  return said === undefined ? 'unsaid' : said ? 'one' : 'other'
+}
