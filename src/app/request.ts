@@ -7,8 +7,8 @@ import { RefcheckError } from '../errors/base.ts'
 import type { UnavailableError } from '../errors/kinds.ts'
 import { progressLine } from '../output/bar.ts'
 import { createEventText } from '../output/views/notices.ts'
-import { announceInFlight, type OrderServices } from '../usecases/request/send.ts'
-import { lookForOrder, SimilarQuestion } from '../usecases/request/create.ts'
+import type { SimilarQuestion } from '../usecases/request/create.ts'
+import type { OrderServices } from '../usecases/request/send.ts'
 
 /** A wait for the quota that is worth a word, in seconds. */
 const longPause = 5
@@ -16,6 +16,7 @@ const longPause = 5
 /** What placing an order works with. */
 export async function orderServices(app: App, signal: AbortSignal): Promise<OrderServices> {
   const services = await app.services('api', 'ledger', 'account', 'governor', 'clock', 'random')
+  const { announceInFlight } = await import('../usecases/request/send.ts')
   return {
     ...services,
     api: announceInFlight(services.api, signal, app.note),
@@ -25,12 +26,13 @@ export async function orderServices(app: App, signal: AbortSignal): Promise<Orde
 }
 
 /** Asks about somebody similar; `guard`: what the flags allow. */
-export function similarQuestion(
+export async function similarQuestion(
   app: App,
   signal: AbortSignal,
   guard: { allowDuplicate: boolean; allowSimilar: boolean },
-): SimilarQuestion {
-  return new SimilarQuestion(app.prompter(), async (order) =>
+): Promise<SimilarQuestion> {
+  const { lookForOrder, SimilarQuestion: Question } = await import('../usecases/request/create.ts')
+  return new Question(app.prompter(), async (order) =>
     lookForOrder(await orderServices(app, signal), order, guard),
   )
 }

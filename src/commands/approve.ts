@@ -55,7 +55,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
       schemas: (await app.services('schemas')).schemas,
       prompter: approval.prompter,
       onPackages: keepSuccessions(app),
-      similar: similarQuestion(app, signal, guard),
+      similar: await similarQuestion(app, signal, guard),
       placing: async () => ({ ...(await placeServices(app, signal)), ...guard }),
       signal,
       show: (rows, pack, page) => {

@@ -55,7 +55,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   private async order(draft: DraftKeeper): Promise<void> {
     const { flags, app, signal } = this
     const guard = { allowDuplicate: flags['allow-duplicate'], allowSimilar: flags['allow-similar'] }
-    const similar = similarQuestion(app, signal, guard)
+    const similar = await similarQuestion(app, signal, guard)
     const order = await this.compose(similar, draft)
     for (const change of order.changes)
       app.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
