@@ -97,7 +97,7 @@ export function connectApi(options: ApiClientOptions): Api {
 
     /** GET of any path below /v1/ with its query. A body that is not the envelope throws, and so does a path elsewhere. */
     async getAny(path: string, signal?: AbortSignal): Promise<AnyAnswer> {
-      const response = await client.getResponse(pathBelow(options.baseUrl, path), signal)
+      const response = await client.getResponse(pathBelow(options, path), signal)
       const envelope = client.envelopeOf(response)
       const failure = response.status === 200 ? undefined : client.failed(response, envelope, anyHints)
       if (envelope === undefined) {
@@ -165,8 +165,11 @@ function byIds({ pathname }: URL): string {
   return `Download the report by its ids: refcheck report download ${shellWord(check)}${which}`
 }
 
-/** The key is sent nowhere but below /v1/ of the base URL, and never together with a signed token. */
-function pathBelow(baseUrl: string, path: string): string {
+/** The key is sent nowhere but below /v1/ of the base URL, never in it, and never together with a signed token. */
+function pathBelow(
+  { baseUrl, credentials }: Pick<ApiClientOptions, 'baseUrl' | 'credentials'>,
+  path: string,
+): string {
   const url = URL.parse(baseUrl + path)
   const below = `${URL.parse(baseUrl)?.pathname.replace(/(?<!\/)\/+$/, '') ?? ''}/v1/`
   const isBelow =
@@ -178,6 +181,11 @@ function pathBelow(baseUrl: string, path: string): string {
   if (!isBelow) {
     throw new InvalidInputError('PATH is not a path below /v1/', {
       hint: 'For example: refcheck api GET /v1/users',
+    })
+  }
+  if (credentials !== undefined && (decoded(path) ?? path).includes(credentials.apiKey)) {
+    throw new InvalidInputError('PATH: the API key is refused in a URL', {
+      hint: 'Leave it out: it is sent as a header.',
     })
   }
   if (url.searchParams.has('t')) {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { diskFailure, errorNumber } from '../disk/failure.ts'
 import { makeOwnFolders, readPrivate, requireOwnFolders } from '../disk/private-modes.ts'
 import { writeWhole } from '../disk/whole-file.ts'
+import { IoError } from '../errors/kinds.ts'
 
 /** `reports`: a folder with a manifest. */
 export type WrittenKind = 'results' | 'export' | 'plan' | 'backup' | 'reports'
@@ -46,8 +47,9 @@ export class WrittenFiles {
     })
     const found: WrittenFile[] = []
     for (const name of names.filter((each) => each.endsWith(suffix)).sort()) {
-      const file = await readPrivate(join(this.#folder, name), maxBytes, this.#base)
-      if (file !== undefined) found.push(JSON.parse(file.text) as WrittenFile)
+      const path = join(this.#folder, name)
+      const file = await readPrivate(path, maxBytes, this.#base)
+      if (file !== undefined) found.push(parsed(file.text, path))
     }
     return found
   }
@@ -60,5 +62,16 @@ export class WrittenFiles {
 
   #pathOf(path: string): string {
     return join(this.#folder, `${createHash('sha256').update(path).digest('hex').slice(0, 32)}${suffix}`)
+  }
+}
+
+function parsed(text: string, path: string): WrittenFile {
+  try {
+    return JSON.parse(text) as WrittenFile
+  } catch (cause) {
+    throw new IoError(`"${path}" is damaged: it is not JSON`, {
+      hint: 'It names a file with people’s data that refcheck wrote. Look for such files yourself, then move it away.',
+      cause,
+    })
   }
 }

@@ -184,6 +184,22 @@ test('api GET --include prints status and headers too', async () => {
   })
 })
 
+test('api: the key is sent as a header alone', async () => {
+  const here = await session()
+  const { apiKey } = here.sandbox.credentials
+  for (const path of [
+    `/v1/users?api_key=${apiKey}`,
+    `/v1/requests/${apiKey}`,
+    `/v1/users?k=%${apiKey.charCodeAt(0).toString(16)}${apiKey.slice(1)}`,
+  ]) {
+    const { code, stderr } = await here.type(`api GET '${path}'`)
+    expect([code, stderr]).toEqual([
+      2,
+      'Error: PATH: the API key is refused in a URL\nLeave it out: it is sent as a header.\n',
+    ])
+  }
+})
+
 test('api: no other method, no path elsewhere, and no signed token', async () => {
   const here = await session()
   const lines = [

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -142,3 +142,14 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     expect((await here.type('store check')).code).toBe(0)
   },
 )
+
+test('a damaged note of a written file is named, and nothing is removed', async () => {
+  const here = await written()
+  const folder = join(here.folder, 'data', 'written')
+  const [name = ''] = readdirSync(folder)
+  writeFileSync(join(folder, name), '{')
+  const { code, stderr } = await here.type(purge)
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^Error: ".*\.json" is damaged: it is not JSON$/m)
+  expect((await here.type(`request list --email ${zelda} --json`)).json()).toHaveLength(1)
+})
