@@ -11,6 +11,8 @@ export const limits = {
   lines: 1_048_576,
   /** Of all cells of a table, and one for each cell: a workbook may repeat one text in millions of them. */
   characters: 64 * mebibyte,
+  /** Of a CSV, blank ones and those past the header too. */
+  cells: 8 * mebibyte,
   /** One CSV record or JSON row; an open quote would otherwise swallow the file. */
   rowCharacters: mebibyte,
   /** Workbooks only, as all below. */

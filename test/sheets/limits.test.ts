@@ -110,6 +110,52 @@ test('more lines than a spreadsheet has are refused, though they are blank', asy
   )
 })
 
+test('a row of separators that has no end is not followed to the end of the file', async () => {
+  expect(await refusalOf(`a,b\n1,2\n${','.repeat(5_000_000)}`, 'p.csv')).toBe(
+    'p.csv: a row that starts on line 3 or later is longer than 1 MiB',
+  )
+})
+
+test('cells past the header count, though they are blank', async () => {
+  expect(await refusalOf(`a,b\n1,2\n${`${','.repeat(1_000_000)}\n`.repeat(10)}`, 'p.csv')).toBe(
+    'p.csv: its first 11 lines hold more than 8388608 cells, the limit',
+  )
+})
+
+test('a long text of spaces that very many cells share counts in each of them', async () => {
+  const strings = `<sst><si><t>first_name</t></si><si><t>phone</t></si><si><t xml:space="preserve">${' '.repeat(30_000)}</t></si></sst>`
+  const rows = Array.from(
+    { length: 2300 },
+    (_, at) => `<row r="${at + 2}"><c r="A${at + 2}" t="s"><v>2</v></c></row>`,
+  )
+  const bytes = await workbook(`${header}${rows.join('')}`, '', { 'xl/sharedStrings.xml': strings })
+  expect(await refusalOf(bytes, 'p.xlsx')).toBe(
+    'p.xlsx: its first 2237 rows hold more than 67108864 characters, the limit',
+  )
+})
+
+const content = (words: string): string => `its part content.xml is not sound XML (${words})`
+
+test.each([
+  ['no value', '', content('it holds more than 67108864 repeated spaces')],
+  [
+    'a value',
+    'office:value-type="float" office:value="1"',
+    content('it holds more than 67108864 repeated spaces'),
+  ],
+  ['more than one cell', 'table:number-columns-repeated="900"', 'row 2 is longer than 1 MiB'],
+])('spaces of OpenDocument that are written as a count are counted: %s', async (_, attribute, words) => {
+  const cell = (inside: string, more = ''): string =>
+    `<table:table-cell ${more}><text:p>${inside}</text:p></table:table-cell>`
+  const rows = [
+    cell('phone'),
+    ...Array.from({ length: 70 }, () => cell('<text:s text:c="32767"/>'.repeat(31), attribute)),
+  ]
+  const inside = rows.map((each) => `<table:table-row>${each}</table:table-row>`).join('')
+  const bytes = await zipped(odsDocument(`<table:table table:name="s">${inside}</table:table>`))
+  expect(await refusalOf(bytes, 'p.ods')).toBe(`p.ods: ${words}`)
+})
+
 test('a text that very many cells share counts in each of them', async () => {
   const strings = `<sst><si><t>first_name</t></si><si><t>phone</t></si><si><t>${'x'.repeat(30_000)}</t></si></sst>`
   const rows = Array.from(

@@ -1,10 +1,17 @@
 import { limits } from '../limits.ts'
 import { refusal } from '../refusal.ts'
-import { type Cell, columnName } from '../../domain/sheet/cell.ts'
+import { type Cell, columnName, textOf } from '../../domain/sheet/cell.ts'
 
-/** Whether a row holds anything but white space. */
-export function holdsAnything(cells: readonly Cell[]): boolean {
-  return cells.some((cell) => typeof cell !== 'string' || cell.trim() !== '')
+/** White space of this length is not looked through: a workbook may repeat one text in millions of cells. */
+const maxWhiteSpace = 1000
+
+/** Whether a row holds anything but white space. Throws for one that is too long, as of a CSV. */
+export function holdsAnything(cells: readonly Cell[], row: number, name: string): boolean {
+  const characters = cells.reduce((sum, cell) => sum + textOf(cell).length, 0)
+  if (characters > limits.rowCharacters) {
+    throw refusal(name, `row ${String(row)} is longer than 1 MiB`, 'Shorten its cells.')
+  }
+  return cells.some((cell) => typeof cell !== 'string' || cell.length > maxWhiteSpace || cell.trim() !== '')
 }
 
 /** A cell further out than any table of people. */

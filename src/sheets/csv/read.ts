@@ -170,6 +170,9 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
   let found: CsvRecord[] = []
   // A line that only names the separator is shown by no program.
   let line = dialect.separatorLine ? 0 : 1
+  let cellCount = 0
+  /** Of the record that is being read, 4 a character at most: csv-parse counts no separators. */
+  let unfinishedBytes = 0
   const parser = parse({
     ...parserOptions(dialect),
     max_record_size: limits.rowCharacters,
@@ -177,6 +180,8 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
     on_record: (cells: string[]) => {
       if (line > 0) found.push({ cells, line })
       line += 1
+      cellCount += cells.length
+      unfinishedBytes = 0
       return null
     },
   })
@@ -189,10 +194,16 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
     if (line > limits.lines + 1) {
       throw refusal(name, `it has more than ${String(limits.lines)} lines, the limit`, splitHint)
     }
+    if (cellCount > limits.cells) {
+      const lines = `its first ${String(line - 1)} lines`
+      throw refusal(name, `${lines} hold more than ${String(limits.cells)} cells, the limit`, splitHint)
+    }
+    if (unfinishedBytes > 4 * limits.rowCharacters) throw new CsvError('CSV_MAX_RECORD_SIZE', 'no end')
     return taken
   }
   try {
     for await (const part of text.chunks()) {
+      unfinishedBytes += part.length
       parser.write(part)
       yield await parsed()
     }

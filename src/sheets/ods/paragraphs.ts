@@ -1,3 +1,4 @@
+import { limits } from '../limits.ts'
 import type { Attributes } from '../xlsx/xml.ts'
 
 /**
@@ -7,6 +8,8 @@ import type { Attributes } from '../xlsx/xml.ts'
 export class Paragraphs {
   #whole: string | undefined
   #depth = 0
+  /** Of the whole sheet, written as counts: a few bytes of a file stand for thousands. */
+  #spaces = 0
 
   clear(): void {
     this.#whole = undefined
@@ -24,7 +27,12 @@ export class Paragraphs {
       this.#whole = this.#whole === undefined ? '' : `${this.#whole}\n`
     } else if (tag === 'text:s') {
       const count = Number(attributes['text:c'] ?? 1)
-      this.add(' '.repeat(Math.min(count > 0 ? count : 1, 32_767)))
+      const length = Math.min(count > 0 ? count : 1, 32_767)
+      this.#spaces += length
+      if (this.#spaces > limits.characters) {
+        throw new Error(`it holds more than ${String(limits.characters)} repeated spaces`)
+      }
+      this.add(' '.repeat(length))
     } else if (tag === 'text:tab') this.add('\t')
     else if (tag === 'text:line-break') this.add('\n')
   }

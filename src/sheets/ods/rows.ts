@@ -159,7 +159,8 @@ class Walk {
 
   #closeRow(): void {
     this.#number += this.#times
-    if (this.#row.cells.length === 0 || !holdsAnything(this.#row.cells)) return
+    if (this.#row.cells.length === 0 || !holdsAnything(this.#row.cells, this.#row.number, this.#place.name))
+      return
     if (this.#number > rowsAtMost + 1) {
       throw refusal(this.#place.name, 'it has more rows than a spreadsheet can', 'Save it again.')
     }

@@ -136,7 +136,8 @@ class Walk {
       case 'c':
         return this.#closeCell()
       case 'row':
-        if (this.#row.cells.length > 0 && holdsAnything(this.#row.cells)) this.rows.push(this.#row)
+        if (this.#row.cells.length > 0 && holdsAnything(this.#row.cells, this.#row.number, this.#name))
+          this.rows.push(this.#row)
     }
   }
 
