@@ -81,7 +81,7 @@ SELECT r.*, coalesce(m.state, CASE WHEN r.matches_row = ${unmatchedRow} THEN 'ac
   coalesce(m.request_id, ${ofUnmatched('request_id')}) AS matches_request,
   coalesce(m.package_id, ${ofUnmatched('package_id')}) AS matches_package,
   coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at, ${ofUnmatched('created_at')}) AS matches_at
-FROM (${selectWith('s.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.witnesses')}) r
+FROM (${selectWith(['s.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.witnesses'])}) r
 LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
 
 /** Something that a new row may be in conflict with. */

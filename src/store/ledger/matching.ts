@@ -189,20 +189,26 @@ const isSeen = `s.state IN ${sqlList(statesThatMatch)} AND (CAST(:account AS tex
 /** Of conflicts that are alike the earliest order is shown. */
 const inOrder = ({ serial }: Dialect): string => `ORDER BY b.${serial}, s.row_number`
 
-const selectOrders = selectWith(...printColumns.map((print) => `s.${print}`))
+const ofOrder = printColumns.map((print) => `s.${print}`)
 
 /** Orders that share a fingerprint with a row. */
-const selectCandidates = (dialect: Dialect): string => `${selectOrders}
+const selectCandidates = (dialect: Dialect): string => `${selectWith(ofOrder)}
 WHERE (s.person_print = :personPrint OR s.email_print = :emailPrint OR s.phone_print = :phonePrint) AND ${isSeen}
   AND NOT (s.batch_id = :batchId AND (s.row_number = :row
     OR (:skipsOwn = 1 AND s.person_print <> :personPrint AND s.state <> 'unknown')))
 ${inOrder(dialect)}`
 
-/** The same for many rows that are not in the store yet. */
-const selectCandidatesOfMany = (dialect: Dialect): string => `${selectOrders}
-WHERE (${dialect.isIn('s.person_print', 'persons')} OR ${dialect.isIn('s.email_print', 'emails')}
-    OR ${dialect.isIn('s.phone_print', 'phones')}) AND ${isSeen} AND s.batch_id <> :batchId
-${inOrder(dialect)}`
+/**
+ * The same for many rows that are not in the store yet. Each fingerprint is looked up by itself: a server that knows nothing of
+ * a table that was filled just now would read all rows of each batch.
+ */
+const selectCandidatesOfMany = (dialect: Dialect): string => `
+WITH shared AS MATERIALIZED (
+  SELECT * FROM submissions WHERE ${dialect.isIn('person_print', 'persons')}
+  UNION SELECT * FROM submissions WHERE ${dialect.isIn('email_print', 'emails')}
+  UNION SELECT * FROM submissions WHERE ${dialect.isIn('phone_print', 'phones')}
+)
+${selectWith(ofOrder, '(SELECT * FROM shared)')} WHERE ${isSeen} AND s.batch_id <> :batchId ${inOrder(dialect)}`
 
 /** When the order that a row is in conflict with was sent, also where a results file alone tells of it. */
 const sentAt = ({ json }: Dialect): string => `coalesce(a.began_at, m.changed_at, CASE WHEN ${isResult} THEN

@@ -64,10 +64,10 @@ const columns = `s.batch_id, s.row_number, s.state, s.attempt_id, s.changed_at, 
   b.base_url, b.added_at, a.began_at AS attempted_at,
   (SELECT count(*) FROM attempts t WHERE t.batch_id = s.batch_id AND t.row_number = s.row_number) AS attempts`
 
-/** `more`: columns of the row `s` or of its batch `b`. */
-export const selectWith = (...more: readonly string[]): string => `
+/** `more`: columns of the row `s` or of its batch `b`. `from`: rows of submissions. */
+export const selectWith = (more: readonly string[] = [], from = 'submissions'): string => `
 SELECT ${[columns, ...more].join(', ')}, coalesce(a.user_email, b.user_email) AS user_email
-FROM submissions s
+FROM ${from} s
 JOIN batches b ON b.id = s.batch_id
 LEFT JOIN attempts a ON a.id = s.attempt_id`
 

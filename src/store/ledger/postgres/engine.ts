@@ -64,14 +64,10 @@ const planOnce = [
  * Until the end of the transaction nobody else compares people of an account: "two adds both inserted" where one looks and then
  * inserts. Orders of nobody's account are compared with those of all.
  */
-const lockAccount = (settings: string): string => `
-SELECT ${settings} CASE WHEN account <> '' THEN CAST(pg_advisory_xact_lock_shared(${keyOf('account', `''`)}) AS text) END,
+const lockAccount = `
+SELECT ${planOnce}, CASE WHEN account <> '' THEN CAST(pg_advisory_xact_lock_shared(${keyOf('account', `''`)}) AS text) END,
   pg_advisory_xact_lock(${keyOf('account', 'account')})
 FROM (SELECT coalesce((SELECT account FROM batches WHERE id = :batch_id), :account, '') AS account OFFSET 0) AS locked`
-/** For statements that are run once. */
-const lockToAdd = lockAccount('')
-/** For those that are run for each row of a batch. */
-const lockToClaim = lockAccount(`${planOnce},`)
 
 /** Whether the connection of a runner `r` stands: it holds its lock as long as it does. */
 export const runnerIsThere = `EXISTS (
@@ -159,9 +155,8 @@ export class PostgresEngine implements Engine {
 function queryOf(lock: Lock): Query {
   if (lock === 'events') return { kind: 'run', sql: lockEvents, values: {} }
   if (lock === 'all tables') return { kind: 'run', sql: lockTables, values: {} }
-  return 'account' in lock
-    ? { kind: 'run', sql: lockToAdd, values: { account: lock.account, batch_id: null } }
-    : { kind: 'run', sql: lockToClaim, values: { account: null, batch_id: lock.accountOf } }
+  const values = 'account' in lock ? { account: lock.account } : { batch_id: lock.accountOf }
+  return { kind: 'run', sql: lockAccount, values: { account: null, batch_id: null, ...values } }
 }
 
 /** All statements of `work`, one after the other. */

@@ -12,7 +12,7 @@ import { batchKey, databaseNow, nobodyHas, runnerIsThere } from './engine.ts'
 
 /** Rows whose runner is gone. What a file still has to send is no runner's own. */
 const selectAbandoned = `
-${selectWith('b.kind')}
+${selectWith(['b.kind'])}
 WHERE ((s.state = 'sending') OR (s.state = 'pending' AND s.runner IS NOT NULL)) AND ${nobodyHas}`
 
 /** Compared again once the row is locked: its runner may be there after all, or be done with it. */
