@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os'
+
 import { defineConfig } from 'vitest/config'
 
 import { roomiestPlace } from './harness/roomiest-place.ts'
@@ -33,9 +35,10 @@ export default defineConfig({
     // A busy machine is no failure: what hangs is ended all the same.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Vitest leaves one processor idle, and loads everything anew for each file: together half of a run's time. A
-    // file leaves no state of the process behind (trustAuthority gives back what it changed), so that files share one.
-    maxWorkers: '100%',
+    // Vitest leaves one processor idle, and loads everything anew for each file: together half of a run's time. Tests
+    // wait for children and databases: one worker more than there are processors has something to do then. A file leaves
+    // no state of the process behind (trustAuthority gives back what it changed), so that files share one.
+    maxWorkers: availableParallelism() + 1,
     isolate: false,
   },
 })

@@ -41,10 +41,19 @@ const untried: Recorded[] = files
   )
 
 /** Runs those test files, and answers whether all of them passed. */
-function passed(config: string, chosen: readonly string[]): boolean {
+function passed(config: string, chosen: readonly string[], ...flags: readonly string[]): boolean {
   if (chosen.length === 0) return true
   const names = chosen.map((each) => join(root, 'test', each))
-  const argv = [vitest, 'run', '--config', join(root, 'test', config), '--reporter', 'dot', ...names]
+  const argv = [
+    vitest,
+    'run',
+    '--config',
+    join(root, 'test', config),
+    '--reporter',
+    'dot',
+    ...flags,
+    ...names,
+  ]
   const env = { ...process.env, REFCHECK_RESILIENCE: figures, ...(values.whole && { REFCHECK_WHOLE: '1' }) }
   return spawnSync(process.execPath, argv, { cwd: root, env, stdio: ['ignore', 2, 2] }).status === 0
 }
@@ -57,7 +66,7 @@ const isWhole = [
     'vitest.config.ts',
     paths.filter((each) => !isSystems(each)),
   ),
-  passed('system/vitest.config.ts', paths.filter(isSystems)),
+  passed('system/vitest.config.ts', paths.filter(isSystems), '--no-file-parallelism'),
 ].every(Boolean)
 const recorded = readFileSync(figures, 'utf8')
   .split('\n')

@@ -10,7 +10,8 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    fileParallelism: false,
+    // Programs are often waited for; a file that measures gives its figures alone, under `npm run resilience`.
+    maxWorkers: 2,
     disableConsoleIntercept: true,
     experimental: { viteModuleRunner: false },
   },
