@@ -21,6 +21,7 @@ import {
   type StatusHints,
   tooLarge,
 } from './answer.ts'
+import type { Package } from '../contract/package.ts'
 
 export interface ApiClientOptions {
   http: HttpClient
@@ -35,6 +36,8 @@ export interface ApiClientOptions {
   /** Milliseconds that retries and 429 waits of one call may take together. */
   budgetMs: number
   onNotice?: ((notice: RetryNotice) => void) | undefined
+  /** Called with packages that were listed, before they are answered. */
+  onPackages?: ((packages: readonly Package[]) => Promise<void>) | undefined
   onThrottled?: ((seconds: number, understood: boolean) => void) | undefined
 }
 
@@ -73,11 +76,7 @@ export class ApiClient {
   }
 
   /** GET a JSON resource: retried, its envelope taken off, `data` checked against `shape`. */
-  async get<T extends z.ZodType>(path: string, shape: T, options: GetOptions = {}): Promise<z.output<T>> {
-    return (await this.getTimed(path, shape, options)).data
-  }
-
-  async getTimed<T extends z.ZodType>(
+  async get<T extends z.ZodType>(
     path: string,
     shape: T,
     { authenticate = true, hints, signal }: GetOptions = {},

@@ -30,7 +30,7 @@ export function connectApi(options: ApiClientOptions): Api {
 
     /** GET /v1/ping. Needs no authentication; latency in whole milliseconds, of the exchange that was answered. */
     async ping(signal?: AbortSignal): Promise<{ status: string; latency_ms: number }> {
-      const { data, milliseconds } = await client.getTimed('/v1/ping', ping, {
+      const { data, milliseconds } = await client.get('/v1/ping', ping, {
         authenticate: false,
         signal,
       })
@@ -43,14 +43,17 @@ export function connectApi(options: ApiClientOptions): Api {
       if (status !== undefined) query.set('status', status)
       if (asked !== undefined) query.set('id', String(asked))
       const path = query.size === 0 ? '/v1/packages' : `/v1/packages?${query.toString()}`
-      const { packages } = await client.get(path, packageList, { signal })
+      const {
+        data: { packages },
+      } = await client.get(path, packageList, { signal })
       if (asked !== undefined) for (const { id } of packages) requireAbout('package', asked, id)
+      await options.onPackages?.(packages)
       return packages
     },
 
     /** GET /v1/packages/{id}/schema. */
     async packageSchema(packageId: number, signal?: AbortSignal): Promise<PackageSchema> {
-      const schema = await client.get(apiPath`/v1/packages/${packageId}/schema`, packageSchema, {
+      const { data: schema } = await client.get(apiPath`/v1/packages/${packageId}/schema`, packageSchema, {
         hints: {
           404: 'List the packages that this user may see with: refcheck packages list',
           subject: `package ${packageId}`,
@@ -82,7 +85,7 @@ export function connectApi(options: ApiClientOptions): Api {
 
     /** GET /v1/requests/{request_id}; the id comes out in lowercase, as every id here is compared. */
     async getRequest(requestId: string, signal?: AbortSignal): Promise<RequestResource> {
-      const request = await client.get(apiPath`/v1/requests/${requestId}`, requestResource, {
+      const { data: request } = await client.get(apiPath`/v1/requests/${requestId}`, requestResource, {
         hints: { subject: `request ${requestId}` },
         signal,
       })
@@ -92,7 +95,7 @@ export function connectApi(options: ApiClientOptions): Api {
 
     /** GET /v1/users. */
     async listUsers(signal?: AbortSignal): Promise<User[]> {
-      return (await client.get('/v1/users', userList, { signal })).users
+      return (await client.get('/v1/users', userList, { signal })).data.users
     },
 
     /** GET of any path below /v1/ with its query. A body that is not the envelope throws, and so does a path elsewhere. */

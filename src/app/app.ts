@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-import type { Api } from '../api/api.ts'
 import { requireOwnFolders } from '../disk/private-modes.ts'
 import { parsePackageId } from '../domain/request/id-start.ts'
 import { parseDuration } from '../domain/wording/duration.ts'
@@ -66,8 +65,14 @@ const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Prom
 
   http: (app) => openHttp(app),
   connect: connector,
-  api: async (app) => sessionApi(app, app.options.timeoutMs),
-  patientApi: async (app) => sessionApi(app, Number.POSITIVE_INFINITY),
+  api: async (app) => {
+    const { session, connect } = await app.services('session', 'connect')
+    return connect(session)
+  },
+  patientApi: async (app) => {
+    const { session, connect } = await app.services('session', 'connect')
+    return connect({ ...session, budgetMs: Number.POSITIVE_INFINITY })
+  },
   governor: async (app) => {
     const { session } = await app.services('session')
     return app.usage.through(await governorOf(app, session.baseUrl, session.apiKey))
@@ -369,21 +374,10 @@ async function connector(app: App): Promise<Connect> {
       budgetMs,
       onNotice: (notice) => app.note(retryNoticeText(notice)),
       onThrottled: (seconds, understood) => usage.throttled(seconds, understood),
+      // For showing requests of them later.
+      onPackages: async (packages) =>
+        (await app.services('packageNames')).packageNames.put({ baseUrl, userEmail: email }, packages),
     })
-  }
-}
-
-/** The service of the session. The names of the packages that it lists are kept. */
-async function sessionApi(app: App, budgetMs: number | undefined): Promise<Api> {
-  const { session } = await app.services('session')
-  const api = (await app.services('connect')).connect({ ...session, budgetMs })
-  return {
-    ...api,
-    async listPackages(filter, signal) {
-      const packages = await api.listPackages(filter, signal)
-      await (await app.services('packageNames')).packageNames.put(api, packages)
-      return packages
-    },
   }
 }
 

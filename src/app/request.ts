@@ -15,13 +15,14 @@ const longPause = 5
 
 /** What placing an order works with. */
 export async function orderServices(app: App, signal: AbortSignal): Promise<OrderServices> {
-  const services = await app.services('api', 'ledger', 'account', 'governor', 'clock', 'random')
-  const { announceInFlight } = await import('../usecases/request/send.ts')
   return {
-    ...services,
-    api: announceInFlight(services.api, signal, app.note),
+    ...(await app.services('api', 'ledger', 'account', 'governor', 'clock', 'random')),
     signal,
     onEvent: (event) => app.note(createEventText(event)),
+    onStopInFlight: () =>
+      app.note(
+        'An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.',
+      ),
   }
 }
 

@@ -138,25 +138,9 @@ export interface CarriedOut {
  * unless rows of the batch are unknown: those come first.
  */
 export async function carryOut(ports: RunServices, batchId: string, options: CarryOut): Promise<CarriedOut> {
+  let hold = options.held
   try {
-    return await runFromWhereItStands(ports, batchId, options)
-  } catch (error) {
-    if (!(error instanceof StoreClosedError) || options.isQueued === true) throw error
-    const batch = await requireBatch(ports, batchId)
-    if (batch.counts.unknown === 0) throw error
-    const end: RunEnd = { kind: 'halted', error }
-    const failure = verdict(batchId, batch.counts, end, undefined, await firstRows(ports, batch))
-    return { batch: { ...batch, holder: undefined }, failure }
-  }
-}
-
-async function runFromWhereItStands(
-  ports: RunServices,
-  batchId: string,
-  options: CarryOut,
-): Promise<CarriedOut> {
-  const hold = options.held ?? (await holdClean(ports, batchId))
-  try {
+    hold ??= await holdClean(ports, batchId)
     const batch = await requireBatch(ports, batchId)
     requireSameService(batch, ports.api)
     requireSameAccount(batch, ports.account)
@@ -197,8 +181,15 @@ async function runFromWhereItStands(
       batch: { ...left, holder: undefined, resultsFile: written === true ? left.resultsFile : undefined },
       failure: ends ? resultsUnwritten(batchId, unwritten) : failure,
     }
+  } catch (error) {
+    if (!(error instanceof StoreClosedError) || options.isQueued === true) throw error
+    const batch = await requireBatch(ports, batchId)
+    if (batch.counts.unknown === 0) throw error
+    const end: RunEnd = { kind: 'halted', error }
+    const failure = verdict(batchId, batch.counts, end, undefined, await firstRows(ports, batch))
+    return { batch: { ...batch, holder: undefined }, failure }
   } finally {
-    await hold.release()
+    await hold?.release()
   }
 }
 

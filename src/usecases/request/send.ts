@@ -1,12 +1,10 @@
 import type { Services } from '../services.ts'
-import type { Api } from '../../api/api.ts'
 import type { CreateEvent } from '../../domain/request/events.ts'
 import type { Clock } from '../../host/clock.ts'
 import {
   longestPauseMs,
   changedElsewhere,
   type Tried,
-  type CreateAnswer,
   type Outcome,
   outcomeOf,
   answeredTwice,
@@ -30,6 +28,8 @@ export interface OrderServices
   /** Ctrl-C. An exchange under way is finished and journaled first. */
   signal?: AbortSignal | undefined
   onEvent?: ((event: CreateEvent) => void) | undefined
+  /** Called where a person stops the program while an order is in flight. */
+  onStopInFlight?: (() => void) | undefined
 }
 
 /** What an attempt that is about to begin is journaled with. */
@@ -43,32 +43,37 @@ export function newAttempt({ api, clock, random }: OrderServices): NewAttempt {
 }
 
 /**
- * Makes an attempt that has just been journaled: the bytes sent are the journaled ones. For its caller to do
- * once, and to journal the outcome.
+ * Makes an attempt that has just been journaled: the bytes sent are the journaled ones. For its caller to do once, and to
+ * journal the outcome. No signal goes along: an exchange that has begun is finished, within its limits.
  */
-export async function sendAttempt({ api, clock }: OrderServices, attempt: Attempt): Promise<Outcome> {
+export async function sendAttempt(
+  { api, clock, signal, onStopInFlight }: OrderServices,
+  attempt: Attempt,
+): Promise<Outcome> {
   if (!isFresh(attempt, clock)) {
     const error = new UnavailableError('more than 5 s passed between recording the order and sending it', {
       hint: 'Nothing was ordered. Run it again.',
     })
     return { kind: 'unsent', error }
   }
-  return outcomeOf(await post(api, attempt.body))
+  const stopped = (): void => onStopInFlight?.()
+  signal?.addEventListener('abort', stopped, { once: true })
+  try {
+    return outcomeOf(await api.createRequest(attempt.body))
+  } catch (error) {
+    const known = error instanceof RefcheckError ? error : undefined
+    return outcomeOf({
+      kind: 'lost',
+      error: known ?? new UnavailableError('the connection broke', { cause: error }),
+    })
+  } finally {
+    signal?.removeEventListener('abort', stopped)
+  }
 }
 
 /** The wall clock counts the time a machine was suspended; the other one knows when the wall clock was set back. */
 function isFresh(attempt: Attempt, clock: Clock): boolean {
   return Math.max(clock.now() - attempt.at, clock.monotonic() - attempt.monotonic) <= longestPauseMs
-}
-
-/** No signal goes along: an exchange that has begun is finished, within its limits. */
-async function post(api: OrderServices['api'], body: Uint8Array): Promise<CreateAnswer> {
-  try {
-    return await api.createRequest(body)
-  } catch (error) {
-    const known = error instanceof RefcheckError ? error : undefined
-    return { kind: 'lost', error: known ?? new UnavailableError('the connection broke', { cause: error }) }
-  }
 }
 
 type AcceptedOutcome = Extract<Outcome, { kind: 'accepted' }>
@@ -240,23 +245,4 @@ export async function serviceAheadMs({
   const aheadOfMachine = api.clockDifferenceMs()
   if (aheadOfMachine === undefined) return undefined
   return aheadOfMachine + (await ledger.clockAheadMs(clock.now()))
-}
-
-/** The same API, which says what is waited for where a person stops the program in the middle of an order. */
-export function announceInFlight(api: Api, signal: AbortSignal, note: (text: string) => void): Api {
-  const stopped = (): void =>
-    note(
-      'An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.',
-    )
-  return {
-    ...api,
-    async createRequest(body, own) {
-      signal.addEventListener('abort', stopped, { once: true })
-      try {
-        return await api.createRequest(body, own)
-      } finally {
-        signal.removeEventListener('abort', stopped)
-      }
-    },
-  }
 }
