@@ -13,8 +13,7 @@ import { childEnvironment, type Secrets, secretsOf } from '../host/secrets.ts'
 import { NoHomeError, type Paths, RelativeFolderError, resolvePaths } from '../host/paths.ts'
 import { processId } from '../host/process.ts'
 import type { HttpClient } from '../http/client.ts'
-import { Progress } from '../output/progress.ts'
-import { Reporter } from '../output/reporter.ts'
+import { Progress, Reporter } from '../output/reporter.ts'
 import { terminalOf } from '../output/terminal.ts'
 import { exchangeText, retryNoticeText } from '../output/views/notices.ts'
 import type { Prompter } from '../prompt/prompter.ts'
@@ -101,7 +100,7 @@ const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Prom
   written: async ({ paths }) => new (await import('../store/written-files.ts')).WrittenFiles(paths.data),
   reportFolders: async ({ context: { clock, random } }) => {
     const { reportFolders } = await import('../store/reports/folder.ts')
-    const { csv } = await import('../output/csv.ts')
+    const { csv } = await import('../output/present.ts')
     return reportFolders({ clock, random, pid: processId(), csv })
   },
 }

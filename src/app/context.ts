@@ -7,7 +7,7 @@ import { currentFolder } from '../host/paths.ts'
 import { type Random, systemRandom } from '../host/random.ts'
 import type { Secrets } from '../host/secrets.ts'
 import { type Interrupts, processInterrupts } from '../host/signals.ts'
-import { processStreams, type Streams } from '../output/streams.ts'
+import { processStreams, type Streams } from '../output/terminal.ts'
 import type { Prompter } from '../prompt/prompter.ts'
 
 /** All that a run of the program takes from outside. Tests make their own. */

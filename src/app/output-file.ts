@@ -102,5 +102,5 @@ export async function tableBytes(
 
 /** A table to be filled in as a file's bytes. */
 export async function templateBytes(columns: readonly TemplateColumn[], format: 'csv' | 'xlsx') {
-  return (await import('../sheets/template.ts')).templateBytes(columns, format)
+  return (await import('../sheets/rewrite.ts')).templateBytes(columns, format)
 }

@@ -5,7 +5,7 @@ import { checksText } from '../domain/request/check-counts.ts'
 import { countInWords } from '../domain/wording/count-in-words.ts'
 import { RefcheckError } from '../errors/base.ts'
 import type { UnavailableError } from '../errors/kinds.ts'
-import { progressLine } from '../output/bar.ts'
+import { progressLine } from '../output/format.ts'
 import { createEventText } from '../output/views/notices.ts'
 import type { SimilarQuestion } from '../usecases/request/create.ts'
 import type { OrderServices } from '../usecases/request/send.ts'
@@ -71,7 +71,7 @@ export async function following(app: App) {
 
 /** The same for a wait of so many, which is shown as it goes on. `kept`: when all that was read is in the store. */
 export async function watching(app: App, total: number) {
-  const [{ WaitMeter }, parts] = await Promise.all([import('../output/wait-meter.ts'), following(app)])
+  const [{ WaitMeter }, parts] = await Promise.all([import('../output/meters.ts'), following(app)])
   const meter = new WaitMeter(app.reporter, total)
   const { ledger, session } = await app.services('ledger', 'session')
   const records: Promise<void>[] = []

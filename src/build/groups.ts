@@ -36,7 +36,7 @@ export const groups: readonly Group[] = [
       'domain/wording/*',
       'host/process',
       'output/views/notices',
-      'output/views/status',
+      'output/format',
     ],
     priority: 1,
   },

@@ -9,8 +9,7 @@ import { join } from 'node:path'
 import { exitCodes } from '../cli/failures.ts'
 import { topicPage } from '../cli/topic-pages.ts'
 import { commandManifest, outputSchemas } from '../app/reference.ts'
-import { manPage } from '../output/views/man-page.ts'
-import { referenceView } from '../output/views/reference.ts'
+import { manPage, referenceView } from '../output/views/reference.ts'
 import { jsonKeys } from './json-keys.ts'
 
 const root = join(import.meta.dirname, '..', '..')

@@ -8,7 +8,7 @@ import type { RefcheckError } from '../errors/base.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
 import { failureText } from '../output/failure.ts'
 import type { Filtered } from '../output/jq.ts'
-import { jsonText } from '../output/json.ts'
+import { jsonText, type ListView, type View } from '../output/view.ts'
 import {
   arrangeColumns,
   holdsError,
@@ -17,9 +17,7 @@ import {
   presentList,
   presentText,
 } from '../output/present.ts'
-import type { Sink } from '../output/streams.ts'
-import { type Terminal, terminalOf } from '../output/terminal.ts'
-import type { ListView, View } from '../output/view.ts'
+import { type Sink, type Terminal, terminalOf } from '../output/terminal.ts'
 import { AlreadyReported, nameCommand, ofCommand, requireCountable, requireWords } from './failures.ts'
 import { Command, Flags } from './oclif.ts'
 

@@ -1,6 +1,5 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { Args } from '../cli/oclif.ts'
-import { completionScript } from '../app/completion-script.ts'
 import { completionScriptView, completionSetupView, shells } from '../output/views/completion.ts'
 
 export default class Completion extends BaseCommand<typeof Completion> {
@@ -22,6 +21,6 @@ export default class Completion extends BaseCommand<typeof Completion> {
   async run(): Promise<void> {
     const shell = shells.find((each) => each === this.args.shell)
     if (shell === undefined) return this.answer(completionSetupView())
-    this.answer(completionScriptView(shell, await completionScript(shell)))
+    this.answer(completionScriptView(shell))
   }
 }

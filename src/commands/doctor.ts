@@ -3,7 +3,7 @@ import { diagnose, reportOn } from '../app/doctor.ts'
 import { outputPlace, writeOutput } from '../app/output-file.ts'
 import { Flags } from '../cli/oclif.ts'
 import { timeoutFlag } from '../cli/flags/time.ts'
-import { doctorView } from '../output/views/doctor.ts'
+import { doctorView } from '../output/views/checks.ts'
 
 export default class Doctor extends BaseCommand<typeof Doctor> {
   static override summary = 'Check the setup, and show what to fix'

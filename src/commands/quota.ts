@@ -1,5 +1,5 @@
 import { BaseCommand } from '../cli/base-command.ts'
-import { quotaView } from '../output/views/quota.ts'
+import { quotaView } from '../output/views/overview.ts'
 
 export default class Quota extends BaseCommand<typeof Quota> {
   static override summary = 'Show how much of the quota is left'

@@ -4,7 +4,7 @@ import { Flags } from '../cli/oclif.ts'
 import { workerProfiles, workerQuota } from '../app/worker.ts'
 import { serveHealth } from '../app/worker-health.ts'
 import { logEntry, type WorkerEvent } from '../domain/worker/events.ts'
-import { logView } from '../output/views/worker.ts'
+import { logView } from '../output/views/batches.ts'
 import { work } from '../usecases/worker/work.ts'
 import { retireExpired } from '../app/retention.ts'
 

@@ -1,6 +1,6 @@
 import type { FieldProblem, RefcheckError } from '../errors/base.ts'
 import { sanitize } from '../host/text.ts'
-import { wrapped } from './sentences.ts'
+import { wrapped } from './format.ts'
 import { styled, type Terminal } from './terminal.ts'
 
 /** The `error` object of cli-contract "Streams"; keys that do not apply are left out. */

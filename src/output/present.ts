@@ -1,13 +1,14 @@
+import { stringify } from 'csv-stringify/sync'
+
+import { marked } from '../domain/sheet/formula.ts'
 import { type Keep, keepNothing } from '../domain/wording/kept-flags.ts'
-import { UsageError } from '../errors/kinds.ts'
 import type { RefcheckError } from '../errors/base.ts'
-import { csv } from './csv.ts'
+import { UsageError } from '../errors/kinds.ts'
+import { sanitize } from '../host/text.ts'
 import { failureJson } from './failure.ts'
-import { jsonText } from './json.ts'
-import type { Sink } from './streams.ts'
+import type { Sink, Terminal } from './terminal.ts'
 import { table } from './table.ts'
-import type { Terminal } from './terminal.ts'
-import type { Column, ListView, View } from './view.ts'
+import { type Cell, type Column, jsonText, type ListView, type View } from './view.ts'
 
 /** How a list is asked for: `--csv --columns a,b --sort col --no-header`. */
 export interface ListFormat {
@@ -94,4 +95,22 @@ function named<Row>(columns: readonly Column<Row>[], name: string, flag: string)
     })
   }
   return column
+}
+
+/**
+ * RFC 4180, with `\n` line ends. A cell that a spreadsheet would run as a formula gets an apostrophe
+ * before it; phone numbers and numbers are left, so that `+61412345678` reads back as itself. What a terminal
+ * would obey is harmless, as in a table.
+ */
+export function csv(rows: readonly (readonly Cell[])[]): string {
+  return stringify(
+    rows.map((row) => row.map(csvCell)),
+    { quoted_string: false },
+  )
+}
+
+function csvCell(cell: Cell): string {
+  if (cell === null || cell === undefined) return ''
+  const parts = String(cell).split('\t')
+  return marked(parts.map((part) => sanitize(part, { lines: true })).join('\t'))
 }

@@ -1,8 +1,8 @@
 import { type Keep, keepNothing } from '../domain/wording/kept-flags.ts'
+import type { Clock } from '../host/clock.ts'
 import { sanitize } from '../host/text.ts'
-import { cutTo, wrapped } from './sentences.ts'
-import type { Sink } from './streams.ts'
-import { styled, type Terminal } from './terminal.ts'
+import { cutTo, wrapped } from './format.ts'
+import { type Sink, styled, type Terminal } from './terminal.ts'
 
 const eraseLine = '\r\u001B[2K'
 const lineUp = '\u001B[1A'
@@ -91,5 +91,30 @@ export class Reporter {
 
   #erasing(): string {
     return `${`${eraseLine}${lineUp}`.repeat(Math.max(0, this.#live - 1))}${eraseLine}`
+  }
+}
+
+const usualEveryMs = 60_000
+
+/** How far a long job has come: a line that changes in place on a terminal, elsewhere one every minute. */
+export class Progress {
+  readonly #reporter: Reporter
+  readonly #clock: Clock
+  readonly #everyMs: number
+  #notedAt: number
+
+  constructor(reporter: Reporter, clock: Clock, everyMs = usualEveryMs) {
+    this.#reporter = reporter
+    this.#clock = clock
+    this.#everyMs = everyMs
+    this.#notedAt = clock.monotonic()
+  }
+
+  show(text: string): void {
+    this.#reporter.status(text)
+    const now = this.#clock.monotonic()
+    if (this.#reporter.isLive || now - this.#notedAt < this.#everyMs) return
+    this.#notedAt = now
+    this.#reporter.note(text)
   }
 }

@@ -1,3 +1,4 @@
+import type { Dialect } from '../domain/sheet/cell.ts'
 import { InvalidInputError } from '../errors/kinds.ts'
 
 /** Bytes to text, a chunk after the other. Throws a TypeError for bytes that the encoding does not have. */
@@ -7,7 +8,7 @@ export interface Decoder {
 }
 
 /** The name an encoding goes by; undefined for one that nobody here can read. */
-export async function encodingName(name: string): Promise<string | undefined> {
+async function encodingName(name: string): Promise<string | undefined> {
   const label = name.trim().toLowerCase()
   if (label === '' || label.length > 40) return undefined
   try {
@@ -57,4 +58,19 @@ export async function decoderOf(name: string): Promise<Decoder> {
 function defined(text: string): string {
   if (/[\u0080-\u009F\uFFFD]/.test(text)) throw new TypeError('bytes that the encoding does not have')
   return text
+}
+
+/**
+ * How a text goes into a file. Old encodings cannot say every name, so such a file goes on as UTF-8 with a
+ * byte order mark, which spreadsheets open as it is.
+ */
+export function encoderOf({ encoding, bom }: Pick<Dialect, 'encoding' | 'bom'>): {
+  encode: (text: string) => Uint8Array
+  bom: boolean
+} {
+  if (encoding === 'utf-16le') return { encode: (text) => Buffer.from(text, 'utf16le'), bom: true }
+  if (encoding === 'utf-16be') {
+    return { encode: (text) => Buffer.from(text, 'utf16le').swap16(), bom: true }
+  }
+  return { encode: (text) => Buffer.from(text), bom: bom || encoding !== 'utf-8' }
 }

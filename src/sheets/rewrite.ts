@@ -1,17 +1,21 @@
-import { csvBytes } from './csv/write.ts'
 import {
   type Cell,
   type Dialect,
   plainDialect,
   type SheetRow,
+  type TemplateColumn,
   textOf,
   type TypedCell,
+  type XlsxColumn,
 } from '../domain/sheet/cell.ts'
 import { refusedMark } from '../domain/sheet/loss.ts'
-import { jsonBytes } from './json/write.ts'
+import { cutText } from '../domain/wording/cut-text.ts'
+import { InvalidInputError } from '../errors/kinds.ts'
+import { sanitize } from '../host/text.ts'
+import { csvBytes } from './csv.ts'
+import { jsonBytes } from './json.ts'
 import { noLook, type Sheet } from './sheet.ts'
-import { bookBytes } from './xlsx/book.ts'
-import type { XlsxRow, XlsxSheet } from './xlsx/sheet-xml.ts'
+import type { XlsxBook, XlsxRow, XlsxSheet } from './xlsx/write.ts'
 
 /** A row of the person's own, and what we have to say about it. */
 export interface AnnotatedRow {
@@ -23,7 +27,7 @@ export interface AnnotatedRow {
   leftOut?: boolean | undefined
 }
 
-export interface Annotated {
+interface Annotated {
   sheet: Pick<Sheet, 'columns'> & Partial<Pick<Sheet, 'hiddenColumns' | 'look'>>
   /** Our columns; ones of the same names in the sheet make way. */
   addedColumns: readonly string[]
@@ -117,4 +121,65 @@ function stillRefused(each: AnnotatedRow, kinds: readonly TypedCell['kind'][]): 
     return kinds.includes(cell.kind) && refused?.has(at) === true ? `${refusedMark} ${textOf(cell)}` : cell
   })
   return { ...each, row: { ...row, cells } }
+}
+
+/** The sheet people fill in, and the one that shows how; the second is never read as data. */
+const templateSheet = 'Requests'
+
+export const exampleSheet = 'Example'
+
+/** What a cell of a workbook holds at most, and a note of it that is still read. */
+const longestHeader = 32_767
+
+const longestNote = 2000
+
+/** An empty table: a header as CSV, or a workbook whose header explains itself. */
+export function templateBytes(
+  columns: readonly TemplateColumn[],
+  format: 'csv' | 'xlsx',
+): AsyncGenerator<Uint8Array> {
+  const headers = columns.map(({ header }) => header)
+  for (const header of headers) check(header, format)
+  if (format === 'csv') return csvBytes(headers, rowless(), plainDialect)
+  return bookBytes({
+    sheets: [
+      { name: templateSheet, columns: columns.map(explained), rows: [] },
+      {
+        name: exampleSheet,
+        columns: columns.map(({ header, required, text }) => ({ header, required, text })),
+        rows: [{ cells: columns.map(({ example }) => example) }],
+      },
+    ],
+  })
+}
+
+function check(header: string, format: 'csv' | 'xlsx'): void {
+  const problem =
+    format === 'csv' && header.includes('\0')
+      ? 'a field name of this package holds a NUL character, which no CSV file can'
+      : header.length > longestHeader
+        ? `a field name of this package is longer than the ${String(longestHeader)} characters of a cell`
+        : undefined
+  if (problem !== undefined) {
+    throw new InvalidInputError(problem, { hint: 'Write a JSON body instead with: --format json' })
+  }
+}
+
+function explained({ header, required, note = '', text: asText, choices }: TemplateColumn): XlsxColumn {
+  const text = sanitize(note, { lines: true })
+  return {
+    header,
+    required,
+    text: asText,
+    choices,
+    note: cutText(text, longestNote),
+  }
+}
+
+async function* rowless(): AsyncGenerator<never> {}
+
+/** `xlsxBytes`, loaded with the zip library when the first byte is asked for: most tables are CSV. */
+async function* bookBytes(book: XlsxBook): AsyncGenerator<Uint8Array> {
+  const { xlsxBytes } = await import('./xlsx/write.ts')
+  yield* xlsxBytes(book)
 }

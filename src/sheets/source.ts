@@ -2,8 +2,7 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 
 import { InvalidInputError, IoError, UsageError } from '../errors/kinds.ts'
-import { limits } from './limits.ts'
-import { refusal, splitHint } from './refusal.ts'
+import { limits, refusal, splitHint } from './limits.ts'
 
 /** Larger ones make rows of a chunk outlive a young collection, which costs time and twice the memory. */
 const chunkBytes = 32 * 1024

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 
 import { type Decoder, decoderOf } from './encoding.ts'
-import { refusal } from './refusal.ts'
+import { refusal } from './limits.ts'
 import type { Dialect } from '../domain/sheet/cell.ts'
 import type { SheetSource } from './source.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { faultRow } from '../harness/faults/fault-row.ts'
 import { orderBody, planned } from '../harness/planned.ts'
-import { csv as csvText } from '../../src/output/csv.ts'
+import { csv as csvText } from '../../src/output/present.ts'
 import { orderOf } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 

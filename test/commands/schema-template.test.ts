@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { openSheet } from '../../src/sheets/open.ts'
 import { fileSource } from '../../src/sheets/source.ts'
-import { exampleSheet } from '../../src/sheets/template.ts'
+import { exampleSheet } from '../../src/sheets/rewrite.ts'
 import { session } from '../harness/session.ts'
 import { all as allOf, plain, plainJson } from '../sheets/table.ts'
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 import { signatureHeader } from '../../src/contract/headers.ts'
 import { sign, signingKey } from '../../src/contract/signature.ts'
-import { parseFixture } from '../../src/sandbox/control/fixture-file.ts'
+import { parseFixture } from '../../src/sandbox/control/read-inputs.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 import { filedSession } from '../harness/filed-session.ts'
 import { startListening } from '../harness/listening-session.ts'

@@ -7,7 +7,7 @@ import type { ConformanceReport } from '../../src/conformance/case.ts'
 import { type ConformanceOptions, runConformance } from '../../src/conformance/run.ts'
 import { sandboxControl } from '../../src/conformance/sandbox-control.ts'
 import type { Target } from '../../src/conformance/target.ts'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/create-sandbox.ts'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 import { type Handler, listen } from '../../src/server/listen.ts'
 import { roomy } from './quotas.ts'
 

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 
 import { type Choices, ruleTable } from '../../src/sandbox/service/rules.ts'
 import { controlPath as suitesControlPath } from '../../src/conformance/sandbox-control.ts'
-import { controlPath } from '../../src/sandbox/control/control-path.ts'
+import { controlPath } from '../../src/sandbox/control/client.ts'
 import { broken, lab, notJudged } from './lab.ts'
 import { tight } from './quotas.ts'
 

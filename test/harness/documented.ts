@@ -3,7 +3,7 @@ import formats from 'ajv-formats'
 import { expect, onTestFinished } from 'vitest'
 
 import { openApi } from '../../src/contract/openapi.ts'
-import type { Sandbox } from '../../src/sandbox/control/create-sandbox.ts'
+import type { Sandbox } from '../../src/sandbox/control/embedded.ts'
 import { ruleTable } from '../../src/sandbox/service/rules.ts'
 
 interface Media {

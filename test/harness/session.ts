@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 
 import { systemRandom } from '../../src/host/random.ts'
-import type { SandboxOptions } from '../../src/sandbox/control/create-sandbox.ts'
+import type { SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 import type { Filter } from './filters.ts'
 import { seeded } from './seeded-random.ts'
 import { ManualClock } from './manual-clock.ts'

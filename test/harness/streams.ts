@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 
-import type { Sink, Source, Streams } from '../../src/output/streams.ts'
+import type { Sink, Source, Streams } from '../../src/output/terminal.ts'
 
 export interface CapturedStreams extends Streams {
   out(): Buffer

@@ -1,4 +1,4 @@
-import type { SandboxOptions } from '../../src/sandbox/control/create-sandbox.ts'
+import type { SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 import { SHA256, SIZE } from './filters.ts'
 import { ManualClock } from './manual-clock.ts'
 import { type Session, type SessionOptions, session, type Step, type TypeOptions } from './session.ts'

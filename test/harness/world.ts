@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/create-sandbox.ts'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 import { listen } from '../../src/server/listen.ts'
 import { documentedFetch } from './documented.ts'
 import { type Outcome, refcheck, type RunOptions } from './run-command.ts'

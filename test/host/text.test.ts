@@ -2,7 +2,7 @@ import { array, assert, constantFrom, integer, oneof, property } from 'fast-chec
 import { expect, test } from 'vitest'
 
 import { sanitize } from '../../src/host/text.ts'
-import { jsonText } from '../../src/output/json.ts'
+import { jsonText } from '../../src/output/view.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('escapes', 'raw controls')

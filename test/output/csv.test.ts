@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { csv } from '../../src/output/csv.ts'
+import { csv } from '../../src/output/present.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('formulas', 'formulas', { of: /spreadsheet|formula/ })

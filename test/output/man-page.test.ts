@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { commandManifest } from '../../src/app/reference.ts'
-import { manPage } from '../../src/output/views/man-page.ts'
+import { manPage } from '../../src/output/views/reference.ts'
 import { root } from '../house/sources.ts'
 
 test('the manual names every command and flag of the manifest', () => {

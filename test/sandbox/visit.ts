@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest'
 import type { RequestResource } from '../../src/contract/request.ts'
 import { documentedFetch } from '../harness/documented.ts'
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/create-sandbox.ts'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 
 export interface Answer {
   status: number

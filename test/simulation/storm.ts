@@ -1,5 +1,5 @@
 import type { Fault } from '../../src/sandbox/service/faults.ts'
-import type { Sandbox } from '../../src/sandbox/control/create-sandbox.ts'
+import type { Sandbox } from '../../src/sandbox/control/embedded.ts'
 
 /** What may happen to a create, with how often of a thousand. */
 const createFaults: readonly [weight: number, fault: Fault][] = [

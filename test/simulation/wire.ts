@@ -1,7 +1,7 @@
 import type { HttpClient } from '../../src/http/client.ts'
 import { TransportError } from '../../src/http/failure.ts'
 import type { HttpRequest, HttpResponse } from '../../src/http/types.ts'
-import type { Sandbox } from '../../src/sandbox/control/create-sandbox.ts'
+import type { Sandbox } from '../../src/sandbox/control/embedded.ts'
 
 /** Breaks that happen before the service sees a byte; the sandbox makes the others. */
 export interface WireFaults {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
-import { createSandbox } from '../../src/sandbox/control/create-sandbox.ts'
+import { createSandbox } from '../../src/sandbox/control/embedded.ts'
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
 import { sandboxOpenApi } from '../../src/sandbox/control/openapi.ts'
 import { listen } from '../../src/server/listen.ts'

@@ -2,7 +2,7 @@ import { parseDuration } from '../../domain/wording/duration.ts'
 import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
-import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
+import { type SandboxState, sandboxStateView } from '../../output/views/sandbox.ts'
 
 export default class SandboxAdvance extends SandboxCommand<typeof SandboxAdvance> {
   static override summary = 'Move the clock of a sandbox started with --clock manual'

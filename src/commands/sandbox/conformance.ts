@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/time.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { conformanceView } from '../../output/views/conformance.ts'
+import { conformanceView } from '../../output/views/checks.ts'
 
 export default class SandboxConformance extends BaseCommand<typeof SandboxConformance> {
   static override summary = 'Check a deployment against every rule of the API'

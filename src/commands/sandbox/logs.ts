@@ -2,7 +2,7 @@ import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { InterruptedError } from '../../errors/kinds.ts'
-import { type LogRow, logRowView, logView } from '../../output/views/sandbox-log.ts'
+import { type LogRow, logRowView, logView } from '../../output/views/sandbox.ts'
 import { followLog } from '../../usecases/sandbox/follow-log.ts'
 
 export default class SandboxLogs extends SandboxCommand<typeof SandboxLogs> {

@@ -1,6 +1,6 @@
 import { sandboxFlags } from '../../cli/flags/server.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
-import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
+import { type SandboxState, sandboxStateView } from '../../output/views/sandbox.ts'
 
 export default class SandboxReset extends SandboxCommand<typeof SandboxReset> {
   static override summary = 'Reset a running sandbox to its initial state'

@@ -2,7 +2,7 @@ import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args } from '../../cli/oclif.ts'
 import { largestLog, readInput } from '../../app/input.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
-import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
+import { type SandboxState, sandboxStateView } from '../../output/views/sandbox.ts'
 
 export default class SandboxRestore extends SandboxCommand<typeof SandboxRestore> {
   static override summary = 'Restore a running sandbox from a snapshot'

@@ -2,7 +2,7 @@ import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
-import { type RuleRow, rulesView } from '../../output/views/sandbox-state.ts'
+import { type RuleRow, rulesView } from '../../output/views/sandbox.ts'
 import { usualSandboxRules } from '../../app/sandbox-facts.ts'
 
 export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {

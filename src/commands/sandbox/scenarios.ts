@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
-import { scenariosView } from '../../output/views/sandbox-state.ts'
+import { scenariosView } from '../../output/views/sandbox.ts'
 import { sandboxScenarios } from '../../app/sandbox-facts.ts'
 
 export default class SandboxScenarios extends BaseCommand<typeof SandboxScenarios> {

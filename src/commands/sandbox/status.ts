@@ -1,6 +1,6 @@
 import { sandboxFlags } from '../../cli/flags/server.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
-import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
+import { type SandboxState, sandboxStateView } from '../../output/views/sandbox.ts'
 
 export default class SandboxStatus extends SandboxCommand<typeof SandboxStatus> {
   static override summary = 'Show the state of a running sandbox'

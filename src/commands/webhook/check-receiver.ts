@@ -6,7 +6,7 @@ import { failureToWrite, outputPlace } from '../../app/output-file.ts'
 import { receiverAt } from '../../app/receiver.ts'
 import { webhookSecrets } from '../../app/webhook.ts'
 import { shownUrl } from '../../domain/webhook/delivery.ts'
-import { receiverCheckView, junitText } from '../../output/views/receiver-check.ts'
+import { junitText, receiverCheckView } from '../../output/views/checks.ts'
 import { checkReceiver } from '../../usecases/webhook/receiver-check.ts'
 
 export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookCheckReceiver> {

@@ -7,7 +7,7 @@ import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
 import { listenPorts, webhookSecrets } from '../../app/webhook.ts'
 import { commandWords } from '../../domain/webhook/command-words.ts'
-import { deliveredText, keptEventView, listeningEnd, unreadEnd } from '../../output/views/inbox.ts'
+import { deliveredText, keptEventView, listeningEnd, unreadEnd } from '../../output/views/webhook.ts'
 
 export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
   static override summary = 'Receive webhook events, and forward them'

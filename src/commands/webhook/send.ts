@@ -5,7 +5,7 @@ import { Flags } from '../../cli/oclif.ts'
 import { receiverAt } from '../../app/receiver.ts'
 import { webhookSecrets } from '../../app/webhook.ts'
 import { sendEvents } from '../../usecases/webhook/send.ts'
-import { sendingView } from '../../output/views/webhook-send.ts'
+import { sendingView } from '../../output/views/webhook.ts'
 
 export default class WebhookSend extends BaseCommand<typeof WebhookSend> {
   static override summary = 'Send a signed, made-up event to a receiver'

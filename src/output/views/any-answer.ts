@@ -1,6 +1,5 @@
-import { jsonText } from '../json.ts'
+import { jsonText, type View } from '../view.ts'
 import { sanitize } from '../../host/text.ts'
-import type { View } from '../view.ts'
 
 interface Answered {
   status: number

@@ -1,17 +1,29 @@
-import type { KeptPlan, Plan, BatchCheck } from '../../domain/batch/plan.ts'
-import { stopText } from '../../domain/submission/duplicate.ts'
+import type { AdditionalInformation, FieldValue } from '../../contract/request-body.ts'
+import type { OrderPlan } from '../../domain/approval/order-plan.ts'
+import {
+  type BatchCheck,
+  type ChangeKind,
+  changeKind,
+  type KeptPlan,
+  type Plan,
+} from '../../domain/batch/plan.ts'
+import type { RowChange, RowProblem, UnlikelyValue } from '../../domain/batch/row.ts'
+import { answerInWords } from '../../domain/form/review.ts'
+import type { WindowStanding } from '../../domain/quota/book.ts'
 import type { Stop } from '../../domain/submission/conflicts.ts'
+import { heldWords, personOf, sharedText, stopText } from '../../domain/submission/duplicate.ts'
+import { witnessPlace } from '../../domain/submission/external-results.ts'
+import type { SubmissionState } from '../../domain/submission/states.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
-import type { RowProblem } from '../../domain/batch/row.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { localTime } from '../../domain/wording/local-time.ts'
+import { cutName, personName, shownName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
+import { durationInWords } from '../format.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
-import { durationInWords } from '../duration.ts'
-import { localTime } from '../../domain/wording/local-time.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
-import { changesText } from './batch-changes.ts'
-import { heldLines, matchLines, phoneLines, place, unlikelyLines } from './batch-rows-told.ts'
+import { isName } from './order.ts'
 
 const mostProblems = 10
 const mostPairs = 10
@@ -85,14 +97,15 @@ function asContract({ row, line, column, value, problem, suggestion }: RowProble
 }
 
 /** A summary, the first problems, the duplicates, and what will be sent otherwise than it stands. */
-export function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
+function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
   const { rows, valid, invalid, problems, duplicates, changes } = plan.check
   const good = styled(terminal, 'green', `${valid} valid`)
   const bad = invalid === 0 ? '' : `, ${styled(terminal, 'red', `${invalid} invalid`)}`
   const parts = [`${sanitize(name)}: ${countInWords(rows, 'row')}, ${good}${bad}`]
   if (problems.length > 0) {
     parts.push(
-      table(problems.slice(0, mostProblems), problemColumns, terminal) + more(problems.length, mostProblems),
+      table(problems.slice(0, mostProblems), problemColumns, terminal) +
+        moreText(problems.length, mostProblems),
     )
   }
   if (duplicates.length > 0) parts.push(pairs(plan.check))
@@ -116,11 +129,11 @@ function pairs({ duplicates, lines: standsAt }: BatchCheck): string {
     )
   return (
     ['The same person and package more than once; only the first is sent:', ...lines].join('\n') +
-    more(duplicates.length, mostPairs)
+    moreText(duplicates.length, mostPairs)
   )
 }
 
-function more(all: number, shown: number): string {
+function moreText(all: number, shown: number): string {
   return all > shown ? `\n  … and ${all - shown} more` : ''
 }
 
@@ -153,7 +166,7 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   return changes.length > 0 ? `${lines.join('\n')}\n\n${changesText(changes, showChanges)}` : lines.join('\n')
 }
 
-export function timeText(seconds: number, endsAt: number): string {
+function timeText(seconds: number, endsAt: number): string {
   if (seconds === 0) return 'under a minute'
   return `about ${durationInWords(seconds)} within the quota, until ${localTime(endsAt)}`
 }
@@ -209,4 +222,201 @@ export function keptPlanView(kept: KeptPlan, path: string | undefined): View {
       return columns === undefined ? JSON.stringify(kept, null, 2) : 'Save this plan with: --output plan.json'
     },
   }
+}
+
+const mostOfAKind = 3
+
+const meanings: Record<ChangeKind, string> = {
+  phone: 'phone: spaces, (), - and . are removed',
+  country: 'phone: read as a number of --default-country',
+  space: 'white space around the value is removed',
+  apostrophe: 'the apostrophe that keeps a text from being a formula is removed',
+  number: 'number: written as JSON writes it',
+}
+
+/** Before and after, for a person to review: by kind, the first of each or all of them. */
+function changesText(changes: readonly RowChange[], all = false): string {
+  const kinds = Map.groupBy(changes, changeKind)
+  const parts = [...kinds].map(([kind, found]) => {
+    const shown = (all ? found : found.slice(0, mostOfAKind)).map(lineOf)
+    const left = found.length - shown.length
+    const lines = [`  ${String(found.length)} × ${meanings[kind]}`].concat(shown)
+    return lines.concat(left > 0 ? `    … and ${String(left)} more: --show-changes` : []).join('\n')
+  })
+  return ['Changed before sending:', ...parts].join('\n')
+}
+
+function lineOf({ line, column, from, to }: RowChange): string {
+  return `    line ${String(line)}, ${sanitize(column)}: "${sanitize(cutName(from))}" is sent as "${sanitize(cutName(to))}"`
+}
+
+const mostNamed = 5
+
+/** A person counts lines as the spreadsheet program does; a row alone is named where its line is not known. */
+function place(row: number, line: number | undefined): string {
+  return line === undefined ? `row ${row}` : `line ${line}`
+}
+
+/** Only what was accepted is called ordered; of the rest no more is said than is known. */
+function matchLines(matches: Plan['matches']): string[] {
+  const inState = (...states: SubmissionState[]) =>
+    matches.filter(({ stop: { order, witness } }) => witness === undefined && states.includes(order.state))
+  const waiting = inState('pending')
+  const inFlight = inState('sending')
+  const unknown = inState('unknown', 'dropped')
+  const apart = new Set([...waiting, ...inFlight, ...unknown])
+  return [
+    ...notSentLines(
+      matches.filter((each) => !apart.has(each)),
+      'ordered before, not sent',
+    ),
+    ...notSentLines(unknown, 'that may have been ordered before, not sent'),
+    ...notSentLines(inFlight, 'in flight in another command, not sent'),
+    ...notSentLines(waiting, 'already waiting in a batch, not sent'),
+  ]
+}
+
+function notSentLines(matches: Plan['matches'], why: string): string[] {
+  if (matches.length === 0) return []
+  return [
+    `  ${countInWords(matches.length, 'row')} ${why}`,
+    ...matches
+      .slice(0, mostPairs)
+      .map(({ row, line, stop }) => `    ${place(row, line)}: ${sanitize(whatMatches(stop))}`),
+  ]
+}
+
+/** As a couple or an office has: they are sent. */
+function phoneLines(phones: Plan['phones']): string[] {
+  if (phones.length === 0) return []
+  const [few, many] = ['has the phone of another person', 'have the phone of another person']
+  const lines = phones
+    .slice(0, mostNamed)
+    .map(
+      ({ row, line, person, order }) => `${personName(person)} (${place(row, line)}) and ${personOf(order)}`,
+    )
+  return [
+    `  ${countInWords(phones.length, 'row')} ${phones.length === 1 ? few : many}: ${phones.length === 1 ? 'it is' : 'they are'} sent`,
+    ...lines.map((line) => `    ${sanitize(line)}`),
+    ...(phones.length > mostNamed ? [`    … and ${phones.length - mostNamed} more`] : []),
+  ]
+}
+
+/** What is improbable in rows that are sent: only a person can tell. */
+function unlikelyLines(unlikely: readonly UnlikelyValue[]): string[] {
+  if (unlikely.length === 0) return []
+  const rows = new Set(unlikely.map(({ row }) => row)).size
+  const lines = unlikely.slice(0, mostPairs).map((each) => `    ${sanitize(unlikelyText(each))}`)
+  return [
+    `  ${countInWords(rows, 'row')} with an unlikely value; fix the file, or ${rows === 1 ? 'it is' : 'they are'} sent as ${rows === 1 ? 'it is' : 'they are'}`,
+    ...lines,
+    ...(unlikely.length > mostPairs ? [`    … and ${unlikely.length - mostPairs} more`] : []),
+  ]
+}
+
+function unlikelyText({ person, line, row, column, value, problem }: UnlikelyValue): string {
+  return `${person} (${place(row, line)}): ${column} ${value} ${problem}`
+}
+
+/** One line for who is not shown the plan; undefined where nothing is improbable. */
+export function unlikelyWarning({ unlikely }: Plan, name: string): string | undefined {
+  const [first, ...others] = unlikely
+  if (first === undefined) return undefined
+  const more = others.length === 0 ? '' : `, and ${countInWords(others.length, 'more value', 'more values')}`
+  return `${name}: unlikely, and sent as it is: ${unlikelyText(first)}${more}`
+}
+
+/** Grouped by what they share, by name: not sent until somebody says so. */
+function heldLines(held: Plan['held']): string[] {
+  if (held.length === 0) return []
+  const groups = Map.groupBy(held, ({ person, stop }) =>
+    stop.reason === 'similar'
+      ? `the same ${sharedText(stop.shares)} as ${likeWhom(person, stop)}`
+      : stop.reason === 'unmatched_request'
+        ? stopText(stop)
+        : heldWords[stop.reason],
+  )
+  const lines = [...groups].slice(0, mostPairs).map(([what, rows]) => {
+    const people = rows
+      .slice(0, mostNamed)
+      .map(({ row, line, person }) => `${personName(person)} (${place(row, line)})`)
+    const rest = rows.length > mostNamed ? ` and ${rows.length - mostNamed} more` : ''
+    return `    ${sanitize(what)}\n      ${sanitize(people.join(', '))}${rest}`
+  })
+  return [
+    `  ${countInWords(held.length, 'row')} held, not sent until you release ${held.length === 1 ? 'it' : 'them'}`,
+    ...lines,
+    ...(groups.size > mostPairs ? [`    … and ${groups.size - mostPairs} more groups`] : []),
+  ]
+}
+
+/** Who has the same, and what: the e-mail stands with the person already. */
+function likeWhom(person: Plan['held'][number]['person'], { order, shares, witness }: Stop): string {
+  if (witness === undefined && order.recipient !== undefined && shares.includes('email'))
+    return personOf(order)
+  const who = witness === undefined ? personOf(order) : witnessPlace(witness)
+  return `${who}: ${shares.includes('email') ? person.email : person.phone}`
+}
+
+function whatMatches({ order, witness }: Stop): string {
+  const { requestId, state, batchId, row } = order
+  if (witness !== undefined) return `request ${requestId ?? ''} (${witnessPlace(witness)})`
+  return requestId === undefined ? `row ${row} of batch ${batchId} (${state})` : `request ${requestId}`
+}
+
+/** Said before the review of what an agent planned. */
+export function plannedText({ code, made_at, expires_at, base_url, user_email, profile }: OrderPlan): string {
+  const as = profile === null ? '' : ` (profile "${profile}")`
+  return [
+    `Plan ${code}, prepared by an agent on ${localTime(made_at)}, valid until ${localTime(expires_at)}.`,
+    `It is for ${base_url} as ${user_email}${as}.`,
+  ].join('\n')
+}
+
+/** What one order takes of the quota. */
+export function orderCostText(windows: readonly WindowStanding[]): string {
+  const left = windows.map((each) => `${each.left} of ${each.calls} in ${durationInWords(each.seconds)}`)
+  return `It uses 1 call of the quota. Left: ${left.join(', ')}`
+}
+
+interface PlannedField {
+  /** Which of the people, counted from 1. */
+  person: number
+  field: string
+  value: FieldValue
+}
+
+const fieldColumns: Column<PlannedField>[] = [
+  { name: 'person', value: (row) => row.person },
+  { name: 'field', value: (row) => row.field },
+  {
+    name: 'answer',
+    uncut: true,
+    value: (row) => answerInWords(row.value),
+    show: ({ field, value }) => {
+      const text = answerInWords(value)
+      return isName(field) ? shownName(text) : text
+    },
+  },
+]
+
+/** Everybody whom an agent planned without a file, which nobody could look at, field by field: JSON of the rows. */
+export function plannedPeopleText(rows: string, terminal: Terminal): string {
+  const people = JSON.parse(rows) as Record<string, FieldValue>[]
+  const fields = people.flatMap((person, at) =>
+    fieldsOf(person).map(([field, value]) => ({ person: at + 1, field, value })),
+  )
+  return table(fields, fieldColumns, terminal)
+}
+
+type NamedValue = [field: string, value: FieldValue]
+
+function fieldsOf(person: Record<string, FieldValue>): NamedValue[] {
+  return Object.entries(person).flatMap(([name, value]): NamedValue[] => {
+    if (name === 'recipient') return Object.entries(value ?? {})
+    if (name !== 'additional_information' || !Array.isArray(value)) return [[name, value]]
+    return (value as unknown as AdditionalInformation[]).flatMap(({ code, fields }) =>
+      Object.entries(fields).map(([field, answer]): NamedValue => [`${code}.${field}`, answer]),
+    )
+  })
 }

@@ -1,16 +1,20 @@
-import { groupedAttention } from '../../domain/overview/attention.ts'
+import type { Batch } from '../../domain/batch/batch.ts'
+import type { BatchProgress } from '../../domain/batch/run-policy.ts'
+import { type AttentionKind, attentionKinds, groupedAttention } from '../../domain/overview/attention.ts'
 import type { BatchProgressNow } from '../../domain/overview/overview.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { statusesInOrder } from '../../domain/overview/people.ts'
 import type { CheckCounts } from '../../domain/request/check-counts.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { sanitize } from '../../host/text.ts'
+import { durationInWords, statusStyle } from '../format.ts'
+import type { Reporter } from '../reporter.ts'
 import { styled } from '../terminal.ts'
 import type { View } from '../view.ts'
-import { attentionLines } from './overview.ts'
-import { statusStyle } from './status.ts'
+import { batchProgressText, rowsText } from './batches.ts'
+import { attentionLines, attentionWords } from './overview.ts'
 
 /** What a screen has room for under the rows. */
-const mostGroups = 5
+const maxGroups = 5
 
 /** Where a batch stands, with how its checks go and who needs somebody. `standing`: its rows by state. */
 export function followedBatchView(standing: View, { statuses, checks, attention }: BatchProgressNow): View {
@@ -32,7 +36,7 @@ export function followedBatchView(standing: View, { statuses, checks, attention 
               '',
               styled(terminal, 'bold', 'Needs a person'),
               ...indented(
-                attentionLines(attention, terminal, terminal.columns === undefined ? undefined : mostGroups),
+                attentionLines(attention, terminal, terminal.columns === undefined ? undefined : maxGroups),
               ),
             ]),
       ].join('\n')
@@ -73,10 +77,77 @@ const checksInWords = (statuses: Readonly<Record<string, number>>): string =>
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
 
 /** `2 COMPLETED, 1 ERROR`: requests by status. */
-export function requestsText(statuses: BatchProgressNow['statuses']): string {
+function requestsText(statuses: BatchProgressNow['statuses']): string {
   return statusesInOrder(Object.entries(statuses))
     .map(([status, count]) => `${count} ${status}`)
     .join(', ')
 }
 
 const indented = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)
+
+/** Who needs somebody, as far as a screen of 24 lines has room under the counts. */
+const maxWatchedGroups = 4
+/** Milliseconds between two lines where none can change in place. */
+const plainEveryMs = 15_000
+/** Seconds for which a wait of the quota is not worth a word. */
+const shortWait = 2
+/** Undrawn: the live lines are dimmed as a whole. */
+const plain = { columns: 80, color: false }
+
+interface WatchedBatch extends Pick<BatchProgressNow, 'statuses' | 'attention'> {
+  batch: Batch
+  progress: BatchProgress
+  /** Seconds until the quota has a place for the next order. */
+  nextIn: number
+}
+
+/** How a batch that another process runs gets on: lines that change on a terminal, elsewhere a line now and then for what changed. */
+export class BatchWatch {
+  readonly #reporter: Pick<Reporter, 'isLive' | 'live' | 'note'>
+  readonly #clock: { monotonic(): number }
+  readonly #toldKinds = new Set<AttentionKind>()
+  #told: { at: number; text: string } | undefined
+
+  constructor(reporter: Pick<Reporter, 'isLive' | 'live' | 'note'>, clock: { monotonic(): number }) {
+    this.#reporter = reporter
+    this.#clock = clock
+  }
+
+  readonly show = (watched: WatchedBatch): void => {
+    if (this.#reporter.isLive) this.#reporter.live(liveLines(watched))
+    else this.#note(watched)
+  }
+
+  #note({ batch, progress, statuses, attention }: WatchedBatch): void {
+    for (const kind of attentionKinds) {
+      const of = attention.filter((each) => each.kind === kind)
+      const [first] = of
+      if (first === undefined || this.#toldKinds.has(kind)) continue
+      this.#toldKinds.add(kind)
+      this.#reporter.note(`${of.length} ${attentionWords[kind]}. See: ${first.command}`)
+    }
+    const now = this.#clock.monotonic()
+    const text = [rowsText(batch.counts), requestsText(statuses)].filter((each) => each !== '').join('; ')
+    if (text === this.#told?.text || now - (this.#told?.at ?? Number.NEGATIVE_INFINITY) < plainEveryMs) return
+    this.#told = { at: now, text }
+    this.#reporter.note(`${batchProgressText(progress)}  (${text})`)
+  }
+}
+
+function liveLines({ batch, progress, statuses, attention, nextIn }: WatchedBatch): string[] {
+  const requests = requestsText(statuses)
+  const isWaiting = batch.counts.pending > 0 && nextIn > shortWait
+  return [
+    batchProgressText(progress),
+    `rows      ${rowsText(batch.counts)}`,
+    ...(requests === '' ? [] : [`requests  ${requests}`]),
+    ...(isWaiting ? [`quota     used up; next order in ${durationInWords(nextIn)}`] : []),
+    ...(attention.length === 0
+      ? []
+      : [
+          '',
+          'Needs a person',
+          ...attentionLines(attention, plain, maxWatchedGroups).map((line) => `  ${line}`),
+        ]),
+  ]
+}

@@ -1,17 +1,17 @@
 import type { BatchCounts } from '../../domain/batch/batch.ts'
-import type { BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
+import type { BatchNotice } from '../../domain/batch/notice.ts'
 import { nearText, type Reconciliation } from '../../domain/batch/reconciliation.ts'
+import type { BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
 import type { SecondOrder } from '../../domain/batch/second-orders.ts'
 import type { BatchStatus, ListedBatch, PrintedRow, StoppedRow } from '../../domain/batch/standing.ts'
-import { sanitize } from '../../host/text.ts'
-import { progressLine } from '../bar.ts'
-import { durationInWords } from '../duration.ts'
-import { wrapped } from '../sentences.ts'
-import { createEventText } from './notices.ts'
-import { type Style, styled, type Terminal } from '../terminal.ts'
-import type { ListView, View } from '../view.ts'
-import { localDay, localTime } from '../../domain/wording/local-time.ts'
+import type { SheetLook } from '../../domain/sheet/look.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { localDay, localTime } from '../../domain/wording/local-time.ts'
+import { sanitize } from '../../host/text.ts'
+import { durationInWords, progressLine, wrapped } from '../format.ts'
+import { type Style, styled, type Terminal } from '../terminal.ts'
+import { jsonText, type ListView, type View } from '../view.ts'
+import { createEventText } from './notices.ts'
 
 const states = [
   'accepted',
@@ -192,7 +192,7 @@ export function runEventText(event: RunEvent): string | undefined {
 }
 
 /** What looking for proof has come to. */
-export function reconciliationText({ settled, ambiguous }: Reconciliation): string {
+function reconciliationText({ settled, ambiguous }: Reconciliation): string {
   return [
     ...settled.map(({ submission, requestId }) => `row ${submission.row} was accepted: request ${requestId}`),
     ...ambiguous.flatMap(({ submission, near }) => [
@@ -209,7 +209,7 @@ export function batchGoesOnText({ name, standing: { batch_id: id, counts } }: Ba
   return `${name} is batch ${id}: ${counts.accepted} of ${counts.total} accepted, ${rest}.`
 }
 
-export function secondOrderText({ requestId, createdAt, order }: SecondOrder): string {
+function secondOrderText({ requestId, createdAt, order }: SecondOrder): string {
   return `possible second order: request ${requestId}, created ${sanitize(localTime(createdAt))}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge ${requestId}`
 }
 
@@ -263,4 +263,86 @@ export function reconciledView(found: Reconciliation): View {
         columns,
       ),
   }
+}
+
+/** A notice in words; `matters` where it is said with --quiet too. Undefined where there is nothing to say. */
+export function batchNoticeText(notice: BatchNotice): { text: string; matters: boolean } | undefined {
+  switch (notice.name) {
+    case 'mapping-kept':
+      return note(`Kept how the file was read: use it with --mapping ${notice.mapping}`)
+    case 'answers-kept':
+      return note(`Kept your answers about the columns: use them with --mapping ${notice.mapping}`)
+    case 'no-results-folder':
+      return warning(
+        `nothing can be written to ${notice.folder}, so there will be no results file: name one with --results.`,
+      )
+    case 'duplicates-too-late':
+      return warning(
+        `--allow-duplicate has no effect on rows that this batch already holds as duplicates. Write them to a file and run that: refcheck batch export ${notice.batchId} --state duplicate --output again.csv`,
+      )
+    case 'other-user':
+      return warning(
+        `this batch was begun as ${notice.begunAs}, and its other rows are ordered as ${notice.now}.`,
+      )
+    case 'reconciled': {
+      const text = reconciliationText(notice.found)
+      return text === '' ? undefined : note(text)
+    }
+    case 'file-changed':
+      return warning(
+        `${notice.file} has changed since, so no results file was written. Write all rows to a file with: refcheck batch export ${notice.batchId} --output results.csv`,
+      )
+    case 'results-unwritten': {
+      const instead =
+        notice.batchId === undefined
+          ? ''
+          : `. Write all rows to a file with: refcheck batch export ${notice.batchId} --output results.csv`
+      return warning(`the results file was not written: ${notice.why}${instead}`)
+    }
+    case 'results-unread':
+      return warning(
+        `${notice.file} could not be read, so orders it may name were not looked at: ${notice.why}`,
+      )
+    case 'results-of-others': {
+      const rows = countInWords(notice.rows, 'row names', 'rows name')
+      return note(
+        `${notice.file}: ${rows} another person than this file, and ${notice.rows === 1 ? 'was' : 'were'} ignored.`,
+      )
+    }
+    case 'look-lost': {
+      const { file, look } = notice
+      return note(
+        `${file} keeps the values, number formats and column widths, but not: ${lostText(look)}. Your own file is not changed.`,
+      )
+    }
+    case 'rows-left-out': {
+      const { file, rows } = notice
+      const them = countInWords(rows, 'row that is', 'rows that are')
+      return note(`${file} leaves out ${them} hidden or struck through and not ordered.`)
+    }
+    case 'second-orders':
+      return warning(notice.found.map(secondOrderText).join('\n'))
+    case 'may-order-again':
+      return warning(
+        `row ${notice.row} may have been ordered already. Sending it again may order, and charge for, a second check on the same person.`,
+      )
+  }
+}
+
+const note = (text: string) => ({ text, matters: false })
+const warning = (text: string) => ({ text, matters: true })
+
+const mostSheets = 5
+
+function lostText({ lost, otherSheets }: Pick<SheetLook, 'lost' | 'otherSheets'>): string {
+  const parts = [...lost].sort().map((part) => (part === 'formulas' ? 'formulas (only their values)' : part))
+  if (otherSheets.length === 0) return parts.join(', ')
+  const names = otherSheets.slice(0, mostSheets).map((name) => `"${sanitize(name)}"`)
+  const more = otherSheets.length > mostSheets ? ', …' : ''
+  return [...parts, `the sheet${otherSheets.length === 1 ? '' : 's'} ${names.join(', ')}${more}`].join(', ')
+}
+
+/** A line of a log: the same JSON for people and programs. */
+export function logView(entry: Record<string, unknown>): View {
+  return { json: entry, text: () => jsonText(entry) }
 }

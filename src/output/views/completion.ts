@@ -32,9 +32,9 @@ export function completionSetupView(): View {
 }
 
 /** A shell's script, as it is. */
-export const completionScriptView = (shell: Shell, script: string): View => ({
-  json: { shell, script },
-  text: () => script.trimEnd(),
+export const completionScriptView = (shell: Shell): View => ({
+  json: { shell, script: scripts[shell] },
+  text: () => scripts[shell].trimEnd(),
 })
 
 /** One candidate a line, with what it is after a tab; what would break a line is left out. */
@@ -44,3 +44,110 @@ export function candidateLines(candidates: readonly Candidate[]): string {
     .map(({ value, about }) => `${value}\t${sanitize(about).slice(0, 100)}\n`)
     .join('')
 }
+
+/** Works without the package bash-completion; nothing that was typed is evaluated. */
+const bash = String.raw`# bash completion for refcheck
+_refcheck() {
+  local at word value cur=() words=()
+  COMPREPLY=()
+  # bash takes "--flag=value" for three words.
+  for ((at = 1; at <= COMP_CWORD; at++)); do
+    word=${'$'}{COMP_WORDS[at]}
+    if ((${'$'}{#words[@]} > 0)) && [[ $word == = || ${'$'}{words[${'$'}{#words[@]} - 1]} == --*= ]] &&
+      [[ ${'$'}{words[${'$'}{#words[@]} - 1]} == --* ]]; then
+      words[${'$'}{#words[@]} - 1]+=$word
+    else
+      words+=("$word")
+    fi
+  done
+  cur=${'$'}{words[${'$'}{#words[@]} - 1]}
+  unset "words[${'$'}{#words[@]} - 1]"
+  while IFS=$'\t' read -r value _; do
+    case $value in
+      :files | :folders) compopt -o default 2>/dev/null ;;
+      ?*)
+        [[ $cur == --*=* ]] && value=${'$'}{value#*=}
+        COMPREPLY+=("$(printf %q "$value")")
+        ;;
+    esac
+  done < <(refcheck complete "--current=$cur" -- "${'$'}{words[@]}" 2>/dev/null)
+}
+if type compopt >/dev/null 2>&1; then
+  complete -F _refcheck refcheck
+else
+  complete -o default -F _refcheck refcheck
+fi
+`
+
+/** For a shell with or without compinit. */
+const zsh = String.raw`#compdef refcheck
+# zsh completion for refcheck
+_refcheck() {
+  local line value about
+  local -a described
+  for line in "${'$'}{(@f)$(refcheck complete "--current=${'$'}{(Q)words[CURRENT]}" -- "${'$'}{(@Q)words[2,CURRENT-1]}" 2>/dev/null)}"; do
+    case $line in
+      :files) compset -P '--*='; _files; return ;;
+      :folders) compset -P '--*='; _files -/; return ;;
+      ?*)
+        value=${'$'}{line%%$'\t'*}
+        about=${'$'}{line#*$'\t'}
+        described+=("${'$'}{value//:/\\:}:$about")
+        ;;
+    esac
+  done
+  _describe -t values refcheck described
+}
+if (( ! ${'$'}+functions[compdef] )); then
+  autoload -Uz compinit && compinit
+fi
+if [[ ${'$'}{funcstack[1]} == _refcheck ]]; then
+  _refcheck "$@"
+else
+  compdef _refcheck refcheck
+fi
+`
+
+const fish = String.raw`# fish completion for refcheck
+function __refcheck_complete
+    set -l before (commandline -opc)
+    set -l current (commandline -ct)
+    for line in (refcheck complete "--current=$current" -- $before[2..-1] 2>/dev/null)
+        switch $line
+            case ':files' ':folders'
+                set -l flag (string match -r -- '^--[a-z-]+=' "$current")
+                set -l typed (string replace -r -- '^--[a-z-]+=' '' "$current")
+                for path in (__fish_complete_path "$typed")
+                    echo "$flag$path"
+                end
+            case '*'
+                echo $line
+        end
+    end
+end
+complete -c refcheck -e
+complete -c refcheck -f -a '(__refcheck_complete)'
+`
+
+/** PowerShell completes file names by itself where nothing is offered. */
+const powershell = String.raw`# PowerShell completion for refcheck
+Register-ArgumentCompleter -Native -CommandName refcheck -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $before = @(
+    $commandAst.CommandElements |
+      Select-Object -Skip 1 |
+      Where-Object { $_.Extent.EndOffset -lt $cursorPosition } |
+      ForEach-Object { if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { $_.ToString() } }
+  )
+  refcheck complete "--current=$wordToComplete" '--' @before 2>$null | ForEach-Object {
+    if ($_ -notlike ':*') {
+      $value, $about = $_ -split ${'"`t"'}, 2
+      if (-not $about) { $about = $value }
+      $text = if ($value -match '[\s''"$;,(){}&|]') { "'" + $value.Replace("'", "''") + "'" } else { $value }
+      [System.Management.Automation.CompletionResult]::new($text, $value, 'ParameterValue', $about)
+    }
+  }
+}
+`
+
+const scripts: Readonly<Record<Shell, string>> = { bash, zsh, fish, powershell }

@@ -1,5 +1,5 @@
 import type { SettingEntry } from '../../domain/session/session.ts'
-import { wrapped } from '../sentences.ts'
+import { wrapped } from '../format.ts'
 import type { ListView, View } from '../view.ts'
 
 export function settingsView(rows: readonly SettingEntry[]): ListView<SettingEntry> {

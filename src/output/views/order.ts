@@ -1,14 +1,13 @@
-import { jsonText } from '../json.ts'
+import { type Column, jsonText, type View } from '../view.ts'
 import { cutName, shownName } from '../../domain/wording/shown-name.ts'
 import type { Package } from '../../contract/package.ts'
 import { type Change, placeName, type FieldNaming } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { sanitize } from '../../host/text.ts'
 import type { Reporter } from '../reporter.ts'
-import { wrapped } from '../sentences.ts'
+import { wrapped } from '../format.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
-import type { Column, View } from '../view.ts'
 
 const reviewColumns: Column<ReviewRow>[] = [
   { name: 'for', value: (row) => row.group },

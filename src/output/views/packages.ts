@@ -1,6 +1,6 @@
 import type { Package } from '../../contract/package.ts'
 import type { ListView } from '../view.ts'
-import { statusStyle } from './status.ts'
+import { statusStyle } from '../format.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 
 export function packagesView(packages: readonly Package[]): ListView<Package> {

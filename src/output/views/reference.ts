@@ -29,7 +29,7 @@ interface FlagManifest {
 }
 
 /** Those that come with oclif have a help of their own. */
-export const isOurs = (id: string): boolean => !/^(help|complete)$/.test(id)
+const isOurs = (id: string): boolean => !/^(help|complete)$/.test(id)
 
 /** The whole surface: Markdown for people, the same with JSON Schemas for programs. */
 export function referenceView(
@@ -79,16 +79,16 @@ export function referenceView(
 
 const isGlobal = ({ helpGroup }: FlagManifest): boolean => helpGroup === 'GLOBAL'
 
-export const ownFlags = ({ flags }: CommandManifest): FlagManifest[] =>
+const ownFlags = ({ flags }: CommandManifest): FlagManifest[] =>
   Object.values(flags).filter((flag) => !isGlobal(flag))
 
 /** Flags that every command has. */
-export function globalFlags(manifest: Readonly<Record<string, CommandManifest>>): FlagManifest[] {
+function globalFlags(manifest: Readonly<Record<string, CommandManifest>>): FlagManifest[] {
   const first = Object.entries(manifest).find(([id]) => isOurs(id))
   return Object.values(first?.[1].flags ?? {}).filter(isGlobal)
 }
 
-export const examplesOf = ({ examples = [] }: CommandManifest): string[] =>
+const examplesOf = ({ examples = [] }: CommandManifest): string[] =>
   examples.map((each) =>
     (typeof each === 'string' ? each : each.command).replaceAll('<%= config.bin %>', 'refcheck'),
   )
@@ -106,7 +106,7 @@ function flagJson(flag: FlagManifest) {
   }
 }
 
-export function valueOf({ helpValue, options }: FlagManifest): string {
+function valueOf({ helpValue, options }: FlagManifest): string {
   if (options !== undefined) return options.join('|')
   return [helpValue ?? 'VALUE'].flat().join(' ')
 }
@@ -147,4 +147,71 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+/** The manual page refcheck(1) in roff, of the same source as the reference; `pages`: prepared pages of help, whole. */
+export function manPage(
+  version: string,
+  manifest: Readonly<Record<string, CommandManifest>>,
+  pages: readonly string[],
+): string {
+  const commands = Object.entries(manifest).filter(([id, { hidden }]) => isOurs(id) && hidden !== true)
+  const lines = [
+    `.TH REFCHECK 1 "" "refcheck ${version}" "User Commands"`,
+    '.SH NAME',
+    String.raw`refcheck \- order background and reference checks, follow them, and download the reports`,
+    '.SH SYNOPSIS',
+    String.raw`.B refcheck`,
+    String.raw`.I COMMAND`,
+    '[FLAGS]',
+    '.SH FLAGS OF EVERY COMMAND',
+    ...globalFlags(manifest).flatMap(flagLines),
+    '.SH COMMANDS',
+    ...commands.flatMap(([id, command]) => commandLines(id.replaceAll(':', ' '), command)),
+    ...pages.flatMap(pageLines),
+    '.SH SEE ALSO',
+    escaped('refcheck help PAGE prints a page on orders, batches, files, safety and more.'),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function commandLines(name: string, command: CommandManifest): string[] {
+  const args = Object.values(command.args).map((arg) =>
+    arg.required === true ? arg.name.toUpperCase() : `[${arg.name.toUpperCase()}]`,
+  )
+  const examples = examplesOf(command)
+  return [
+    `.SS "refcheck ${escaped([name, ...args].join(' '))}"`,
+    escaped(`${command.summary ?? ''}.`),
+    ...(command.description ?? '')
+      .split('\n\n')
+      .flatMap((part) => (part === '' ? [] : ['.PP', escaped(part)])),
+    ...ownFlags(command).flatMap(flagLines),
+    ...(examples.length === 0 ? [] : ['.PP', 'Examples:', ...literal(examples)]),
+  ]
+}
+
+function flagLines(flag: Parameters<typeof valueOf>[0]): string[] {
+  const value = flag.type === 'boolean' ? '' : ` ${valueOf(flag)}`
+  return ['.TP', `.B ${escaped(`--${flag.name}${value}`)}`, escaped(flag.summary ?? flag.description ?? '')]
+}
+
+/** A page of help as it stands: its title as a section, the rest unfilled. */
+function pageLines(page: string): string[] {
+  const [title = '', ...rest] = page.trimEnd().split('\n')
+  return [`.SH ${escaped(title)}`].concat(literal(rest.map((line) => line.replace(/^ {2}/, ''))))
+}
+
+const literal = (lines: readonly string[]): string[] => ['.nf', ...lines.map(escaped), '.fi']
+
+/** As roff prints it letter by letter: what it could take for a request, an escape or another dash is told apart. */
+function escaped(line: string): string {
+  return line
+    .replaceAll('\\', String.raw`\e`)
+    .replaceAll('-', String.raw`\-`)
+    .replaceAll("'", String.raw`\(aq`)
+    .replaceAll('`', String.raw`\(ga`)
+    .replaceAll('^', String.raw`\(ha`)
+    .replaceAll('~', String.raw`\(ti`)
+    .replace(/^\./, String.raw`\&.`)
 }

@@ -1,17 +1,19 @@
 import { relative } from 'node:path'
 
 import {
+  type FilingEvent,
   type FilingResult,
   isMissing,
   type MissingReport,
   type StoredReport,
 } from '../../domain/report/filed.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { sanitize } from '../../host/text.ts'
 import { failureJson } from '../failure.ts'
-import { wrapped } from '../sentences.ts'
+import { durationInWords, progressLine, wrapped } from '../format.ts'
+import type { Reporter } from '../reporter.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
 
 /** Files as a person would name them from `cwd`, and what could not be had; in JSON each in its place. */
 export function reportsView({ reports, stored, missing }: FilingResult, cwd: string): View {
@@ -71,7 +73,7 @@ function lines(
   return [
     ...stored.map((report) => line(report, cwd, terminal)),
     ...missing.map((each) =>
-      wrapped(`${styled(terminal, 'yellow', 'unavailable')}  ${about(each)}`, terminal.columns),
+      wrapped(`${styled(terminal, 'yellow', 'unavailable')}  ${missingText(each)}`, terminal.columns),
     ),
   ].join('\n')
 }
@@ -81,7 +83,7 @@ function line(report: StoredReport, cwd: string, terminal: Terminal): string {
   return `${word}  ${sanitize(shortest(report.path, cwd))}  ${size(report.bytes)}`
 }
 
-function about({ requestId, person, error }: MissingReport): string {
+function missingText({ requestId, person, error }: MissingReport): string {
   return `${sanitize(person ?? `request ${requestId}`)}: ${sanitize(error.message)}`
 }
 
@@ -94,4 +96,98 @@ export function size(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`
   return `${(bytes / 1_000_000).toFixed(1)} MB`
+}
+
+/** Milliseconds between two looks of a line that changes in place, and between two lines where none can. */
+const everyMs = { live: 100, plain: 15_000 }
+
+/** Seconds from now until so many requests have been read, by the quota. */
+export type ReadingTime = (requests: number) => Promise<number>
+
+/** How far the filing of reports has come: files and bytes, of all that is known so far. */
+export class ReportProgress {
+  readonly #reporter: Pick<Reporter, 'note' | 'status' | 'terminal'>
+  readonly #clock: { monotonic(): number }
+  readonly #readingTime: ReadingTime | undefined
+  readonly #startedAt: number
+  /** Requests that are not looked at yet, and all. */
+  #unseen = 0
+  #wanted = 0
+  /** When the quota has let all of them through, on the monotonic clock. */
+  #readBy = 0
+  #planned = 0
+  #filed = 0
+  /** Without what was there already, which takes no time. */
+  #fetched = 0
+  #bytes = 0
+  #shownAt: number
+
+  /** `readingTime`: where requests are read, of which nobody says how many reports they have. */
+  constructor(
+    reporter: Pick<Reporter, 'note' | 'status' | 'terminal'>,
+    clock: { monotonic(): number },
+    readingTime?: ReadingTime,
+  ) {
+    this.#reporter = reporter
+    this.#clock = clock
+    this.#readingTime = readingTime
+    this.#startedAt = clock.monotonic()
+    this.#shownAt = this.#isLive ? Number.NEGATIVE_INFINITY : this.#startedAt
+  }
+
+  readonly take = (event: FilingEvent): void => {
+    if (event.name === 'wanted') return this.#begin(event.requests)
+    if (event.name === 'looked') this.#unseen -= 1
+    else if (event.name === 'planned') this.#planned += event.files
+    else if (event.name === 'filed') this.#settle(event.skipped)
+    else this.#bytes += event.bytes
+    const now = this.#clock.monotonic()
+    const isLive = this.#isLive
+    if (now - this.#shownAt < (isLive ? everyMs.live : everyMs.plain)) return
+    this.#shownAt = now
+    const left = this.#secondsLeft(now)
+    const most = this.#unseen > 0 ? Math.round(this.#expected) : this.#planned
+    const about = most > this.#planned ? 'about ' : ''
+    const count = `${this.#filed} of ${about}${countInWords(most, 'file')}, ${size(this.#bytes)}`
+    if (isLive) this.#reporter.status(progressLine(this.#part, count, left))
+    else this.#reporter.note(left === undefined ? count : `${count}; ${durationInWords(left)} left`)
+  }
+
+  #settle(skipped: boolean): void {
+    this.#filed += 1
+    if (!skipped) this.#fetched += 1
+  }
+
+  #begin(requests: number): void {
+    this.#wanted += requests
+    this.#unseen += requests
+    const at = this.#clock.monotonic()
+    // The book cannot be had where the store cannot; then the pace so far has to do.
+    this.#readingTime?.(requests).then(
+      (seconds) => (this.#readBy = at + seconds * 1000),
+      () => undefined,
+    )
+  }
+
+  /** Of all files there are likely to be: those of requests that were looked at tell of the rest. */
+  get #expected(): number {
+    const seen = this.#wanted - this.#unseen
+    return seen <= 0 ? this.#planned : Math.max(this.#planned, (this.#planned / seen) * this.#wanted)
+  }
+
+  get #part(): number {
+    return this.#filed / Math.max(1, this.#expected)
+  }
+
+  /** By the pace so far, and not before the quota lets the last request be read; undefined before there is a pace. */
+  #secondsLeft(now: number): number | undefined {
+    const left = this.#expected - this.#filed
+    if (this.#fetched === 0 || left <= 0) return undefined
+    const byPace = ((now - this.#startedAt) / this.#fetched) * left
+    return Math.max(byPace, this.#unseen > 0 ? this.#readBy - now : 0) / 1000
+  }
+
+  get #isLive(): boolean {
+    return this.#reporter.terminal.columns !== undefined
+  }
 }

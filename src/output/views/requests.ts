@@ -1,8 +1,153 @@
+import type { Check, Referee, RequestResource } from '../../contract/request.ts'
+import { terminalStatuses } from '../../contract/statuses.ts'
+import { statusCounts } from '../../domain/overview/people.ts'
 import type { PrintedRequest } from '../../domain/request/listing.ts'
-import { localDay } from '../../domain/wording/local-time.ts'
+import { isUnread, type RequestResult } from '../../domain/request/result.ts'
+import { localDay, localTime } from '../../domain/wording/local-time.ts'
+import { personName } from '../../domain/wording/shown-name.ts'
+import { sanitize } from '../../host/text.ts'
 import { failureJson } from '../failure.ts'
-import type { ListView } from '../view.ts'
-import { statusStyle } from './status.ts'
+import { statusStyle } from '../format.ts'
+import { table } from '../table.ts'
+import { styled, type Terminal } from '../terminal.ts'
+import type { Column, ListView, View } from '../view.ts'
+
+/** Statuses of checks and referees that end without a report. */
+const ended: ReadonlySet<string> = new Set(['CANCELLED', 'ERROR'])
+
+interface CheckRow {
+  check: string
+  status: string
+  id: string
+  report: string
+}
+
+const columns: Column<CheckRow>[] = [
+  { name: 'check', value: (row) => row.check },
+  { name: 'status', value: (row) => row.status, style: (row) => statusStyle(row.status) },
+  { name: 'report', value: (row) => row.report, style: (row) => (row.report === 'ready' ? 'green' : 'dim') },
+  { name: 'id', value: (row) => row.id, whole: true },
+]
+
+/**
+ * One request, or several: an array in JSON where more than one was asked for, in which one that could not be read
+ * is told of in its place.
+ */
+export function requestsView(results: readonly RequestResult[], asArray: boolean): View {
+  const json = results.map((each) =>
+    isUnread(each) ? { request_id: each.requestId, error: failureJson(each.error) } : each.request,
+  )
+  return {
+    json: asArray ? json : json[0],
+    text: (terminal) => {
+      const read = results.flatMap((each) => (isUnread(each) ? [] : [requestText(each.request, terminal)]))
+      // One alone is what the error is about.
+      const unread = results.filter(isUnread)
+      const lines = (unread.length === 1 ? [] : unread).map(
+        ({ requestId, error }) =>
+          `${styled(terminal, 'yellow', 'not read')}  ${sanitize(requestId)}: ${sanitize(error.message)}`,
+      )
+      return [...read, ...(lines.length === 0 ? [] : [lines.join('\n')])].join('\n\n')
+    },
+  }
+}
+
+/** Everybody of a batch who was waited for, a line each; in JSON as `requestsView` of several. */
+export function waitedBatchView(results: readonly RequestResult[]): View {
+  const read = results.flatMap((each) => (isUnread(each) ? [] : [each.request]))
+  return {
+    json: requestsView(results, true).json,
+    text: (terminal) => {
+      const counts = statusCounts(read).map(([status, count]) => `${count} ${status}`)
+      const unread = results.length - read.length
+      const totals = [...counts, ...(unread === 0 ? [] : [`${unread} not read`])].join(', ')
+      const shown = waitedColumns.slice(0, read.some(hasReason) ? undefined : -1)
+      return `${read.length === 0 ? '' : `${table(read, shown, terminal)}\n\n`}${totals}`
+    },
+  }
+}
+
+const hasReason = ({ error_reason: reason }: RequestResource): boolean => typeof reason === 'string'
+
+const waitedColumns: Column<RequestResource>[] = [
+  { name: 'name', value: ({ recipient: { first_name: first, last_name: last } }) => `${first} ${last}` },
+  { name: 'status', value: (row) => row.status, style: (row) => statusStyle(row.status) },
+  { name: 'request_id', value: (row) => row.request_id, whole: true },
+  {
+    name: 'reason',
+    value: ({ error_reason: reason }) => (typeof reason === 'string' ? reason : undefined),
+    show: ({ error_reason: reason }) => (typeof reason === 'string' ? reason : ''),
+  },
+]
+
+function requestText(request: RequestResource, terminal: Terminal): string {
+  const { recipient } = request
+  const name = sanitize(personName(recipient))
+  const lines = [
+    `${styled(terminal, 'bold', name)}  ${statusText(request.status, terminal)}`,
+    `  request    ${sanitize(request.request_id)}`,
+    `  package    ${packageText(request)}`,
+    `  recipient  ${sanitize(recipient.email)}, ${sanitize(recipient.phone)}`,
+    `  created    ${sanitize(localTime(request.created_at))} by ${sanitize(request.requester.email)}`,
+  ]
+  const { error_reason: reason } = request
+  if (typeof reason === 'string') lines.push(`  reason     ${sanitize(reason)}`)
+  const isOver = terminalStatuses.includes(request.status)
+  const rows = request.checks.flatMap((check) => checkRows(check, isOver))
+  if (rows.length === 0) lines.push('', '  No checks have been started yet.')
+  else lines.push('', table(rows, columns, terminal))
+  return lines.join('\n')
+}
+
+/** With its name where that is known. */
+function packageText({ package_id: id, package_name: name }: RequestResource): string {
+  return typeof name === 'string' ? `${id} ${sanitize(name)}` : String(id)
+}
+
+function statusText(status: string, terminal: Terminal): string {
+  const style = statusStyle(status)
+  const shown = sanitize(status)
+  return style === undefined ? shown : styled(terminal, style, shown)
+}
+
+function checkRows(check: Check, isRequestOver: boolean): CheckRow[] {
+  const isOver = isRequestOver || ended.has(check.status)
+  const isReference = check.type === 'reference'
+  const own: CheckRow = {
+    check: checkName(check),
+    status: check.status,
+    id: check.id ?? '-',
+    report: isReference ? '-' : readiness(check, isOver),
+  }
+  const referees = check.references ?? []
+  if (isReference && referees.length === 0) own.report = isOver ? 'no referees' : 'no referees yet'
+  return [own, ...referees.map((referee) => refereeRow(referee, isOver))]
+}
+
+/** With the partner who does it, where one is named. */
+function checkName({ type, check_name: name, partner_name: partner }: Check): string {
+  if (type === 'reference') return 'Reference check'
+  return `${name ?? 'Background check'}${partner === null || partner === undefined ? '' : ` (${partner})`}`
+}
+
+function refereeRow(referee: Referee, isOver: boolean): CheckRow {
+  const email = referee.referee_email === null ? '' : ` <${referee.referee_email}>`
+  return {
+    check: `└ ${referee.referee_name ?? 'Unnamed referee'}${email}`,
+    status: referee.status,
+    id: `referee ${referee.referee_id}`,
+    report: readiness(referee, isOver),
+  }
+}
+
+/** A check or referee of what is over gets no report any more, but for one that COMPLETED. */
+function readiness(
+  { status, report_pdf_url: url }: Pick<Check | Referee, 'status' | 'report_pdf_url'>,
+  isOver: boolean,
+): string {
+  if (url !== null && url !== undefined) return 'ready'
+  return ended.has(status) || (isOver && status !== 'COMPLETED') ? 'none' : 'not yet'
+}
 
 /** The journal's requests. A row without a status shows what is known of its order instead. */
 export function listedRequestsView(requests: readonly PrintedRequest[]): ListView<PrintedRequest> {

@@ -1,8 +1,10 @@
+import { localClock, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
-import { styled } from '../terminal.ts'
-import type { View } from '../view.ts'
+import { statusStyle } from '../format.ts'
+import { styled, type Terminal } from '../terminal.ts'
+import type { ListView, View } from '../view.ts'
 
-export interface SandboxAddress {
+interface SandboxAddress {
   base_url: string
   api_key: string
   user_email: string
@@ -58,4 +60,128 @@ export function redeliveredView(redelivered: Redelivered): View {
     json: redelivered,
     text: () => `${sanitize(status)} of request ${sanitize(request_id)} was sent once more: ${end}`,
   }
+}
+
+/** What a running sandbox tells of itself; times are milliseconds since the epoch. */
+export interface SandboxState {
+  now: number
+  clock: string
+  requests: Record<string, number>
+  deliveries: { waiting: number; delivered: number; given_up: number }
+  quota: { calls: number; seconds: number; used: number }[]
+}
+
+export function sandboxStateView(state: SandboxState): View {
+  return {
+    json: state,
+    text: () => {
+      const { requests, deliveries, quota } = state
+      const some = Object.entries(requests).filter(([, count]) => count > 0)
+      return [
+        `time        ${localTime(state.now)} (${sanitize(state.clock)} clock)`,
+        `requests    ${some.map(([status, count]) => `${count} ${status}`).join(', ') || 'none'}`,
+        `deliveries  ${deliveries.delivered} delivered, ${deliveries.waiting} waiting, ${deliveries.given_up} given up`,
+        `quota       ${quota.map(({ used, calls, seconds }) => `${used} of ${calls} in ${seconds} s`).join(', ')}`,
+      ].join('\n')
+    },
+  }
+}
+
+interface ScenarioRow {
+  tag: string
+  changes: string
+  what: string
+}
+
+export function scenariosView(scenarios: readonly ScenarioRow[]): ListView<ScenarioRow> {
+  return {
+    rows: scenarios,
+    columns: [
+      { name: 'tag', value: (row) => row.tag, show: (row) => `+${row.tag}` },
+      { name: 'changes', value: (row) => row.changes },
+      { name: 'what', value: (row) => row.what },
+    ],
+    empty: 'No scenarios.',
+  }
+}
+
+export interface RuleRow {
+  name: string
+  section: string
+  sentence: string
+  open: string
+  choices: readonly string[]
+  current: string
+}
+
+export function rulesView(rules: readonly RuleRow[]): ListView<RuleRow> {
+  return {
+    rows: rules,
+    columns: [
+      { name: 'name', value: (row) => row.name },
+      { name: 'current', value: (row) => row.current },
+      { name: 'choices', value: (row) => row.choices.join(' | ') },
+      { name: 'open', value: (row) => row.open },
+      { name: 'section', value: (row) => row.section, extra: true },
+      { name: 'sentence', value: (row) => row.sentence, extra: true },
+    ],
+    empty: 'No rules.',
+  }
+}
+
+/** One thing that happened in a sandbox; `at` is milliseconds since the epoch. */
+export type LogRow = { n: number; at: number } & (
+  | { kind: 'call'; method: string; path: string; status: number | null; fault: string | null }
+  | { kind: 'status'; request_id: string; status: string }
+  | {
+      kind: 'delivery'
+      delivery_id: string
+      request_id: string
+      status: string
+      attempt: number
+      outcome: string
+    }
+  | { kind: 'failure'; message: string }
+)
+
+export function logView(rows: readonly LogRow[]): View {
+  return {
+    json: rows.map(json),
+    text: (terminal) =>
+      rows.length === 0
+        ? 'Nothing has happened yet. Follow it with: refcheck sandbox logs --follow'
+        : rows.map((row) => line(row, terminal)).join('\n'),
+  }
+}
+
+export function logRowView(row: LogRow): View {
+  return { json: json(row), text: (terminal) => line(row, terminal) }
+}
+
+const json = (row: LogRow): object => ({ ...row, at: new Date(row.at).toISOString() })
+
+function line(row: LogRow, terminal: Terminal): string {
+  return `${localClock(row.at)}  ${what(row, terminal)}`
+}
+
+function what(row: LogRow, terminal: Terminal): string {
+  switch (row.kind) {
+    case 'call': {
+      const fault = row.fault === null ? '' : ` (fault: ${sanitize(row.fault)})`
+      return `${sanitize(row.method)} ${sanitize(row.path)}  ${row.status ?? 'no answer'}${fault}`
+    }
+    case 'status':
+      return `request ${sanitize(row.request_id)}  ${statusPart(row.status, terminal)}`
+    case 'delivery': {
+      const attempt = row.attempt === 1 ? '' : ` (attempt ${row.attempt})`
+      return `event ${sanitize(row.delivery_id)}  ${statusPart(row.status, terminal)}: ${sanitize(row.outcome)}${attempt}`
+    }
+    case 'failure':
+      return `failed: ${sanitize(row.message)}`
+  }
+}
+
+function statusPart(name: string, terminal: Terminal): string {
+  const style = statusStyle(name)
+  return style === undefined ? sanitize(name) : styled(terminal, style, sanitize(name))
 }

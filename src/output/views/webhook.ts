@@ -1,7 +1,25 @@
+import {
+  type Delivered,
+  type DeliveryPlan,
+  isAccepted,
+  type NextTry,
+  type SentDelivery,
+} from '../../domain/webhook/delivery.ts'
+import {
+  errorReasonOf,
+  type Imported,
+  type KeptEvent,
+  type ListedEvent,
+  type ReplayReply,
+} from '../../domain/webhook/events.ts'
+import type { ExplainedVerification, LoggedVerification } from '../../domain/webhook/verify.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { localClock, localTime } from '../../domain/wording/local-time.ts'
+import { InterruptedError, IoError } from '../../errors/kinds.ts'
 import { sanitize } from '../../host/text.ts'
+import { statusStyle } from '../format.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
-import type { ExplainedVerification, LoggedVerification } from '../../domain/webhook/verify.ts'
 
 export function verificationView(verification: ExplainedVerification): View {
   const { valid, event, diagnosis } = verification
@@ -67,4 +85,177 @@ function identity(event: unknown): { request_id: string | null; status: string |
 
 export function signatureView(signature: string): View {
   return { json: { signature }, text: () => signature }
+}
+
+/** A line a delivery: what it was, what the receiver answered and how fast. */
+export function sendingView({ to, deliveries }: DeliveryPlan): View {
+  return {
+    json: { to, deliveries },
+    text: (terminal) => deliveries.map((each) => line(each, terminal)).join('\n'),
+  }
+}
+
+function line(delivery: SentDelivery, terminal: Terminal): string {
+  const { answered, accepted, signature, milliseconds, request_id, status, said } = delivery
+  const isRight = accepted === (signature === 'good')
+  const word = answered === null ? 'no answer' : accepted ? 'accepted' : 'refused'
+  const verdict = styled(terminal, isRight ? 'green' : 'red', word)
+  const forged = signature === 'bad' ? '  bad signature' : ''
+  const quoted = accepted || said === '' ? '' : `  "${said}"`
+  const answer = answered === null ? `${milliseconds} ms` : `${answered} in ${milliseconds} ms`
+  return `${verdict}  ${answer}  ${sanitize(`${request_id}  ${status}${forged}${quoted}`, { layout: true })}`
+}
+
+/** One event as it comes in. */
+export function keptEventView({
+  id,
+  receivedAt,
+  requestId,
+  status,
+  event,
+  oddity,
+  repeated,
+  body,
+}: KeptEvent): View {
+  return {
+    json: {
+      id,
+      received_at: new Date(receivedAt).toISOString(),
+      request_id: requestId ?? null,
+      status: status ?? null,
+      event: event ?? null,
+      error_reason: errorReasonOf(body) ?? null,
+      repeated,
+      oddity: oddity ?? null,
+    },
+    text: (terminal) => {
+      const shown = sanitize(status ?? '-')
+      const style = status === undefined ? undefined : statusStyle(status)
+      const remarks = [repeated ? 'duplicate' : undefined, oddity, errorReasonOf(body)].filter(
+        (each) => each !== undefined,
+      )
+      return [
+        localClock(receivedAt),
+        sanitize(requestId ?? '-'),
+        style === undefined ? shown : styled(terminal, style, shown),
+        ...remarks.map((remark) => `(${sanitize(remark)})`),
+      ].join('  ')
+    },
+  }
+}
+
+export function deliveredText(
+  { id, requestId, status }: { id: number; requestId: string | undefined; status: string | undefined },
+  { taken, answer }: Delivered,
+  next: NextTry,
+): string {
+  const which = `event ${id} (${requestId ?? '-'} ${status ?? '-'})`
+  if (taken) return `Forwarded ${which}: ${answer}`
+  const why = /^\d+$/.test(answer) ? `it answered ${answer}` : answer
+  if (next === 'dropped') {
+    return `Dropped ${which}: ${why}. Forward it again with: refcheck webhook events replay ${id}`
+  }
+  return `Could not forward ${which}: ${why}; retrying in ${((next ?? 0) / 1000).toFixed(1)} s`
+}
+
+/** How a receiver ends on Ctrl-C. */
+export function listeningEnd(kept: number, forwards: boolean): InterruptedError {
+  return new InterruptedError(`interrupted; ${countInWords(kept, 'new event')} recorded`, {
+    hint: forwards ? 'Events that were not forwarded yet are forwarded first by the next run.' : undefined,
+  })
+}
+
+/** How it ends when nobody reads its output any more, as after `| head -1`. */
+export function unreadEnd(kept: number): IoError {
+  return new IoError(
+    `the program that read the output has ended; ${countInWords(kept, 'new event')} recorded`,
+    {
+      hint: 'Nothing is lost. List them with: refcheck webhook events list',
+    },
+  )
+}
+
+export function eventListView(events: readonly ListedEvent[]): ListView<ListedEvent> {
+  return {
+    rows: events,
+    json: ({ id, received_at, request_id, status, error_reason, forwarded, dropped }) => ({
+      id,
+      received_at,
+      request_id,
+      status,
+      error_reason,
+      forwarded,
+      dropped,
+    }),
+    columns: [
+      { name: 'id', value: (row) => row.id },
+      { name: 'received_at', value: (row) => row.received_at, show: (row) => localTime(row.received_at) },
+      { name: 'request_id', value: (row) => row.request_id, whole: true },
+      {
+        name: 'status',
+        value: (row) => row.status,
+        style: (row) => (row.status === null ? undefined : statusStyle(row.status)),
+      },
+      { name: 'forwarded', value: (row) => row.forwarded, show: (row) => row.forwarding },
+      { name: 'error_reason', value: (row) => row.error_reason, extra: true },
+      { name: 'repeats', value: (row) => row.repeats, extra: true },
+      { name: 'attempts', value: (row) => row.attempts, extra: true },
+      { name: 'last_answer', value: (row) => row.last_answer, extra: true },
+      { name: 'oddity', value: (row) => row.oddity, extra: true },
+    ],
+    empty: 'No events. Receive them with: refcheck webhook listen',
+  }
+}
+
+/** One event with its body, exact where it is text. */
+export function eventView(
+  event: ListedEvent & { signature: string; body: string; body_base64: string | null },
+): View {
+  const { forwarding, ...json } = event
+  return {
+    json,
+    text: () =>
+      [
+        `event ${event.id}  ${localTime(event.received_at)}`,
+        `${sanitize(event.request_id ?? '-')}  ${sanitize(event.status ?? '-')}`,
+        `forwarded: ${forwarding}${event.last_answer === null ? '' : ` (${sanitize(event.last_answer)})`}`,
+        ...(event.repeats === 0
+          ? []
+          : [`redelivered ${event.repeats} ${event.repeats === 1 ? 'time' : 'times'}`]),
+        ...(event.error_reason === null ? [] : [`reason: ${sanitize(event.error_reason)}`]),
+        ...(event.oddity === null ? [] : [`unexpected: ${sanitize(event.oddity)}`]),
+        `signature ${event.signature}`,
+        '',
+        sanitize(event.body, { lines: true }),
+      ].join('\n'),
+  }
+}
+
+const queued = 'queued for "webhook listen" with --forward-to or --exec'
+
+export function replayView(replies: readonly ReplayReply[]): View {
+  return {
+    json: replies,
+    text: () =>
+      replies
+        .map(
+          ({ id, status, failure }) =>
+            `event ${id}: ${sanitize(failure ?? (status === null ? queued : `${isAccepted({ status }) ? 'taken' : 'not taken'} (${status})`))}`,
+        )
+        .join('\n'),
+  }
+}
+
+export function droppedView(ids: readonly number[]): View {
+  return {
+    json: ids.map((id) => ({ id, dropped: true })),
+    text: () => ids.map((id) => `event ${id}: dropped, and kept`).join('\n'),
+  }
+}
+
+export function importedView({ read, added, repeated }: Imported): View {
+  return {
+    json: { read, added, repeated },
+    text: () => `${countInWords(read, 'event')} read: ${added} new, ${repeated} already in the inbox`,
+  }
 }

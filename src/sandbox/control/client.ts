@@ -1,4 +1,3 @@
-import { controlPath } from './control-path.ts'
 import { NotFoundError, UnauthenticatedError, UsageError } from '../../errors/kinds.ts'
 import type { HttpClient } from '../../http/client.ts'
 
@@ -54,3 +53,6 @@ function parsed(body: Buffer): unknown {
     return undefined
   }
 }
+
+/** Below this the sandbox itself is controlled; no part of the service. */
+export const controlPath = '/_sandbox/'

@@ -1,13 +1,68 @@
 import { z } from 'zod'
 
+import { issueInWords } from '../../contract/issue-words.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
+import type { Injection } from '../service/faults.ts'
 import { nextEntry } from '../service/log.ts'
 import { scenarioTable } from '../service/scenarios.ts'
-import { switchNames } from '../service/switch-names.ts'
-import { checkedInjection, injection } from './injection.ts'
+import { switchNames } from '../service/rules.ts'
 import * as answers from './control-answers.ts'
 import type { Sandbox } from './sandbox.ts'
 import { checkedSnapshot } from './snapshot.ts'
+
+const when = z.enum(['before', 'after'])
+const injectedStatus = z.int().min(200).max(599)
+const times = { times: z.int().positive().optional(), after: z.int().nonnegative().optional() }
+
+const fault = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('status'),
+    status: injectedStatus,
+    when,
+    body: z.enum(['envelope', 'html', 'empty']).optional(),
+    message: z.string().optional(),
+    retryAfter: z.string().optional(),
+  }),
+  z.strictObject({ kind: z.literal('cut'), when }),
+  z.strictObject({ kind: z.literal('hang'), when }),
+  z.strictObject({ kind: z.literal('latency'), ms: z.int().min(1).max(600_000), when }),
+  z.strictObject({ kind: z.literal('no-id') }),
+  z.strictObject({ kind: z.literal('content-type'), value: z.string() }),
+  z.strictObject({ kind: z.literal('truncated'), keep: z.number().min(0).max(1), announced: z.boolean() }),
+  z.strictObject({
+    kind: z.literal('body'),
+    body: z.string(),
+    status: injectedStatus.optional(),
+    contentType: z.string().optional(),
+  }),
+  z.strictObject({ kind: z.literal('switch'), switch: z.enum(switchNames) }),
+])
+
+/** All of them, those of a path, or those of a method and a path. */
+const call = /^\s*(?:\*|\/\S*|(?:GET|HEAD|POST|PUT|PATCH|DELETE)\s+[/*]\S*)\s*$/i
+
+const scenarioInjection = z.strictObject({ scenario: z.string(), ...times })
+const faultInjection = z.strictObject({
+  on: z.string().regex(call, 'give a method and a path, such as POST /v1/requests, or *'),
+  ...times,
+  fault,
+})
+
+const injection = z.union([scenarioInjection, faultInjection])
+
+const kinds = fault.options.map(({ shape }) => shape.kind.value)
+
+/** Reads what may be injected from outside; InvalidInputError, with the field, for anything else. */
+export function checkedInjection(value: unknown): Injection {
+  const isScenario = typeof value === 'object' && value !== null && 'scenario' in value
+  const parsed = isScenario ? scenarioInjection.safeParse(value) : faultInjection.safeParse(value)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const place = issue?.path.join('.') ?? ''
+  throw new InvalidInputError(`${place === '' ? 'the fault' : place}: ${issueInWords(issue)}`, {
+    hint: `A fault is JSON with a kind: ${kinds.join(', ')}; see examples with: refcheck sandbox inject --help`,
+  })
+}
 
 /** One thing that a running sandbox can be asked, or told to do. */
 export interface Control {
@@ -17,13 +72,13 @@ export interface Control {
 }
 
 /** GET; `query` holds what stands behind the question mark. */
-export interface ReadControl extends Control {
+interface ReadControl extends Control {
   query?: Readonly<Record<string, string>>
   read: (sandbox: Sandbox, query: (name: string) => number, signal: AbortSignal) => unknown
 }
 
 /** POST; `given` is the body's shape. */
-export interface OrderControl extends Control {
+interface OrderControl extends Control {
   given: z.ZodType
   /** Says itself what is wrong with a body, in better words than its shape could. */
   checksItself?: boolean

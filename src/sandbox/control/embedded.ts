@@ -1,38 +1,58 @@
 import type { RequestResource } from '../../contract/request.ts'
-import { controlPath } from './control-path.ts'
 import { UsageError } from '../../errors/kinds.ts'
-import { seedFrom } from './fixture.ts'
-import { homeOf, otherOrganisationOf } from './home.ts'
 import type { Clock } from '../../host/clock.ts'
-import { ManualClock } from './manual-clock.ts'
-import { type Overview, overview } from './overview.ts'
-import type { Credentials, Sandbox, SandboxOptions } from './sandbox.ts'
-import { defaultSeed, packageIds, people } from './seed.ts'
+import { systemRandom } from '../../host/random.ts'
 import type { Connection } from '../../server/listen.ts'
 import { malformedOrBroken } from '../service/answer.ts'
-import { httpDeliver } from '../service/deliver-http.ts'
-import { Deliveries } from '../service/delivery.ts'
+import { checkedWebhookUrl, Deliveries, httpDeliver } from '../service/delivery.ts'
 import type { Injection } from '../service/faults.ts'
 import { detached, Gateway, pathOf } from '../service/gateway.ts'
 import type { Journal } from '../service/journal.ts'
 import { attemptEntry, Log, secretsIn } from '../service/log.ts'
-import { type SeededRandom, seededRandom } from '../service/seeded-random.ts'
-import { documentedQuota } from '../service/quota.ts'
-import type { DeliveryRecord, Organisation, RequestRecord } from '../service/records.ts'
-import { requestView } from '../service/request-view.ts'
-import { checkedChoice, type RuleSetting, ruleSettings } from '../service/rules.ts'
+import { QuietWatch, Scheduler } from '../service/scheduler.ts'
+import {
+  type Change,
+  type DeliveryRecord,
+  documentedQuota,
+  type Organisation,
+  type RequestRecord,
+  type Settings,
+  type Snapshot,
+  State,
+} from '../service/state.ts'
+import { requestView } from '../service/requests.ts'
+import {
+  checkedChoice,
+  type Choices,
+  drawnRules,
+  type RuleSetting,
+  ruleSettings,
+  type Switch,
+  usualRules,
+} from '../service/rules.ts'
 import { checkedScenario } from '../service/scenarios.ts'
+import { type SeededRandom, seededRandom } from '../service/seeded-random.ts'
 import { Service } from '../service/service.ts'
-import { type Change, type Snapshot, State } from '../service/state.ts'
-import type { Switch } from '../service/switch-names.ts'
-import { Scheduler } from '../service/scheduler.ts'
-import { QuietWatch } from '../service/quiet-watch.ts'
-import { checkedWebhookUrl } from '../service/webhook-url.ts'
-import { newLife, startingSettings } from './settings.ts'
+import { controlPath } from './client.ts'
+import { defaultSeed, packageIds, people, seedFrom } from './fixture.ts'
+import { ManualClock } from './manual-clock.ts'
+import { type Credentials, type Overview, overview, type Sandbox, type SandboxOptions } from './sandbox.ts'
 import { type HomeOrganisation, Switches } from './switches.ts'
 
+export type { Sandbox, SandboxOptions } from './sandbox.ts'
+
+/** The whole service of the document, in this process. Data that it cannot go on from is let go of again. */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  try {
+    return new EmbeddedSandbox(options)
+  } catch (error) {
+    options.data?.close()
+    throw error
+  }
+}
+
 /** The composition of the sandbox; what its parts do stands with them. */
-export class EmbeddedSandbox implements Sandbox {
+class EmbeddedSandbox implements Sandbox {
   readonly people = people
   readonly packageIds = packageIds
   readonly log = new Log(undefined, () => secretsIn(this.#state, this.#options.reach))
@@ -299,4 +319,60 @@ export class EmbeddedSandbox implements Sandbox {
     const { control } = await import('./routes.ts')
     return control(this, request, connection, this.#options.reach)
   }
+}
+
+/** Whose key the sandbox gives out: the first organisation's, with its first active owner or else user. */
+function homeOf(state: State): HomeOrganisation {
+  const [first] = state.organisations.values()
+  if (first === undefined) throw new RangeError('a sandbox needs an organisation')
+  return { organisationId: first.id, ...credentialsOf(first, state) }
+}
+
+/** The same of another organisation, empty where there is none. */
+function otherOrganisationOf(state: State): { apiKey: string; userEmail: string } {
+  const [, second] = state.organisations.values()
+  return second === undefined ? { apiKey: '', userEmail: '' } : credentialsOf(second, state)
+}
+
+function credentialsOf({ id }: Organisation, state: State): { apiKey: string; userEmail: string } {
+  const keys = [...state.keys.values()].filter((key) => key.organisation_id === id)
+  const users = [...(state.users.get(id)?.values() ?? [])]
+  const active = users.filter((user) => user.active)
+  const user = active.find(({ role }) => role === 'owner') ?? active[0] ?? users[0]
+  return {
+    apiKey: (keys.findLast(({ revoked }) => !revoked) ?? keys.at(-1))?.key ?? '',
+    userEmail: user?.email ?? '',
+  }
+}
+
+/**
+ * What holds for a sandbox: its data first, then what was asked for. Without a seed one is drawn, so that its keys
+ * cannot be guessed and no other sandbox has its ids. Throws UsageError where another seed is asked for than the data
+ * was made with, as ids and keys come from it.
+ */
+function startingSettings({ seed, rules, clock, data }: SandboxOptions): Settings {
+  const kept = data?.changes.findLast((change) => change.does === 'settings')?.settings
+  const wanted = seed === undefined ? undefined : String(seed)
+  if (data !== undefined && kept !== undefined && wanted !== undefined && kept.seed !== wanted) {
+    throw new UsageError(`${data.path} was made with the seed "${kept.seed}", not "${wanted}"`, {
+      hint: 'Leave the seed out, or choose another file.',
+    })
+  }
+  const chosen = kept?.seed ?? wanted ?? systemRandom.bytes(16).toString('hex')
+  const manual = clock instanceof ManualClock
+  return {
+    seed: chosen,
+    // Data of an earlier version knows fewer rules.
+    rules: { ...usualRules(), ...kept?.rules, ...chosenRules(rules, chosen) },
+    clock: manual ? (kept?.clock ?? clock.now()) : null,
+  }
+}
+
+/** A part of the ids of all that is made from now on, which no former life had: with a seed that was given none, so that they repeat. */
+function newLife({ seed }: SandboxOptions): readonly string[] {
+  return seed === undefined ? [systemRandom.bytes(8).toString('hex')] : []
+}
+
+function chosenRules(rules: SandboxOptions['rules'], seed: string): Partial<Choices> {
+  return rules === 'seeded' ? drawnRules(seededRandom(seed)) : (rules ?? {})
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { cacheHeaders } from '../../contract/headers.ts'
 import { openApi } from '../../contract/openapi.ts'
 import { type Control, orderControls, readControls } from './controls.ts'
-import { controlPath } from './control-path.ts'
+import { controlPath } from './client.ts'
 
 type Json = Record<string, unknown>
 

@@ -1,19 +1,22 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+
+import { type Context, Hono } from 'hono'
+import { z } from 'zod'
+
+import { issueInWords } from '../../contract/issue-words.ts'
+import { isLoopbackHost } from '../../contract/loopback.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
+import type { Connection } from '../../server/listen.ts'
+import { clearTextRefusal, type Reach } from '../service/networks.ts'
+import { controlPath } from './client.ts'
+import { orderControls, readControls } from './controls.ts'
+import type { Sandbox } from './sandbox.ts'
+
 /*
  * How another process controls a running sandbox. Plain JSON, `{error: {code, message, hint}}` on
  * failure, for those that control-access lets in, outside the service and its quotas.
  */
-import { type Context, Hono } from 'hono'
-import { z } from 'zod'
-
-import { controlPath } from './control-path.ts'
-import { RefcheckError } from '../../errors/base.ts'
-import { issueInWords } from '../../contract/issue-words.ts'
-import { InvalidInputError } from '../../errors/kinds.ts'
-import { controlRefusal } from './access.ts'
-import { orderControls, readControls } from './controls.ts'
-import type { Sandbox } from './sandbox.ts'
-import type { Connection } from '../../server/listen.ts'
-import type { Reach } from '../service/reach.ts'
 
 interface ControlEnv {
   Bindings: { sandbox: Sandbox }
@@ -62,7 +65,7 @@ export function control(
 }
 
 /** What a page wears is loaded when somebody looks. */
-const pages = () => import('./page/serve.ts')
+const pages = () => import('./page.ts')
 
 /** JSON only, which no page of another origin can send without asking first. */
 async function body<T>({ req }: Context<ControlEnv>, schema: z.ZodType<T>): Promise<T> {
@@ -90,4 +93,59 @@ function failed(
   // A browser asks for the token, as it asks for a password.
   const asks = status === 401 ? { 'WWW-Authenticate': 'Basic realm="refcheck sandbox", charset="UTF-8"' } : {}
   return Response.json({ error }, { status, headers: { 'Cache-Control': 'no-store', ...asks } })
+}
+
+/** Why somebody may not control a sandbox: a status, and an `error` as the control tells it. */
+interface ControlRefusal {
+  status: 400 | 401 | 403
+  error: { code: string; message: string; hint?: string }
+}
+
+const foreign: ControlRefusal = {
+  status: 403,
+  error: { code: 'forbidden', message: 'a sandbox is controlled from its own machine only' },
+}
+
+/**
+ * Undefined where the call may control the sandbox: from its own machine and no foreign page; where others can reach
+ * it, whoever shows the token, a program as a bearer and a browser as a password.
+ */
+function controlRefusal(
+  request: Request,
+  { remoteAddress }: Connection,
+  reach: Reach | undefined,
+): ControlRefusal | undefined {
+  const url = new URL(request.url)
+  const origin = request.headers.get('Origin')
+  if (reach === undefined) {
+    const local = isLoopbackHost(remoteAddress.replace(/^::ffff:/, '')) && isLoopbackHost(url.hostname)
+    return !local || (origin !== null && origin !== url.origin) ? foreign : undefined
+  }
+  const own = [url.origin, reach.publicUrl === undefined ? url.origin : new URL(reach.publicUrl).origin]
+  if (origin !== null && !own.includes(origin)) return foreign
+  if (clearTextRefusal(request.url, remoteAddress, reach) !== undefined) {
+    return { status: 400, error: { code: 'usage', message: 'plain HTTP requests are rejected; use HTTPS' } }
+  }
+  if (isToken(shown(request.headers.get('Authorization')), reach.controlToken)) return undefined
+  return {
+    status: 401,
+    error: {
+      code: 'unauthenticated',
+      message: 'the control token of the sandbox is missing or wrong',
+      hint: 'Set REFCHECK_SANDBOX_TOKEN to the control_token that "sandbox start" printed.',
+    },
+  }
+}
+
+function shown(authorization: string | null): string {
+  const [, scheme = '', credentials = ''] = /^(bearer|basic) +(\S+)$/i.exec(authorization ?? '') ?? []
+  if (scheme.toLowerCase() !== 'basic') return credentials
+  return Buffer.from(credentials, 'base64')
+    .toString('utf8')
+    .replace(/^[^:]*:/, '')
+}
+
+function isToken(given: string, token: string): boolean {
+  const digest = (text: string): Buffer => hash('sha256', text, 'buffer')
+  return timingSafeEqual(digest(given), digest(token))
 }

@@ -1,19 +1,22 @@
 import type { RequestResource } from '../../contract/request.ts'
-import type { Fixture } from './fixture.ts'
+import type { RequestStatus } from '../../contract/statuses.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { Overview } from './overview.ts'
-import type { packageIds, people } from './seed.ts'
 import type { Connection } from '../../server/listen.ts'
 import type { Deliver } from '../service/delivery.ts'
 import type { Injection } from '../service/faults.ts'
 import type { Journal } from '../service/journal.ts'
 import type { Log } from '../service/log.ts'
-import type { QuotaWindow } from '../service/quota.ts'
-import type { Reach } from '../service/reach.ts'
-import type { DeliveryRecord, Organisation } from '../service/records.ts'
-import type { Choices, RuleSetting } from '../service/rules.ts'
-import type { Snapshot } from '../service/state.ts'
-import type { Switch } from '../service/switch-names.ts'
+import {
+  currentUse,
+  type DeliveryRecord,
+  type Organisation,
+  type QuotaWindow,
+  type Snapshot,
+} from '../service/state.ts'
+import type { Reach } from '../service/networks.ts'
+import type { Choices, RuleSetting, Switch } from '../service/rules.ts'
+import type { Service } from '../service/service.ts'
+import type { Fixture, packageIds, people } from './fixture.ts'
 
 export interface SandboxOptions {
   /** A ManualClock makes the sandbox stand still until it is advanced. */
@@ -92,4 +95,63 @@ export interface Sandbox {
   reset(): void
   /** Ends timers and deliveries, and closes the data. */
   close(): void
+}
+
+/** What is going on, in numbers. Times are milliseconds since the epoch. */
+export interface Overview {
+  now: number
+  clock: 'real' | 'manual'
+  speed: number
+  seed: string
+  webhook_url: string | null
+  credits: number | null
+  trial: Organisation['trial']
+  subscription: Organisation['subscription']
+  requests: Record<RequestStatus, number>
+  deliveries: { waiting: number; delivered: number; given_up: number }
+  /** The windows of the first organisation's key: how full, and when they end (null: nothing counted). */
+  quota: (QuotaWindow & { used: number; ends_at: number | null })[]
+}
+
+interface OverviewOf {
+  service: Service
+  now: number
+  manual: boolean
+  organisationId: string
+  apiKey: string
+}
+
+export function overview({ service, now, manual, organisationId, apiKey }: OverviewOf): Overview {
+  const { state, windows } = service
+  const requests = { RECEIVED: 0, IN_PROGRESS: 0, PARTIAL: 0, COMPLETED: 0, ERROR: 0, CANCELLED: 0 }
+  for (const request of state.requests.values()) {
+    service.bringUpToDate(request, now)
+    requests[request.status] += 1
+  }
+  const deliveries = { waiting: 0, delivered: 0, given_up: 0 }
+  for (const delivery of state.deliveries.values()) deliveries[delivery.state] += 1
+  const organisation = state.organisations.get(organisationId)
+  const uses = currentUse(state.quota.get(apiKey) ?? [], windows, now, service.rule('quota-window-start'))
+  return {
+    now,
+    clock: manual ? 'manual' : 'real',
+    speed: service.speed,
+    seed: state.settings.seed,
+    webhook_url: organisation?.webhook_url ?? null,
+    credits: organisation?.credits ?? null,
+    trial: organisation?.trial ?? 'none',
+    subscription: organisation?.subscription ?? 'active',
+    requests,
+    deliveries,
+    quota: windows.map(({ calls, seconds }, index) => {
+      const use = uses[index]
+      const counted = use !== undefined && use.used > 0
+      return {
+        calls,
+        seconds,
+        used: use?.used ?? 0,
+        ends_at: counted ? use.started_at + seconds * 1000 : null,
+      }
+    }),
+  }
 }

@@ -1,8 +1,8 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { SeededRandom } from '../service/seeded-random.ts'
-import type { Organisation, PackageRecord } from '../service/records.ts'
+import type { Organisation, PackageRecord } from '../service/state.ts'
 import type { Service } from '../service/service.ts'
-import type { Switch } from '../service/switch-names.ts'
+import type { Switch } from '../service/rules.ts'
 
 /** Who the sandbox's caller is: the organisation whose key it gives out. */
 export interface HomeOrganisation {

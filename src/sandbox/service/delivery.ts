@@ -1,16 +1,20 @@
 import type { KeyObject } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
 
 import type { WebhookEvent } from '../../contract/event.ts'
 import { signatureHeader } from '../../contract/headers.ts'
-import type { RequestStatus } from '../../contract/statuses.ts'
+import { isLoopbackHost } from '../../contract/loopback.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
-import { InvalidInputError } from '../../errors/kinds.ts'
+import type { RequestStatus } from '../../contract/statuses.ts'
+import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { SeededRandom } from './seeded-random.ts'
-import type { DeliveryRecord, Organisation, RequestRecord } from './records.ts'
+import type { HttpClient } from '../../http/client.ts'
+import type { Networks } from './networks.ts'
+import type { DeliveryRecord, Organisation, RequestRecord } from './state.ts'
 import type { Choice } from './rules.ts'
-import type { Service } from './service.ts'
 import type { Scheduler } from './scheduler.ts'
+import type { SeededRandom } from './seeded-random.ts'
+import type { Service } from './service.ts'
 
 /** Posts a body to a URL and answers with the HTTP status; throws where no answer came. */
 export type Deliver = (
@@ -36,7 +40,7 @@ const lateByMs = 60_000
 /** Of acknowledged events, how many are sent again under the rule that allows it. */
 const repeatedShare = 0.25
 
-export interface DeliveriesOptions {
+interface DeliveriesOptions {
   service: Service
   clock: Clock
   rng: SeededRandom
@@ -211,4 +215,51 @@ function eventOf(request: RequestRecord, status: RequestStatus): WebhookEvent {
     status,
     ...(status === 'ERROR' && request.error_reason !== null && { error_reason: request.error_reason }),
   }
+}
+
+/** Sends webhook events over HTTP, each on a connection of its own; by http to this machine and to `httpTo` only. */
+export function httpDeliver(clock: Clock, httpTo?: Networks): Deliver {
+  const approved = new Set<string>()
+  let made: Promise<HttpClient> | undefined
+  const client = async (): Promise<HttpClient> => {
+    const { HttpClient: Client } = await import('../../http/client.ts')
+    const isApproved = ({ host }: URL): boolean => approved.has(host)
+    return new Client({ clock, env: {}, userAgent: 'refcheck-sandbox', isApproved })
+  }
+  return async (url, headers, body, signal) => {
+    made ??= client()
+    const { protocol, host, hostname } = new URL(url)
+    if (protocol === 'http:' && httpTo !== undefined && !isLoopbackHost(hostname)) {
+      const { address } = await lookup(hostname.replace(/^\[(.*)\]$/, '$1'))
+      if (!httpTo.has(address)) throw new Error(`${hostname} is at ${address}, where http is not allowed`)
+      approved.add(host)
+    }
+    const answer = await (await made).sendOnce({ method: 'POST', url, headers, body, signal })
+    return answer.status
+  }
+}
+
+/**
+ * "An HTTPS endpoint URL" ("Webhook configuration"), or plain http to this machine, as a receiver under
+ * test listens; `httpElsewhere`: or to any host, which is looked up when an event is sent. Throws UsageError for
+ * anything else; what is refused is not shown whole, since a URL may hold a token.
+ */
+export function checkedWebhookUrl(text: string, httpElsewhere = false): string {
+  if (!URL.canParse(text)) {
+    throw new UsageError('the webhook is not a URL', {
+      hint: 'Give a URL such as https://hooks.example.com/in, or http://127.0.0.1:4281/ on this machine.',
+    })
+  }
+  const { protocol, host, hostname, username, password } = new URL(text)
+  if (username !== '' || password !== '') {
+    throw new UsageError(`the webhook at ${host} has a user name in its URL`, {
+      hint: 'Remove the part before the @.',
+    })
+  }
+  if (protocol === 'https:' || (protocol === 'http:' && (httpElsewhere || isLoopbackHost(hostname)))) {
+    return text
+  }
+  throw new UsageError(`the webhook ${protocol}//${host} is not https`, {
+    hint: 'http is allowed for this machine only (127.0.0.1, ::1, localhost), and for networks that sandbox start --allow-http-from names.',
+  })
 }

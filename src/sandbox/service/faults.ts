@@ -1,6 +1,6 @@
 import { failure } from './answer.ts'
 import { cacheHeaders } from '../../contract/headers.ts'
-import type { Switch } from './switch-names.ts'
+import type { Switch } from './rules.ts'
 
 /** Whether the call has done its work when the fault strikes. */
 export type Moment = 'before' | 'after'

@@ -1,15 +1,19 @@
-import { serviceApp } from './app.ts'
-import type { Call } from './call.ts'
-import { type Fault, Faults } from './faults.ts'
-import type { Clock } from '../../host/clock.ts'
-import type { Log } from './log.ts'
-import { clearTextRefusal, type Reach } from './reach.ts'
-import type { Connection } from '../../server/listen.ts'
-import type { Service } from './service.ts'
-import { applyFault, appliesBeforeService } from './apply-fault.ts'
-import type { Switch } from './switch-names.ts'
+import { Hono } from 'hono'
 
-export interface GatewayOptions {
+import type { Clock } from '../../host/clock.ts'
+import type { Connection } from '../../server/listen.ts'
+import { appliesBeforeService, applyFault, type Call, type CallEnv, isRefusal } from './call.ts'
+import { failure } from './answer.ts'
+import { type Fault, Faults } from './faults.ts'
+import { addPackageRoutes, addPingRoute, addUserRoute } from './lists.ts'
+import type { Log } from './log.ts'
+import { clearTextRefusal, type Reach } from './networks.ts'
+import { addReportRoutes } from './reports.ts'
+import { addRequestRoutes } from './requests.ts'
+import type { Service } from './service.ts'
+import type { Switch } from './rules.ts'
+
+interface GatewayOptions {
   service: Service
   clock: Clock
   log: Log
@@ -114,4 +118,21 @@ export function pathOf(url: string): string {
   const start = url.indexOf('/', 'https://'.length)
   const query = url.indexOf('?', start)
   return query === -1 ? url.slice(start) : url.slice(start, query)
+}
+
+/** The endpoints of the document; whatever else is called is a 404 in the envelope. */
+function serviceApp(): Hono<CallEnv> {
+  const app = new Hono<CallEnv>()
+  addPingRoute(app)
+  addPackageRoutes(app)
+  addRequestRoutes(app)
+  addReportRoutes(app)
+  addUserRoute(app)
+  app.notFound(() => failure(404, 'resource not found'))
+  app.onError((error) =>
+    isRefusal(error)
+      ? failure(error.status, error.message, error.headers)
+      : failure(500, 'internal server error'),
+  )
+  return app
 }

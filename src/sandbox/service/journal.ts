@@ -3,6 +3,7 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
+  lstatSync,
   openSync,
   readSync,
   renameSync,
@@ -10,11 +11,11 @@ import {
   writeSync,
 } from 'node:fs'
 import { realpath } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
 
+import { claim, type ClaimOptions } from '../../disk/lock.ts'
 import { IoError } from '../../errors/kinds.ts'
-import type { ClaimOptions } from '../../disk/lock.ts'
-import { claimData } from './data-claim.ts'
 import type { Change } from './state.ts'
 
 const header = { refcheck_sandbox: 1 }
@@ -225,4 +226,34 @@ function notOurs(path: string, cause?: unknown): IoError {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/**
+ * Makes this process the only one with a sandbox's data, until it lets go or dies. Throws IoError where another
+ * sandbox has it, and says which process that is.
+ */
+async function claimData(path: string, options: Omit<ClaimOptions, 'waitMs'>): Promise<() => void> {
+  if (await olderSandboxAnswers(`${path}.lock`)) throw inUse(path, '')
+  const claimed = await claim(`${path}.claim`, { ...options, waitMs: 0 })
+  if (claimed.held) return () => claimed.release()
+  throw inUse(path, claimed.holder === undefined ? '' : ` (process ${claimed.holder.pid})`)
+}
+
+function inUse(path: string, who: string): IoError {
+  return new IoError(`${path} is in use by another sandbox${who}`, {
+    hint: 'Stop that one first, or choose another file.',
+  })
+}
+
+/** 0.1.0 held its data by a local socket of this name, which a killed one leaves behind with nobody to answer. */
+function olderSandboxAnswers(address: string): Promise<boolean> {
+  if (lstatSync(address, { throwIfNoEntry: false })?.isSocket() !== true) return Promise.resolve(false)
+  return new Promise((done) => {
+    const socket = connect(address)
+    socket.once('connect', () => {
+      socket.destroy()
+      done(true)
+    })
+    socket.once('error', () => done(false))
+  })
 }

@@ -1,7 +1,6 @@
 import { systemClock } from '../../host/clock.ts'
 import { Secrets } from '../../host/secrets.ts'
-import type { DeliveryRecord } from './records.ts'
-import type { State } from './state.ts'
+import type { DeliveryRecord, State } from './state.ts'
 
 /** One thing that happened, for whoever watches the sandbox. */
 export type LogEntry = { n: number; at: number } & LogEvent

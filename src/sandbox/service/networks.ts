@@ -1,6 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 
+import { isLoopbackHost } from '../../contract/loopback.ts'
 import { UsageError } from '../../errors/kinds.ts'
+import { failure } from './answer.ts'
 
 /** Networks by their addresses, such as those of the containers of one host. */
 export interface Networks {
@@ -36,4 +38,27 @@ export function networksOf(texts: readonly string[], source: string): Networks {
       return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4')
     },
   }
+}
+
+/** How a sandbox is reached from beyond its machine. */
+export interface Reach {
+  /** From where plain http is taken, and where events may go by it. */
+  networks: Networks
+  /** The base URL of a proxy in front of it, no slash at the end: report URLs lead there. */
+  publicUrl: string | undefined
+  /** What whoever controls it has to show. */
+  controlToken: string
+}
+
+/** "HTTPS only; plain HTTP requests are rejected", but for this machine's own address and what was named. */
+export function clearTextRefusal(
+  url: string,
+  remoteAddress: string,
+  reach: Reach | undefined,
+): Response | undefined {
+  if (!url.startsWith('http:')) return undefined
+  if (reach === undefined) {
+    if (url.startsWith('http://127.0.0.1:') || isLoopbackHost(new URL(url).hostname)) return undefined
+  } else if (reach.networks.has(remoteAddress)) return undefined
+  return failure(400, 'plain HTTP requests are rejected; use HTTPS')
 }

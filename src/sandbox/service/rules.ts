@@ -204,3 +204,15 @@ export function drawnRules(rng: SeededRandom): Choices {
   const drawn = ruleNames.map((name) => [name, rng.pick<string>(ruleTable[name].choices, 'rule', name)])
   return Object.fromEntries(drawn) as Choices
 }
+
+/** What can be thrown with one word, by hand or at the Nth call. */
+export const switchNames = [
+  'revoke-key',
+  'deactivate-user',
+  'no-credits',
+  'expire-trial',
+  'deactivate-subscription',
+  'replace-package',
+] as const
+
+export type Switch = (typeof switchNames)[number]

@@ -1,12 +1,18 @@
-import { type Book, type BookSheet, noFindings } from '../book/book.ts'
-import { refusal } from '../refusal.ts'
+import { type Cell, columnName } from '../../domain/sheet/cell.ts'
+import {
+  asShownWithoutZeros,
+  beyondColumns,
+  type Book,
+  type BookRow,
+  type BookSheet,
+  type Findings,
+  holdsAnything,
+  noFindings,
+} from '../book.ts'
+import { limits, refusal } from '../limits.ts'
 import type { Archive } from '../xlsx/archive.ts'
-import { limits } from '../limits.ts'
-import { requireFewSheets } from '../xlsx/parts.ts'
-import { readXml } from '../xlsx/xml.ts'
-import { sheetRows } from './rows.ts'
-import { spaces } from './spaces.ts'
-import { type Styles, stylesOf } from './styles.ts'
+import { type Attributes, readXml, requireFewSheets, xmlChunks } from '../xlsx/xml.ts'
+import { cellOf, Paragraphs, type RawCell, spaces, type Styles, stylesOf } from './cells.ts'
 
 /** A workbook of OpenDocument (ISO/IEC 26300), as LibreOffice saves it. Nothing of its sheets is read yet. */
 export async function odsBook(archive: Archive, name: string): Promise<Book> {
@@ -88,4 +94,253 @@ async function hidesZerosIn(archive: Archive, name: string): Promise<boolean> {
     },
   })
   return hides
+}
+
+interface SheetPlace {
+  /** Which table of the document, from 0. */
+  number: number
+  name: string
+  styles: Styles
+  hidesZeros: boolean
+  found: Findings
+}
+
+const rowsAtMost = 1_048_576
+const rowsAtOnce = 1000
+
+/** The rows of a sheet that hold anything, in order, equal ones that are written once included. */
+async function* sheetRows(archive: Archive, place: SheetPlace): AsyncGenerator<BookRow[]> {
+  const walk = new Walk(place)
+  for await (const _ of xmlChunks(archive, 'content.xml', place.name, walk, limits.sheetBytes)) {
+    if (walk.rows.length === 0) yield []
+    for (const { row, times } of walk.rows.splice(0)) {
+      for (let done = 0; done < times; done += rowsAtOnce) {
+        const some = Math.min(rowsAtOnce, times - done)
+        yield Array.from({ length: some }, (_each, at) => ({
+          ...row,
+          number: row.number + done + at,
+          cells: [...row.cells],
+        }))
+      }
+    }
+  }
+}
+
+/** What stands in a cell and is no part of its text. */
+const besides = new Set([
+  'office:annotation',
+  'text:ruby-text',
+  'text:note',
+  'table:shapes',
+  'office:event-listeners',
+])
+
+class Walk {
+  readonly spaces = spaces
+  readonly rows: { row: BookRow; times: number }[] = []
+  readonly #place: SheetPlace
+  #table = -1
+  /** Tables within tables are drawn in cells. */
+  #depth = 0
+  /** How deep in what is no part of a text. */
+  #beside = 0
+  #number = 1
+  #times = 1
+  #row: BookRow = { number: 1, cells: [], hidden: false, struck: [], unseen: [], adorned: false }
+  #column = 0
+  /** Styles of the columns' cells that say none of their own, as far as one of them strikes through. */
+  readonly #columnStyles: string[] = []
+  #rowStyle: string | undefined
+  #raw: RawCell | undefined
+  readonly #text = new Paragraphs()
+
+  constructor(place: SheetPlace) {
+    this.#place = place
+    Object.assign(place.found, noFindings())
+  }
+
+  /** Groups of rows and columns that are being read, each within the one before: whether it is folded away. */
+  readonly #groups: boolean[] = []
+
+  readonly open = (tag: string, attributes: Attributes): void => {
+    if (tag === 'table:table') {
+      this.#depth += 1
+      if (this.#depth === 1) this.#table += 1
+      return
+    }
+    if (this.#table !== this.#place.number || this.#depth !== 1) return
+    if (this.#beside > 0 || besides.has(tag) || tag.startsWith('draw:')) {
+      if (tag === 'office:annotation') this.#place.found.lost.add('comments')
+      if (tag.startsWith('draw:') && this.#beside === 0) this.#place.found.lost.add('pictures')
+      this.#beside += 1
+      return
+    }
+    switch (tag) {
+      case 'table:table-column-group':
+      case 'table:table-row-group':
+        this.#groups.push(attributes['table:display'] === 'false')
+        return
+      case 'table:table-column':
+        return this.#openColumn(attributes)
+      case 'table:table-row':
+        return this.#openRow(attributes)
+      case 'table:table-cell':
+      case 'table:covered-table-cell':
+        this.#text.clear()
+        this.#raw = { attributes, text: undefined, struck: false, parts: [], isFormatted: false }
+        return
+      default:
+        if (this.#raw === undefined) return
+        if (this.#place.styles.struck.has(attributes['text:style-name'] ?? '')) this.#raw.struck = true
+        if (tag === 'text:span') notePart(this.#raw, attributes['text:style-name'])
+        if (tag === 'text:a') this.#place.found.lost.add('links')
+        this.#text.open(tag, attributes)
+    }
+  }
+
+  readonly text = (piece: string): void => {
+    if (this.#raw !== undefined && this.#beside === 0 && this.#depth === 1) this.#text.add(piece)
+  }
+
+  readonly close = (tag: string): void => {
+    if (tag === 'table:table') {
+      this.#depth -= 1
+      return
+    }
+    if (this.#table !== this.#place.number || this.#depth !== 1) return
+    if (this.#beside > 0) {
+      this.#beside -= 1
+      return
+    }
+    if (tag === 'table:table-cell' || tag === 'table:covered-table-cell') this.#closeCell()
+    else if (tag === 'table:table-row') this.#closeRow()
+    else if (tag === 'table:table-column-group' || tag === 'table:table-row-group') this.#groups.pop()
+    else this.#text.close(tag)
+  }
+
+  #isHidden(attributes: Attributes): boolean {
+    const visibility = attributes['table:visibility']
+    return visibility === 'collapse' || visibility === 'filter' || this.#groups.includes(true)
+  }
+
+  #openColumn(attributes: Attributes): void {
+    const times = repeated(attributes['table:number-columns-repeated'])
+    const isHidden = this.#isHidden(attributes)
+    const width = this.#place.styles.widths.get(attributes['table:style-name'] ?? '')
+    const style = attributes['table:default-cell-style-name'] ?? ''
+    for (let done = 0; done < times && this.#columnStyles.length < limits.columns; done += 1) {
+      if (isHidden) this.#place.found.hiddenColumns.add(this.#columnStyles.length)
+      if (width !== undefined) this.#place.found.widths.set(this.#columnStyles.length, width)
+      this.#columnStyles.push(style)
+    }
+  }
+
+  #openRow(attributes: Attributes): void {
+    this.#times = repeated(attributes['table:number-rows-repeated'])
+    const [number, hidden] = [this.#number, this.#isHidden(attributes)]
+    this.#row = { number, cells: [], hidden, struck: [], unseen: [], adorned: false }
+    this.#rowStyle = attributes['table:default-cell-style-name']
+    this.#column = 0
+  }
+
+  #closeRow(): void {
+    this.#number += this.#times
+    if (this.#row.cells.length === 0 || !holdsAnything(this.#row.cells, this.#row.number, this.#place.name))
+      return
+    if (this.#number > rowsAtMost + 1) {
+      throw refusal(this.#place.name, 'it has more rows than a spreadsheet can', 'Save it again.')
+    }
+    this.rows.push({ row: this.#row, times: this.#times })
+  }
+
+  #closeCell(): void {
+    const raw = this.#raw
+    this.#raw = undefined
+    if (raw === undefined) return
+    raw.text = this.#text.taken()
+    raw.isFormatted = this.#place.styles.formatted.has(this.#styleAt(this.#column, raw.attributes))
+    const cell = this.#place.hidesZeros ? asShownWithoutZeros(cellOf(raw)) : cellOf(raw)
+    const times = repeated(raw.attributes['table:number-columns-repeated'])
+    this.#merge(raw.attributes)
+    if (cell !== '') {
+      this.#put(cell, raw, times)
+      this.#noteLook(cell, raw)
+    }
+    this.#column += times
+  }
+
+  #styleAt(column: number, attributes: Attributes): string {
+    return attributes['table:style-name'] ?? this.#rowStyle ?? this.#columnStyles[column] ?? ''
+  }
+
+  #put(cell: Cell, { attributes, struck, parts }: RawCell, times: number): void {
+    const { styles } = this.#place
+    for (let at = this.#column; at < this.#column + times; at += 1) {
+      if (at >= limits.columns) throw beyondColumns(this.#place.name, at, this.#row.number)
+      this.#row.cells[at] = cell
+      const style = this.#styleAt(at, attributes)
+      if (struck || styles.struck.has(style)) this.#row.struck.push(at)
+      if (styles.unseen.has(style) || parts.some((part) => styles.hides(part, style))) {
+        this.#row.unseen.push(at)
+      }
+      if (styles.struckByRule.has(style)) this.#noteRule(at)
+    }
+  }
+
+  /** By column: the index of its range. */
+  readonly #ruled = new Map<number, number>()
+
+  /** One range for each column, down to the last cell that a condition may strike through. */
+  #noteRule(column: number): void {
+    const { struckByRule } = this.#place.found
+    const lastRow = this.#row.number + this.#times - 1
+    const at = this.#ruled.get(column) ?? struckByRule.length
+    this.#ruled.set(column, at)
+    const firstRow = struckByRule[at]?.firstRow ?? this.#row.number
+    const name = columnName(column)
+    struckByRule[at] = {
+      range: `${name}${String(firstRow)}:${name}${String(lastRow)}`,
+      firstRow,
+      lastRow,
+      firstColumn: column,
+      lastColumn: column,
+    }
+  }
+
+  #noteLook(cell: Cell, { attributes, text }: RawCell): void {
+    const { found, styles } = this.#place
+    if (attributes['table:formula'] !== undefined) found.lost.add('formulas')
+    if (attributes['table:content-validation-name'] !== undefined) found.lost.add('data validations')
+    if (styles.adorned.has(attributes['table:style-name'] ?? '')) this.#row.adorned = true
+    if (typeof cell !== 'string' && cell.kind === 'date' && text !== undefined && text !== cell.text) {
+      found.lost.add('date formats')
+    }
+  }
+
+  #merge(attributes: Attributes): void {
+    const columns = repeated(attributes['table:number-columns-spanned'])
+    const rows = repeated(attributes['table:number-rows-spanned'])
+    if (columns === 1 && rows === 1) return
+    const { merged, lost } = this.#place.found
+    lost.add('merged cells')
+    if (merged.length === limits.merged) throw new Error('it has too many merged cells')
+    const [firstRow, firstColumn] = [this.#row.number, this.#column]
+    const [last, lastColumn] = [firstRow + rows - 1, firstColumn + columns - 1]
+    const range = `${columnName(firstColumn)}${String(firstRow)}:${columnName(lastColumn)}${String(last)}`
+    merged.push({ range, firstRow, lastRow: last, firstColumn, lastColumn })
+  }
+}
+
+function notePart({ parts }: RawCell, style: string | undefined): void {
+  if (style !== undefined && parts.length < mostParts && !parts.includes(style)) parts.push(style)
+}
+
+/** Of one cell, in styles of their own; one with more is a picture of it. */
+const mostParts = 20
+
+function repeated(text: string | undefined): number {
+  if (text === undefined) return 1
+  const times = /^\d{1,8}$/.test(text) ? Number(text) : 0
+  if (times === 0) throw new Error(`"${text.slice(0, 20)}" is no number of repetitions`)
+  return times
 }

@@ -3,8 +3,7 @@ import { crc32 } from 'node:zlib'
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
 
 import { InvalidInputError } from '../../errors/kinds.ts'
-import { limits } from '../limits.ts'
-import { beyondLimit, refusal } from '../refusal.ts'
+import { beyondLimit, limits, refusal } from '../limits.ts'
 
 /** The parts of a workbook, by name. */
 export interface Archive {

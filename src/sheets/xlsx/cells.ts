@@ -1,12 +1,9 @@
-import { dateText } from './dates.ts'
-import { saysBoolean, type Cell } from '../../domain/sheet/cell.ts'
-import { unescaped } from './escapes.ts'
+import { type Cell, type MergedCells, saysBoolean } from '../../domain/sheet/cell.ts'
 import { isUnseen as isTooPale, white } from '../../domain/sheet/colour.ts'
-import type { CellFormat } from './cell-formats.ts'
-import type { Palette } from './colours.ts'
-import { textColour } from './fills.ts'
-import type { CommonTexts } from './parts.ts'
-import { type Attributes, isTrue } from './xml.ts'
+import type { LostPart } from '../../domain/sheet/look.ts'
+import type { Findings } from '../book.ts'
+import { type Attributes, type CommonTexts, isTrue, type Relation, unescaped } from './xml.ts'
+import { type CellFormat, dateText, type Palette, textColour } from './formats.ts'
 
 /** What cells refer to. */
 export interface CellContext {
@@ -153,4 +150,46 @@ function isoDate(text: string, style: number, { formats, from1904 }: CellContext
     serial: milliseconds / 86_400_000 + (from1904 ? 24_107 : 25_569),
     format: code === 'General' ? 'yyyy-mm-dd' : code,
   }
+}
+
+/** Elements of a sheet that are not written again. */
+const lostElements = new Map<string, LostPart>([
+  ['conditionalFormatting', 'conditional formats'],
+  ['dataValidations', 'data validations'],
+  ['autoFilter', 'filters'],
+  ['tablePart', 'tables'],
+  ['drawing', 'pictures'],
+  ['picture', 'pictures'],
+  ['hyperlink', 'links'],
+])
+
+/** Notes what of a sheet is not written again. */
+export function noteLook(found: Findings, tag: string): void {
+  const lost = lostElements.get(tag)
+  if (lost !== undefined) found.lost.add(lost)
+}
+
+/** A workbook keeps the comments of a sheet in a part of its own. */
+export function noteComments({ lost }: Findings, related: ReadonlyMap<string, Relation>): void {
+  for (const { type } of related.values())
+    if (/\/(?:comments|threadedComment)$/.test(type)) lost.add('comments')
+}
+
+/** The cells of a range such as `B2:C9`; undefined where it is none. */
+export function rangeOf(range: string): MergedCells | undefined {
+  const corners = /^([A-Z]{1,3})(\d{1,7})(?::([A-Z]{1,3})(\d{1,7}))?$/.exec(range)
+  if (corners === null) return undefined
+  const [, left = '', top = '', right = left, bottom = top] = corners
+  return {
+    range,
+    firstRow: Number(top),
+    lastRow: Number(bottom),
+    firstColumn: columnAt(left),
+    lastColumn: columnAt(right),
+  }
+}
+
+/** A → 0, AA → 26. */
+function columnAt(letters: string): number {
+  return Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
 }

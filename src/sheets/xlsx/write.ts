@@ -2,11 +2,10 @@ import { Readable } from 'node:stream'
 
 import { ZipFile } from 'yazl'
 
+import { type Cell, columnName, type XlsxColumn } from '../../domain/sheet/cell.ts'
 import { escapeXml } from '../../domain/wording/escape-xml.ts'
-import { escaped } from './escapes.ts'
-import { commentsXml, drawingXml } from './notes.ts'
-import { hasNotes, sheetXml, type XlsxSheet } from './sheet-xml.ts'
-import { Styles } from './styles.ts'
+import { builtInId } from './formats.ts'
+import { escaped } from './xml.ts'
 
 /** The earliest a zip can say: what is written depends on the rows alone. */
 const moment = { mtime: new Date(1980, 0, 1) }
@@ -112,4 +111,213 @@ function workbook(sheets: readonly XlsxSheet[], from1904: boolean): string {
     `${xml}<workbook xmlns="${schemas}/spreadsheetml/2006/main" xmlns:r="${schemas}/officeDocument/2006/relationships">` +
     `${from1904 ? '<workbookPr date1904="1"/>' : ''}<sheets>${each.join('')}</sheets></workbook>`
   )
+}
+
+export interface XlsxRow {
+  cells: readonly Cell[]
+}
+
+export interface XlsxSheet {
+  name: string
+  columns: readonly XlsxColumn[]
+  rows: AsyncIterable<XlsxRow> | Iterable<XlsxRow>
+}
+
+const head =
+  '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' +
+  '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ' +
+  'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">'
+
+const rowsAtOnce = 200
+
+/** A sheet as XML, its header frozen. Texts are written in place, so that nothing has to be remembered. */
+async function* sheetXml({ columns, rows }: XlsxSheet, styles: Styles): AsyncGenerator<Buffer> {
+  let text = `${head}${view}${widths(columns)}<sheetData>${headerRow(columns)}`
+  let number = 1
+  for await (const each of rows) {
+    number += 1
+    text += row(number, each, styles)
+    if (number % rowsAtOnce !== 0) continue
+    yield Buffer.from(text)
+    text = ''
+  }
+  yield Buffer.from(
+    `${text}</sheetData>${validations(columns)}${textNumbers(columns)}${hasNotes(columns) ? '<legacyDrawing r:id="rId2"/>' : ''}</worksheet>`,
+  )
+}
+
+function hasNotes(columns: readonly XlsxColumn[]): boolean {
+  return columns.some(({ note = '' }) => note !== '')
+}
+
+const view =
+  '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
+  '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews>'
+
+function widths(columns: readonly XlsxColumn[]): string {
+  const cols = columns.map(({ header, width, hidden, text = true }, at) => {
+    const place = String(at + 1)
+    const wide = String(width ?? Math.min(40, Math.max(14, header.length + 3)))
+    const style = text ? ` style="${String(Styles.text)}"` : ''
+    const shown = hidden === true ? ' hidden="1"' : ''
+    return `<col min="${place}" max="${place}" width="${wide}"${style}${shown} customWidth="1"/>`
+  })
+  return cols.length === 0 ? '' : `<cols>${cols.join('')}</cols>`
+}
+
+function headerRow(columns: readonly XlsxColumn[]): string {
+  const cells = columns.map(({ header, required }, at) =>
+    inline(`${columnName(at)}1`, header, String(required === true ? Styles.required : Styles.header)),
+  )
+  return `<row r="1">${cells.join('')}</row>`
+}
+
+function row(number: number, { cells }: XlsxRow, styles: Styles): string {
+  const written = cells.map((cell, at) => cellXml(`${columnName(at)}${String(number)}`, cell, styles))
+  return `<row r="${String(number)}">${written.join('')}</row>`
+}
+
+function cellXml(name: string, cell: Cell, styles: Styles): string {
+  if (cell === '') return ''
+  const styled = (format: string): string => String(styles.of(format))
+  if (typeof cell === 'string') return inline(name, cell, styled('@'))
+  switch (cell.kind) {
+    case 'number':
+      return `<c r="${name}" s="${styled(cell.format)}"><v>${String(cell.value)}</v></c>`
+    case 'date':
+      return `<c r="${name}" s="${styled(cell.format)}"><v>${String(cell.serial)}</v></c>`
+    case 'boolean':
+      return `<c r="${name}" s="${styled(booleanFormat)}" t="b"><v>${cell.value ? '1' : '0'}</v></c>`
+    case 'fault':
+      if (cell.format !== undefined) return inline(name, cell.text, styled(cell.format))
+      // What had no value may not come back as a text that has one.
+      return `<c r="${name}" s="${styled('General')}" t="e"><v>${escaped(cell.text.startsWith('#') ? cell.text : '#VALUE!')}</v></c>`
+    case 'json':
+    case 'marked':
+    case 'bytes':
+      return inline(name, cell.text, styled('@'))
+  }
+}
+
+/** LibreOffice would show 1 or 0 and save that; this is its own format of booleans. */
+const booleanFormat = '"TRUE";"TRUE";"FALSE"'
+
+function inline(name: string, text: string, style: string): string {
+  return `<c r="${name}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`
+}
+
+const lastFillable = 10_000
+
+/** Excel marks digits in a text cell as a mistake unless told that they are meant. */
+function textNumbers(columns: readonly XlsxColumn[]): string {
+  if (columns.length === 0) return ''
+  const range = `A1:${columnName(columns.length - 1)}${String(lastFillable)}`
+  return `<ignoredErrors><ignoredError sqref="${range}" numberStoredAsText="1"/></ignoredErrors>`
+}
+
+function validations(columns: readonly XlsxColumn[]): string {
+  const lists = columns.flatMap(({ choices = [] }, at) => {
+    if (choices.length === 0) return []
+    const range = `${columnName(at)}2:${columnName(at)}${String(lastFillable)}`
+    const list = escaped(`"${choices.join(',')}"`)
+    return `<dataValidation type="list" allowBlank="1" showErrorMessage="1" sqref="${range}"><formula1>${list}</formula1></dataValidation>`
+  })
+  return lists.length === 0
+    ? ''
+    : `<dataValidations count="${String(lists.length)}">${lists.join('')}</dataValidations>`
+}
+
+/** Notes of a sheet's header cells. */
+function commentsXml(columns: readonly XlsxColumn[]): string {
+  const comments = columns.flatMap(({ note = '' }, at) =>
+    note === ''
+      ? []
+      : `<comment ref="${columnName(at)}1" authorId="0"><text><t xml:space="preserve">${escaped(note)}</t></text></comment>`,
+  )
+  return (
+    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' +
+    '<comments xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">' +
+    `<authors><author>refcheck</author></authors><commentList>${comments.join('')}</commentList></comments>`
+  )
+}
+
+/** Where spreadsheets draw them: Excel drops notes that have no shape. */
+function drawingXml(columns: readonly XlsxColumn[]): string {
+  const shapes = columns.flatMap(({ note = '' }, at) => (note === '' ? [] : shape(at, note)))
+  return (
+    '<xml xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office" ' +
+    'xmlns:x="urn:schemas-microsoft-com:office:excel">' +
+    '<o:shapelayout v:ext="edit"><o:idmap v:ext="edit" data="1"/></o:shapelayout>' +
+    '<v:shapetype id="_x0000_t202" coordsize="21600,21600" o:spt="202" path="m,l,21600r21600,l21600,xe">' +
+    '<v:stroke joinstyle="miter"/><v:path gradientshapeok="t" o:connecttype="rect"/></v:shapetype>' +
+    `${shapes.join('')}</xml>`
+  )
+}
+
+/** Three columns wide and as high as the text, which is not fitted by itself. */
+function shape(column: number, note: string): string {
+  const lines = note.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 36)), 0)
+  const anchor = [column + 1, 15, 0, 2, column + 4, 15, Math.min(24, lines + 1), 2].join(', ')
+  return (
+    `<v:shape id="_x0000_s${String(1025 + column)}" type="#_x0000_t202" style="position:absolute;visibility:hidden" ` +
+    'fillcolor="#ffffe1" o:insetmode="auto"><v:fill color2="#ffffe1"/><v:textbox/>' +
+    `<x:ClientData ObjectType="Note"><x:MoveWithCells/><x:SizeWithCells/><x:Anchor>${anchor}</x:Anchor>` +
+    `<x:AutoFill>False</x:AutoFill><x:Row>0</x:Row><x:Column>${String(column)}</x:Column></x:ClientData></v:shape>`
+  )
+}
+
+/** Styles of a workbook being written; a format is given a style when it is first asked for. */
+class Styles {
+  static readonly plain = 0
+  static readonly text = 1
+  static readonly header = 2
+  static readonly required = 3
+  readonly #formats: string[] = []
+  readonly #places = new Map<string, number>()
+
+  of(format: string): number {
+    if (format === 'General') return Styles.plain
+    if (format === '@') return Styles.text
+    const known = this.#places.get(format)
+    if (known !== undefined) return known
+    const place = 3 + this.#formats.push(format)
+    this.#places.set(format, place)
+    return place
+  }
+
+  xml(): string {
+    const ids = new Map<string, number>()
+    for (const format of this.#formats) {
+      if (builtInId(format) === undefined && !ids.has(format)) ids.set(format, 164 + ids.size)
+    }
+    const idOf = (format: string): number => builtInId(format) ?? ids.get(format) ?? 0
+    const formats = [...ids].map(
+      ([code, id]) => `<numFmt numFmtId="${String(id)}" formatCode="${escaped(code)}"/>`,
+    )
+    const cells = this.#formats.map((format) => cellStyle(idOf(format), 'applyNumberFormat="1"'))
+    return [
+      '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n',
+      '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">',
+      formats.length === 0 ? '' : `<numFmts count="${String(formats.length)}">${formats.join('')}</numFmts>`,
+      '<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>',
+      '<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>',
+      '<fills count="3"><fill><patternFill patternType="none"/></fill>',
+      '<fill><patternFill patternType="gray125"/></fill>',
+      '<fill><patternFill patternType="solid"><fgColor rgb="FFFFF2CC"/></patternFill></fill></fills>',
+      '<borders count="1"><border/></borders>',
+      '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>',
+      `<cellXfs count="${String(4 + cells.length)}">`,
+      cellStyle(0, ''),
+      cellStyle(49, 'applyNumberFormat="1"'),
+      cellStyle(49, 'applyNumberFormat="1" applyFont="1"', 1),
+      cellStyle(49, 'applyNumberFormat="1" applyFont="1" applyFill="1"', 1, 2),
+      ...cells,
+      '</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>',
+      '</styleSheet>',
+    ].join('')
+  }
+}
+
+function cellStyle(format: number, applied: string, font = 0, fill = 0): string {
+  return `<xf numFmtId="${String(format)}" fontId="${String(font)}" fillId="${String(fill)}" borderId="0" xfId="0" ${applied}/>`
 }

@@ -30,7 +30,7 @@ export async function openBatchFile(
 ): Promise<BatchFile> {
   const [{ openSheet }, { exampleSheet }, { jsonRow }] = await Promise.all([
     import('../../sheets/open.ts'),
-    import('../../sheets/template.ts'),
+    import('../../sheets/rewrite.ts'),
     import('../../domain/batch/json-row.ts'),
   ])
   const path = file === '-' ? undefined : resolve(place.cwd, file)

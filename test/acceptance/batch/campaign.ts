@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import type { RequestResource } from '../../../src/contract/request.ts'
 import { systemClock } from '../../../src/host/clock.ts'
-import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { makeStore } from '../../harness/made-store.ts'

@@ -12,7 +12,7 @@ import { systemClock as clock } from '../../../src/host/clock.ts'
 import { flatMemory } from '../../../src/host/memory.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
 import { HttpClient } from '../../../src/http/client.ts'
-import { csv } from '../../../src/output/csv.ts'
+import { csv } from '../../../src/output/present.ts'
 import { ReportFolder } from '../../../src/store/reports/folder.ts'
 import { peakMegabytes } from '../measuring.ts'
 

@@ -5,7 +5,7 @@
  */
 import { createInterface } from 'node:readline'
 
-import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 

@@ -13,7 +13,7 @@ import { systemClock } from '../../../src/host/clock.ts'
 const [, , kind, ...rest] = process.argv
 
 async function sandbox(stored: number): Promise<void> {
-  const { createSandbox } = await import('../../../src/sandbox/control/create-sandbox.ts')
+  const { createSandbox } = await import('../../../src/sandbox/control/embedded.ts')
   const { order } = await import('./order.ts')
   const { listen } = await import('../../../src/server/listen.ts')
   const running = createSandbox({ clock: systemClock, speed: 1e9, quota: [] })

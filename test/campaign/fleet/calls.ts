@@ -1,5 +1,5 @@
-import type { Sandbox } from '../../../src/sandbox/control/create-sandbox.ts'
-import type { QuotaWindow } from '../../../src/sandbox/service/quota.ts'
+import type { Sandbox } from '../../../src/sandbox/control/embedded.ts'
+import type { QuotaWindow } from '../../../src/sandbox/service/state.ts'
 
 export interface Calls {
   /** Moments in ms, in order. */

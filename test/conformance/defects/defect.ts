@@ -3,7 +3,7 @@ import type { Package } from '../../../src/contract/package.ts'
 import type { RequestResource } from '../../../src/contract/request.ts'
 import type { User } from '../../../src/contract/user.ts'
 import type { Deliver } from '../../../src/sandbox/service/delivery.ts'
-import type { Sandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import type { Sandbox } from '../../../src/sandbox/control/embedded.ts'
 import type { Handler } from '../../../src/server/listen.ts'
 
 /** Something wrong with a service, planted into the sandbox, and the case that must notice. */

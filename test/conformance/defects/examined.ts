@@ -1,5 +1,5 @@
 import { systemClock } from '../../../src/host/clock.ts'
-import { httpDeliver } from '../../../src/sandbox/service/deliver-http.ts'
+import { httpDeliver } from '../../../src/sandbox/service/delivery.ts'
 import { lab } from '../lab.ts'
 import { tight } from '../quotas.ts'
 import type { Defect } from './defect.ts'

@@ -1,5 +1,5 @@
 import type { Check, RequestResource } from '../../../src/contract/request.ts'
-import type { Sandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import type { Sandbox } from '../../../src/sandbox/control/embedded.ts'
 import type { Handler } from '../../../src/server/listen.ts'
 import { type Defect, onReads } from './defect.ts'
 

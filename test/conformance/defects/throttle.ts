@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import type { Sandbox } from '../../../src/sandbox/control/embedded.ts'
 import type { Handler } from '../../../src/server/listen.ts'
 import { answerOf, type Defect, onJson, onRequest, pathOf } from './defect.ts'
 

@@ -2,8 +2,7 @@ import { createHmac } from 'node:crypto'
 
 import type { RequestResource } from '../../../src/contract/request.ts'
 import { systemClock } from '../../../src/host/clock.ts'
-import { httpDeliver } from '../../../src/sandbox/service/deliver-http.ts'
-import type { Deliver } from '../../../src/sandbox/service/delivery.ts'
+import { type Deliver, httpDeliver } from '../../../src/sandbox/service/delivery.ts'
 import { type Defect, pathOf, requestPath } from './defect.ts'
 
 type Headers = Readonly<Record<string, string>>

@@ -7,7 +7,7 @@ import { readRecipientField } from '../../../src/domain/form/recipient.ts'
 import { templateBody, templateColumns, templateFormat } from '../../../src/domain/form/template.ts'
 import { validateBody } from '../../../src/domain/form/validate.ts'
 import { textOf } from '../../../src/domain/sheet/cell.ts'
-import { templateBytes } from '../../../src/sheets/template.ts'
+import { templateBytes } from '../../../src/sheets/rewrite.ts'
 
 const string = { type: 'string', required: true }
 

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import type { User } from '../../../src/contract/user.ts'
 import { InvalidInputError, IoError, UsageError } from '../../../src/errors/kinds.ts'
-import { parseFixture, readFixture } from '../../../src/sandbox/control/fixture-file.ts'
+import { parseFixture, readFixture } from '../../../src/sandbox/control/read-inputs.ts'
 import { fullOrder, jane, refusal, simpleOrder, visit } from '../visit.ts'
 
 const yaml = `

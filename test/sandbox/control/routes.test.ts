@@ -4,7 +4,7 @@ import formats from 'ajv-formats'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { systemClock } from '../../../src/host/clock.ts'
-import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import { sandboxOpenApi } from '../../../src/sandbox/control/openapi.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { fullOrder, hour, jane, simpleOrder, start, visit, type Visit } from '../visit.ts'

@@ -11,11 +11,7 @@ import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { ManualClock } from '../../../src/sandbox/control/manual-clock.ts'
 import { openJournal } from '../../../src/sandbox/service/journal.ts'
-import {
-  createSandbox,
-  type Sandbox,
-  type SandboxOptions,
-} from '../../../src/sandbox/control/create-sandbox.ts'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/control/embedded.ts'
 import { fullOrder, hour, minute, simpleOrder, start } from '../visit.ts'
 
 const openData = (path: string) =>

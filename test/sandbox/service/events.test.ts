@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 
 import type { Deliver } from '../../../src/sandbox/service/delivery.ts'
-import type { SandboxOptions } from '../../../src/sandbox/control/create-sandbox.ts'
+import type { SandboxOptions } from '../../../src/sandbox/control/embedded.ts'
 import { fullOrder, hour, minute, simpleOrder, start, visit } from '../visit.ts'
 
 interface Received {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 
-import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { ManualClock } from '../../../src/sandbox/control/manual-clock.ts'
 import { hour, simpleOrder, start, visit } from '../visit.ts'

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { signingKey, verify } from '../../../src/contract/signature.ts'
 import { systemClock } from '../../../src/host/clock.ts'
-import { createSandbox, type SandboxOptions } from '../../../src/sandbox/control/create-sandbox.ts'
+import { createSandbox, type SandboxOptions } from '../../../src/sandbox/control/embedded.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { jane, simpleOrder } from '../visit.ts'
 

@@ -4,10 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { systemClock } from '../../../src/host/clock.ts'
-import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
-import { httpDeliver } from '../../../src/sandbox/service/deliver-http.ts'
-import { networksOf } from '../../../src/sandbox/service/networks.ts'
-import type { Reach } from '../../../src/sandbox/service/reach.ts'
+import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
+import { httpDeliver } from '../../../src/sandbox/service/delivery.ts'
+import { networksOf, type Reach } from '../../../src/sandbox/service/networks.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { hour, refusal, simpleOrder, visit } from '../visit.ts'
 

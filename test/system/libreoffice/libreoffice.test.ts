@@ -8,9 +8,8 @@ import { type Office, startOffice } from './office.ts'
 import { all, bytesOf, inChunks, openBytes, plain, plainJson, table } from '../../sheets/table.ts'
 import { type Cell, plainDialect } from '../../../src/domain/sheet/cell.ts'
 import { openSheet } from '../../../src/sheets/open.ts'
-import { annotatedBytes } from '../../../src/sheets/rewrite.ts'
+import { annotatedBytes, exampleSheet } from '../../../src/sheets/rewrite.ts'
 import { heldSource } from '../../../src/sheets/source.ts'
-import { exampleSheet } from '../../../src/sheets/template.ts'
 
 let office: Office
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { governor } from '../../../src/usecases/quota/governor.ts'
-import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import { seeded } from '../../harness/seeded-random.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { scratch } from '../../store/ledger/scratch.ts'

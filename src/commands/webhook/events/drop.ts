@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventIdArg } from '../../../cli/flags/webhook.ts'
-import { droppedView } from '../../../output/views/inbox.ts'
+import { droppedView } from '../../../output/views/webhook.ts'
 import { dropEvents, findEvent } from '../../../usecases/webhook/inbox.ts'
 
 export default class WebhookEventsDrop extends BaseCommand<typeof WebhookEventsDrop> {

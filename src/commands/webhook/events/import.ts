@@ -4,7 +4,7 @@ import { Args } from '../../../cli/oclif.ts'
 import { largestLog, readInput } from '../../../app/input.ts'
 import { webhookSecrets } from '../../../app/webhook.ts'
 import { signingKeyOf } from '../../../domain/webhook/verify.ts'
-import { importedView } from '../../../output/views/inbox.ts'
+import { importedView } from '../../../output/views/webhook.ts'
 import { importEvents } from '../../../usecases/webhook/inbox.ts'
 
 export default class WebhookEventsImport extends BaseCommand<typeof WebhookEventsImport> {

@@ -2,7 +2,7 @@ import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventIdArg } from '../../../cli/flags/webhook.ts'
 import { Flags } from '../../../cli/oclif.ts'
 import { receiverAt } from '../../../app/receiver.ts'
-import { replayView } from '../../../output/views/inbox.ts'
+import { replayView } from '../../../output/views/webhook.ts'
 import { findEvent, replayEvents, requeueEvents } from '../../../usecases/webhook/inbox.ts'
 
 export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEventsReplay> {

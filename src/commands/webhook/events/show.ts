@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventIdArg } from '../../../cli/flags/webhook.ts'
 import { shownEvent } from '../../../domain/webhook/events.ts'
-import { eventView } from '../../../output/views/inbox.ts'
+import { eventView } from '../../../output/views/webhook.ts'
 import { findEvent } from '../../../usecases/webhook/inbox.ts'
 
 export default class WebhookEventsShow extends BaseCommand<typeof WebhookEventsShow> {

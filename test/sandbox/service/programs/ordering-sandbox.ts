@@ -7,7 +7,7 @@ import { writeSync } from 'node:fs'
 import { systemClock } from '../../../../src/host/clock.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
 import { openJournal } from '../../../../src/sandbox/service/journal.ts'
-import { createSandbox } from '../../../../src/sandbox/control/create-sandbox.ts'
+import { createSandbox } from '../../../../src/sandbox/control/embedded.ts'
 
 const [, , path = ''] = process.argv
 const sandbox = createSandbox({

@@ -1,0 +1,206 @@
+import type { Finding, Level } from '../../domain/doctor/finding.ts'
+import type { CaseReport, ReceiverReport, Verdict } from '../../domain/webhook/receiver-check.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { escapeXml } from '../../domain/wording/escape-xml.ts'
+import { sanitize } from '../../host/text.ts'
+import { indented } from '../format.ts'
+import { type Style, styled, type Terminal } from '../terminal.ts'
+import type { View } from '../view.ts'
+
+const levelStyles: Readonly<Record<Level, Style>> = { ok: 'green', warn: 'yellow', fail: 'red' }
+const widestCheck = 12
+const belowCheck = ' '.repeat(6 + widestCheck + 2)
+
+/** A line for each thing looked at; below it what to do. `report`: the file that was written besides. */
+export function doctorView(findings: readonly Finding[], report?: string): View {
+  return {
+    json: { checks: findings, ...(report !== undefined && { report }) },
+    text: (terminal) => findings.map((finding) => findingText(finding, terminal)).join('\n'),
+  }
+}
+
+function findingText({ check, level, message, hint }: Finding, terminal: Terminal): string {
+  const head = `${styled(terminal, levelStyles[level], level.padEnd(4))}  ${check.padEnd(widestCheck)}  `
+  const below = (text: string): string => indented(sanitize(text), belowCheck, terminal)
+  return [head + below(message).trimStart(), ...(hint?.split('\n').map(below) ?? [])].join('\n')
+}
+
+interface ConformanceAnswer {
+  base_url: string
+  counts: { cases: number; holds: number; broken: number; not_judged: number; advised: number }
+  cases: readonly JudgedCase[]
+  cannot_be_judged: readonly { section: string; rule: string; reason: string }[]
+}
+
+interface JudgedCase {
+  id: string
+  section: string
+  rule: string
+  verdict: 'holds' | 'broken' | 'not_judged'
+  findings: readonly string[]
+  advice: readonly string[]
+  reason: string | null
+}
+
+/** Broken rules with what was found, those not judged by their reason, and the sum. */
+export function conformanceView(report: ConformanceAnswer): View {
+  return {
+    json: report,
+    text: (terminal) =>
+      [
+        ...brokenText(report, terminal),
+        ...adviceText(report, terminal),
+        ...notJudgedText(report, terminal),
+        ...invisibleText(report, terminal),
+        sumText(report, terminal),
+      ].join('\n'),
+  }
+}
+
+function brokenText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {
+  return cases
+    .filter(({ verdict }) => verdict === 'broken')
+    .map(({ id, section, rule, findings }) => {
+      const head = `${styled(terminal, 'red', 'broken')}  ${styled(terminal, 'bold', id)}  ${section}`
+      const found = findings.map((finding) => `  - ${sanitize(finding)}\n`).join('')
+      return `${head}\n  "${rule}"\n${found}`
+    })
+}
+
+function adviceText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {
+  return cases
+    .filter(({ advice }) => advice.length > 0)
+    .map(({ id, section, rule, advice }) => {
+      const head = `${styled(terminal, 'yellow', 'advice')}  ${styled(terminal, 'bold', id)}  ${section}`
+      const told = advice.map((line) => `  - ${sanitize(line)}\n`).join('')
+      return `${head}\n  "${rule}"\n${told}`
+    })
+}
+
+/** Told after a whole run; a part of it is about something else. */
+function invisibleText({ cases, cannot_be_judged: all }: ConformanceAnswer, terminal: Terminal): string[] {
+  if (cases.length < 50) return []
+  const lines = all.map(({ rule, reason }) => `  "${rule}"\n    ${reason}`)
+  return [styled(terminal, 'dim', 'cannot be judged from outside'), ...lines, '']
+}
+
+function notJudgedText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {
+  const byReason = new Map<string, string[]>()
+  for (const { id, verdict, reason } of cases) {
+    if (verdict !== 'not_judged') continue
+    const ids = byReason.get(reason ?? '') ?? []
+    byReason.set(reason ?? '', [...ids, id])
+  }
+  return [...byReason].flatMap(([reason, ids]) => [
+    `${styled(terminal, 'yellow', 'not judged')}  ${sanitize(reason)}`,
+    `  ${ids.join(', ')}`,
+    '',
+  ])
+}
+
+function sumText({ base_url, counts }: ConformanceAnswer, terminal: Terminal): string {
+  const count = (number: number, words: string, style: Style): string =>
+    number === 0 ? `${number} ${words}` : styled(terminal, style, `${number} ${words}`)
+  const parts = [
+    count(counts.holds, counts.holds === 1 ? 'holds' : 'hold', 'green'),
+    count(counts.broken, counts.broken === 1 ? 'is broken' : 'are broken', 'red'),
+    count(counts.not_judged, counts.not_judged === 1 ? 'was not judged' : 'were not judged', 'yellow'),
+  ]
+  const rules = counts.cases === 1 ? 'rule' : 'rules'
+  return `${counts.cases} ${rules} at ${sanitize(base_url)}: ${parts.join(', ')}.`
+}
+
+const verdictStyles: Readonly<Record<Verdict, Style>> = {
+  passed: 'green',
+  advised: 'yellow',
+  failed: 'red',
+  not_judged: 'dim',
+}
+
+/**
+ * Every case by a line; with its rule and what the receiver did where that is not as it should be.
+ * What was not judged follows by its reason.
+ */
+export function receiverCheckView(report: ReceiverReport): View {
+  return {
+    json: report,
+    text: (terminal) => {
+      const judged = report.cases.filter(({ verdict }) => verdict !== 'not_judged')
+      const cases = judged.map((each) => caseText(each, terminal))
+      return [...cases, ...skippedText(report.cases, terminal), '', sum(report, terminal)].join('\n')
+    },
+  }
+}
+
+function caseText({ id, title, rule, verdict, findings }: CaseReport, terminal: Terminal): string {
+  const word = { passed: 'passed', advised: 'advice', failed: 'FAILED', not_judged: '' }[verdict]
+  const head = `${styled(terminal, verdictStyles[verdict], word)}  ${id}  ${styled(terminal, 'dim', title)}`
+  if (findings.length === 0) return head
+  const told = [`"${rule}"`, ...findings.map(({ text }) => `- ${sanitize(text)}`)]
+  return [head, ...told.map((text) => indented(text, belowCase, terminal))].join('\n')
+}
+
+const belowCase = ' '.repeat(8)
+
+function skippedText(cases: readonly CaseReport[], terminal: Terminal): string[] {
+  const byReason = Map.groupBy(
+    cases.filter(({ reason }) => reason !== null),
+    ({ reason }) => reason,
+  )
+  return [...byReason].flatMap(([reason, some]) => [
+    `${styled(terminal, 'yellow', 'not judged')}  ${sanitize(reason ?? '')}`,
+    indented(some.map(({ id }) => id).join(', '), belowCase, terminal),
+  ])
+}
+
+function sum({ counts, passed, deliveries, slowest_ms, url }: ReceiverReport, terminal: Terminal): string {
+  const verdict = passed ? styled(terminal, 'green', 'passed') : styled(terminal, 'red', 'failed')
+  const parts = [
+    `${counts.passed} passed`,
+    `${counts.advised} with advice`,
+    `${counts.failed} failed`,
+    `${counts.not_judged} not judged`,
+  ]
+  const slowest =
+    slowest_ms === null ? 'nothing was accepted' : `the slowest acceptance took ${slowest_ms} ms`
+  return `${verdict}  ${sanitize(url)}: ${parts.join(', ')}. ${countInWords(deliveries, 'delivery', 'deliveries')}; ${slowest}.`
+}
+
+/** The report as JUnit XML, for a CI that shows it: a test case each, advice in its output. */
+export function junitText({ url, counts, cases }: ReceiverReport): string {
+  const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(3)
+  const total = cases.reduce((sum_, { milliseconds }) => sum_ + milliseconds, 0)
+  const numbers = `tests="${counts.cases}" failures="${counts.failed}" errors="0" skipped="${counts.not_judged}" time="${seconds(total)}"`
+  const bodies = cases.map((each) => {
+    const head = `    <testcase classname="webhook.receiver" name="${xml(each.id)}: ${xml(each.title)}" time="${seconds(each.milliseconds)}"`
+    const inner = junitBody(each)
+    return inner === '' ? `${head}/>` : `${head}>\n      ${inner}\n    </testcase>`
+  })
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="refcheck webhook check-receiver" ${numbers}>`,
+    `  <testsuite name="${xml(url)}" ${numbers}>`,
+    ...bodies,
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n')
+}
+
+function junitBody({ verdict, findings, reason, rule }: CaseReport): string {
+  const texts = xml([`"${rule}"`, ...findings.map(({ text }) => `- ${text}`)].join('\n'))
+  if (verdict === 'failed') {
+    return `<failure type="rule" message="${xml(findings[0]?.text ?? '')}">${texts}</failure>`
+  }
+  if (verdict === 'not_judged') return `<skipped message="${xml(reason ?? '')}"/>`
+  return verdict === 'advised' ? `<system-out>${texts}</system-out>` : ''
+}
+
+/** What XML 1.0 cannot hold has gone with `sanitize`; lines stay. */
+function xml(text: string): string {
+  return escapeXml(
+    sanitize(text, { lines: true })
+      .toWellFormed()
+      .replace(/[\uFFFE\uFFFF]/g, '\uFFFD'),
+  )
+}

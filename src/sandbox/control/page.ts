@@ -1,0 +1,434 @@
+import { html } from 'hono/html'
+
+import type { RequestResource } from '../../contract/request.ts'
+import { requestStatuses } from '../../contract/statuses.ts'
+import { sanitize } from '../../host/text.ts'
+import { pill, quotaBar, statusChart } from '../../html/charts.ts'
+import { type Piece, stylesheet } from '../../html/document.ts'
+import type { LogEntry } from '../service/log.ts'
+import type { DeliveryRecord } from '../service/state.ts'
+import { scenarioTable } from '../service/scenarios.ts'
+import type { Overview, Sandbox } from './sandbox.ts'
+
+/** Nothing but what this server sends runs on the page, and no other site can frame it. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+const headers = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': policy,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+}
+
+/** The page itself. */
+export async function servePage(sandbox: Sandbox): Promise<Response> {
+  return new Response(String(await page(sandbox)), {
+    headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8' },
+  })
+}
+
+/** Its style and script; undefined for any other path. */
+export function serveAsset(path: string): Response | undefined {
+  if (path.endsWith('/page.css')) return asset(style, 'text/css')
+  return path.endsWith('/page.js') ? asset(script, 'text/javascript') : undefined
+}
+
+function asset(text: string, type: string): Response {
+  return new Response(text, { headers: { ...headers, 'Content-Type': `${type}; charset=utf-8` } })
+}
+
+const mostRequests = 200
+const mostDeliveries = 50
+const mostEntries = 200
+
+/** What is going on in a sandbox, whole without a script; with one it keeps itself up to date. */
+export function page(sandbox: Sandbox): Piece {
+  const overview = sandbox.overview()
+  const entries = sandbox.log.entries()
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>refcheck sandbox</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="/_sandbox/page.css" />
+        <script type="module" src="/_sandbox/page.js"></script>
+      </head>
+      <body>
+        <a class="skip" href="#requests">Skip to the requests</a>
+        <header class="container">
+          <p class="kind">refcheck</p>
+          <h1>Sandbox</h1>
+          <p>No real person is checked here. <a href="/openapi.json">OpenAPI</a></p>
+        </header>
+        <p id="said" role="status" class="container"></p>
+        <main class="container">
+          <div id="live">${live(overview)}</div>
+          <section aria-labelledby="controls-title">
+            <h2 id="controls-title">Controls</h2>
+            ${controls(overview)}
+          </section>
+          <div id="tables">${requestTable(sandbox.requests())} ${deliveryTable(sandbox.deliveries())}</div>
+          <section aria-labelledby="log-title">
+            <h2 id="log-title">Calls and events</h2>
+            <div
+              id="log"
+              role="log"
+              aria-live="polite"
+              aria-relevant="additions"
+              tabindex="0"
+              aria-labelledby="log-title"
+              data-next="${String((entries.at(-1)?.n ?? -1) + 1)}"
+            >
+              ${entries.slice(-mostEntries).map(entryItem)}
+            </div>
+          </section>
+        </main>
+      </body>
+    </html>`
+}
+
+/** A text from a call or a fixture: what hides, turns or breaks a line is a mark. */
+const shown = (text: string): string => sanitize(text, { marksLines: true })
+
+function entryItem(entry: LogEntry): Piece {
+  return html`<p>${sanitize(logLine(entry), { layout: true, marksLines: true })}</p> `
+}
+
+/** How things stand; the script puts it in again, and the tables. */
+function live(overview: Overview): Piece {
+  const { now, clock, speed, credits, webhook_url: webhook, requests, quota } = overview
+  const all = requestStatuses.reduce((sum, status) => sum + requests[status], 0)
+  const facts: [string, string][] = [
+    ['Clock', `${moment(now)} (${clock})`],
+    ['Speed', String(speed)],
+    ['Credits', credits === null ? 'unlimited' : String(credits)],
+    ['Webhook', shown(webhook ?? 'none')],
+  ]
+  return html`
+    <dl class="facts">
+      ${facts.map(
+        ([word, value]) =>
+          html`<div>
+            <dt>${word}</dt>
+            <dd>${value}</dd>
+          </div>`,
+      )}
+    </dl>
+    <dl class="tiles">
+      ${tile('requests', all, '')} ${tile('completed', requests.COMPLETED, 'done')}
+      ${tile('in progress', requests.RECEIVED + requests.IN_PROGRESS + requests.PARTIAL, 'active')}
+      ${tile('ended in ERROR', requests.ERROR, requests.ERROR === 0 ? 'done' : 'bad')}
+    </dl>
+    <div class="charts">
+      <section aria-labelledby="status-title">
+        <h2 id="status-title">Statuses</h2>
+        ${statusChart(chartOrder.map((status) => [status, requests[status]]))}
+      </section>
+      <section aria-labelledby="quota-title">
+        <h2 id="quota-title">Quota of the key</h2>
+        ${quota.map((window) => gauge(window, now))}
+      </section>
+    </div>
+  `
+}
+
+const chartOrder = ['COMPLETED', 'PARTIAL', 'IN_PROGRESS', 'RECEIVED', 'ERROR', 'CANCELLED'] as const
+
+function tile(what: string, count: number, tone: string): Piece {
+  return html`<div class="${tone}">
+    <dt>${what}</dt>
+    <dd>${String(count)}</dd>
+  </div>`
+}
+
+function gauge(
+  { calls, seconds: length, used, ends_at: endsAt }: Overview['quota'][number],
+  now: number,
+): Piece {
+  const left = endsAt === null ? undefined : seconds(Math.max(0, Math.ceil((endsAt - now) / 1000)))
+  return quotaBar({
+    name: `${calls} in ${seconds(length)}`,
+    used: Math.min(used, calls),
+    calls,
+    rest: left === undefined ? '' : `, free again in ${left}`,
+  })
+}
+
+function controls({ clock }: Overview): Piece {
+  return html`<div class="controls">
+    ${
+      clock === 'manual'
+        ? html`<form data-control="advance">
+            <label
+              >Advance the clock by
+              <input name="minutes" type="number" min="1" max="100000" value="60" required
+            /></label>
+            minutes <button id="advance">Advance</button>
+          </form>`
+        : ''
+    }
+    <form data-control="scenario">
+      <label
+        >The next request follows
+        <select name="scenario">
+          ${scenarioTable.map(({ tag, what }) => html`<option value="${tag}">${tag}: ${what}</option>`)}
+        </select>
+      </label>
+      <button id="inject-scenario">Inject</button>
+    </form>
+    <form data-control="fault">
+      <label
+        >The next call
+        <select name="on">
+          <option value="*">of any kind</option>
+          <option value="POST /v1/requests">that creates a request</option>
+          <option value="GET *">that reads</option>
+        </select>
+      </label>
+      <label
+        >gets
+        <select name="fault">
+          <option value='{"kind":"status","status":500,"when":"before"}'>500, nothing done</option>
+          <option value='{"kind":"status","status":500,"when":"after"}'>500, although it was done</option>
+          <option value='{"kind":"cut","when":"before"}'>a cut connection, nothing done</option>
+          <option value='{"kind":"cut","when":"after"}'>a cut connection, although it was done</option>
+          <option value='{"kind":"hang","when":"after"}'>no answer, although it was done</option>
+          <option value='{"kind":"status","status":429,"when":"before","retryAfter":"5"}'>
+            429 for 5 seconds
+          </option>
+        </select>
+      </label>
+      <button id="inject-fault">Inject</button>
+    </form>
+    <form data-control="clear-faults"><button id="clear-faults">Clear all faults</button></form>
+  </div>`
+}
+
+function requestTable(all: readonly RequestResource[]): Piece {
+  const newest = all.slice(-mostRequests).reverse()
+  return html`<section aria-labelledby="requests-title">
+    <h2 id="requests-title">Requests</h2>
+    <div class="overflow-auto" id="requests" tabindex="0" role="region" aria-label="Table of requests">
+      <table>
+        <caption>
+          ${newest.length === all.length ? `${all.length} in all` : `The newest ${newest.length} of ${all.length}`}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Recipient</th>
+            <th scope="col">Package</th>
+            <th scope="col">Status</th>
+            <th scope="col">Checks</th>
+            <th scope="col">Request</th>
+            <th scope="col">Action</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${newest.map(requestRow)}
+        </tbody>
+      </table>
+    </div>
+  </section>`
+}
+
+const over = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
+
+function requestRow({
+  request_id: id,
+  recipient,
+  package_id: packageId,
+  status,
+  checks,
+}: RequestResource): Piece {
+  const name = shown(`${recipient.first_name} ${recipient.last_name}`)
+  return html`<tr>
+    <th scope="row">${name}<br /><small>${shown(recipient.email)}</small></th>
+    <td>${String(packageId)}</td>
+    <td>${pill(status)}</td>
+    <td>
+      ${checks.map((check) => html`<div>${check.type === 'reference' ? 'References' : shown(check.check_name ?? check.type)} ${pill(check.status)}</div>`)}
+    </td>
+    <td><code>${id}</code></td>
+    <td>
+      ${
+        over.has(status)
+          ? 'final'
+          : html`<button
+              id="hasten-${id}"
+              data-post="hasten"
+              data-body="${JSON.stringify({ request_id: id })}"
+              aria-label="Advance the request of ${name}"
+            >
+              Advance
+            </button>`
+      }
+    </td>
+  </tr>`
+}
+
+function deliveryTable(all: readonly DeliveryRecord[]): Piece {
+  const newest = all.slice(-mostDeliveries).reverse()
+  return html`<section aria-labelledby="deliveries-title">
+    <h2 id="deliveries-title">Webhook deliveries</h2>
+    <div class="overflow-auto" tabindex="0" role="region" aria-label="Table of deliveries">
+      <table>
+        <caption>
+          ${all.length === 0 ? 'None yet' : `The newest ${newest.length} of ${all.length}`}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Event</th>
+            <th scope="col">State</th>
+            <th scope="col">Attempts</th>
+            <th scope="col">Last answer</th>
+            <th scope="col">Action</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${newest.map(
+            ({ id, request_id, status, state, attempts, outcome }) =>
+              html`<tr>
+                <th scope="row">${pill(status)}<br /><code>${request_id}</code></th>
+                <td>${pill(state, state.replaceAll('_', ' '))}</td>
+                <td>${String(attempts)}</td>
+                <td>${shown(outcome ?? '-')}</td>
+                <td>
+                  <button
+                    id="redeliver-${id}"
+                    data-post="redeliver"
+                    data-body="${JSON.stringify({ delivery_id: id })}"
+                    aria-label="Redeliver ${status} of ${request_id}"
+                  >
+                    Redeliver
+                  </button>
+                </td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  </section>`
+}
+
+/** Wall time to the second, in UTC. */
+function moment(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+/** 45 s, 12 min, 1 h. */
+function seconds(count: number): string {
+  if (count < 120) return `${count} s`
+  return count < 7200 && count % 3600 !== 0
+    ? `${Math.round(count / 60)} min`
+    : `${Math.round(count / 3600)} h`
+}
+
+/** One thing that happened, on a line. */
+function logLine(entry: LogEntry): string {
+  const time = new Date(entry.at).toISOString().slice(11, 19)
+  switch (entry.kind) {
+    case 'call': {
+      const fault = entry.fault === null ? '' : ` (fault: ${entry.fault})`
+      return `${time}  ${entry.method} ${entry.path}  ${entry.status ?? 'cut'}${fault}`
+    }
+    case 'status':
+      return `${time}  ${entry.request_id} is ${entry.status}`
+    case 'delivery':
+      return `${time}  ${entry.status} of ${entry.request_id} delivered: ${entry.outcome} (attempt ${entry.attempt})`
+    case 'failure':
+      return `${time}  ${entry.message}`
+  }
+}
+
+/** The page's style: what all pages wear, and its controls and log. */
+const style = `${stylesheet}
+.skip { position: absolute; left: -100rem; }
+.skip:focus { left: 1rem; top: .5rem; padding: .25rem .5rem; background: var(--pico-background-color); }
+header p { margin-bottom: .75rem; }
+#said:not(:empty) { position: sticky; top: 0; z-index: 1; padding: .5rem .9rem; background: var(--new); color: var(--on-new); border-radius: .4rem; }
+.controls { display: grid; grid-template-columns: minmax(0, 1fr); gap: .6rem; }
+.controls form { display: flex; min-width: 0; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin: 0; }
+.controls label { margin: 0; font-size: .85rem; flex: 0 1 auto; min-width: 0; max-width: 100%; }
+.controls select, .controls input, .controls button, td button { width: auto; max-width: 100%; margin: 0; padding: .3rem .75rem; height: auto; font-size: .9rem; }
+.controls select { padding-inline-end: 2rem; }
+td button { padding: .1rem .6rem; }
+td div { white-space: nowrap; } td div + div { margin-top: .15rem; }
+#log { margin: 0; padding: .6rem .9rem; max-height: 24rem; overflow: auto; border: 1px solid var(--edge); border-radius: .4rem; font: .8rem/1.6 ui-monospace, monospace; }
+#log p { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+`
+
+/**
+ * The page's script, as it is sent. It asks for the page again and puts its live parts in place, so that
+ * only the server draws; the focus stays where it was. Texts go in as texts.
+ */
+const script = `
+const everyMs = 1000
+const mostEntries = 200
+const said = document.getElementById('said')
+const log = document.getElementById('log')
+
+async function post(control, body, done) {
+  const answer = await fetch('/_sandbox/' + control, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const told = answer.ok ? undefined : (await answer.json()).error
+  said.textContent = told === undefined ? done : told.message + (told.hint === undefined ? '' : ' ' + told.hint)
+  await refresh()
+}
+
+async function refresh() {
+  const fresh = new DOMParser().parseFromString(await (await fetch('/')).text(), 'text/html')
+  const parts = ['live', 'tables'].map((id) => [document.getElementById(id), fresh.getElementById(id)])
+  if (parts.some(([, next]) => next === null)) return
+  const focused = parts.some(([part]) => part.contains(document.activeElement)) ? document.activeElement.id : ''
+  for (const [part, next] of parts) {
+    const scrolled = [...part.querySelectorAll('.overflow-auto')].map((each) => each.scrollLeft)
+    part.replaceChildren(...next.childNodes)
+    part.querySelectorAll('.overflow-auto').forEach((each, at) => { each.scrollLeft = scrolled[at] ?? 0 })
+  }
+  if (focused !== '') (document.getElementById(focused) ?? document.getElementById('requests'))?.focus()
+  const from = Number(log.dataset.next)
+  const freshLog = fresh.getElementById('log')
+  const count = Math.min(Number(freshLog.dataset.next) - from, freshLog.children.length)
+  if (count <= 0) return
+  const atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 8
+  log.append(...[...freshLog.children].slice(-count))
+  while (log.children.length > mostEntries) log.firstElementChild.remove()
+  log.dataset.next = freshLog.dataset.next
+  if (atEnd) log.scrollTop = log.scrollHeight
+}
+
+document.addEventListener('submit', (event) => {
+  event.preventDefault()
+  const form = event.target
+  const given = new FormData(form)
+  const control = form.dataset.control
+  if (control === 'advance') {
+    void post('advance', { ms: Number(given.get('minutes')) * 60000 }, 'The clock was advanced.')
+  } else if (control === 'scenario') {
+    void post('inject', { scenario: given.get('scenario') }, 'The next request follows ' + given.get('scenario') + '.')
+  } else if (control === 'fault') {
+    void post('inject', { on: given.get('on'), fault: JSON.parse(given.get('fault')) }, 'The fault applies to the next matching call.')
+  } else {
+    void post('clear-faults', {}, 'All faults are cleared.')
+  }
+})
+
+document.addEventListener('click', (event) => {
+  const button = event.target.closest('button[data-post]')
+  if (button === null) return
+  void post(button.dataset.post, JSON.parse(button.dataset.body), button.getAttribute('aria-label') + ': done.')
+})
+
+for (;;) {
+  await new Promise((resolve) => setTimeout(resolve, everyMs))
+  if (document.visibilityState === 'visible') await refresh().catch(() => { said.textContent = 'The sandbox does not answer.' })
+}
+`

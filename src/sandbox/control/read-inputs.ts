@@ -1,0 +1,244 @@
+import { readFile, stat } from 'node:fs/promises'
+
+import { parseDocument, visit } from 'yaml'
+import { z } from 'zod'
+
+import { issueInWords } from '../../contract/issue-words.ts'
+import { fieldTypes } from '../../contract/package-schema.ts'
+import { deepestNesting } from '../../contract/parse-json.ts'
+import { InvalidInputError, IoError, UsageError } from '../../errors/kinds.ts'
+import { checkedChoice, type Choices } from '../service/rules.ts'
+import { checkedWebhookUrl } from '../service/delivery.ts'
+import type { Fixture } from './fixture.ts'
+
+const levels = { none: 0, administrator: 2, requestor: 3, contributor: 4, analyst: 5 } as const
+
+const level = z.union([
+  z.enum(Object.keys(levels) as (keyof typeof levels)[]).transform((name) => levels[name]),
+  z.literal([0, 1, 2, 3, 4, 5]),
+])
+const product = z.enum(['bgc', 'exit', 'integration', 'pulse', 'reference'])
+const role = z.enum(['owner', 'admin', 'support', 'member'])
+
+const user = z.strictObject({
+  email: z.email(),
+  first_name: z.string().default(''),
+  last_name: z.string().default(''),
+  role: role.default('member'),
+  permissions: z.partialRecord(product, level).optional(),
+  teams: z.array(z.string()).optional(),
+  job_title: z.string().optional(),
+  active: z.boolean().optional(),
+})
+
+const field = z.strictObject({
+  type: z.enum(fieldTypes),
+  required: z.boolean().default(false),
+  description: z.string().default(''),
+})
+
+const pack = z.strictObject({
+  id: z.int(),
+  name: z.string(),
+  status: z.enum(['ACTIVE', 'INACTIVE', 'DISABLED']).optional(),
+  roles: z.array(role).optional(),
+  details: z
+    .strictObject({
+      reference_survey: z
+        .strictObject({
+          id: z.int(),
+          name: z.string().nullable().default(null),
+          min_referees: z.int().positive().default(1),
+        })
+        .nullable()
+        .optional(),
+      background_checks: z
+        .array(
+          z.strictObject({
+            check_name: z.string().nullable().default(null),
+            partner_name: z.string().nullable().default(null),
+          }),
+        )
+        .optional(),
+    })
+    .optional(),
+  additional_information: z
+    .array(
+      z.strictObject({ display_name: z.string(), code: z.string(), fields: z.record(z.string(), field) }),
+    )
+    .optional(),
+})
+
+/** "API keys are 32-character opaque values." */
+const key = z.strictObject({ key: z.string().length(32), revoked: z.boolean().optional() })
+
+const webhookUrl = z.string().superRefine((text, context) => {
+  try {
+    checkedWebhookUrl(text)
+  } catch (error) {
+    context.addIssue(error instanceof Error ? error.message : String(error))
+  }
+})
+
+const organisation = z.strictObject({
+  name: z.string(),
+  credits: z.int().nonnegative().nullable().optional(),
+  trial: z.enum(['none', 'running', 'expired']).optional(),
+  subscription: z.enum(['active', 'inactive']).optional(),
+  webhook: z.strictObject({ url: webhookUrl.optional(), secret: z.string().min(1).optional() }).optional(),
+  keys: z
+    .array(
+      z.union([
+        key,
+        z
+          .string()
+          .length(32)
+          .transform((text) => ({ key: text })),
+      ]),
+    )
+    .optional(),
+  teams: z.array(z.strictObject({ name: z.string(), active: z.boolean().optional() })).optional(),
+  users: z.array(user).min(1),
+  packages: z.array(pack).optional(),
+})
+
+/** YAML's parser takes seconds for more, and memory for each bracket. */
+const mostBytes = 256 * 1024
+const mostAliases = 100
+
+const fixture = z.strictObject({ organisations: z.array(organisation).min(1) })
+
+/**
+ * Reads a fixture from a JSON or YAML file (JSON is YAML). Throws UsageError where there is no such file,
+ * IoError where it cannot be read, InvalidInputError, with line or path, where it does not say what a fixture says.
+ */
+export async function readFixture(path: string): Promise<Fixture> {
+  let text: string | undefined
+  try {
+    text = (await stat(path)).size > mostBytes ? undefined : await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new UsageError(`there is no fixture ${path}`, { hint: 'Check the path.' })
+    }
+    throw new IoError(`the fixture ${path} cannot be read`, {
+      hint: 'Check the path and that you may read the file.',
+      cause: error,
+    })
+  }
+  if (text === undefined) throw tooMuch(`the fixture ${path} is larger than ${mostBytes} bytes`)
+  return parseFixture(text)
+}
+
+/** The same from a text. */
+export function parseFixture(text: string): Fixture {
+  const parsed = fixture.safeParse(parseYaml(text))
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new InvalidInputError(`the fixture's ${pathOf(issue?.path ?? [])}: ${issueInWords(issue)}`, {
+      hint: 'Nothing was started. Fix the fixture.',
+    })
+  }
+  const { organisations } = parsed.data
+  refuseTwice(
+    organisations.flatMap(({ packages }) => (packages ?? []).map(({ id }) => id)),
+    (id) => `the package id ${id}`,
+  )
+  refuseTwice(
+    organisations.flatMap(({ keys }) => (keys ?? []).map((entry) => entry.key)),
+    () => 'an API key',
+  )
+  for (const { users, teams } of organisations) {
+    refuseTwice(
+      users.map(({ email }) => email.toLowerCase()),
+      (email) => `the e-mail "${email}"`,
+    )
+    refuseUnknownTeams(
+      users.flatMap((one) => one.teams ?? []),
+      (teams ?? []).map(({ name }) => name),
+    )
+  }
+  return parsed.data
+}
+
+function parseYaml(text: string): unknown {
+  if (hasManyOpenBrackets(text)) throw tooMuch(`the fixture has more than ${deepestNesting} open brackets`)
+  // Its own search for a name twice compares each with each: minutes for a file of 256 KiB.
+  const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error' })
+  const [error] = document.errors
+  if (error !== undefined) {
+    const [start] = error.linePos ?? []
+    const where = start === undefined ? '' : ` at line ${start.line}, column ${start.col}`
+    throw new InvalidInputError(`the fixture is neither JSON nor YAML${where}`, {
+      hint: 'Fix the file there; nothing was started.',
+      cause: error,
+    })
+  }
+  visit(document, {
+    Map: (_, { items }) =>
+      refuseTwice(
+        items.map((item) => String(item.key)),
+        (name) => `"${name}"`,
+      ),
+  })
+  try {
+    return document.toJS({ maxAliasCount: mostAliases }) as unknown
+  } catch (failure) {
+    if (!(failure instanceof ReferenceError)) throw failure
+    if (failure.message.startsWith('Excessive')) throw tooMuch('the fixture has too many aliases of aliases')
+    throw new InvalidInputError('the fixture has an alias whose anchor is missing', {
+      hint: 'Nothing was started. Fix the fixture.',
+    })
+  }
+}
+
+/** Whatever stands in quotes: YAML has three kinds of them. */
+function hasManyOpenBrackets(text: string): boolean {
+  let depth = 0
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1
+    if (depth > deepestNesting) return true
+  }
+  return false
+}
+
+const tooMuch = (what: string): InvalidInputError =>
+  new InvalidInputError(what, { hint: 'Nothing was started. Give a smaller fixture.' })
+
+function pathOf(path: readonly PropertyKey[]): string {
+  const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
+  return text === '' ? 'text' : text.replace(/^\./, '')
+}
+
+function refuseTwice<T>(values: readonly T[], name: (value: T) => string): void {
+  const seen = new Set<T>()
+  for (const value of values) {
+    if (seen.has(value)) throw new InvalidInputError(`the fixture has ${name(value)} more than once`)
+    seen.add(value)
+  }
+}
+
+function refuseUnknownTeams(named: string[], known: string[]): void {
+  const unknown = named.find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  throw new InvalidInputError(`the fixture has a user in the team "${unknown}", but no such team`)
+}
+
+/** `name=choice`, repeated, or `seeded` alone. */
+export function readRules(rules: readonly string[]): Partial<Choices> | 'seeded' | undefined {
+  if (rules.length === 0) return undefined
+  if (rules.length === 1 && rules[0] === 'seeded') return 'seeded'
+  const chosen: Partial<Choices> = {}
+  for (const rule of rules) {
+    const equals = rule.indexOf('=')
+    if (equals === -1) {
+      throw new UsageError(`--rule: "${rule.slice(0, 60)}" is not NAME=CHOICE`, {
+        hint: 'List the names and choices with: refcheck sandbox rules',
+      })
+    }
+    Object.assign(chosen, checkedChoice(rule.slice(0, equals), rule.slice(equals + 1)))
+  }
+  return chosen
+}
+
+/** For those who start a sandbox and may not reach into its service. */
+export { networksOf } from '../service/networks.ts'

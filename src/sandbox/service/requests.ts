@@ -1,0 +1,193 @@
+import type { Context, Hono } from 'hono'
+
+import type { Check, Referee, RequestResource } from '../../contract/request.ts'
+import { appliesBeforeService, authenticate, type Call, type CallEnv, visiblePackage } from './call.ts'
+import { failure, ok, okText, okWith, readBody, refusals } from './answer.ts'
+import type { Caller, CheckRecord, PackageRecord, RequestRecord } from './state.ts'
+import type { Choice, Choices } from './rules.ts'
+import { createFault, scenariosOf } from './scenarios.ts'
+import { backgroundReport, refereeReport, type Service } from './service.ts'
+import { checkAdditionalInformation, parseCreateBody } from './validation.ts'
+
+export function addRequestRoutes(app: Hono<CallEnv>): void {
+  app.post('/v1/requests', async (context) => {
+    const created = await createRequest(context.req.raw, context.env)
+    return created === undefined
+      ? failure(500, 'internal server error')
+      : ok({ request_id: created.request_id, status: 'RECEIVED' }, 201)
+  })
+  const renderings = new Renderings()
+  app.get('/v1/requests/:id', (context) => read(context, renderings))
+}
+
+/** GET /v1/requests/{request_id} */
+function read(context: Context<CallEnv>, renderings: Renderings): Response {
+  const { service, now, publicUrl } = context.env
+  const { organisation } = authenticate(context.req.raw.headers, context.env)
+  const request = service.state.requests.get(service.idOf(context.req.param('id') ?? ''))
+  if (request === undefined || request.organisation_id !== organisation.id) throw refusals.notFound()
+  service.bringUpToDate(request, now)
+  const url = context.req.url
+  const origin = publicUrl ?? url.slice(0, url.indexOf('/', 8))
+  return okWith(renderings.text(request, service, now, origin))
+}
+
+/**
+ * POST /v1/requests: who asks, what for, on which terms; then it is kept. Undefined where a scenario
+ * keeps that from happening.
+ */
+async function createRequest(request: Request, call: Call): Promise<RequestRecord | undefined> {
+  const { service, now } = call
+  const { rules } = service.state.settings
+  const caller = authenticate(request.headers, call)
+  if (!isJson(request.headers.get('Content-Type') ?? '', rules)) {
+    throw refusals.invalid('Content-Type', 'must be application/json')
+  }
+  const body = parseCreateBody(await readBody(request, service.rule('body-limit')), rules)
+  const pack = visiblePackage(body.package_id, caller, service)
+  if (pack.status === 'DISABLED') throw refusals.notFound()
+  if (pack.status !== 'ACTIVE') throw refusals.invalid('package_id', 'package is not ACTIVE')
+  if (!mayOrder(caller, pack, service.rule('support-creates') === 'yes')) throw refusals.role()
+  checkAdditionalInformation(body.additional_information, pack.additional_information, rules)
+  requirePlan(caller)
+  const scenarios = [...scenariosOf(body.recipient.email), ...service.takeScenarios()]
+  call.fault ??= createFault(scenarios)
+  if (call.fault !== undefined && appliesBeforeService(call.fault)) return undefined
+  return service.accept(body, caller, pack, scenarios, now)
+}
+
+function isJson(header: string, rules: Choices): boolean {
+  const [type = ''] = header.toLowerCase().split(';')
+  if (type.trim() === 'application/json') return true
+  return rules['content-type'] === 'json-suffix' && /^application\/[\w.-]+\+json$/.test(type.trim())
+}
+
+/** Members need to be requestor or administrator of every product in the package. */
+function mayOrder({ user }: Caller, pack: PackageRecord, supportMay: boolean): boolean {
+  if (user.role === 'owner' || user.role === 'admin') return true
+  if (user.role === 'support') return supportMay
+  const orders = (level: number | undefined): boolean => level === 2 || level === 3
+  return (
+    (pack.reference_survey === null || orders(user.permissions.reference)) &&
+    (pack.background_checks.length === 0 || orders(user.permissions.bgc))
+  )
+}
+
+/** "organisation has insufficient credits, an expired trial, or an inactive subscription" (403). */
+function requirePlan({ organisation }: Caller): void {
+  if (organisation.subscription === 'inactive') throw refusals.subscription()
+  if (organisation.trial === 'expired') throw refusals.trialExpired()
+  if (organisation.credits !== null && organisation.credits < 1) throw refusals.noCredits()
+}
+
+/** The resource as clients read it; report URLs lead to `origin` and are signed afresh. */
+export function requestView(
+  request: RequestRecord,
+  service: Service,
+  now: number,
+  origin: string,
+): RequestResource {
+  return view(
+    request,
+    service.rule('created-at-form'),
+    (report) => `${origin}/v1/reports/${report}?t=${service.tokens.issue(report, now)}`,
+  )
+}
+
+/** What a read of a request says but for the tokens, which stand between the pieces. */
+interface Rendering {
+  /** While these are the same, so is the text. */
+  of: readonly [steps: number, applied: number, form: string, origin: string]
+  pieces: string[]
+  reports: string[]
+}
+
+/** A character that JSON carries as it is and that nobody's name holds. */
+const gap = '\u007F'
+const mostRenderings = 1000
+
+/**
+ * The texts of requests that are read again and again, as pollers do. Only tokens differ from read
+ * to read, so the rest is made once for each change of the request.
+ */
+class Renderings {
+  readonly #known = new Map<RequestRecord, Rendering>()
+
+  /** The whole answer to a read. */
+  text(request: RequestRecord, service: Service, now: number, origin: string): string {
+    const form = service.rule('created-at-form')
+    const of = [request.steps.length, request.applied, form, origin] as const
+    const known = this.#known.get(request)
+    const rendering =
+      known !== undefined && of.every((part, index) => part === known.of[index])
+        ? known
+        : this.#render(request, of)
+    const { pieces, reports } = rendering
+    if (pieces.length !== reports.length + 1) return okText(requestView(request, service, now, origin))
+    let text = pieces[0] ?? ''
+    for (let index = 0; index < reports.length; index += 1) {
+      text += service.tokens.issue(reports[index] ?? '', now) + (pieces[index + 1] ?? '')
+    }
+    return text
+  }
+
+  #render(request: RequestRecord, of: Rendering['of']): Rendering {
+    const [, , form, origin] = of
+    const reports: string[] = []
+    const resource = view(request, form as Choice<'created-at-form'>, (report) => {
+      reports.push(report)
+      return `${origin}/v1/reports/${report}?t=${gap}`
+    })
+    const rendering: Rendering = { of, pieces: okText(resource).split(gap), reports }
+    if (this.#known.size >= mostRenderings) this.#known.clear()
+    this.#known.set(request, rendering)
+    return rendering
+  }
+}
+
+function view(
+  request: RequestRecord,
+  form: Choice<'created-at-form'>,
+  signed: (report: string) => string,
+): RequestResource {
+  return {
+    request_id: request.request_id,
+    package_id: request.package_id,
+    status: request.status,
+    created_at: timestamp(request.created_at, form),
+    requester: { email: request.requester_email },
+    recipient: { ...request.recipient },
+    checks: request.checks.map((check) => checkView(check, signed)),
+  }
+}
+
+function checkView(check: CheckRecord, signed: (report: string) => string): Check {
+  const id = check.created ? check.id : null
+  if (check.type === 'reference') {
+    const references = check.referees.map(({ report_at, ...referee }): Referee => ({
+      ...referee,
+      report_pdf_url: report_at === null ? null : signed(refereeReport(check.id, referee.referee_id)),
+    }))
+    return { id, type: check.type, status: check.status, references }
+  }
+  return {
+    id,
+    type: check.type,
+    status: check.status,
+    partner_name: check.partner_name,
+    check_name: check.check_name,
+    report_pdf_url: check.report_at === null ? null : signed(backgroundReport(check.id)),
+  }
+}
+
+function timestamp(time: number, form: 'milliseconds' | 'seconds' | 'offset'): string {
+  const text = new Date(time).toISOString()
+  switch (form) {
+    case 'milliseconds':
+      return text
+    case 'seconds':
+      return text.replace(/\.\d{3}Z$/, 'Z')
+    case 'offset':
+      return text.replace(/Z$/, '+00:00')
+  }
+}

@@ -1,0 +1,214 @@
+import type { CheckInformation, FieldDefinition } from '../../contract/package-schema.ts'
+import { parseJson } from '../../contract/parse-json.ts'
+import type { AdditionalInformation, FieldValue, Recipient } from '../../contract/request-body.ts'
+import { Refusal, refusals } from './answer.ts'
+import type { Choices } from './rules.ts'
+
+/** A body of POST /v1/requests whose shape is right; the package has not been looked at. */
+export interface CreateBody {
+  package_id: number
+  recipient: Recipient
+  additional_information: AdditionalInformation[]
+}
+
+type Json = Record<string, unknown>
+
+const bodyFields = ['package_id', 'recipient', 'additional_information']
+const recipientFields = ['first_name', 'last_name', 'email', 'phone'] as const
+
+/** Reads the body field by field; the first one at fault is named in a 400. */
+export function parseCreateBody(text: string, rules: Choices): CreateBody {
+  const body = asObject(jsonOf(text), 'body')
+  refuseUnknown(body, bodyFields, '')
+  const packageId = requireString(body, 'package_id', 'package_id')
+  if (!Number.isSafeInteger(packageId)) throw refusals.invalid('package_id', 'must be an integer')
+  return {
+    package_id: packageId as number,
+    recipient: parseRecipient(requireString(body, 'recipient', 'recipient'), rules),
+    additional_information: parseInformation(body['additional_information'], rules),
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    throw new Refusal(400, 'body: must be valid JSON')
+  }
+}
+
+function parseRecipient(value: unknown, rules: Choices): Recipient {
+  const recipient = asObject(value, 'recipient')
+  refuseUnknown(recipient, recipientFields, 'recipient.')
+  const text = (name: (typeof recipientFields)[number]): string => {
+    const path = `recipient.${name}`
+    const given = asText(requireString(recipient, name, path), path, rules)
+    if (given.trim() === '' && rules['blank-text'] === 'refused') {
+      throw refusals.invalid(path, 'must not be empty')
+    }
+    if (/\p{Cc}/u.test(given) && rules['control-characters'] === 'refused') {
+      throw refusals.invalid(path, 'must not hold control characters')
+    }
+    return given
+  }
+  const parsed: Recipient = {
+    first_name: text('first_name'),
+    last_name: text('last_name'),
+    email: text('email'),
+    phone: text('phone'),
+  }
+  if (!isEmail(parsed.email, rules))
+    throw refusals.invalid('recipient.email', 'must be a valid email address')
+  if (!isPhone(parsed.phone)) throw refusals.invalid('recipient.phone', 'must be in E.164 format')
+  return parsed
+}
+
+/** "E.164 format with country calling code; at most 15 digits". */
+function isPhone(text: string): boolean {
+  return /^\+[1-9]\d{1,14}$/.test(text)
+}
+
+/** What a dot-atom of RFC 5322 consists of, and a label of a domain. */
+const ascii = {
+  atom: /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/,
+  label: /^[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/i,
+}
+/** The same with what RFC 6531 adds: letters, marks and digits of every script. */
+const international = {
+  atom: /^[\w\p{L}\p{M}\p{N}!#$%&'*+/=?^`{|}~-]+(\.[\w\p{L}\p{M}\p{N}!#$%&'*+/=?^`{|}~-]+)*$/u,
+  label: /^[\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u,
+}
+
+/** An address as mail takes it: a dot-atom, an @, a domain of two labels or more. */
+function isEmail(text: string, rules: Choices): boolean {
+  if (text.length > 254) return false
+  const { atom, label } = rules['email-form'] === 'international' ? international : ascii
+  const at = text.lastIndexOf('@')
+  const local = text.slice(0, at)
+  if (at < 1 || local.length > 64 || !atom.test(local)) return false
+  const labels = text.slice(at + 1).split('.')
+  return labels.length > 1 && labels.every((part) => label.test(part))
+}
+
+/** The array as sent: codes are told apart, their fields are checked later against the schema. */
+function parseInformation(value: unknown, rules: Choices): AdditionalInformation[] {
+  if (value === undefined || (value === null && rules['null-values'] === 'left-out')) return []
+  if (!Array.isArray(value)) throw refusals.invalid('additional_information', 'must be an array')
+  const seen = new Set<string>()
+  return value.map((entry: unknown, index) => {
+    const path = `additional_information[${index}]`
+    const information = asObject(entry, path)
+    refuseUnknown(information, ['code', 'fields'], `${path}.`)
+    const code = requireString(information, 'code', `${path}.code`)
+    if (typeof code !== 'string') throw refusals.invalid(`${path}.code`, 'must be a string')
+    if (seen.has(code)) throw refusals.invalid(`${path}.code`, 'appears more than once')
+    seen.add(code)
+    const fields = asObject(requireString(information, 'fields', `${path}.fields`), `${path}.fields`)
+    return { code, fields: fields as Record<string, FieldValue> }
+  })
+}
+
+function asObject(value: unknown, path: string): Json {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json
+  throw refusals.invalid(path, 'must be an object')
+}
+
+function asText(value: unknown, path: string, rules: Choices): string {
+  if (typeof value !== 'string') throw refusals.invalid(path, 'must be a string')
+  if (rules['text-limit'] === '255' && value.length > 255) {
+    throw refusals.invalid(path, 'must be at most 255 characters')
+  }
+  return value
+}
+
+function requireString(object: Json, name: string, path: string): unknown {
+  if (!Object.hasOwn(object, name)) throw refusals.invalid(path, 'is required')
+  return object[name]
+}
+
+/** "400 for an unknown or missing field" (GET /v1/packages/{id}/schema). */
+function refuseUnknown(object: Json, known: readonly string[], prefix: string): void {
+  const unknown = Object.keys(object).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw refusals.invalid(prefix + unknown, 'is not a known field')
+}
+
+/** "Check-specific information as defined by the package schema"; 400 where it does not fit. */
+export function checkAdditionalInformation(
+  given: readonly AdditionalInformation[],
+  wanted: readonly CheckInformation[],
+  rules: Choices,
+): void {
+  for (const [index, { code, fields }] of given.entries()) {
+    const path = `additional_information[${index}]`
+    const information = wanted.find((entry) => entry.code === code)
+    if (information === undefined) {
+      throw refusals.invalid(`${path}.code`, 'is not a check code of this package')
+    }
+    checkFields(fields, information, `${path}.fields`, rules)
+  }
+  for (const { code, fields } of wanted) {
+    if (given.some((entry) => entry.code === code)) continue
+    const missing = Object.entries(fields).find(([, { required }]) => required)
+    if (missing === undefined) continue
+    throw refusals.invalid(
+      `additional_information[${given.length}].fields.${missing[0]}`,
+      `is required by check code ${code}`,
+    )
+  }
+}
+
+function checkFields(
+  values: AdditionalInformation['fields'],
+  information: CheckInformation,
+  path: string,
+  rules: Choices,
+): void {
+  const { fields } = information
+  for (const name of Object.keys(values)) {
+    if (!Object.hasOwn(fields, name)) throw refusals.invalid(`${path}.${name}`, 'is not a known field')
+  }
+  for (const name of Object.keys(fields)) {
+    const definition = fields[name]
+    if (definition === undefined) continue
+    if (isGiven(values, name, definition, rules))
+      checkValue(values[name], definition, `${path}.${name}`, rules)
+    else if (definition.required) throw refusals.invalid(`${path}.${name}`, 'is required')
+  }
+}
+
+/** null for something optional counts as left out where the rule says so. */
+function isGiven(
+  values: AdditionalInformation['fields'],
+  name: string,
+  { required }: FieldDefinition,
+  rules: Choices,
+): boolean {
+  if (!Object.hasOwn(values, name)) return false
+  return values[name] !== null || required || rules['null-values'] === 'refused'
+}
+
+const articles: Record<string, string> = { integer: 'an integer', array: 'an array', object: 'an object' }
+
+function checkValue(value: unknown, { type, required }: FieldDefinition, path: string, rules: Choices): void {
+  if (!hasType(value, type)) throw refusals.invalid(path, `must be ${articles[type] ?? `a ${type}`}`)
+  if (typeof value !== 'string') return
+  if (required && value.trim() === '' && rules['blank-text'] === 'refused')
+    throw refusals.invalid(path, 'must not be empty')
+  if (rules['text-limit'] === '255' && value.length > 255) {
+    throw refusals.invalid(path, 'must be at most 255 characters')
+  }
+}
+
+/** "One of string, integer, number, boolean, array, object." */
+function hasType(value: unknown, type: string): boolean {
+  switch (type) {
+    case 'integer':
+      return Number.isSafeInteger(value)
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value)
+    default:
+      return typeof value === type
+  }
+}
