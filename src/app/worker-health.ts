@@ -43,12 +43,22 @@ export async function serveHealth(app: App, { host, port, quota }: Place): Promi
       contentType: metrics.contentType(),
     }),
   }
+  const shared = new Map<string, Promise<SmallAnswer>>()
+  /** A page is made once for all who ask for it at the same moment: figures cost more than a request. */
+  const answerOf = (path: string, page: () => Promise<SmallAnswer>): Promise<SmallAnswer> => {
+    const made = shared.get(path)
+    if (made !== undefined) return made
+    const answer = page().catch(() => ({ status: 503, text: 'the store cannot be used\n' }))
+    shared.set(path, answer)
+    void answer.then(() => setImmediate(() => shared.delete(path)))
+    return answer
+  }
   const listener = await serveSmallRequests(
     async ({ method, path }) => {
       const page = Object.hasOwn(pages, path) ? pages[path] : undefined
       if (page === undefined) return { status: 404, text: 'not found\n' }
       if (method !== 'GET' && method !== 'HEAD') return { status: 405, headers: { allow: 'GET' } }
-      return page().catch(() => ({ status: 503, text: 'the store cannot be used\n' }))
+      return answerOf(path, page)
     },
     { host, port, ...limits },
   )
