@@ -5,10 +5,10 @@ import type { App } from './app.ts'
 import { requireReading } from '../domain/agent/reading.ts'
 import { InternalError } from '../errors/kinds.ts'
 import { agentMark } from '../host/env.ts'
-import type { AgentPorts } from '../mcp/tools.ts'
+import type { AgentServices } from '../mcp/tools.ts'
 import type { Sink } from '../output/terminal.ts'
 import { Gate } from '../usecases/agent/gate.ts'
-import type { RunReading } from '../usecases/agent/ports.ts'
+import type { RunReading } from '../usecases/agent/run-reading.ts'
 import { planOwner } from './approval.ts'
 
 /** What a person allowed an agent when they started its server. */
@@ -25,10 +25,10 @@ export async function serveAgents(app: App, allowances: AgentAllowances, signal:
   // An agent is told of no key, whether or not a call has needed it yet.
   await app.services('session').catch(() => undefined)
   const { stream: input } = app.context.streams.stdin
-  await serveAgent(agentPorts(app, allowances), { input, output: outputStream(app), signal })
+  await serveAgent(agentServices(app, allowances), { input, output: outputStream(app), signal })
 }
 
-function agentPorts(app: App, allowances: AgentAllowances): AgentPorts {
+function agentServices(app: App, allowances: AgentAllowances): AgentServices {
   const { clock, random } = app.context
   return {
     ...allowances,

@@ -6,8 +6,8 @@ import type { Context } from './context.ts'
 import { InternalError, InterruptedError } from '../errors/kinds.ts'
 import { type Sink, type Streams, styled, type Terminal } from '../output/terminal.ts'
 import { shellWord } from '../domain/wording/shell-word.ts'
-import type { DemoEvent, DemoPorts, DemoRun } from '../usecases/demo/run.ts'
-import { sandboxPorts } from './sandbox.ts'
+import type { DemoEvent, DemoServices, DemoRun } from '../usecases/demo/run.ts'
+import { sandboxServices } from './sandbox.ts'
 
 interface DemoOptions {
   sink: Sink
@@ -18,13 +18,13 @@ interface DemoOptions {
 }
 
 /** A demo in a folder of its own, whose transcript goes to `sink`. */
-export async function demoPorts(
+export async function demoServices(
   context: Context,
   { sink, terminal, output, interruptedCode }: DemoOptions,
-): Promise<DemoPorts> {
+): Promise<DemoServices> {
   const home = await mkdtemp(join(tmpdir(), 'refcheck-demo-'))
   return {
-    sandbox: await sandboxPorts(context),
+    sandbox: await sandboxServices(context),
     home,
     output,
     onEvent: (event) => sink.write(transcript(event, terminal)),

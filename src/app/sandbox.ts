@@ -3,7 +3,7 @@ import { parseBaseUrl } from '../domain/session/session.ts'
 import { variable } from '../host/env.ts'
 import { processId } from '../host/process.ts'
 import type { RunningSandbox } from '../sandbox/control/client.ts'
-import type { SandboxPorts } from '../usecases/sandbox/start.ts'
+import type { SandboxServices } from '../usecases/sandbox/start.ts'
 import { resolveBaseUrl } from '../usecases/session/resolve.ts'
 import type { App } from './app.ts'
 
@@ -22,7 +22,7 @@ export const controlToken = ({ env }: Pick<Context, 'env'>): string | undefined 
   variable(env, 'REFCHECK_SANDBOX_TOKEN')
 
 /** What a sandbox of this process needs. */
-export async function sandboxPorts({ clock, random }: Context): Promise<SandboxPorts> {
+export async function sandboxServices({ clock, random }: Context): Promise<SandboxServices> {
   const { listen } = await import('../server/listen.ts')
   return {
     clock,

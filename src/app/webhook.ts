@@ -7,7 +7,7 @@ import type { OtherSecret } from '../domain/webhook/diagnose.ts'
 import { runProgram } from '../host/run-program.ts'
 import { hasFileModes } from '../host/machine.ts'
 import { otherWebhookSecrets, type WebhookSecret } from '../usecases/session/webhook-secret.ts'
-import type { DeliverPorts, ListenPorts } from '../usecases/webhook/listen.ts'
+import type { DeliverTargets, ListenServices } from '../usecases/webhook/listen.ts'
 import { readInput } from './input.ts'
 import { receiverAt } from './receiver.ts'
 
@@ -63,7 +63,7 @@ async function fromFile({ context, reporter, secrets }: App, file: string): Prom
 }
 
 /** What receiving and handing on needs. `exec`: the words of a program to run for each event. */
-export async function listenPorts(
+export async function listenServices(
   app: App,
   {
     forwardTo,
@@ -77,7 +77,7 @@ export async function listenPorts(
     exec: readonly string[] | undefined
     secret: string
   },
-): Promise<ListenPorts> {
+): Promise<ListenServices> {
   const [{ serveSmallRequests }, { delivering }] = await Promise.all([
     import('../server/small-requests.ts'),
     import('../usecases/webhook/listen.ts'),
@@ -86,10 +86,10 @@ export async function listenPorts(
   const { inbox } = await app.services('inbox')
   const to = forwardTo === undefined ? undefined : await receiverAt(app, forwardTo, '--forward-to', forwardCa)
   const env = exec === undefined ? {} : await app.childEnvironment()
-  const ports: DeliverPorts = {
+  const services: DeliverTargets = {
     to: to && { ...to, clock, secret },
     program: exec && ((event) => runProgram(exec, { env, input: event.body, timeoutMs: execPatienceMs })),
   }
   const isAsked = to !== undefined || exec !== undefined
-  return { inbox, clock, serve: serveSmallRequests, deliver: isAsked ? delivering(ports) : undefined }
+  return { inbox, clock, serve: serveSmallRequests, deliver: isAsked ? delivering(services) : undefined }
 }

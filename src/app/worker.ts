@@ -130,13 +130,13 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
     ...member,
     async send(batchId) {
       const named = { profile: name, batchId }
-      const ports = {
+      const services = {
         ...(await startServices(app, signal)),
         prompter: undefined,
         onNotice: ({ name: notice }: { name: string }) => onEvent({ name: 'notice', ...named, notice }),
         meter: { onStart: () => undefined, onEvent: rowTeller(named, onEvent) },
       }
-      return startBatch(ports, batchId, { isQueued: true })
+      return startBatch(services, batchId, { isQueued: true })
     },
     async refresh() {
       const parts = {

@@ -37,11 +37,11 @@ export default class Approve extends BaseCommand<typeof Approve> {
 
   async run(): Promise<void> {
     const { code } = this.args
-    const ports = await startApproval(this.app, code)
-    const plan = await approvablePlan(ports, code)
+    const services = await startApproval(this.app, code)
+    const plan = await approvablePlan(services, code)
     this.app.reporter.note(plannedText(plan))
     const { what } = plan
-    return what.kind === 'order' ? this.order(ports, plan, what.body) : this.batch(ports, plan, what)
+    return what.kind === 'order' ? this.order(services, plan, what.body) : this.batch(services, plan, what)
   }
 
   private async order(approval: Approval, plan: OrderPlan, body: string): Promise<void> {

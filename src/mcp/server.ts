@@ -14,8 +14,8 @@ import { type Told, toldToAgent } from '../domain/agent/told.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { failureJson } from '../output/failure.ts'
 import { jsonSchemaOf } from '../output/schemas/document.ts'
-import type { Ran } from '../usecases/agent/ports.ts'
-import { type AgentPorts, type JobTool, jobTools, type ReadTool, readTools } from './tools.ts'
+import type { Ran } from '../usecases/agent/run-reading.ts'
+import { type AgentServices, type JobTool, jobTools, type ReadTool, readTools } from './tools.ts'
 
 type Input = Record<string, unknown>
 
@@ -27,7 +27,7 @@ const instructions = [
 
 /** Speaks the protocol on these streams until the client goes away or `signal` is aborted. */
 export async function serveAgent(
-  ports: AgentPorts,
+  services: AgentServices,
   { input, output, signal }: { input: Readable; output: Writable; signal: AbortSignal },
 ): Promise<void> {
   const transport = new StdioServerTransport(input, output)
@@ -37,14 +37,14 @@ export async function serveAgent(
     input.once('error', () => resolve())
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
-  const handle: StdioServerHandle = serveStdio(() => agentServer(ports), { transport })
+  const handle: StdioServerHandle = serveStdio(() => agentServer(services), { transport })
   await ended
   await handle.close()
 }
 
 /** All that an agent can do, on one connection. */
-function agentServer(ports: AgentPorts): McpServer {
-  const server = new McpServer({ name: 'refcheck', version: ports.version }, { instructions })
+function agentServer(services: AgentServices): McpServer {
+  const server = new McpServer({ name: 'refcheck', version: services.version }, { instructions })
   for (const tool of allTools()) {
     server.registerTool(
       tool.name,
@@ -60,10 +60,10 @@ function agentServer(ports: AgentPorts): McpServer {
           openWorldHint: false,
         },
       },
-      async (input: Input, context: ServerContext) => called(ports, tool, input, context),
+      async (input: Input, context: ServerContext) => called(services, tool, input, context),
     )
   }
-  addResources(server, ports)
+  addResources(server, services)
   for (const { name, title, description, input, text } of prompts) {
     server.registerPrompt(name, { title, description, argsSchema: input }, (given) => ({
       messages: [
@@ -88,21 +88,21 @@ function asJob({ line, stdin, ...tool }: ReadTool): Tool {
 }
 
 /** Whatever goes wrong is told as --json tells it, and nothing else of it. */
-async function called(ports: AgentPorts, tool: Tool, input: Input, context: ServerContext) {
+async function called(services: AgentServices, tool: Tool, input: Input, context: ServerContext) {
   const { signal } = context.mcpReq
   const progress = progressOf(context)
   const ran = await tool
-    .job({ ...ports, run: progress.through(ports.run) }, input, signal)
+    .job({ ...services, run: progress.through(services.run) }, input, signal)
     .catch((error: unknown): Ran => ({ code: 1, document: failureDocument(error) }))
   const document = ran.document ?? failureDocument(undefined)
-  const result = await told(ports, tool, input, { document, signal })
-  const content = [{ type: 'text' as const, text: resultText(result, ports.mark()) }]
+  const result = await told(services, tool, input, { document, signal })
+  const content = [{ type: 'text' as const, text: resultText(result, services.mark()) }]
   if (ran.isRefused === true || isFailure(document)) return { content, isError: true }
   return { content, structuredContent: { ...result } }
 }
 
 async function told(
-  { run, showsPersonalData, redact }: AgentPorts,
+  { run, showsPersonalData, redact }: AgentServices,
   { namesFrom, isAboutNobody }: Pick<Tool, 'namesFrom' | 'isAboutNobody'>,
   input: Input,
   { document, signal }: { document: unknown; signal: AbortSignal },
@@ -132,7 +132,7 @@ function progressOf({ mcpReq }: ServerContext) {
   }
   return {
     through:
-      (run: AgentPorts['run']): AgentPorts['run'] =>
+      (run: AgentServices['run']): AgentServices['run'] =>
       (argv, options) => {
         step()
         return run(argv, { ...options, onNote: step })
@@ -140,7 +140,7 @@ function progressOf({ mcpReq }: ServerContext) {
   }
 }
 
-function addResources(server: McpServer, ports: AgentPorts): void {
+function addResources(server: McpServer, services: AgentServices): void {
   const read = async (uri: URL, name: string, input: Input, signal: AbortSignal) => {
     const tool = allTools().find((each) => each.name === name)
     if (tool === undefined) throw new Error(`no tool ${name}`)
@@ -148,12 +148,12 @@ function addResources(server: McpServer, ports: AgentPorts): void {
     try {
       const parsed = tool.input.safeParse(input)
       document = parsed.success
-        ? (await tool.job(ports, parsed.data, signal)).document
+        ? (await tool.job(services, parsed.data, signal)).document
         : { error: { code: 'usage', message: 'the address of the resource is not one' } }
     } catch (error) {
       document = failureDocument(error)
     }
-    const result = await told(ports, tool, input, { document, signal })
+    const result = await told(services, tool, input, { document, signal })
     return { contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(result) }] }
   }
   const json = { mimeType: 'application/json' }

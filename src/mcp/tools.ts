@@ -7,12 +7,12 @@ import { UsageError } from '../errors/kinds.ts'
 import { answers } from '../output/schemas/answers.ts'
 import { allowedFile } from '../usecases/agent/allowed-file.ts'
 import { type PlanEnd, planFile, planOrder, planPeople } from '../usecases/agent/plan.ts'
-import type { Ran, RunReading } from '../usecases/agent/ports.ts'
+import type { Ran, RunReading } from '../usecases/agent/run-reading.ts'
 import type { AddPlanServices } from '../usecases/approval/add-plan.ts'
 import type { Services } from '../usecases/services.ts'
 
 /** What an agent's calls may reach. */
-export interface AgentPorts {
+export interface AgentServices {
   version: string
   run: RunReading
   /** Where `validate_file` and `plan_file` read; undefined: nowhere. */
@@ -227,7 +227,7 @@ export interface JobTool {
   answer: z.ZodType
   /** Whether it leaves anything on this machine. */
   keeps: boolean
-  job: (ports: AgentPorts, input: Record<string, unknown>, signal: AbortSignal) => Promise<Ran>
+  job: (services: AgentServices, input: Record<string, unknown>, signal: AbortSignal) => Promise<Ran>
   namesFrom?: (input: Record<string, unknown>) => string[][]
 }
 
@@ -256,10 +256,13 @@ export const jobTools: readonly JobTool[] = [
     answer: answers['batch validate'] ?? z.looseObject({}),
     keeps: false,
     namesFrom: () => [orderedRequests],
-    async job(ports, input, signal) {
+    async job(services, input, signal) {
       const { file, ...how } = input as FileInput
-      const path = await allowedFile(ports.files, file)
-      return ofFile(ports, await ports.run(['batch', 'validate', path, ...readingLine(how)], { signal }))
+      const path = await allowedFile(services.files, file)
+      return ofFile(
+        services,
+        await services.run(['batch', 'validate', path, ...readingLine(how)], { signal }),
+      )
     },
   },
   {
@@ -270,8 +273,8 @@ export const jobTools: readonly JobTool[] = [
     answer: planned,
     keeps: true,
     namesFrom: () => [orderedRequests],
-    job: async (ports, { body }, signal) =>
-      endOf(await planOrder({ ...ports, signal }, body as Record<string, unknown>)),
+    job: async (services, { body }, signal) =>
+      endOf(await planOrder({ ...services, signal }, body as Record<string, unknown>)),
   },
   {
     name: 'plan_people',
@@ -281,8 +284,8 @@ export const jobTools: readonly JobTool[] = [
     answer: planned,
     keeps: true,
     namesFrom: () => [orderedRequests],
-    job: async (ports, { package_id: id, people }, signal) =>
-      endOf(await planPeople({ ...ports, signal }, Number(id), people as Record<string, unknown>[])),
+    job: async (services, { package_id: id, people }, signal) =>
+      endOf(await planPeople({ ...services, signal }, Number(id), people as Record<string, unknown>[])),
   },
   {
     name: 'plan_file',
@@ -292,10 +295,10 @@ export const jobTools: readonly JobTool[] = [
     answer: planned,
     keeps: true,
     namesFrom: () => [orderedRequests],
-    async job(ports, input, signal) {
+    async job(services, input, signal) {
       const { file, ...how } = input as FileInput
-      const path = await allowedFile(ports.files, file)
-      return ofFile(ports, endOf(await planFile({ ...ports, signal }, path, readingLine(how))))
+      const path = await allowedFile(services.files, file)
+      return ofFile(services, endOf(await planFile({ ...services, signal }, path, readingLine(how))))
     },
   },
   {
@@ -364,7 +367,7 @@ function readingLine({
   ]
 }
 
-const ofFile = ({ showsPersonalData }: AgentPorts, ran: Ran): Ran =>
+const ofFile = ({ showsPersonalData }: AgentServices, ran: Ran): Ran =>
   showsPersonalData ? ran : { ...ran, document: maskFileFailure(ran.document) }
 
 const endOf = (end: PlanEnd): Ran =>

@@ -54,12 +54,12 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
     const { file, planned } = await readAsAnswered(choices, app.prompter(), async () => {
       const opened = await openBatchFile((await app.services('files')).files, this.args.file, choices)
-      const ports = await planServices(app)
-      const packageId = await packageFor(ports, opened, choices)
+      const services = await planServices(app)
+      const packageId = await packageFor(services, opened, choices)
       choices.packageId = packageId
-      const orders = await readOrders(ports, opened, choices, packageId)
+      const orders = await readOrders(services, opened, choices, packageId)
       const how = { choices, allowances: allowancesOf(flags), packageId, resultsFile: undefined }
-      return { file: opened, planned: await planBatch(ports, opened, orders, how) }
+      return { file: opened, planned: await planBatch(services, opened, orders, how) }
     })
     const { reporter } = app
     reporter.note(planText(planned.plan, file.name, reporter.terminal, flags['show-changes']))

@@ -67,8 +67,8 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
     const { row, events, reason, acknowledge } = this.flags
     const { app, context } = this
     const batchId = this.args.batch_id
-    const ports = await startServices(app, this.signal)
-    if (acknowledge !== undefined && !(await acknowledgeSecondOrder(ports, acknowledge))) {
+    const services = await startServices(app, this.signal)
+    if (acknowledge !== undefined && !(await acknowledgeSecondOrder(services, acknowledge))) {
       throw new NotFoundError(`request ${acknowledge} was not reported as a possible second order`, {
         hint: 'List the possible second orders with: refcheck batch reconcile',
       })
@@ -78,7 +78,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
         events === undefined
           ? undefined
           : requestIdsIn((await readInput(context, events, 'the events file')).toString('utf8'), events)
-      const found = await reconcileByEvidence(ports, { batchId, ids })
+      const found = await reconcileByEvidence(services, { batchId, ids })
       return this.answer(reconciledView(found), unsettled(found, batchId))
     }
     this.refuse(
@@ -87,7 +87,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
       'List the unknown rows with: refcheck request list --status unknown',
     )
     const answer = this.providersAnswer()
-    const done = await reconcileByDecision(ports, { batchId: batchId ?? '', row, answer, reason })
+    const done = await reconcileByDecision(services, { batchId: batchId ?? '', row, answer, reason })
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }
 

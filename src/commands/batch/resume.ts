@@ -26,16 +26,16 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
   async run(): Promise<void> {
     const { app, flags } = this
     const stored = await app.services('batches', 'waiting', 'ledger', 'clock')
-    const ports = await startServices(app, this.signal)
+    const services = await startServices(app, this.signal)
     const found = await findBatch(stored, this.args.batch_id)
-    await hearAgain(ports, ports.files, found)
+    await hearAgain(services, services.files, found)
     const batch = await findToRun(stored, found.id)
     const { pending } = batch.counts
     if (pending > 0) {
       const question = orderQuestion(await leftToOrder(stored, batch), (await app.services('api')).api)
       await this.confirm(question, flags.yes)
     }
-    const done = await startBatch(ports, batch.id, { max: flags.max })
+    const done = await startBatch(services, batch.id, { max: flags.max })
     this.answer(await standingView(app, done.batch, flags.json), done.failure)
   }
 }

@@ -68,7 +68,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     )
     const { file, end } = await readAsAnswered(choices, app.prompter(), async () => {
       const opened = await this.file(choices)
-      const ports = { ...(await planServices(app)), signal: this.signal }
+      const services = { ...(await planServices(app)), signal: this.signal }
       const how = {
         columns: opened.columns,
         isReadingSaid: flags.plan !== undefined || saysReading(said),
@@ -78,7 +78,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
         results: flags.results,
         errorsCommand: () => errorsCommand(this.args.file ?? '-', opened.columns),
       }
-      return { file: opened.file, end: await orderFile(ports, talk(opened.file.name), opened.file, how) }
+      return { file: opened.file, end: await orderFile(services, talk(opened.file.name), opened.file, how) }
     })
     if (end.kind === 'known') return this.answer(await standingView(app, end.batch, flags.json))
     if (end.kind === 'unstarted') {
@@ -88,8 +88,8 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     await this.carryOn(end.batchId, file, end.isPlanned)
   }
   protected async carryOn(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
-    const ports = await startServices(this.app, this.signal)
-    const done = await startBatch(ports, batchId, { file, max: this.flags.max, isPlanned })
+    const services = await startServices(this.app, this.signal)
+    const done = await startBatch(services, batchId, { file, max: this.flags.max, isPlanned })
     this.answer(await standingView(this.app, done.batch, this.flags.json), done.failure)
   }
 

@@ -54,9 +54,9 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
     const { file, orders, plan, onNotice } = await readAsAnswered(choices, app.prompter(), async () => {
       const opened = await openBatchFile(files, this.args.file, choices)
-      const ports = { ...(await planServices(app)), signal: this.signal }
-      choices.packageId = await packageFor(ports, opened, choices)
-      const understood = await readOrders(ports, opened, choices, choices.packageId)
+      const services = { ...(await planServices(app)), signal: this.signal }
+      choices.packageId = await packageFor(services, opened, choices)
+      const understood = await readOrders(services, opened, choices, choices.packageId)
       const { packageId } = choices
       const how = {
         choices,
@@ -65,8 +65,8 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
         resultsFile: undefined,
         isCheck: true,
       }
-      const planned = await planBatch(ports, opened, understood, how)
-      return { file: opened, orders: understood, plan: planned.plan, onNotice: ports.onNotice }
+      const planned = await planBatch(services, opened, understood, how)
+      return { file: opened, orders: understood, plan: planned.plan, onNotice: services.onNotice }
     })
     if (flags.errors !== undefined) {
       const path = await writeBatchErrors({ ...files, onNotice }, orders.sheet, plan.check, flags.errors)

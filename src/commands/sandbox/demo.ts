@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { Flags } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
-import { demoPorts } from '../../app/demo.ts'
+import { demoServices } from '../../app/demo.ts'
 import { documentView } from '../../output/views/schema.ts'
 import { exitCodes } from '../../cli/failures.ts'
 
@@ -24,13 +24,13 @@ export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
     const { streams, cwd } = this.context
     const sink = json ? streams.stderr : streams.stdout
     const { runDemo } = await import('../../usecases/demo/run.ts')
-    const ports = await demoPorts(this.context, {
+    const services = await demoServices(this.context, {
       sink,
       terminal: this.terminalAt(sink),
       interruptedCode: exitCodes.interrupted,
       output: output === undefined ? undefined : resolve(cwd, output),
     })
-    const result = await runDemo(ports)
+    const result = await runDemo(services)
     if (json) this.answer(documentView(result))
   }
 }

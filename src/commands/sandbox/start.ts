@@ -7,7 +7,7 @@ import { reachFlags, tlsFlags, tlsPair } from '../../cli/flags/server.ts'
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { login as logIn } from '../../usecases/session/login.ts'
 import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
-import { controlToken, sandboxPorts } from '../../app/sandbox.ts'
+import { controlToken, sandboxServices } from '../../app/sandbox.ts'
 import { sandboxView } from '../../output/views/sandbox.ts'
 
 const sandboxProfile = 'sandbox'
@@ -71,7 +71,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
     const { signal } = this
     this.lasts()
     const { startSandbox } = await import('../../usecases/sandbox/start.ts')
-    const server = await startSandbox(await sandboxPorts(this.context), {
+    const server = await startSandbox(await sandboxServices(this.context), {
       host: this.flags.host,
       port,
       allowHttpFrom: this.flags['allow-http-from'],

@@ -26,9 +26,9 @@ export default class StoreMove extends BaseCommand<typeof StoreMove> {
 
   async run(): Promise<void> {
     const { from, to } = this.args
-    const ports = await storeToMove(this.app, from, to)
-    const question = storeMoveQuestion(await ports.from.maintenance.info(), ports.to)
+    const services = await storeToMove(this.app, from, to)
+    const question = storeMoveQuestion(await services.from.maintenance.info(), services.to)
     const confirm = () => this.confirm(question, this.flags.yes)
-    this.answer(storeMovedView(await moveStore({ ...ports, confirm })))
+    this.answer(storeMovedView(await moveStore({ ...services, confirm })))
   }
 }

@@ -5,7 +5,7 @@ import { secretFileFlag } from '../../cli/flags/webhook.ts'
 import { authorityOf, tlsFlags, tlsPair } from '../../cli/flags/server.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
-import { listenPorts, webhookSecrets } from '../../app/webhook.ts'
+import { listenServices, webhookSecrets } from '../../app/webhook.ts'
 import { commandWords } from '../../domain/webhook/command-words.ts'
 import { deliveredText, keptEventView, listeningEnd, unreadEnd } from '../../output/views/webhook.ts'
 
@@ -66,13 +66,13 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     const most = flags['max-events'] ?? Number.POSITIVE_INFINITY
     const full = new AbortController()
     const kept = { count: 0 }
-    const ports = await listenPorts(app, {
+    const services = await listenServices(app, {
       secret,
       forwardTo: flags['forward-to'],
       forwardCa: await authorityOf(this.context, flags['forward-ca'], '--forward-ca'),
       exec: flags.exec === undefined ? undefined : commandWords(flags.exec, '--exec'),
     })
-    const listening = await startListening(ports, {
+    const listening = await startListening(services, {
       secret,
       baseUrl: await service(),
       host: flags.host,

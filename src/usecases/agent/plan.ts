@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import type { OrderPlan } from '../../domain/approval/order-plan.ts'
 import { plannedForAgent, type PlannedForAgent, planOfRows, planTitle } from '../../domain/agent/planned.ts'
 import { addPlan, type AddPlanServices } from '../approval/add-plan.ts'
-import type { Ran, RunReading } from './ports.ts'
+import type { Ran, RunReading } from './run-reading.ts'
 
 export interface Planning {
   run: RunReading
@@ -45,9 +45,9 @@ export async function planPeople(
   const ran = await run(['batch', 'run', '-', '--dry-run', `--package=${packageId}`], { stdin: rows, signal })
   const orders = pendingOf(ran)
   if (ran.code !== 0 || orders === 0) return { refused: ran }
-  const ports = await planning()
-  const what = { kind: 'batch', plan: planOfRows(rows, ports.owner.baseUrl, packageId), rows } as const
-  const plan = await kept({ planning: async () => ports, signal }, what, planTitle(orders, packageId))
+  const services = await planning()
+  const what = { kind: 'batch', plan: planOfRows(rows, services.owner.baseUrl, packageId), rows } as const
+  const plan = await kept({ planning: async () => services, signal }, what, planTitle(orders, packageId))
   return { planned: plannedForAgent(plan, { packageId, orders, review: ran.document }) }
 }
 

@@ -17,7 +17,7 @@ export interface ConformanceOptions {
   secondEmail: string | undefined
   noCreateEmail: string | undefined
   inactiveEmail: string | undefined
-  /** A user of another organisation; its key comes with the ports. */
+  /** A user of another organisation; its key comes from the environment. */
   foreignEmail: string | undefined
   recipients: NonNullable<Target['recipients']>
   allowCreate: boolean

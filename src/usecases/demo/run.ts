@@ -5,7 +5,7 @@ import { signatureHeader } from '../../contract/headers.ts'
 import { type WebhookEvent, webhookEvent } from '../../contract/event.ts'
 import { IncompleteError, InternalError } from '../../errors/kinds.ts'
 import { makeFolders } from '../../disk/folders.ts'
-import { type SandboxPorts, type SandboxServer, startSandbox } from '../sandbox/start.ts'
+import { type SandboxServices, type SandboxServer, startSandbox } from '../sandbox/start.ts'
 
 /** A demo as it goes, for whoever shows it. */
 export type DemoEvent =
@@ -14,8 +14,8 @@ export type DemoEvent =
   /** A command line, as a person would type it. */
   | { name: 'typed'; argv: readonly string[] }
 
-export interface DemoPorts {
-  sandbox: SandboxPorts
+export interface DemoServices {
+  sandbox: SandboxServices
   /** A folder that is new and private. */
   home: string
   /** Absolute folder for the PDFs; in `home` where undefined. */
@@ -59,19 +59,19 @@ const mistaken = ['Mei', 'Tanaka', 'mei.tanaka@example.com', '090 1234 5678'] as
  * The main job, from end to end, on a sandbox, profile and store of its own: every line is a command
  * line that runs as if a person had typed it. Nothing is left running; only the PDFs stay.
  */
-export async function runDemo(ports: DemoPorts): Promise<DemoResult> {
-  const { home } = ports
+export async function runDemo(services: DemoServices): Promise<DemoResult> {
+  const { home } = services
   const deliveries: Delivery[] = []
-  const receiver = await ports.sandbox.listen((request) => receive(request, deliveries))
-  const server = await startSandbox(ports.sandbox, { port: 0, speed, webhookUrl: `${receiver.url}/hook` })
+  const receiver = await services.sandbox.listen((request) => receive(request, deliveries))
+  const server = await startSandbox(services.sandbox, { port: 0, speed, webhookUrl: `${receiver.url}/hook` })
   try {
-    return await new Demo(ports, server, deliveries).run()
+    return await new Demo(services, server, deliveries).run()
   } finally {
     await server.close()
     await receiver.close()
     for (const part of ['config', 'data', 'event.json'])
       await rm(join(home, part), { recursive: true, force: true })
-    if (ports.output !== undefined) await rm(home, { recursive: true, force: true })
+    if (services.output !== undefined) await rm(home, { recursive: true, force: true })
   }
 }
 
@@ -83,18 +83,18 @@ async function receive(request: Request, deliveries: Delivery[]): Promise<Respon
 }
 
 class Demo {
-  readonly #ports: DemoPorts
+  readonly #services: DemoServices
   readonly #server: SandboxServer
   readonly #deliveries: Delivery[]
 
-  constructor(ports: DemoPorts, server: SandboxServer, deliveries: Delivery[]) {
-    this.#ports = ports
+  constructor(services: DemoServices, server: SandboxServer, deliveries: Delivery[]) {
+    this.#services = services
     this.#server = server
     this.#deliveries = deliveries
   }
 
   async run(): Promise<DemoResult> {
-    const reports = this.#ports.output ?? join(this.#ports.home, 'reports')
+    const reports = this.#services.output ?? join(this.#services.home, 'reports')
     makeFolders(reports, 0o700)
     this.#say(
       `A sandbox of the whole service runs at ${this.#server.url} for this demo. No real person is checked.`,
@@ -131,14 +131,14 @@ class Demo {
     )
     if (captured === undefined)
       throw new IncompleteError('the sandbox delivered no event for a finished request')
-    await writeFile(join(this.#ports.home, 'event.json'), captured.body, { mode: 0o600 })
+    await writeFile(join(this.#services.home, 'event.json'), captured.body, { mode: 0o600 })
     this.#say('Meanwhile the service delivered an event to our webhook. Is its signature valid?')
     await this.#type(['webhook', 'verify', 'event.json', '--signature', captured.signature])
   }
 
   /** Shows a command line, runs it, and returns what it printed. */
   async #type(argv: readonly string[], expected = 0): Promise<string> {
-    const { home, run, onEvent } = this.#ports
+    const { home, run, onEvent } = this.#services
     const { apiKey, userEmail, webhookSecret } = this.#server.sandbox.credentials
     onEvent({ name: 'typed', argv })
     const { code, printed } = await run(argv, {
@@ -157,7 +157,7 @@ class Demo {
   }
 
   #say(text: string): void {
-    this.#ports.onEvent({ name: 'said', text })
+    this.#services.onEvent({ name: 'said', text })
   }
 }
 

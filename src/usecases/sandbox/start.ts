@@ -4,14 +4,12 @@ import { ManualClock } from '../../sandbox/control/manual-clock.ts'
 import { networksOf, readFixture, readRules } from '../../sandbox/control/read-inputs.ts'
 import { createSandbox, type Sandbox } from '../../sandbox/control/embedded.ts'
 import type { SandboxOptions } from '../../sandbox/control/sandbox.ts'
-import type { Random } from '../../host/random.ts'
 import type { listen } from '../../server/listen.ts'
 import type { QuotaWindow } from '../../domain/quota/windows.ts'
 import { UsageError } from '../../errors/kinds.ts'
+import type { Services } from '../services.ts'
 
-export interface SandboxPorts {
-  clock: Clock
-  random: Pick<Random, 'bytes'>
+export interface SandboxServices extends Pick<Services, 'clock' | 'random'> {
   listen: typeof listen
   /** Opens the file that keeps the state. */
   openData: (path: string) => Promise<NonNullable<SandboxOptions['data']>>
@@ -74,13 +72,13 @@ const isReachable = (host: string | undefined, reach: SandboxOptions['reach']): 
 
 /** The sandbox and the server are made for each other here. */
 export async function startSandbox(
-  ports: SandboxPorts,
+  services: SandboxServices,
   options: SandboxServerOptions,
 ): Promise<SandboxServer> {
   const { port, tls, speed, quota, webhookUrl, seed, data, fixture } = options
-  const reach = reachOf(ports, options)
+  const reach = reachOf(services, options)
   const host = hostOf(options, reach)
-  const clock: Clock = options.manualClock ? new ManualClock(ports.clock.now()) : ports.clock
+  const clock: Clock = options.manualClock ? new ManualClock(services.clock.now()) : services.clock
   const sandbox = createSandbox({
     clock,
     speed,
@@ -90,13 +88,13 @@ export async function startSandbox(
     seed,
     rules: readRules(options.rules ?? []),
     fixture: fixture === undefined ? undefined : await readFixture(fixture),
-    data: data === undefined ? undefined : await ports.openData(data),
+    data: data === undefined ? undefined : await services.openData(data),
   })
   try {
     const answer = (request: Request, connection: Parameters<Sandbox['fetch']>[1]) =>
       sandbox.fetch(request, connection)
     const onError = (error: unknown) => sandbox.refuse(error)
-    const listener = await ports.listen(answer, { host, port, tls, onError })
+    const listener = await services.listen(answer, { host, port, tls, onError })
     // Every address of this machine is none that can be called.
     const url = listener.url.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, '//localhost:')
     return {
@@ -123,7 +121,7 @@ function addressOf(sandbox: Sandbox, base_url: string, reach: SandboxOptions['re
     : { ...address, control_token: reach.controlToken, public_url: reach.publicUrl }
 }
 
-function reachOf({ random }: SandboxPorts, options: SandboxServerOptions): SandboxOptions['reach'] {
+function reachOf({ random }: SandboxServices, options: SandboxServerOptions): SandboxOptions['reach'] {
   const { allowHttpFrom = [], publicUrl, controlToken } = options
   if (allowHttpFrom.length === 0 && publicUrl === undefined) return undefined
   if (controlToken !== undefined && controlToken.length < minTokenLength) {

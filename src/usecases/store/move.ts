@@ -9,10 +9,10 @@ import {
 import { unsound } from '../../domain/store/check.ts'
 import { NoAnswerError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { Random } from '../../host/random.ts'
 import type { Store } from '../../store/ledger/store.ts'
+import type { Services } from '../services.ts'
 
-export interface MovePorts {
+export interface MoveOptions extends Pick<Services, 'clock' | 'random'> {
   from: Store
   /** The new place as it was typed; undefined for a file, which is named by its path. */
   address: string | undefined
@@ -20,8 +20,6 @@ export interface MovePorts {
   confirm: () => Promise<void>
   /** Made where there is none; opened for the second time once it is filled. */
   openTo: () => Promise<Store>
-  clock: Pick<Clock, 'now'>
-  random: Pick<Random, 'uuid'>
 }
 
 /** What was moved, and proved. */
@@ -44,7 +42,7 @@ export async function moveStore({
   confirm,
   clock,
   random,
-}: MovePorts): Promise<MovedStore> {
+}: MoveOptions): Promise<MovedStore> {
   const source = await from.moving()
   const former = await source.leaving()
   if (former?.isDone === true) throw storeMoved(from.location, former)

@@ -13,10 +13,9 @@ import type { Hold } from '../../store/ledger/holds.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import { type DeliveryOptions, postEvent } from './send.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
+import type { Services } from '../services.ts'
 
-export interface ListenPorts {
-  inbox: Inbox
-  clock: Clock
+export interface ListenServices extends Pick<Services, 'inbox' | 'clock'> {
   serve: typeof serveSmallRequests
   /** Hands an event on; undefined where nobody asked for it. */
   deliver: ((event: InboxEvent) => Promise<Delivered>) | undefined
@@ -55,8 +54,8 @@ const maxBytes = 1024 * 1024
 const takeoverCheckMs = 5_000
 
 /** Starts a receiver with its relay. */
-export async function startListening(ports: ListenPorts, plan: ListenPlan): Promise<Listening> {
-  const { inbox, clock, deliver } = ports
+export async function startListening(services: ListenServices, plan: ListenPlan): Promise<Listening> {
+  const { inbox, clock, deliver } = services
   const stop = new AbortController()
   const { signal } = stop
   const { mostAttempts, onDelivered } = plan
@@ -69,7 +68,7 @@ export async function startListening(ports: ListenPorts, plan: ListenPlan): Prom
     state.failure ??= failure
     broken.abort()
   }
-  const listener: Listener = await ports.serve(
+  const listener: Listener = await services.serve(
     receiver({
       inbox,
       key: signingKey(plan.secret),
@@ -98,7 +97,7 @@ export async function startListening(ports: ListenPorts, plan: ListenPlan): Prom
     },
   )
   const relayOptions = { signal, untilEmpty: () => state.finishing, onHeldUp: plan.onHeldUp }
-  const relaying = relay && relayAlone(ports, relay, relayOptions).catch(breakOff)
+  const relaying = relay && relayAlone(services, relay, relayOptions).catch(breakOff)
   return {
     url: `${listener.url}${plan.path}`,
     broken: broken.signal,
@@ -126,7 +125,7 @@ interface RelayingOptions {
  * process has for itself is waited for, unless the command is about to end.
  */
 async function relayAlone(
-  { inbox, clock }: ListenPorts,
+  { inbox, clock }: ListenServices,
   relay: Relay,
   { signal, untilEmpty, onHeldUp }: RelayingOptions,
 ): Promise<void> {
@@ -320,7 +319,7 @@ export class Relay {
 
 const forwardTimeoutMs = 10_000
 
-export interface DeliverPorts {
+export interface DeliverTargets {
   /** Where events are posted to. */
   to: Omit<DeliveryOptions, 'patienceMs'> | undefined
   /** Runs the person's program with the event on its standard input. */
@@ -328,7 +327,7 @@ export interface DeliverPorts {
 }
 
 /** Hands events on: to the URL with their own bytes and signature, then to the program. */
-export function delivering({ to, program }: DeliverPorts): (event: InboxEvent) => Promise<Delivered> {
+export function delivering({ to, program }: DeliverTargets): (event: InboxEvent) => Promise<Delivered> {
   // Of events that a program refuses after the URL has taken them.
   const posted = new Set<number>()
   return async (event) => {

@@ -47,12 +47,12 @@ const retireEveryMs = 24 * 60 * 60 * 1000
 const restMs = 60_000
 
 /** Sends what is queued and keeps requests fresh, a batch at a time for each key and keys side by side, until it is stopped. */
-export function work(ports: WorkOptions): Promise<void> {
-  return new Worker(ports).run()
+export function work(services: WorkOptions): Promise<void> {
+  return new Worker(services).run()
 }
 
 class Worker {
-  readonly #ports: WorkOptions
+  readonly #services: WorkOptions
   readonly #sending = new Map<string, Promise<void>>()
   readonly #reading = new Map<string, Promise<void>>()
   readonly #triedAt = new Map<string, number>()
@@ -62,13 +62,13 @@ class Worker {
   readonly #news: WakeableSleep
   #retiredAt: number | undefined
 
-  constructor(ports: WorkOptions) {
-    this.#ports = ports
-    this.#news = new WakeableSleep(ports.clock)
+  constructor(services: WorkOptions) {
+    this.#services = services
+    this.#news = new WakeableSleep(services.clock)
   }
 
   async run(): Promise<void> {
-    const { signal, profiles, onEvent, once } = this.#ports
+    const { signal, profiles, onEvent, once } = this.#services
     onEvent({ name: 'started', profiles: profiles.map(({ name }) => name) })
     await this.#listen()
     while (!signal.aborted) {
@@ -85,7 +85,7 @@ class Worker {
 
   /** A hint beside looking: what cannot be listened for now is found all the same. */
   async #listen(): Promise<void> {
-    const { inbox, onEvent } = this.#ports
+    const { inbox, onEvent } = this.#services
     try {
       await this.#news.listen(inbox, 'batch')
     } catch (error) {
@@ -94,12 +94,12 @@ class Worker {
   }
 
   async #pause(): Promise<void> {
-    await this.#news.sleep(lookEveryMs, this.#ports.signal).catch(() => undefined)
+    await this.#news.sleep(lookEveryMs, this.#services.signal).catch(() => undefined)
   }
 
   /** A store that cannot be read is looked at again. */
   async #look(): Promise<void> {
-    const { batches, onEvent } = this.#ports
+    const { batches, onEvent } = this.#services
     try {
       for (const batch of await batches.queued()) await this.#turn(batch)
     } catch (error) {
@@ -108,7 +108,7 @@ class Worker {
   }
 
   async #retire(): Promise<void> {
-    const { clock, retire, onEvent } = this.#ports
+    const { clock, retire, onEvent } = this.#services
     if (this.#retiredAt !== undefined && clock.monotonic() - this.#retiredAt < retireEveryMs) return
     this.#retiredAt = clock.monotonic()
     try {
@@ -120,7 +120,7 @@ class Worker {
   }
 
   async #turn(batch: Batch): Promise<void> {
-    const { batches, profiles, clock, onEvent } = this.#ports
+    const { batches, profiles, clock, onEvent } = this.#services
     const now = clock.now()
     const turn = turnOf(batch, now, this.#triedAt.get(batch.id))
     if (turn.kind === 'done') return batches.recordQueued(batch.id, undefined)
@@ -139,7 +139,7 @@ class Worker {
   }
 
   async #send(profile: WorkerProfile, { id, counts }: Batch): Promise<void> {
-    const { clock, onEvent } = this.#ports
+    const { clock, onEvent } = this.#services
     const named = { profile: profile.name, batchId: id }
     onEvent({ name: 'batch-started', ...named, pending: counts.pending })
     try {
@@ -153,7 +153,7 @@ class Worker {
   }
 
   #keepFresh(profile: WorkerProfile): void {
-    const { clock, refreshMs, once } = this.#ports
+    const { clock, refreshMs, once } = this.#services
     const { name } = profile
     const at = this.#readAt.get(name)
     const isDue = at === undefined || (!once && clock.monotonic() - at >= refreshMs)
@@ -167,7 +167,7 @@ class Worker {
 
   async #read(profile: WorkerProfile): Promise<void> {
     const { name, file } = profile
-    const { onEvent, signal } = this.#ports
+    const { onEvent, signal } = this.#services
     const failure = await profile.refresh().catch((error: unknown) => error)
     if (signal.aborted) return
     onEvent({ name: 'refreshed', profile: name, code: failure === undefined ? undefined : codeOf(failure) })
