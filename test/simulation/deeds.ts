@@ -106,10 +106,14 @@ export const orderOne: Deed = async (world, { ports }) => {
 }
 
 /** Events of the service come in, some of them twice. */
-export const receive: Deed = async (world, { ports }) => {
+export const receive: Deed = (world, process) => receiveSome(world, process, () => world.rng() < 0.6)
+
+export const receiveAll: Deed = (world, process) => receiveSome(world, process, () => true)
+
+async function receiveSome(world: World, { ports }: Process, comes: () => boolean): Promise<void> {
   const events = world.sandbox
     .requests()
-    .filter(() => world.rng() < 0.6)
+    .filter(comes)
     .map(({ request_id, status }) => ({
       receivedAt: ports.clock.now(),
       body: Buffer.from(JSON.stringify({ event: 'request.updated', request_id, status })),

@@ -11,6 +11,8 @@ export type Happened = Record<
   | 'first sent in a lost window'
   | 'machines lost'
   | 'clocks set'
+  | 'ordered elsewhere'
+  | 'read and brought back by no log'
   | 'not noticeable',
   number
 >
@@ -25,6 +27,8 @@ export const nothingHappened = (): Happened => ({
   'first sent in a lost window': 0,
   'machines lost': 0,
   'clocks set': 0,
+  'ordered elsewhere': 0,
+  'read and brought back by no log': 0,
   'not noticeable': 0,
 })
 

@@ -29,7 +29,9 @@ export async function judge(world: World): Promise<Verdict> {
     .requests()
     .filter(
       ({ request_id }) =>
-        !isKnown(world, submissions, request_id) && !world.isUnknowable(world.sentBy.get(request_id)),
+        !world.elsewhere.has(request_id) &&
+        !isKnown(world, submissions, request_id) &&
+        !world.isUnknowable(world.sentBy.get(request_id)),
     )
   for (const { request_id } of lost) broken.push(`nobody knows of request ${request_id}`)
   wrongIds(world, submissions)

@@ -8,6 +8,7 @@ import {
   orderOne,
   purgeOne,
   receive,
+  receiveAll,
   reconcileAll,
   replace,
   resume,
@@ -75,6 +76,8 @@ export async function simulate(
       await accepted(world)
     }
     calm(world)
+    // In some seeds alone, so that the others stay as they were.
+    if (seed % 4 === 0) await orderElsewhere(world)
     await peace(world)
     const { twice, lost, orders } = await judge(world)
     const { broken, everybody, kills, harmed, closed, trace, happened } = world
@@ -181,6 +184,11 @@ async function accepted(world: World, machine = world.machines.any()): Promise<v
   for (const each of machines.present) if (each !== machine) await isClosed(world, each)
   const store = await world.open(machine)
   const { closing, step, unreported } = await store.maintenance.examine()
+  if (closing?.missing?.length) {
+    world.happened['read and brought back by no log'] += 1
+    if (step !== 'reports' && step !== 'acceptance')
+      world.broken.push(`a store that lacks attempts which were read waits for ${step} alone`)
+  }
   if (closing !== undefined && step === 'reports') {
     const present = new Set(machines.present.map((each) => machines.logsOf(each)))
     for (const { path, id } of unreported)
@@ -204,6 +212,21 @@ function calm({ sandbox }: World): void {
   sandbox.clearFaults()
   sandbox.setCredits(null)
   sandbox.setUserActive(sandbox.credentials.userEmail, true)
+}
+
+/** Somebody orders a person with another program, and the store learns of it by an event: it orders that person no more. */
+async function orderElsewhere(world: World): Promise<void> {
+  const ordered = new Set(world.sandbox.requests().map((request) => world.humanOf(request)))
+  const human = world.everybody.find((each) => !ordered.has(each))
+  if (human === undefined) return
+  for (const machine of world.machines.present) await accepted(world, machine)
+  // The reads of requests that no row ordered are counted by the hour.
+  await world.clock.sleep(2 * 60 * 60_000)
+  if ((await world.orderElsewhere(human)) === undefined) return
+  world.happened['ordered elsewhere'] += 1
+  await sideBySide(world, [receiveAll, reconcileAll], () => Number.POSITIVE_INFINITY)
+  await sideBySide(world, [reconcileAll], () => Number.POSITIVE_INFINITY)
+  await world.endRound()
 }
 
 /** Nobody is in a hurry: whatever waits is gone on with, and whatever needs a person gets one who tells the truth. */

@@ -1,5 +1,5 @@
 import { Life, Turns } from './crash.ts'
-import { humanOf, type Human, humans, type OnOffer } from './people.ts'
+import { bodyFor, humanOf, type Human, humans, type OnOffer } from './people.ts'
 import { type Happened, type Loss, nothingHappened } from './happened.ts'
 import { type Machine, Machines } from './machines.ts'
 import type { StoreFiles } from './store-files.ts'
@@ -67,6 +67,8 @@ export class World {
   readonly allowing = new Set<string>()
   /** Which attempt a request of the service came of. */
   readonly sentBy = new Map<string, string>()
+  /** Requests that another program made, which the store knows by their events alone. */
+  readonly elsewhere = new Set<string>()
   /** What was done, call by call: the same for the same seed. */
   readonly trace: string[] = []
   readonly broken: string[] = []
@@ -130,6 +132,18 @@ export class World {
       busyMs,
       patienceMs,
     })
+  }
+
+  /** Another program orders a person; undefined where the service refuses it. */
+  async orderElsewhere(human: Human): Promise<string | undefined> {
+    const { clock, random, sandbox } = this
+    const http = simulatedWire(sandbox, { connects: () => true })
+    const { credentials } = sandbox
+    const api = connectApi({ http, clock, random, baseUrl, credentials, budgetMs: 60_000 })
+    await api.createRequest(Buffer.from(JSON.stringify(bodyFor(human.spellings[0]!, this.offer))))
+    const made = sandbox.requests().find((request) => this.humanOf(request) === human)?.request_id
+    if (made !== undefined) this.elsewhere.add(made)
+    return made
   }
 
   /** A process with everything the program has, mortal where it says `dieAt`. */
