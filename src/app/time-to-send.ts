@@ -10,7 +10,7 @@ export async function timeToSend(app: App, baseUrl: string): Promise<(creates: n
   })
   if (own?.session.baseUrl !== baseUrl) {
     const [{ secondsForCreates }, { emptyBook }, { windowsFor }] = await Promise.all([
-      import('../domain/quota/eta.ts'),
+      import('../domain/quota/book.ts'),
       import('../domain/quota/book.ts'),
       import('../domain/quota/windows.ts'),
     ])

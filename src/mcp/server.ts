@@ -10,7 +10,7 @@ import {
 import { serveStdio, type StdioServerHandle, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { z } from 'zod'
 
-import { type Told, toldToAgent } from '../domain/agent/told.ts'
+import { type Told, toldToAgent } from '../domain/agent/mask.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { failureJson } from '../output/failure.ts'
 import { jsonSchemaOf } from '../output/schemas/document.ts'

@@ -1,4 +1,4 @@
-import { postgresServer } from '../../src/domain/store/postgres-address.ts'
+import { postgresServer } from '../../src/domain/store/address.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { systemRandom } from '../../src/host/random.ts'
 import { Database } from '../../src/store/ledger/postgres/connection.ts'

@@ -4,10 +4,9 @@ import { Args, Flags } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
 import { readSecretLine } from '../../app/input.ts'
-import { setSetting } from '../../usecases/session/settings.ts'
+import { accountChange, setSetting } from '../../usecases/session/settings.ts'
 import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/config.ts'
-import { accountChange } from '../../usecases/session/account.ts'
 import { accountName, settingDefinitions } from '../../domain/session/setting-keys.ts'
 
 const secretKey = 'webhook-secret'

@@ -198,7 +198,7 @@ export interface BatchProgress {
   /** Of the rows that were to be sent at all. */
   settled: number
   toSend: number
-  /** Until the last row has been sent: see domain/quota/eta. */
+  /** Until the last row has been sent: see domain/quota/book. */
   secondsLeft: number
 }
 

@@ -3,7 +3,7 @@ import type { AdditionalInformation, FieldValue } from '../../contract/request-b
 import { checkFieldValue } from './field-value.ts'
 import { type FormField, titleOf } from './fields.ts'
 import { refusal, shown } from './problem.ts'
-import { answerIn } from './questions.ts'
+import { answerIn } from './implausible.ts'
 import { readRecipientField } from './recipient.ts'
 import { answerInWords } from './review.ts'
 import { type DraftBody, validateDraft } from './validate.ts'

@@ -2,7 +2,6 @@ import { dateExists, dateRule, looksLikeIsoDate } from '../../contract/date-form
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { FieldValue } from '../../contract/request-body.ts'
 import { type FormField, formFields, titleOf } from './fields.ts'
-import { answerIn } from './questions.ts'
 import type { DraftBody } from './validate.ts'
 
 const oldestYears = 120
@@ -69,4 +68,20 @@ function isEmpty(value: FieldValue): boolean {
   if (typeof value === 'string') return value.trim() === ''
   if (value === null) return true
   return typeof value === 'object' && Object.values(value).every(isEmpty)
+}
+
+/** What a request of this package is still to be asked for: the recipient first, then in the schema's order. */
+export function questionsFor(schema: PackageSchema, given: DraftBody): FormField[] {
+  return formFields(schema).filter((field) => answerIn(given, field) === undefined)
+}
+
+/** The value a body has for a field. */
+export function answerIn(body: DraftBody, { code, name }: FormField): FieldValue | undefined {
+  const names =
+    code === undefined
+      ? body.recipient
+      : body.additional_information?.find((entry) => entry.code === code)?.fields
+  return names !== undefined && Object.hasOwn(names, name)
+    ? (names as Record<string, FieldValue>)[name]
+    : undefined
 }

@@ -3,7 +3,7 @@ import { dateRule } from '../../contract/date-format.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { type FormField, formFields } from './fields.ts'
-import { partsIn } from './parts.ts'
+import { partsIn } from './pieces.ts'
 import { shown } from './problem.ts'
 import type { TemplateColumn } from '../sheet/cell.ts'
 

@@ -209,7 +209,7 @@ function spacingWait({ windows, toldAt, lastCallAt }: QuotaBook, now: number): n
 
 /** Milliseconds until the polls made so far allow one more. */
 function pollWait(book: QuotaBook, now: number): number {
-  const { calls } = longest(book)
+  const { calls } = longestWindow(book)
   const most = Math.max(1, Math.floor(calls * polling.burst))
   return (pollLevel(book, now) + 1 - most) / pollRate(book)
 }
@@ -221,11 +221,11 @@ function pollLevel(book: QuotaBook, now: number): number {
 
 /** Polls a millisecond. */
 function pollRate(book: QuotaBook): number {
-  const { calls, seconds } = longest(book)
+  const { calls, seconds } = longestWindow(book)
   return (calls * polling.rate) / (seconds * 1000)
 }
 
-function longest({ windows }: QuotaBook): QuotaWindow {
+function longestWindow({ windows }: QuotaBook): QuotaWindow {
   return windows.reduce((one, other) => (other.seconds > one.seconds ? other : one))
 }
 
@@ -285,4 +285,28 @@ function joined(parts: readonly [part: number, calls: number][]): [part: number,
   const sums = new Map<number, number>()
   for (const [part, calls] of parts) sums.set(part, (sums.get(part) ?? 0) + calls)
   return [...sums]
+}
+
+/** How much longer than a window its calls are held against it: a hundredth by which they are counted, and the way. */
+const heldMs = (seconds: number): number => seconds * 1010 + Math.min((seconds * 1000) / 60, 10_000)
+
+/**
+ * Seconds until the last of so many creates has its place, by the same book that gives the places. `callMs`: what
+ * one of them takes besides.
+ */
+export function secondsForCreates(kept: QuotaBook, creates: number, now: number, callMs = 0): number {
+  if (creates <= 0) return 0
+  const longest = kept.windows.reduce((one, other) => (other.seconds > one.seconds ? other : one))
+  // As many as the longest window holds again come one such window later.
+  const rounds = Math.floor((creates - 1) / longest.calls)
+  let book = kept
+  let at = now
+  for (let left = creates - rounds * longest.calls; left > 0;) {
+    const { state, waitMs } = claim(book, 'create', at)
+    book = state
+    if (waitMs === 0) left -= 1
+    at += waitMs === 0 ? callMs : waitMs
+  }
+  const ofRounds = Math.max(rounds * heldMs(longest.seconds), rounds * longest.calls * callMs)
+  return (at - now + ofRounds) / 1000
 }

@@ -1,5 +1,5 @@
 import { isLoopbackUrl } from '../../contract/loopback.ts'
-import { UsageError } from '../../errors/kinds.ts'
+import { ThrottledError, UsageError } from '../../errors/kinds.ts'
 
 /** A fixed window: so many calls in so many seconds ("Limits"). */
 export interface QuotaWindow {
@@ -33,4 +33,30 @@ export function parseWindows(text: string, what: string): QuotaWindow[] {
     }
     return { calls: Number(calls), seconds: Number(seconds) }
   })
+}
+
+/** For a wait that was not allowed. */
+export function quotaUsedUp(waitMs: number): ThrottledError {
+  const seconds = Math.ceil(waitMs / 1000)
+  return new ThrottledError(`the quota is used up for the next ${seconds} s`, {
+    retryAfter: seconds,
+    hint: `Nothing was sent. Run it again in ${seconds} s, or wait automatically with a longer --timeout.`,
+  })
+}
+
+/** What one key's use of its quota has come to, as the governor writes it: JSON, opaque to the store. */
+export type QuotaState = unknown
+
+/**
+ * Reads a state and says what it becomes. Called within a transaction, so it decides and does nothing else. `now`: the
+ * wall time of all who share the state, where that is not this machine's.
+ */
+type QuotaDecision = (state: QuotaState, now?: number) => { state: QuotaState; waitMs: number }
+
+/** A place in the quota that is taken together with what needs it. */
+export interface QuotaPlace {
+  /** Names a key without telling it: see `Quota.account`. */
+  account: string
+  /** `waitMs` above 0: there is no place yet, and nothing else is done. */
+  decide: QuotaDecision
 }

@@ -3,7 +3,7 @@ import { terminalStatuses } from '../../contract/statuses.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { IncompleteError, NotFoundError } from '../../errors/kinds.ts'
 import type { ReportRecord, ReportSubject } from './record.ts'
-import type { ReportTarget } from './targets.ts'
+import type { ReportTarget } from './source.ts'
 
 /** A report on disk; cli-contract, `report download --json`. */
 export interface StoredReport {

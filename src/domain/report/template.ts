@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import { UsageError } from '../../errors/kinds.ts'
-import { namePart, truncated, unreserved } from './name.ts'
-import { type ReportTarget, targetKey } from './targets.ts'
+import { type ReportTarget, targetKey } from './source.ts'
 
 /** What a template may name in braces, and what it becomes. */
 const fields: Readonly<Record<string, (target: ReportTarget) => string>> = {
@@ -109,4 +108,85 @@ function refuse(why: string): UsageError {
       .map((name) => `{${name}}`)
       .join(' ')}`,
   })
+}
+
+/**
+ * Which report has which file name in a folder. Two that would be called the same, also where a disk
+ * minds neither case nor the form of accents, get numbers in the order they are planned; a name that
+ * is on record stays its report's.
+ */
+export class FileNames {
+  readonly #owners = new Map<string, string>()
+  readonly #recorded = new Map<string, string>()
+  readonly #next = new Map<string, number>()
+
+  constructor(recorded: Iterable<{ key: string; file: string }>) {
+    for (const { key, file } of recorded) {
+      this.#owners.set(folded(file), key)
+      this.#recorded.set(key, file)
+    }
+  }
+
+  /** The name for a report that would like to be called `wanted`. */
+  assign(key: string, wanted: string): string {
+    const had = this.#recorded.get(key)
+    if (had !== undefined && isNumbered(had, wanted)) return had
+    const first = folded(wanted)
+    for (let number = this.#next.get(first) ?? 1; ; number += 1) {
+      const name = numbered(wanted, number)
+      if (this.#owners.has(folded(name))) continue
+      this.#owners.set(folded(name), key)
+      this.#next.set(first, number)
+      return name
+    }
+  }
+}
+
+/** Whether it is `wanted` itself or one of its numbered names. */
+function isNumbered(name: string, wanted: string): boolean {
+  const [, number = '1'] = /-([1-9]\d{0,8})\.pdf$/.exec(name) ?? []
+  return name === wanted || name === numbered(wanted, Number(number))
+}
+
+function folded(name: string): string {
+  return name.normalize('NFKC').toLowerCase().toUpperCase().normalize('NFC')
+}
+
+/** Bytes of a name's part that are kept; a few of them stay below the 255 of file systems. */
+const longestPart = 60
+
+/** Names Windows keeps for devices, whatever the extension ("Naming Files, Paths, and Namespaces"). */
+const reserved = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$)(?=\.|$)/i
+
+/** Text from the service as one part of a file name: nothing that any system treats as more than a letter. */
+export function namePart(text: string): string {
+  const plain = text
+    .slice(0, 400)
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-')
+    .replace(/^-+|-+$/g, '')
+  return unreserved(truncated(plain, longestPart).replace(/(?<!-)-+$/, ''))
+}
+
+/** The name of a report asked for by its ids alone. */
+export function plainReportName(checkId: string, refereeId: string | undefined): string {
+  const referee = refereeId === undefined ? '' : `-referee-${namePart(refereeId) || 'unnamed'}`
+  return `report-${namePart(checkId)}${referee}.pdf`
+}
+
+/** A name that Windows does not take for a device. */
+function unreserved(name: string): string {
+  return name.replace(reserved, '$&-')
+}
+
+/** At most `bytes` of UTF-8, cut between characters. */
+export function truncated(text: string, bytes: number): string {
+  let taken = 0
+  let end = 0
+  for (const character of text) {
+    taken += Buffer.byteLength(character)
+    if (taken > bytes) break
+    end += character.length
+  }
+  return text.slice(0, end)
 }

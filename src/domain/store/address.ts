@@ -1,7 +1,7 @@
-import { type PostgresServer, postgresServer } from './postgres-address.ts'
+import { isLoopbackHost } from '../../contract/loopback.ts'
 
 /** Where orders are recorded, as it is written in REFCHECK_STORE or the setting `store`. */
-export type StoreAddress =
+type StoreAddress =
   | { kind: 'memory' }
   /** As typed; relative to wherever it was typed. */
   | { kind: 'file'; path: string }
@@ -44,3 +44,145 @@ function postgres(text: string): StoreAddress {
   if ('why' in read) return { kind: 'none', why: read.why }
   return { kind: 'postgres', server: read.server }
 }
+
+/** A PostgreSQL database, as a `postgres://` URL names it. */
+export interface PostgresServer {
+  user: string
+  password: string | undefined
+  /** A name, an address (IPv6 without brackets), or the folder of a socket on this machine. */
+  host: string
+  port: number
+  database: string
+  tls: 'disable' | 'verify-full'
+  /** A PEM file; the authorities that Node knows when undefined. */
+  rootCertificate: string | undefined
+  /** The URL without its password and parameters. */
+  shown: string
+}
+
+type ReadServer = { server: PostgresServer } | { why: string }
+
+const form = 'the PostgreSQL address is not of the form postgres://user@host:5432/database'
+const encoded = `${form}; in a password, write @ : / ? # and % as %40 %3A %2F %3F %23 and %25`
+const knownParameters = ['host', 'password', 'sslmode', 'sslrootcert'] as const
+type Parameter = (typeof knownParameters)[number]
+
+const urlCharacter = String.raw`(?:[\p{L}\p{N}._~!$&'()*+,;=-]|%[0-9a-f]{2})`
+const shape = new RegExp(
+  String.raw`^postgres(?:ql)?://(?:(?<user>${urlCharacter}+)(?::(?<password>${urlCharacter}*))?@)?` +
+    String.raw`(?:(?<host>[a-z0-9._-]+|\[[0-9a-f:.]+\]))?(?::(?<port>\d{1,5}))?` +
+    String.raw`(?:/(?<database>${urlCharacter}*))?(?:\?(?<parameters>[^?#@]*))?$`,
+  'iu',
+)
+
+/**
+ * Reads a URL by libpq's rules, a stricter form and no guesses: of a password that was not encoded, a lenient reader
+ * takes the tail for the host. What does not fit is therefore refused without a word of it.
+ */
+export function postgresServer(url: string): ReadServer {
+  const parts = shape.exec(url)?.groups
+  if (parts === undefined) return { why: encoded }
+  const user = decoded(parts['user'] ?? '')
+  const database = decoded(parts['database'] ?? '')
+  const password = parts['password'] === undefined ? undefined : decoded(parts['password'])
+  const given = parametersOf(parts['parameters'] ?? '')
+  if (user === undefined || database === undefined || given === undefined) return { why: encoded }
+  if ('why' in given) return given
+  if (parts['password'] !== undefined && password === undefined) return { why: encoded }
+  if (user === '') return { why: `${form}: the user is missing` }
+  if (database === '') return { why: `${form}: the database is missing` }
+  const host = given.host ?? (parts['host'] ?? '').replace(/^\[(.*)\]$/, '$1')
+  if (host === '') return { why: `${form}: the host is missing` }
+  const port = Number(parts['port'] ?? 5432)
+  if (port < 1 || port > 65_535) return { why: `${form}: a port is a number from 1 to 65535` }
+  const tls = tlsOf(given.sslmode, host)
+  if (tls === undefined) return { why: tlsWanted(given.sslmode, host) }
+  const secret = given.password ?? password
+  return {
+    server: {
+      user,
+      password: secret === '' ? undefined : secret,
+      host,
+      port,
+      database,
+      tls,
+      rootCertificate: given.sslrootcert,
+      shown: shownAs({ user, host, port, database }),
+    },
+  }
+}
+
+/** A server on this machine, which needs no TLS. */
+const isLocal = (host: string): boolean => host.startsWith('/') || isLoopbackHost(host)
+
+function tlsOf(mode: string | undefined, host: string): PostgresServer['tls'] | undefined {
+  if (mode === 'verify-full') return 'verify-full'
+  return isLocal(host) && (mode === undefined || mode === 'disable') ? 'disable' : undefined
+}
+
+function tlsWanted(mode: string | undefined, host: string): string {
+  if (isLocal(host)) return 'sslmode must be "verify-full", or "disable" for a database on this machine'
+  return mode === undefined
+    ? 'the PostgreSQL address needs sslmode=verify-full, since the database is on another machine'
+    : 'sslmode must be "verify-full", since the database is on another machine'
+}
+
+function parametersOf(query: string): Partial<Record<Parameter, string>> | { why: string } | undefined {
+  const found: Partial<Record<Parameter, string>> = {}
+  for (const pair of query === '' ? [] : query.split('&')) {
+    const [name = '', ...rest] = pair.split('=')
+    const value = decoded(rest.join('='))
+    const known = knownParameters.find((each) => each === name)
+    if (known === undefined || found[known] !== undefined) {
+      return {
+        why: `the PostgreSQL address takes each of ${knownParameters.join(', ')} once, and no other parameter`,
+      }
+    }
+    if (value === undefined) return undefined
+    found[known] = value
+  }
+  if (found.host !== undefined && !found.host.startsWith('/')) {
+    return { why: 'host in the PostgreSQL address must be the folder of a socket' }
+  }
+  return found
+}
+
+/** Undefined where an escape is not UTF-8, or stands for a control character. */
+function decoded(part: string): string | undefined {
+  try {
+    const plain = decodeURIComponent(part)
+    return /\p{Cc}/u.test(plain) ? undefined : plain
+  } catch {
+    return undefined
+  }
+}
+
+function shownAs({
+  user,
+  host,
+  port,
+  database,
+}: Pick<PostgresServer, 'user' | 'host' | 'port' | 'database'>): string {
+  const place = host.startsWith('/') ? '' : `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const socket = host.startsWith('/') ? `?host=${host}` : ''
+  return `postgres://${encodeURIComponent(user)}@${place}/${encodeURIComponent(database)}${socket}`
+}
+
+/**
+ * The password of a passfile (`host:port:database:user:password` a line, `*` for any, `\` before `:` and `\`), by the
+ * first line that fits. A socket's host is `localhost` there.
+ */
+export function passwordIn(passfile: string, server: PostgresServer): string | undefined {
+  const host = server.host.startsWith('/') ? 'localhost' : server.host
+  const wanted = [host, String(server.port), server.database, server.user]
+  for (const line of passfile.split(/\r?\n/)) {
+    if (line === '' || line.startsWith('#')) continue
+    const fields = [...line.matchAll(/((?:\\.|[^:\\])*)(?::|$)/g)].map(([, field = '']) => field)
+    const [password] = fields.slice(4)
+    const fits = wanted.every((value, at) => fields[at] === '*' || unescaped(fields[at]) === value)
+    if (fits && password !== undefined && password !== '') return unescaped(password)
+  }
+  return undefined
+}
+
+const unescaped = (field: string | undefined): string | undefined => field?.replaceAll(/\\(.)/g, '$1')

@@ -7,8 +7,7 @@ import {
   type AttentionKind,
   groupedAttention,
 } from '../../domain/overview/attention.ts'
-import { type PersonRow, statusCounts } from '../../domain/overview/people.ts'
-import { timelineOf } from '../../domain/overview/timeline.ts'
+import { type PersonRow, statusCounts, timelineOf } from '../../domain/overview/people.ts'
 import type { PackageNames } from '../../domain/request/listing.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import type { Keep } from '../../domain/wording/kept-flags.ts'

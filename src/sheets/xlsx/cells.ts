@@ -1,6 +1,5 @@
 import { type Cell, type MergedCells, saysBoolean } from '../../domain/sheet/cell.ts'
-import { isUnseen as isTooPale, white } from '../../domain/sheet/colour.ts'
-import type { LostPart } from '../../domain/sheet/look.ts'
+import { isUnseen as isTooPale, type LostPart, white } from '../../domain/sheet/look.ts'
 import type { Findings } from '../book.ts'
 import { type Attributes, type CommonTexts, isTrue, type Relation, unescaped } from './xml.ts'
 import { type CellFormat, dateText, type Palette, textColour } from './formats.ts'

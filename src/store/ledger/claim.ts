@@ -1,4 +1,4 @@
-import type { QuotaPlace } from '../../domain/quota/place.ts'
+import type { QuotaPlace } from '../../domain/quota/windows.ts'
 import type { Head, LogEntry, LogOutcome } from '../../domain/store/attempt-log.ts'
 import { type FenceFailure, fenceFailure } from '../../domain/store/rollback.ts'
 import { highestPrecedence, type Stop } from '../../domain/submission/conflicts.ts'

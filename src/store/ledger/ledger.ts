@@ -41,7 +41,7 @@ import {
 } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import type { Whom } from '../../domain/batch/reconciliation.ts'
-import type { QuotaPlace } from '../../domain/quota/place.ts'
+import type { QuotaPlace } from '../../domain/quota/windows.ts'
 import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'

@@ -1,6 +1,5 @@
 import { terminalStatuses } from '../../contract/statuses.ts'
-import { namesPerson } from '../../domain/store/forget.ts'
-import { columnsWith, statesLeft } from '../../domain/store/forgetting.ts'
+import { columnsWith, namesPerson, statesLeft } from '../../domain/store/erasure.ts'
 import type { FilesToErase, Forgotten, Named, Purged, Traces } from '../../domain/store/told.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'

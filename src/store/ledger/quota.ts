@@ -1,4 +1,4 @@
-import type { QuotaPlace, QuotaState } from '../../domain/quota/place.ts'
+import type { QuotaPlace, QuotaState } from '../../domain/quota/windows.ts'
 import { NoAnswerError } from '../../errors/kinds.ts'
 import { type Dialect, type Engine, get, run, type Values, type Work } from './engine.ts'
 import type { StoreKey } from './fingerprints.ts'

@@ -1,17 +1,18 @@
-import type { Remark } from '../../domain/doctor/finding.ts'
-import type { Maintenance } from '../../store/ledger/maintenance.ts'
-import type { Store } from '../../store/ledger/store.ts'
+import type { Exposure } from '../../disk/private-modes.ts'
+import type { Finding, MachineReport, Remark } from '../../domain/doctor/finding.ts'
 import { replicationText } from '../../domain/store/replication.ts'
 import type { StoreServer } from '../../domain/store/told.ts'
-import { IoError } from '../../errors/kinds.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
-import type { Exposure } from '../../disk/private-modes.ts'
-import type { Check } from './check-machine.ts'
+import { redactKeys } from '../../domain/wording/redact-argument.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { IoError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Environment } from '../../host/env.ts'
+import type { Maintenance } from '../../store/ledger/maintenance.ts'
+import type { Store } from '../../store/ledger/store.ts'
 import { fromEnvironment } from '../session/chosen-profile.ts'
 
-export interface MachineParts {
+interface MachineParts {
   clock: Clock
   env: Environment
   /** "24.21.0", and the oldest that will do. */
@@ -39,7 +40,7 @@ export interface WrittenPlace {
   isCache?: boolean
 }
 
-export interface StoreLook {
+interface StoreLook {
   location: string
   /** Its file, or the folder of that, and why other accounts could replace it. */
   exposed?: { path: string; why: string } | undefined
@@ -201,4 +202,51 @@ function serverRemark(location: string, { replication, hidden }: StoreServer): R
     message,
     hint: 'Set synchronous_standby_names at the server, or keep the folder of settings of each runner on a disk that lasts.',
   }
+}
+
+export interface Check {
+  name: string
+  /** Not looked at where one of these failed. */
+  after?: readonly string[]
+  /** Undefined where there is nothing to say. A RefcheckError that it throws is a failure. */
+  look: () => Promise<Remark | undefined>
+}
+
+/** Makes each check in turn, whatever the others came to. Only what is no RefcheckError, and Ctrl-C, ends it. */
+export async function checkMachine(checks: readonly Check[]): Promise<MachineReport> {
+  const findings: Finding[] = []
+  const failed = new Set<string>()
+  let failure: RefcheckError | undefined
+  for (const { name, after = [], look } of checks) {
+    const cause = after.find((each) => failed.has(each))
+    if (cause !== undefined) {
+      failed.add(name)
+      findings.push({
+        check: name,
+        level: 'warn',
+        message: `not checked, because "${cause}" failed`,
+        hint: null,
+      })
+      continue
+    }
+    try {
+      const remark = await look()
+      if (remark === undefined) continue
+      const { level = 'ok', message, hint = null } = remark
+      findings.push({ check: name, level, message, hint })
+    } catch (error) {
+      if (!(error instanceof RefcheckError) || error.code === 'interrupted') throw error
+      failed.add(name)
+      failure ??= error
+      const { message, hint = '' } = error
+      // A key may stand in a file or variable where something else belongs.
+      findings.push({
+        check: name,
+        level: 'fail',
+        message: redactKeys(message),
+        hint: hint === '' ? null : redactKeys(hint),
+      })
+    }
+  }
+  return { findings, failure }
 }

@@ -3,16 +3,14 @@ import {
   type CallKind,
   claim,
   emptyBook,
-  withThrottle,
   type QuotaBook,
   record,
+  secondsForCreates,
   standing,
   type WindowStanding,
+  withThrottle,
 } from '../../domain/quota/book.ts'
-import { secondsForCreates } from '../../domain/quota/eta.ts'
-import type { QuotaPlace } from '../../domain/quota/place.ts'
-import { quotaUsedUp } from '../../domain/quota/used-up.ts'
-import type { QuotaWindow } from '../../domain/quota/windows.ts'
+import { type QuotaPlace, quotaUsedUp, type QuotaWindow } from '../../domain/quota/windows.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Quota } from '../../store/ledger/quota.ts'
 

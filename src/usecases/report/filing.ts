@@ -1,6 +1,6 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { FileNames } from '../../domain/report/file-names.ts'
+import { FileNames, type NameTemplate } from '../../domain/report/template.ts'
 import {
   filed,
   type FilingEvent,
@@ -20,8 +20,7 @@ import {
   withoutChecks,
 } from '../../domain/report/filed.ts'
 import { type ReportRecord, reportKey } from '../../domain/report/record.ts'
-import { endedWithout, type ReportTarget, reportTargets, targetKey } from '../../domain/report/targets.ts'
-import type { NameTemplate } from '../../domain/report/template.ts'
+import { endedWithout, type ReportTarget, reportTargets, targetKey } from '../../domain/report/source.ts'
 import { gravest } from '../../domain/request/result.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
 import { RefcheckError } from '../../errors/base.ts'

@@ -8,10 +8,15 @@ import {
   ofAnother,
   reportMissing,
 } from '../../domain/report/filed.ts'
-import { plainReportName } from '../../domain/report/name.ts'
+import { plainReportName } from '../../domain/report/template.ts'
 import { isSameName, type ReportRecord, type ReportSubject } from '../../domain/report/record.ts'
-import { idsOf, type SingleSource, requireUrlOf } from '../../domain/report/source.ts'
-import { reportTargets, type ReportTarget } from '../../domain/report/targets.ts'
+import {
+  idsOf,
+  type ReportTarget,
+  reportTargets,
+  requireUrlOf,
+  type SingleSource,
+} from '../../domain/report/source.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
 import {
   IncompleteError,

@@ -1,6 +1,15 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { notReadInTime, settled, verdict, type WaitGoal, type WaitResult } from '../../domain/request/goal.ts'
+import {
+  earlierMs,
+  notReadInTime,
+  pauseAfter,
+  safetyPause,
+  settled,
+  verdict,
+  type WaitGoal,
+  type WaitResult,
+} from '../../domain/request/goal.ts'
 import { gravest } from '../../domain/request/result.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { interrupted, NotFoundError, ThrottledError, UnavailableError } from '../../errors/kinds.ts'
@@ -9,7 +18,6 @@ import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { Governor } from '../quota/governor.ts'
 import { WakeableSleep } from '../webhook/wakeable-sleep.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
-import { earlierMs, pauseAfter, safetyPause } from '../../domain/request/pause.ts'
 import { requireSameService } from '../batch/same-organisation.ts'
 import { type BatchServices, findBatch } from '../batch/read-batch.ts'
 

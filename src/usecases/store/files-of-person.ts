@@ -3,7 +3,7 @@ import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { reportKey } from '../../domain/report/record.ts'
-import { namesPerson } from '../../domain/store/forget.ts'
+import { namesPerson } from '../../domain/store/erasure.ts'
 import type { FilesToErase, Traces } from '../../domain/store/told.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { WrittenFile, WrittenKind } from '../../store/written-files.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { longestText, plainText } from '../../../src/domain/agent/plain-text.ts'
+import { longestText, plainText } from '../../../src/domain/agent/mask.ts'
 
 test.each([
   ['one\ntwo\r\n\tthree\u2028four', 'one two three four'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { toldToAgent } from '../../../src/domain/agent/told.ts'
+import { toldToAgent } from '../../../src/domain/agent/mask.ts'
 
 const key = 'k'.repeat(32)
 const redact = (text: string): string => text.replaceAll(key, '[API key]')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { partsIn, partsOfItems } from '../../../src/domain/form/parts.ts'
+import { partsIn, partsOfItems } from '../../../src/domain/form/pieces.ts'
 
 test.each([
   ['Current address: street, suburb, state, postcode and country.', 'street suburb state postcode country'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { questionsFor } from '../../../src/domain/form/questions.ts'
+import { questionsFor } from '../../../src/domain/form/implausible.ts'
 import { reviewRows } from '../../../src/domain/form/review.ts'
 import { plainSchema, recipientOf, sampleSchema, schemaOf } from './sample-schema.ts'
 

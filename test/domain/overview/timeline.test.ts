@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { timelineOf } from '../../../src/domain/overview/timeline.ts'
+import { timelineOf } from '../../../src/domain/overview/people.ts'
 
 const at = (text: string): number => new Date(text).getTime()
 

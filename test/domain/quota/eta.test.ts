@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { claim, emptyBook, type QuotaBook, record, withThrottle } from '../../../src/domain/quota/book.ts'
-import { secondsForCreates } from '../../../src/domain/quota/eta.ts'
+import {
+  claim,
+  emptyBook,
+  type QuotaBook,
+  record,
+  secondsForCreates,
+  withThrottle,
+} from '../../../src/domain/quota/book.ts'
 
 const windows = [
   { calls: 60, seconds: 60 },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { quotaUsedUp } from '../../../src/domain/quota/used-up.ts'
+import { quotaUsedUp } from '../../../src/domain/quota/windows.ts'
 
 test('the wait is told in whole seconds, rounded up, so that the next try is not too early', () => {
   expect(quotaUsedUp(1)).toMatchObject({ code: 'throttled', retryAfter: 1 })

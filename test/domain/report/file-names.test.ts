@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { FileNames } from '../../../src/domain/report/file-names.ts'
+import { FileNames } from '../../../src/domain/report/template.ts'
 
 test('those that would be called the same are numbered in the order they come', () => {
   const names = new FileNames([])

@@ -17,7 +17,7 @@ import {
   subjectOf,
   withoutChecks,
 } from '../../../src/domain/report/filed.ts'
-import { reportTargets } from '../../../src/domain/report/targets.ts'
+import { reportTargets } from '../../../src/domain/report/source.ts'
 import {
   ForbiddenError,
   IncompleteError,

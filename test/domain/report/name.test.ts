@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { namePart, plainReportName, truncated } from '../../../src/domain/report/name.ts'
+import { namePart, plainReportName, truncated } from '../../../src/domain/report/template.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('names', 'escapes')

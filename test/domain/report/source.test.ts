@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { idsOf, isSingle, requireUrlOf } from '../../../src/domain/report/source.ts'
-import type { ReportTarget } from '../../../src/domain/report/targets.ts'
+import { idsOf, isSingle, type ReportTarget, requireUrlOf } from '../../../src/domain/report/source.ts'
 import { policeCheck } from './target.ts'
 
 const checkId = '0c9d8e7f-1a2b-4c3d-8e4f-5a6b7c8d9e0f'

@@ -1,4 +1,4 @@
-import type { ReportTarget } from '../../../src/domain/report/targets.ts'
+import type { ReportTarget } from '../../../src/domain/report/source.ts'
 
 /** A finished background check of somebody who does not exist. */
 export const policeCheck: ReportTarget = {

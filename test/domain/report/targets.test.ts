@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { RequestResource } from '../../../src/contract/request.ts'
-import { endedWithout, reportTargets } from '../../../src/domain/report/targets.ts'
+import { endedWithout, reportTargets } from '../../../src/domain/report/source.ts'
 
 const referee = {
   referee_id: 9,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { defaultTemplate, numbered, parseTemplate } from '../../../src/domain/report/template.ts'
-import type { ReportTarget } from '../../../src/domain/report/targets.ts'
+import type { ReportTarget } from '../../../src/domain/report/source.ts'
 import { policeCheck } from './target.ts'
 
 const referee: ReportTarget = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { pauseAfter, safetyPause } from '../../../src/domain/request/pause.ts'
+import { pauseAfter, safetyPause } from '../../../src/domain/request/goal.ts'
 
 test('a tenth of the time that it has stood still, from a second to two minutes', () => {
   expect(pauseAfter(0)).toBe(1000)

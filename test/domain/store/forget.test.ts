@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { namesPerson, notScrubbed } from '../../../src/domain/store/forget.ts'
+import { namesPerson, notScrubbed } from '../../../src/domain/store/erasure.ts'
 
 const priya = { firstName: 'Priya', lastName: 'Nåir Singh', email: 'p.nair@example.com' }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { columnsWith, fates, statesLeft } from '../../../src/domain/store/forgetting.ts'
+import { columnsWith, fates, statesLeft } from '../../../src/domain/store/erasure.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 
 /** Where each field of a submission is kept; a new one does not compile until it is said. */

@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest'
 
-import {
-  passwordIn,
-  type PostgresServer,
-  postgresServer,
-} from '../../../src/domain/store/postgres-address.ts'
+import { passwordIn, type PostgresServer, postgresServer } from '../../../src/domain/store/address.ts'
 
 function read(url: string): PostgresServer {
   const result = postgresServer(url)

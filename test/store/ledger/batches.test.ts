@@ -7,7 +7,7 @@ import { fileBatch, invalidRow, officeRows, orderRow, orderRows, rowsOf } from '
 import { madeEarlier } from '../../harness/postgres-store.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
-import type { QuotaPlace } from '../../../src/domain/quota/place.ts'
+import type { QuotaPlace } from '../../../src/domain/quota/windows.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 describe.each(backends)('%s', (backend) => {

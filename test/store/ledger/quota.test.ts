@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 
 import { backends, type Scratch, scratch } from './scratch.ts'
 import { claim, emptyBook, type QuotaBook } from '../../../src/domain/quota/book.ts'
-import type { QuotaPlace } from '../../../src/domain/quota/place.ts'
+import type { QuotaPlace } from '../../../src/domain/quota/windows.ts'
 
 const windows = [{ calls: 60, seconds: 60 }]
 const at = Date.UTC(2026, 10, 21, 9)

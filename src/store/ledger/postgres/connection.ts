@@ -1,5 +1,5 @@
 import { InternalError, IoError, NoAnswerError, StoreDownError } from '../../../errors/kinds.ts'
-import { passwordIn, type PostgresServer } from '../../../domain/store/postgres-address.ts'
+import { passwordIn, type PostgresServer } from '../../../domain/store/address.ts'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkServerIdentity } from 'node:tls'

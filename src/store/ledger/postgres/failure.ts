@@ -1,5 +1,5 @@
 import { storeMoved } from '../../../domain/store/moving.ts'
-import type { PostgresServer } from '../../../domain/store/postgres-address.ts'
+import type { PostgresServer } from '../../../domain/store/address.ts'
 import { RefcheckError } from '../../../errors/base.ts'
 import {
   InternalError,

@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest'
 
-import { postgresServer } from '../../../../src/domain/store/postgres-address.ts'
-import type { PostgresServer } from '../../../../src/domain/store/postgres-address.ts'
+import { postgresServer, type PostgresServer } from '../../../../src/domain/store/address.ts'
 import { systemClock } from '../../../../src/host/clock.ts'
 import { Database, type DatabaseOptions } from '../../../../src/store/ledger/postgres/connection.ts'
 

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 
 import { scratch } from '../scratch.ts'
-import { fates } from '../../../../src/domain/store/forgetting.ts'
+import { fates } from '../../../../src/domain/store/erasure.ts'
 
 test('what becomes of it when a person is removed is said of every column that the store has', async () => {
   const place = scratch()
