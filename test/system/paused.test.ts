@@ -73,6 +73,7 @@ async function stopped({ after, ms }: Moment): Promise<string | undefined> {
   await last.ended
   const list = start(['request', 'list', '--json'], env, { cwd: folder })
   await list.ended
+  if (list.stdout() === '') return `${told}: nothing is listed: ${list.stderr()}`
   const rows = JSON.parse(list.stdout()) as { request_id: string | null; state: string; email: string }[]
   const known = new Set(rows.map(({ request_id }) => request_id))
   const unknown = new Set(rows.flatMap(({ state, email }) => (state === 'unknown' ? [email] : [])))
