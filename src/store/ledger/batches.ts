@@ -10,7 +10,7 @@ import {
   run,
   type Work,
 } from './engine.ts'
-import { type SelectedSubmission, selectWith, sqlList, submissionOf } from './submission-rows.ts'
+import { recipientOf, type SelectedSubmission, selectWith, sqlList } from './submission-rows.ts'
 import {
   type Batch,
   type BatchCounts,
@@ -26,7 +26,7 @@ import {
 import { type KnownRelations, type StopReason, relationsOf } from '../../domain/submission/conflicts.ts'
 import { resultsBatch, witnessedOrder } from '../../domain/submission/external-results.ts'
 import type { Shared } from '../../domain/submission/similarity.ts'
-import { Matching, witnessesOf } from './matching.ts'
+import { Matching, StoredCandidates, witnessesOf } from './matching.ts'
 import { addToPreview, type ComparedRow, emptyPreview, FileComparer } from '../../domain/batch/compare.ts'
 import { unmatchedRow } from '../../domain/submission/unmatched.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
@@ -35,7 +35,6 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import type { StoreKey } from './fingerprints.ts'
 import { type HeldFor, type Hold, holdForOrdering, type Holds, shortWait } from './holds.ts'
 import { newsChannel } from './inbox.ts'
-import { StoredCandidates } from './stored-candidates.ts'
 import { fileFields, fileRowFields } from './new-rows.ts'
 import type { Rollbacks } from './claim.ts'
 import { requireAccount } from './accounts.ts'
@@ -171,22 +170,36 @@ interface SelectedRow extends SelectedSubmission {
 }
 
 export function batchRowOf(selected: SelectedRow): BatchRow {
+  // All of it in one copy, since a file may have very many rows.
   const {
-    matchesBatch: batchId,
-    matchesRow: other,
-    matchesRequest: requestId,
-    matchesState: state,
-    ...rest
+    firstName,
+    lastName,
+    phone,
+    shares,
+    witnesses,
+    matchesBatch,
+    matchesRow,
+    matchesRequest,
+    matchesState,
+    matchesPackage,
+    matchesAt,
+    ...row
   } = selected
-  const { matchesPackage: packageId, matchesAt: orderedAt, shares, witnesses, ...row } = rest
-  const match: Match | undefined =
-    batchId === undefined || other === undefined
-      ? undefined
-      : { batchId, row: other, requestId, state, packageId, orderedAt }
+  const match = {
+    requestId: matchesRequest,
+    state: matchesState,
+    packageId: matchesPackage,
+    orderedAt: matchesAt,
+  }
   return {
-    ...submissionOf(row),
-    email: row.email,
-    matches: batchId === resultsBatch ? witnessedMatch(witnesses, other, row) : match,
+    ...row,
+    recipient: recipientOf({ firstName, lastName, email: row.email, phone }),
+    matches:
+      matchesBatch === undefined || matchesRow === undefined
+        ? undefined
+        : matchesBatch === resultsBatch
+          ? witnessedMatch(witnesses, matchesRow, row)
+          : { batchId: matchesBatch, row: matchesRow, ...match },
     shares: (shares?.split(' ') ?? []) as Shared[],
   }
 }
@@ -194,14 +207,14 @@ export function batchRowOf(selected: SelectedRow): BatchRow {
 /** An order that a results file alone tells of. */
 function witnessedMatch(
   witnesses: string | undefined,
-  number = 0,
-  of: Parameters<typeof witnessedOrder>[2],
+  number: number,
+  row: Parameters<typeof witnessedOrder>[2],
 ): Match | undefined {
   const witness = witnessesOf(witnesses)?.[number - 1]
   if (witness === undefined) return undefined
-  const { batchId, row, requestId, state, packageId, attemptedAt } = witnessedOrder(witness, number, of)
+  const { requestId, state, packageId, attemptedAt: orderedAt } = witnessedOrder(witness, number, row)
   const { file, line } = witness
-  return { batchId, row, requestId, state, packageId, orderedAt: attemptedAt, told: { file, line } }
+  return { batchId: resultsBatch, row: number, requestId, state, packageId, orderedAt, told: { file, line } }
 }
 
 function countsOf(found: readonly { state: SubmissionState; count: number }[]): BatchCounts {

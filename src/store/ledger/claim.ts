@@ -22,21 +22,6 @@ import { decidePlace, lockPlace } from './quota.ts'
 /** How long a row is its runner's after its claim, whatever becomes of the connection: longer than the longest POST. */
 const leaseMs = 75_000
 
-/** What came of a claim, before its caller is told of it. */
-export interface ClaimResult {
-  waitMs: number
-  claimed?: Claimed | undefined
-  stop: Stop | undefined
-  /** The row that it is about, where another runner had taken the one that was asked for. */
-  row?: number | undefined
-  /** Another runner has the row, or had it. */
-  taken?: boolean | undefined
-  /** The outcome of another runner's order is unknown: nothing goes out before the service is healthy. */
-  paused?: boolean | undefined
-  /** The store may not be used as it is. */
-  failure?: ClaimFailure | undefined
-}
-
 /** What came of a claim: an attempt, a wait for the quota, or a conflict, which is journaled. */
 export interface Begun {
   waitMs: number
@@ -48,6 +33,13 @@ export interface Begun {
   taken?: boolean | undefined
   /** The outcome of another runner's order is unknown: ask the service whether it is well before anything else goes out. */
   paused?: boolean | undefined
+}
+
+/** The same before its caller is told of it. */
+export interface ClaimResult extends Omit<Begun, 'attempt'> {
+  claimed?: Claimed | undefined
+  /** The store may not be used as it is. */
+  failure?: ClaimFailure | undefined
 }
 
 /** What came of a change, and of the claim of the row after it. */

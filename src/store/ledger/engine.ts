@@ -29,29 +29,45 @@ export interface Queries {
 
 /** All rows of the answer, each an object whose fields have the names of its columns (`fieldOf`). NULL is undefined. */
 export function* all<Row = unknown>(sql: string, values: Values = {}): Work<Row[]> {
-  return objectsOf<Row>((yield { kind: 'all', sql, values }) as SelectedRow[])
+  return objectsOf(sql, (yield { kind: 'all', sql, values }) as SelectedRow[]) as Row[]
 }
 
 /** The first row of the answer. */
 export function* get<Row = unknown>(sql: string, values: Values = {}): Work<Row | undefined> {
   const row = (yield { kind: 'get', sql, values }) as SelectedRow | undefined
-  return row && objectsOf<Row>([row])[0]
+  return objectsOf(sql, row === undefined ? [] : [row])[0] as Row | undefined
 }
 
 type SelectedRow = Readonly<Record<string, unknown>>
 
-const fields = new Map<string, string>()
+/** Of rows of one statement: its columns with their fields, and an object that has all of these. */
+interface Shape {
+  columns: { column: string; field: string }[]
+  empty: Record<string, unknown>
+}
 
-function objectsOf<Row>(rows: readonly SelectedRow[]): Row[] {
-  const columns = Object.keys(rows[0] ?? {}).map((column) => {
-    const field = fields.get(column) ?? fieldOf(column)
-    fields.set(column, field)
-    return { column, field }
-  })
+const shapes = new Map<string, Shape>()
+
+function shapeOf(sql: string, row: SelectedRow): Shape {
+  const known = shapes.get(sql)
+  if (known !== undefined) return known
+  const columns = Object.keys(row).map((column) => ({ column, field: fieldOf(column) }))
+  // Copies of what was parsed are read several times faster than objects that grow field by field.
+  const empty = JSON.parse(
+    JSON.stringify(Object.fromEntries(columns.map(({ field }) => [field, null]))),
+  ) as object
+  const shape = { columns, empty: { ...empty } }
+  shapes.set(sql, shape)
+  return shape
+}
+
+function objectsOf(sql: string, rows: readonly SelectedRow[]): unknown[] {
+  if (rows[0] === undefined) return []
+  const { columns, empty } = shapeOf(sql, rows[0])
   return rows.map((row) => {
-    const object: Record<string, unknown> = {}
+    const object = { ...empty }
     for (const { column, field } of columns) object[field] = row[column] ?? undefined
-    return object as Row
+    return object
   })
 }
 

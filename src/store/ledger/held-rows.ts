@@ -9,8 +9,8 @@ import {
 } from '../../domain/submission/conflicts.ts'
 import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
 import { heardAgain, type Witness } from '../../domain/submission/external-results.ts'
-import { all, type Engine, get, run, type Work } from './engine.ts'
-import { sha256, type StoreKey } from './fingerprints.ts'
+import { all, get, run, type Work } from './engine.ts'
+import { KeyedPart, sha256 } from './fingerprints.ts'
 import { Matching, matchingStatements, selectJoinedPackages, witnessesOf } from './matching.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { sqlList, type StoredRecipient, submissionOf } from './submission-rows.ts'
@@ -97,18 +97,10 @@ interface Key {
 }
 
 /** Rows that wait until something is reconciled or decided, and known relations of packages and services. */
-export class HeldRows {
-  readonly #engine: Engine
-  readonly #key: StoreKey
-
-  constructor(engine: Engine, key: StoreKey) {
-    this.#engine = engine
-    this.#key = key
-  }
-
+export class HeldRows extends KeyedPart {
   /** Compares the held rows and the duplicates of a batch again: their conflicts may exist no more. How many changed. */
   async lookAgain(batchId: string, at: number): Promise<number> {
-    const waiting = (await this.#engine.run(selectHeld(batchId))).filter(
+    const waiting = (await this.engine.run(selectHeld(batchId))).filter(
       ({ heldFor }) => heldFor !== 'store_forgot',
     )
     if (waiting.length === 0) return 0
@@ -123,7 +115,7 @@ export class HeldRows {
 
   /** What results files say of its rows that wait counts no more; `lookAgain` comes after. */
   async ignoreResults(batchId: string): Promise<void> {
-    await this.#engine.run(run(ignoreResults, { batchId }))
+    await this.engine.run(run(ignoreResults, { batchId }))
   }
 
   /**
@@ -153,8 +145,8 @@ export class HeldRows {
 
   /** The conflicts of a batch's rows now. */
   async stops(batchId: string): Promise<Stops> {
-    const { selectConflicts } = matchingStatements(this.#engine.dialect)
-    return stopsIn(await this.#engine.run(all<StopGroup>(selectConflicts, { batchId })), batchId)
+    const { selectConflicts } = matchingStatements(this.engine.dialect)
+    return stopsIn(await this.engine.run(all<StopGroup>(selectConflicts, { batchId })), batchId)
   }
 
   /** Held rows may be sent after all. It covers what they match now; who said so and when is stored. */
@@ -188,12 +180,12 @@ export class HeldRows {
 
   /** A row that was not sent never is; whether there was one. */
   async cancelRow(batchId: string, row: number, at: number, reason: string): Promise<boolean> {
-    return (await this.#engine.run(run(cancelRow, { batchId, row, at, reason }))) === 1
+    return (await this.engine.run(run(cancelRow, { batchId, row, at, reason }))) === 1
   }
 
   /** What is left of a batch: pending, held, duplicate and rejected rows. */
   async movable(batchId: string): Promise<Movable[]> {
-    const found = await this.#engine.run(
+    const found = await this.engine.run(
       all<Omit<Movable, 'recipient'> & StoredRecipient>(selectMovable, { batchId }),
     )
     return found.map(submissionOf)
@@ -204,7 +196,7 @@ export class HeldRows {
    * left alone. All in one step; how many moved.
    */
   async move(batchId: string, packageId: number, rows: readonly Movable[], at: number): Promise<number> {
-    const { fingerprint } = this.#key
+    const { fingerprint } = this.key
     return this.#comparing(batchId, function* (matching) {
       const batch = (yield* get<MovedBatch>(
         'SELECT base_url, account, sha256, package_id FROM batches WHERE id = :batchId',
@@ -250,13 +242,13 @@ export class HeldRows {
   ): Promise<void> {
     const service = serviceOf(baseUrl)
     const known = new Set(
-      (await this.#engine.run(all<JoinedPackage>(selectJoinedPackages)))
+      (await this.engine.run(all<JoinedPackage>(selectJoinedPackages)))
         .filter((each) => each.how === 'likely' && each.service === service)
         .map(({ packageId, successorId }) => `${packageId} ${successorId}`),
     )
     const unknown = pairs.filter((pair) => !known.has(pair.join(' ')))
     if (unknown.length === 0) return
-    await this.#engine.transaction(function* () {
+    await this.engine.transaction(function* () {
       for (const pair of unknown) yield* joinPackages(baseUrl, pair, 'likely', at)
     })
   }
@@ -269,13 +261,13 @@ export class HeldRows {
   ): Promise<void> {
     const [first = '', second = ''] = [serviceOf(one), serviceOf(other)].sort()
     const values = { one: first, other: second, same, ...by }
-    await this.#engine.run(run(upsertJoinedService, values))
+    await this.engine.run(run(upsertJoinedService, values))
   }
 
   /** No other process compares people of the batch's account meanwhile. */
   #comparing<T>(batchId: string, work: (matching: Matching) => Work<T>): Promise<T> {
-    const { dialect } = this.#engine
-    return this.#engine.transaction(() => work(new Matching(this.#key, dialect)), { accountOf: batchId })
+    const { dialect } = this.engine
+    return this.engine.transaction(() => work(new Matching(this.key, dialect)), { accountOf: batchId })
   }
 }
 

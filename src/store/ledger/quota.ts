@@ -1,7 +1,7 @@
 import type { QuotaPlace, QuotaState } from '../../domain/quota/windows.ts'
 import { NoAnswerError } from '../../errors/kinds.ts'
-import { type Dialect, type Engine, get, run, type Values, type Work } from './engine.ts'
-import type { StoreKey } from './fingerprints.ts'
+import { type Dialect, get, run, type Values, type Work } from './engine.ts'
+import { KeyedPart } from './fingerprints.ts'
 
 interface Stored {
   state: string | undefined
@@ -23,24 +23,16 @@ const insertState = `INSERT INTO quota (account, state) VALUES (:account, 'null'
 const updateState = 'UPDATE quota SET state = :state WHERE account = :account'
 
 /** The use of each key's windows, shared by all processes on one store. */
-export class Quota {
-  readonly #engine: Engine
-  readonly #key: StoreKey
-
-  constructor(engine: Engine, key: StoreKey) {
-    this.#engine = engine
-    this.#key = key
-  }
-
+export class Quota extends KeyedPart {
   /** A name for a key at a service, keyed by the store's own secret. */
   account(baseUrl: string, apiKey: string): string {
-    return this.#key.fingerprint(JSON.stringify(['quota', new URL(baseUrl).origin, apiKey]))
+    return this.key.fingerprint(JSON.stringify(['quota', new URL(baseUrl).origin, apiKey]))
   }
 
   /** One step for all processes. */
   async update(place: QuotaPlace): Promise<{ waitMs: number }> {
     const take = (): Promise<number> =>
-      this.#engine.transaction(() => reservePlace(this.#engine.dialect, place))
+      this.engine.transaction(() => reservePlace(this.engine.dialect, place))
     try {
       return { waitMs: await take() }
     } catch (error) {
@@ -52,7 +44,7 @@ export class Quota {
 
   /** `now`: as QuotaDecision is given it. */
   async read(account: string): Promise<{ state: QuotaState; now: number | undefined }> {
-    const found = await this.#engine.run(get<Stored>(selectState(this.#engine.dialect), { account }))
+    const found = await this.engine.run(get<Stored>(selectState(this.engine.dialect), { account }))
     return { state: parseState(found?.state), now: found?.now }
   }
 }

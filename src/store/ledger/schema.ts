@@ -302,14 +302,26 @@ export const peopleTables: readonly string[] = tables
   .filter((name) => name !== 'meta' && name !== 'quota')
 
 /** The column of a field of an object: `batchId` is `batch_id`, and `row` is `row_number`. */
-export const columnOf = (field: string): string =>
-  field === 'row' ? 'row_number' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+export const columnOf = kept((field) =>
+  field === 'row' ? 'row_number' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+)
 
 /** The other way round. */
-export const fieldOf = (column: string): string =>
+export const fieldOf = kept((column) =>
   column === 'row_number'
     ? 'row'
-    : column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    : column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+)
+
+/** What was found for a name once is kept: there are few, and each row has them. */
+function kept(find: (name: string) => string): (name: string) => string {
+  const found = new Map<string, string>()
+  return (name) => {
+    const known = found.get(name) ?? find(name)
+    if (!found.has(name)) found.set(name, known)
+    return known
+  }
+}
 
 /** Columns of a table, by their fields; one that a single engine has is text. */
 export function columnsOf(table: string, fields: readonly string[]): Columns {

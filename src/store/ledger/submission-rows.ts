@@ -86,8 +86,13 @@ WHERE coalesce(a.became, 'unknown') = 'unknown' AND s.batch_id = a.batch_id AND 
   AND s.state = 'pending' AND b.id = s.batch_id`
 
 /** Columns that were selected besides stay with it. */
-export function submissionOf<Row extends StoredRecipient>(selected: Row) {
-  const { firstName, lastName, email, phone, ...row } = selected
+export function submissionOf<Row extends StoredRecipient>({
+  firstName,
+  lastName,
+  email,
+  phone,
+  ...row
+}: Row) {
   return { ...row, recipient: recipientOf({ firstName, lastName, email, phone }) }
 }
 

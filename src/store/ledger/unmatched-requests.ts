@@ -4,8 +4,8 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Candidate } from '../../domain/submission/conflicts.ts'
 import { unmatchedOrder, type UnmatchedRequest } from '../../domain/submission/unmatched.ts'
-import { all, type Dialect, type Engine, get, perDialect, run } from './engine.ts'
-import { type PersonPrints, personPrints, type StoredPrints, type StoreKey } from './fingerprints.ts'
+import { all, type Dialect, get, perDialect, run } from './engine.ts'
+import { type PersonPrints, personPrints, type StoredPrints, KeyedPart } from './fingerprints.ts'
 
 /** A read of requests at a service: by whom, and when. */
 export interface Reading {
@@ -114,20 +114,12 @@ function isHeldAt(baseUrls: string | undefined, service: string): boolean {
 }
 
 /** Requests that events name and that no row of the store ordered. A new order is compared with them (Matching). */
-export class UnmatchedRequests {
-  readonly #engine: Engine
-  readonly #key: StoreKey
-
-  constructor(engine: Engine, key: StoreKey) {
-    this.#engine = engine
-    this.#key = key
-  }
-
+export class UnmatchedRequests extends KeyedPart {
   /** Of these, in lower case, the ids that the user may read now. */
   toRead(ids: Iterable<string>, { service, reader, now }: Reading): Promise<string[]> {
-    const { dialect } = this.#engine
+    const { dialect } = this.engine
     const asked = [...new Set([...ids].map((id) => id.toLowerCase()))]
-    return this.#engine.snapshot(function* () {
+    return this.engine.snapshot(function* () {
       const { selectKnown } = unmatchedStatements(dialect)
       const values = { service, reader: reader.toLowerCase(), ids: dialect.list(asked) }
       const known = yield* all<{ requestId: string }>(selectKnown, values)
@@ -146,7 +138,7 @@ export class UnmatchedRequests {
     { service, reader, now }: Reading,
     request: RequestResource | undefined,
   ): Promise<void> {
-    const prints = request && personPrints(this.#key.fingerprint, request.recipient)
+    const prints = request && personPrints(this.key.fingerprint, request.recipient)
     const createdAt = request === undefined ? Number.NaN : Date.parse(request.created_at)
     const values = {
       service,
@@ -158,13 +150,13 @@ export class UnmatchedRequests {
       status: request?.status,
       ...prints,
     }
-    await this.#engine.run(run(insertRead, values))
+    await this.engine.run(run(insertRead, values))
   }
 
   /** Requests for a person and package that were ordered here too, unless somebody acknowledged them. */
   async secondOrders(service: string): Promise<SecondOrder[]> {
-    const { selectSecondOrders } = unmatchedStatements(this.#engine.dialect)
-    const found = await this.#engine.run(all<SelectedSecondOrder>(selectSecondOrders, { service }))
+    const { selectSecondOrders } = unmatchedStatements(this.engine.dialect)
+    const found = await this.engine.run(all<SelectedSecondOrder>(selectSecondOrders, { service }))
     const newest = new Map<string, SecondOrder>()
     for (const each of found) {
       const { requestId, orderedId, batchId, row } = each
@@ -178,6 +170,6 @@ export class UnmatchedRequests {
   /** A person looked into a request that was reported as a possible second order. Whether it is known. */
   async acknowledge(service: string, id: string, by: { at: number; by: string }): Promise<boolean> {
     const values = { service, requestId: id.toLowerCase(), ...by }
-    return (await this.#engine.run(run(acknowledge, values))) === 1
+    return (await this.engine.run(run(acknowledge, values))) === 1
   }
 }

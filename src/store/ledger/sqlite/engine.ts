@@ -65,11 +65,19 @@ export function storeFailure(location: string, error: unknown): Error {
 type Bound = Record<string, SQLInputValue>
 
 /** SQLite has no booleans, and its driver knows no undefined. */
-function bound(values: Values): Bound {
+function bound(names: readonly string[], values: Values): Bound {
   const found: Bound = {}
-  for (const [name, value] of Object.entries(values) as [string, SQLInputValue | boolean | undefined][])
+  for (const name of names) {
+    const value = (values as Record<string, SQLInputValue | boolean | undefined>)[name]
     found[name] = typeof value === 'boolean' ? Number(value) : (value ?? null)
+  }
   return found
+}
+
+/** A statement with the names of its parameters. */
+interface Prepared {
+  statement: StatementSync
+  names: readonly string[]
 }
 
 /** After one of these the disk and SQLite's idea of it may differ, so nothing more is tried. */
@@ -79,7 +87,7 @@ const fatal = new Set<number | undefined>([10, 11, 13, 26])
 export class Database {
   readonly location: string
   readonly #connection: DatabaseSync
-  readonly #statements = new Map<string, StatementSync>()
+  readonly #statements = new Map<string, Prepared>()
   #failed: Error | undefined
 
   /** `busyMs`: how long to wait for another process's write. */
@@ -104,16 +112,25 @@ export class Database {
   }
 
   get(sql: string, values: Values = {}): unknown {
-    return this.#guard(() => this.#statement(sql).get(bound(values)))
+    return this.#guard(() => {
+      const { statement, names } = this.#prepared(sql)
+      return statement.get(bound(names, values))
+    })
   }
 
   all(sql: string, values: Values = {}): unknown[] {
-    return this.#guard(() => this.#statement(sql).all(bound(values)))
+    return this.#guard(() => {
+      const { statement, names } = this.#prepared(sql)
+      return statement.all(bound(names, values))
+    })
   }
 
   /** How many rows it changed. */
   run(sql: string, values: Values = {}): number {
-    return this.#guard(() => Number(this.#statement(sql).run(bound(values)).changes))
+    return this.#guard(() => {
+      const { statement, names } = this.#prepared(sql)
+      return Number(statement.run(bound(names, values)).changes)
+    })
   }
 
   /** All statements of `work`, in the transaction that is open or each by itself. */
@@ -183,13 +200,15 @@ export class Database {
     return this[kind](sql, values)
   }
 
-  #statement(sql: string): StatementSync {
+  #prepared(sql: string): Prepared {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known
     const statement = this.#connection.prepare(sql)
     statement.setAllowUnknownNamedParameters(true)
-    this.#statements.set(sql, statement)
-    return statement
+    const names = Array.from(sql.matchAll(/(?<![:\w]):([a-z_]\w*)/gi), ([, name = '']) => name)
+    const prepared = { statement, names: [...new Set(names)] }
+    this.#statements.set(sql, prepared)
+    return prepared
   }
 
   /** The failure that led here is the one to tell; what a rollback adds to it is not. */
