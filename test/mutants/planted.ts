@@ -108,7 +108,7 @@ export const plants: readonly Plant[] = [
         'const bytes = yield* metaBytes(fingerprintKeyName)',
         'const bytes = (yield* metaBytes(fingerprintKeyName)) ?? crypto().randomBytes(fingerprintKeyBytes)\n    yield* setMeta(fingerprintKeyName, bytes)',
       ],
-      ['import { metaBytes,', 'import { setMeta, metaBytes,'],
+      ['import { type Engine, metaBytes,', 'import { type Engine, setMeta, metaBytes,'],
     ),
     tests: ['test/store/ledger/damaged.test.ts'],
   },
