@@ -1,6 +1,6 @@
 import type { SheetLook } from '../sheet/look.ts'
 import type { Reconciliation } from './reconciliation.ts'
-import type { SecondOrder } from './second-orders.ts'
+import type { SecondOrder } from '../submission/unmatched.ts'
 
 /** What is worth a word while a file is read, ordered, and its results are written. */
 export type BatchNotice =

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { BatchCounts, BatchPreview } from './batch.ts'
 import type { AboutToOrder } from '../submission/confirmation.ts'
@@ -12,10 +14,10 @@ import { parseJson } from '../../contract/parse-json.ts'
 import { personName } from '../wording/shown-name.ts'
 import type { Doubt } from '../form/implausible.ts'
 import { countInWords } from '../wording/count-in-words.ts'
-import type { Duplicates } from './duplicates.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { stopsOf, notBegun } from './verdict.ts'
 import { orderInTheWay } from '../submission/duplicate.ts'
+import { personKey } from '../submission/identity.ts'
 
 /** What running a file would do. */
 export interface Plan {
@@ -311,4 +313,21 @@ export function changeKind({ from, to }: Pick<RowChange, 'from' | 'to'>): Change
   if (from.startsWith("'")) return 'apostrophe'
   if (!to.startsWith('+')) return 'number'
   return from.trim().startsWith('+') ? 'phone' : 'country'
+}
+
+/** Finds rows that order the same package for the same person (ordering protocol, section 4). */
+export class Duplicates {
+  readonly #firstRows = new Map<string, number>()
+
+  /** The row that was given before for the same; undefined for the first one, and for a row that names nobody. */
+  firstOf(row: number, packageId: number | undefined, person: Recipient): number | undefined {
+    const { first_name, last_name, email, phone } = person
+    if (email === '' && phone === '' && first_name === '' && last_name === '') return undefined
+    // 43 characters, however long the names are.
+    const named = JSON.stringify([packageId ?? 0, ...personKey(person)])
+    const key = createHash('sha256').update(named).digest('base64url')
+    const first = this.#firstRows.get(key)
+    if (first === undefined) this.#firstRows.set(key, row)
+    return first
+  }
 }

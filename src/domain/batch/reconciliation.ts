@@ -1,6 +1,6 @@
 import type { RequestResource } from '../../contract/request.ts'
 import { OutcomeUnknownError, DuplicateError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
-import type { SecondOrder } from './second-orders.ts'
+import type { SecondOrder } from '../submission/unmatched.ts'
 import type { Submission } from '../submission/submission.ts'
 import { countInWords } from '../wording/count-in-words.ts'
 import { localTime } from '../wording/local-time.ts'

@@ -1,7 +1,7 @@
 import type { RefcheckError } from '../../errors/base.ts'
 import { backoffMs, type Outcome } from '../submission/outcome.ts'
 import { IncompleteError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
-import type { CreateEvent } from '../request/events.ts'
+import type { CreateEvent } from '../request/order.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import type { BatchCounts, Batch } from './batch.ts'
 import { serviceOf } from '../submission/identity.ts'

@@ -1,5 +1,5 @@
 import { maskUrl } from '../../contract/mask-url.ts'
-import type { CreateEvent } from '../../domain/request/events.ts'
+import type { CreateEvent } from '../../domain/request/order.ts'
 
 /** Something the person should know while a read waits (http/retry tells it). */
 export type RetryNotice =

@@ -1,9 +1,14 @@
 import type { RequestResource } from '../../contract/request.ts'
-import { idsToRead, readsMs, type SecondOrder } from '../../domain/batch/second-orders.ts'
+import {
+  idsToRead,
+  readsMs,
+  type SecondOrder,
+  unmatchedOrder,
+  type UnmatchedRequest,
+} from '../../domain/submission/unmatched.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Candidate } from '../../domain/submission/conflicts.ts'
-import { unmatchedOrder, type UnmatchedRequest } from '../../domain/submission/unmatched.ts'
 import { all, type Dialect, get, perDialect, run } from './engine.ts'
 import { type PersonPrints, personPrints, type StoredPrints, KeyedPart } from './fingerprints.ts'
 

@@ -18,8 +18,7 @@ import type { Prompter } from '../../prompt/prompter.ts'
 import { rowReader, type RowReading } from '../../domain/batch/row.ts'
 import type { SheetRow } from '../../domain/sheet/cell.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
-import { type BatchCheck, checked, count, unlikelyIn } from '../../domain/batch/plan.ts'
-import { Duplicates } from '../../domain/batch/duplicates.ts'
+import { type BatchCheck, checked, count, unlikelyIn, Duplicates } from '../../domain/batch/plan.ts'
 import { doubter } from '../../domain/form/implausible.ts'
 
 interface OrdersOptions {

@@ -14,7 +14,7 @@ import { NotFoundError } from '../../errors/kinds.ts'
 import { rowsOfRequest } from '../request/read-requests.ts'
 import { serviceAheadMs } from '../request/send.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
-import type { SecondOrder } from '../../domain/batch/second-orders.ts'
+import type { SecondOrder } from '../../domain/submission/unmatched.ts'
 import { RefcheckError } from '../../errors/base.ts'
 
 export interface ReconcileServices extends Pick<Services, 'api' | 'ledger' | 'clock' | 'governor'> {

@@ -1,7 +1,7 @@
 import { newAttempt, sendAttempt, type OrderServices, prove, settle } from './send.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import { quotaUsedUp } from '../../domain/quota/windows.ts'
-import type { Created, CreateOptions } from '../../domain/request/events.ts'
+import type { Created, CreateOptions } from '../../domain/request/order.ts'
 import { changedElsewhere, backoffMs, type Outcome, known } from '../../domain/submission/outcome.ts'
 import { refusedOrder, settleHint, stopMessage } from '../../domain/submission/duplicate.ts'
 import { mayBeAsked, type Stop } from '../../domain/submission/conflicts.ts'

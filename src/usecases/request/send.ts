@@ -1,5 +1,5 @@
 import type { Services } from '../services.ts'
-import type { CreateEvent } from '../../domain/request/events.ts'
+import type { CreateEvent } from '../../domain/request/order.ts'
 import type { Clock } from '../../host/clock.ts'
 import {
   longestPauseMs,

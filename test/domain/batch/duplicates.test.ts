@@ -1,7 +1,7 @@
 import { assert, constantFrom, property, record, string, tuple } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { Duplicates } from '../../../src/domain/batch/duplicates.ts'
+import { Duplicates } from '../../../src/domain/batch/plan.ts'
 import { samePerson } from '../../../src/domain/submission/identity.ts'
 
 const part = (): ReturnType<typeof string> => string({ unit: 'binary', maxLength: 6 })

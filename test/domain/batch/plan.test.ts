@@ -13,12 +13,12 @@ import {
   type Plan,
   unsent,
   changeKind,
+  Duplicates,
 } from '../../../src/domain/batch/plan.ts'
 import { newRow } from '../../../src/domain/batch/new-row.ts'
 import type { Stop } from '../../../src/domain/submission/conflicts.ts'
 import { InvalidInputError } from '../../../src/errors/kinds.ts'
 import { batchRow, countsOf, rowReading, problem } from './rows.ts'
-import { Duplicates } from '../../../src/domain/batch/duplicates.ts'
 import type { RowReading } from '../../../src/domain/batch/row.ts'
 
 describe('a plan', () => {

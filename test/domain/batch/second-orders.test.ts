@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { idsToRead } from '../../../src/domain/batch/second-orders.ts'
+import { idsToRead } from '../../../src/domain/submission/unmatched.ts'
 
 const ids = (count: number): string[] => Array.from({ length: count }, (_, at) => `id-${at}`)
 const none = new Set<string>()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { readyBody } from '../../../src/domain/form/ready-body.ts'
+import { readyBody } from '../../../src/domain/batch/row.ts'
 import { type DraftBody, validateBody } from '../../../src/domain/form/validate.ts'
 import { plainSchema, recipientOf, sampleBody, sampleSchema } from './sample-schema.ts'
 

@@ -1,7 +1,7 @@
 import { order } from './answers.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { type Script, scriptedApi, type ScriptedApi } from './scripted-api.ts'
-import type { CreateEvent, CreateOptions } from '../../../src/domain/request/events.ts'
+import type { CreateEvent, CreateOptions } from '../../../src/domain/request/order.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
