@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { expect, onTestFinished, test } from 'vitest'
@@ -8,6 +6,7 @@ import { all, type Engine, get, run, type Work } from '../../../src/store/ledger
 import { PostgresEngine } from '../../../src/store/ledger/postgres/engine.ts'
 import { Database, SqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
 import { asked, emptyDatabase } from '../../harness/postgres.ts'
+import { temporaryFolder } from '../../harness/world.ts'
 import { connectTo } from './postgres/connect.ts'
 import { backends } from './scratch.ts'
 
@@ -20,7 +19,7 @@ async function twoEngines(backend: (typeof backends)[number]): Promise<[Engine, 
     await asked(url, `CREATE SCHEMA refcheck ${createTable}`)
     return [new PostgresEngine(connectTo(url)), new PostgresEngine(connectTo(url))]
   }
-  const path = join(tmpdir(), `refcheck-engine-${randomUUID()}.sqlite`)
+  const path = join(temporaryFolder(), 'engine.sqlite')
   const databases = [new Database(path, 50), new Database(path, 50)] as const
   databases[0].exec('PRAGMA journal_mode = WAL')
   databases[0].exec(createTable)
