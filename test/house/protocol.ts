@@ -240,6 +240,7 @@ export const promises: readonly Promised[] = [
     ['store check --restored', [rollbackShared, 'a restore that only a person knows of']],
     ['store check --without', [rollbackShared, 'is excluded by name, and what waits is held']],
     ['another store at the path of a log', [recording, 'of a store that is lost: a new one in its place']],
+    ['a log from before 1.0.0 is refused', [recording, 'a log from before 1.0.0 refuses the store']],
     ['a backup put back is noticed', [forgotten, 'a backup made at order 16 of a running batch']],
     ['a data folder restored', [forgotten, 'a data folder restored from before the first order']],
     [

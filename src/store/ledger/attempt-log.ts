@@ -20,7 +20,7 @@ import {
 import { dirname, join } from 'node:path'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { makeFolders } from '../../disk/folders.ts'
-import { openPrivate } from '../../disk/private-modes.ts'
+import { openPrivate, readOwn } from '../../disk/private-modes.ts'
 import {
   eraseFingerprints,
   formatRecord,
@@ -72,6 +72,9 @@ interface Machine {
 }
 
 const suffix = '.log'
+/** Of logs from before 1.0.0. */
+const formerSuffix = '.list'
+const maxPlaceBytes = 1024 * 1024
 /** The last header is looked for from the end, in so many bytes at a time. */
 const blockBytes = 65_536
 
@@ -95,7 +98,7 @@ export class AttemptLogFiles {
   ): LogFile[] {
     const folders = new Set([...this.folders, ...also.map((path) => dirname(path))])
     return [...folders]
-      .flatMap((folder) => logNames(folder).map((name) => this.#found(join(folder, name))))
+      .flatMap((folder) => namesIn(folder, suffix).map((name) => this.#found(join(folder, name))))
       .filter((file) => file !== undefined)
       .filter(({ header }) => header.storeId === storeId || isInPlace(header, store))
   }
@@ -162,6 +165,22 @@ export class AttemptLogFiles {
         closeSync(descriptor)
       }
     })
+  }
+
+  /** Throws where a store in this place has a log from before 1.0.0: its attempts cannot be read. */
+  requireNoFormer(store: string): void {
+    for (const folder of this.folders) {
+      for (const name of namesIn(folder, formerSuffix)) {
+        const path = join(folder, name)
+        if (formerStoreOf(`${path.slice(0, -formerSuffix.length)}.json`) !== store) continue
+        throw new IoError(
+          `cannot use the store "${store}": its attempt log "${path}" is from before refcheck 1.0.0`,
+          {
+            hint: 'Use the refcheck that made it, or name another store with REFCHECK_STORE. Nothing was changed.',
+          },
+        )
+      }
+    }
   }
 
   #createIn(folder: string, header: NewLog): LogFile {
@@ -249,13 +268,21 @@ function ownStatus(path: string, kind: 'isDirectory' | 'isFile'): Stats | undefi
 
 const noFolder = new Set<string | undefined>(['ENOENT', 'ENOTDIR', 'EACCES'])
 
-function logNames(folder: string): string[] {
+function namesIn(folder: string, ending: string): string[] {
   try {
     if (ownStatus(folder, 'isDirectory') === undefined) return []
-    return readdirSync(folder).filter((name) => name.endsWith(suffix))
+    return readdirSync(folder).filter((name) => name.endsWith(ending))
   } catch (error) {
     if (noFolder.has(errorNumber(error))) return []
     throw diskFailure('read the folder', folder, error)
+  }
+}
+
+function formerStoreOf(path: string): unknown {
+  try {
+    return (JSON.parse(readOwn(path, maxPlaceBytes) ?? '') as { store?: unknown }).store
+  } catch {
+    return undefined
   }
 }
 

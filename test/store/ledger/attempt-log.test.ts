@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -164,6 +165,19 @@ describe('files', () => {
     rmSync(file.path)
     expect(() => files.erase(file, new Set())).toThrow(expect.objectContaining({ code: 'io' }))
     expect(() => files.read(file)).toThrow(expect.objectContaining({ code: 'io' }))
+  })
+
+  test('a log from before 1.0.0 of a store in this place is refused in one line and left as it is', () => {
+    const files = filesIn('logs')
+    mkdirSync(at('logs'))
+    writeFileSync(at('logs/old.list'), '\nfeed ["a"]\t')
+    writeFileSync(at('logs/old.json'), JSON.stringify({ store, key }))
+    writeFileSync(at('logs/damaged.list'), '')
+    expect(() => files.requireNoFormer('/elsewhere')).not.toThrow()
+    expect(() => files.requireNoFormer(store)).toThrow(
+      `cannot use the store "${store}": its attempt log "${at('logs/old.list')}" is from before refcheck 1.0.0`,
+    )
+    expect(readFileSync(at('logs/old.list'), 'utf8')).toBe('\nfeed ["a"]\t')
   })
 
   test('a folder in memory is volatile, one on a disk or one that is not there is not', () => {

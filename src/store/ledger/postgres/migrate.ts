@@ -61,22 +61,28 @@ export const formats: readonly string[] = [schema]
 export const formatName = 'format'
 
 /** In the schema itself there may be nothing yet. */
-const selectMade = `SELECT to_regclass('refcheck.meta') IS NOT NULL AS made`
+const selectFormat = `
+SELECT to_regclass('refcheck.meta') IS NOT NULL AS made, to_regclass('refcheck.attempt_logs') IS NULL AS is_former`
 
 const lockSchema = `SELECT pg_advisory_xact_lock(hashtextextended('refcheck migrate', 0))`
 
 /** Of the newest store that this program can use. */
 export const newestFormat = formats.length
 
-/** How many changes of format a database has been through; 0 for one without a store. */
-export async function formatOf(sql: Sql): Promise<number> {
-  const { made } = (await sql.get(selectMade)) as { made: boolean }
+/** How many changes of format a database has been through; 0 for one without a store. Throws for one from before 1.0.0. */
+export async function formatOf(sql: Sql, location: string): Promise<number> {
+  const { made, is_former } = (await sql.get(selectFormat)) as { made: boolean; is_former: boolean }
+  if (made && is_former) {
+    throw new IoError(`cannot use the store "${location}": it was made by a refcheck from before 1.0.0`, {
+      hint: 'Use the refcheck that made it, or choose another store with REFCHECK_STORE. Nothing was changed.',
+    })
+  }
   return made ? Number((await runOn(sql, metaText(formatName))) ?? 0) : 0
 }
 
 /** Refuses a database without a store, or with one of another format than this program's. Changes nothing. */
 export async function inspect(sql: Sql, location: string, known = formats): Promise<void> {
-  const format = await formatOf(sql)
+  const format = await formatOf(sql, location)
   const refused = (why: string, hint: string): IoError =>
     new IoError(`cannot use the store "${location}": ${why}`, { hint })
   if (format === 0) {
@@ -108,7 +114,7 @@ export async function migrate(
 ): Promise<{ from: number; to: number }> {
   return database.transaction(async (sql) => {
     await sql.run(lockSchema)
-    const from = await formatOf(sql)
+    const from = await formatOf(sql, database.location)
     if (from > known.length) await inspect(sql, database.location, known)
     if (from === 0) await sql.run('CREATE SCHEMA IF NOT EXISTS refcheck')
     for (const format of known.slice(from)) await sql.run(format)

@@ -26,8 +26,9 @@ export async function migratePostgresStore(
   options.secrets?.add('store password', known.password)
   const database = new Database(known, { clock, busyMs })
   try {
-    const format = onlyNew ? await formatOf(database) : 0
+    const format = onlyNew ? await formatOf(database, database.location) : 0
     const files = logFilesOf(options)
+    files.requireNoFormer(database.location)
     const migrated =
       format === 0
         ? await migrate(database, random, () => files.keyOf(database.location))

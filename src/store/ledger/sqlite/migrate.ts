@@ -24,6 +24,8 @@ export const formats: readonly string[] = [schema]
 
 /** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFL1"). */
 const applicationId = 0x52_46_4c_31
+/** Of ledgers from before 1.0.0 ("RFCL"), whose formats are counted otherwise. */
+const formerApplicationId = 0x52_46_43_4c
 
 /** The triggers of a store that was moved, which only refuse; no other runs by itself in a store of ours. */
 const ownTrigger =
@@ -52,6 +54,14 @@ export function inspect(database: Database, known = formats): void {
   const version = Number(database.pragma('user_version'))
   const application = database.pragma('application_id')
   const { count } = database.get('SELECT count(*) AS count FROM sqlite_schema') as { count: number }
+  if (application === formerApplicationId) {
+    throw new IoError(
+      `cannot use the store "${database.location}": it was made by a refcheck from before 1.0.0`,
+      {
+        hint: 'Use the refcheck that made it, or choose another file with REFCHECK_STORE. Nothing was changed.',
+      },
+    )
+  }
   if (count > 0 && application !== applicationId) {
     throw new IoError(`cannot use the store "${database.location}": it is another program’s database`, {
       hint: 'Choose another file with REFCHECK_STORE.',

@@ -20,6 +20,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   const { clock, random, busyMs = usualBusyMs, onNotice } = options
   const inMemory = location === ':memory:'
   const files = inMemory ? undefined : new AttemptLogFiles(logFolders(location, options))
+  files?.requireNoFormer(location)
   if (!inMemory) requireStoreBelowOwn(location)
   const path = inMemory ? location : await preparePlace(location)
   const database = new Database(path, busyMs)

@@ -45,7 +45,7 @@ test('several make it at once: one does, and all answer', async () => {
     newestFormat,
     newestFormat,
   ])
-  expect(await Promise.all(databases.map((database) => formatOf(database)))).toEqual([1, 1, 1])
+  expect(await Promise.all(databases.map((database) => formatOf(database, url)))).toEqual([1, 1, 1])
   await allowWithoutLog(url)
   await beginOne((await place.store(url)).ledger, 'a@example.com')
 })
@@ -89,7 +89,31 @@ test('a format that fails halfway leaves the store as it was', async () => {
   await migrate(database, systemRandom)
   const broken = [...formats, 'ALTER TABLE submissions ADD COLUMN language text; SELECT no_such_function()']
   await expect(migrate(database, systemRandom, undefined, broken)).rejects.toMatchObject({ code: 'io' })
-  expect(await formatOf(database)).toBe(1)
+  expect(await formatOf(database, url)).toBe(1)
+})
+
+test('a database with a store from before 1.0.0 is refused in one line and left as it is', async () => {
+  const url = await emptyDatabase()
+  await asked(
+    url,
+    `CREATE SCHEMA refcheck; CREATE TABLE refcheck.meta (name text PRIMARY KEY, value bytea NOT NULL);
+     INSERT INTO refcheck.meta VALUES ('format', '2')`,
+  )
+  const refused = {
+    code: 'io',
+    message: expect.stringMatching(
+      /^cannot use the store "postgres:.*": it was made by a refcheck from before 1.0.0$/,
+    ) as string,
+    hint: 'Use the refcheck that made it, or choose another store with REFCHECK_STORE. Nothing was changed.',
+  }
+  expect(await refusal(url)).toMatchObject(refused)
+  await expect(migrateStore({ ...place.options, chosen: url })).rejects.toMatchObject(refused)
+  expect(
+    await asked(
+      url,
+      `SELECT relname FROM pg_class WHERE relnamespace = 'refcheck'::regnamespace AND relkind = 'r'`,
+    ),
+  ).toEqual([{ relname: 'meta' }])
 })
 
 test.each([

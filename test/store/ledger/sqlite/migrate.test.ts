@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -44,6 +46,21 @@ test('a format that fails halfway leaves the store as it was', async () => {
   expect(database.pragma('user_version')).toBe(1)
   expect(database.all(`SELECT 1 FROM pragma_table_info('submissions') WHERE name = 'language'`)).toEqual([])
   database.close()
+})
+
+test('a file from before 1.0.0 is refused in one line and left as it is', async () => {
+  mkdirSync(dirname(place.path), { mode: 0o700 })
+  const former = new DatabaseSync(place.path)
+  former.exec(`CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
+    PRAGMA application_id = 0x5246434c; PRAGMA user_version = 10`)
+  former.close()
+  const bytes = readFileSync(place.path)
+  await expect(place.store()).rejects.toMatchObject({
+    code: 'io',
+    message: `cannot use the store "${place.path}": it was made by a refcheck from before 1.0.0`,
+    hint: 'Use the refcheck that made it, or choose another file with REFCHECK_STORE. Nothing was changed.',
+  })
+  expect(readFileSync(place.path)).toEqual(bytes)
 })
 
 test('a person is in flight once, whatever was compared', async () => {

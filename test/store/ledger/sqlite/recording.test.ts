@@ -304,3 +304,11 @@ test('what is erased of a person completely is in no log', async () => {
   await store.close()
   expect(await tries(await place.store(), batchId)).toEqual(letIn)
 })
+
+test('a log from before 1.0.0 refuses the store, and no new one is begun next to it', async () => {
+  mkdirSync(logFolder, { recursive: true })
+  writeFileSync(join(logFolder, 'one.list'), '')
+  writeFileSync(join(logFolder, 'one.json'), JSON.stringify({ store: place.path, key: 'a'.repeat(64) }))
+  await expect(place.store()).rejects.toMatchObject(closed('is from before refcheck 1.0.0'))
+  expect(existsSync(place.path)).toBe(false)
+})
