@@ -84,10 +84,12 @@ async function openFolder(
   const place = destination(typed, path, standing, isSingle(source))
   if (place.kind === 'folder') {
     const folder = await reportFolders.open(path)
-    if (folder.isOpenToAll)
+    if (folder.isOpenTo === 'all')
       app.reporter.warn(
         `Every user of this machine may put files into ${path}; make it private with: chmod go-w ${shellWord(path)}`,
       )
+    else if (folder.isOpenTo === 'its owner')
+      app.reporter.warn(`${path} belongs to another user of this machine, who may replace what is in it.`)
     await rememberWritten(await app.services('written', 'reporter'), { path, kind: 'reports' })
     return { folder, file: undefined }
   }

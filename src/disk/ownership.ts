@@ -85,8 +85,8 @@ export interface OpenedFile {
 }
 
 /** Opens a file, never through a link and without waiting for the other end of a pipe. Throws the system's error. */
-export function openOwn(path: string, flags = O_RDONLY): OpenedFile {
-  const descriptor = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK)
+export function openOwn(path: string, flags = O_RDONLY, mode?: number): OpenedFile {
+  const descriptor = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK, mode)
   try {
     return { descriptor, status: fstatSync(descriptor) }
   } catch (error) {

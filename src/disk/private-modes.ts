@@ -138,11 +138,11 @@ function readChecked(
 }
 
 /**
- * Opens a file of ours, to read unless `flags` say otherwise; the caller closes it. What `readPrivate` refuses is an
+ * Opens a file of ours, to read unless `flags` say otherwise, `mode` is of one that is made; the caller closes it. What `readPrivate` refuses is an
  * IoError; failures of the system are thrown as they are.
  */
-export function openPrivate(path: string, flags?: number): OpenedFile {
-  const file = openOwn(path, flags)
+export function openPrivate(path: string, flags?: number, mode?: number): OpenedFile {
+  const file = openOwn(path, flags, mode)
   try {
     if (!file.status.isFile()) throw replaced(path, 'it is not a regular file')
     const weakness = weaknessOf(file.status)

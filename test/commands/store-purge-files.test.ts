@@ -1,4 +1,5 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -12,6 +13,8 @@ import { InternalError } from '../../src/errors/kinds.ts'
 import { systemRandom } from '../../src/host/random.ts'
 import { openStore } from '../../src/store/ledger/open.ts'
 import { recordsIn } from '../../src/store/reports/folder.ts'
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 const zelda = 'zelda@example.com'
 const purge = `store purge --email ${zelda} --yes`
@@ -75,6 +78,39 @@ test('a purge lists the files that still show the person, and deletes those that
   expect(pdfsIn(join(here.folder, 'reports'))).toEqual(['a1-example-com.pdf'])
   expect(here.read('reports/manifest.json').concat(here.read('reports/manifest.csv'))).not.toContain('zelda')
   expect(here.read('reports/manifest.json')).toContain('a1-example-com.pdf')
+})
+
+test('a purge deletes no file that another account could have put in the place of an export', async () => {
+  const here = await written()
+  const team = join(here.folder, 'team')
+  mkdirSync(join(team, 'shared'), { recursive: true })
+  chmodSync(team, 0o777)
+  const [batch] = (await here.type('batch list --json')).json() as { batch_id: string }[]
+  await here.type(`batch export ${batch?.batch_id} --output team/shared/march.csv`)
+  mkdirSync(join(here.folder, 'mine'))
+  writeFileSync(join(here.folder, 'mine', 'march.csv'), 'another file')
+  renameSync(join(team, 'shared'), join(team, 'old'))
+  symlinkSync(join(here.folder, 'mine'), join(team, 'shared'))
+  const purged = await here.type(`${purge} --delete-files`)
+  expect(purged.stdout).toMatch(/still show the person:\n[^]* export +\S+\/team\/shared\/march\.csv\n/)
+  expect(here.read('mine/march.csv')).toBe('another file')
+})
+
+test('a folder of reports that cannot be used keeps no other file from being deleted', async () => {
+  const here = await written()
+  await here.type('report sync --output other')
+  // The one that is looked at first.
+  const [broken = '', usable = ''] = ['reports', 'other'].toSorted((one, other) =>
+    digest(join(here.folder, one)) < digest(join(here.folder, other)) ? -1 : 1,
+  )
+  const manifest = join(here.folder, broken, 'manifest.csv')
+  rmSync(manifest)
+  symlinkSync(join(here.folder, 'people.csv'), manifest)
+  const purged = await here.type(`${purge} --delete-files`)
+  expect(purged.code).toBe(1)
+  expect(purged.stderr).toContain('manifest.csv')
+  expect(pdfsIn(join(here.folder, usable))).toHaveLength(1)
+  expect(here.read('people.csv')).toContain('zelda')
 })
 
 test('on a terminal a purge asks before it deletes files', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { byAll } from '../../disk/ownership.ts'
+import { ownUserId } from '../../host/process.ts'
 import { makeFolders } from '../../disk/folders.ts'
 import { sweepTemporaries, writeTemporary, writeWhole } from '../../disk/whole-file.ts'
 import {
@@ -103,12 +104,14 @@ export class ReportFolder {
   }
 
   /**
-   * Whether any account of the machine may put files into it. Where the folder that is worked in, made for this account alone,
-   * looks open as well, modes mean nothing (a USB stick, a network drive).
+   * Who else may put files into it. Where the folder that is worked in, made for this account alone, looks open as well,
+   * modes mean nothing (a USB stick, a network drive).
    */
-  get isOpenToAll(): boolean {
-    const hasModes = ((statusAt(this.#work.path)?.mode ?? 0) & 0o077) === 0
-    return hasModes && (statSync(this.path).mode & byAll) !== 0
+  get isOpenTo(): 'all' | 'its owner' | undefined {
+    if (((statusAt(this.#work.path)?.mode ?? 0) & 0o077) !== 0) return undefined
+    const { mode, uid } = statSync(this.path)
+    if ((mode & byAll) !== 0) return 'all'
+    return uid === (ownUserId() ?? uid) ? undefined : 'its owner'
   }
 
   /** In the order of the manifest. */

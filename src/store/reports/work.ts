@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  type Stats,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, constants, lstatSync, openSync, type Stats, unlinkSync, writeSync } from 'node:fs'
 import { lstat, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -16,7 +7,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import { ownUserId } from '../../host/process.ts'
 import { type Claim, claim } from '../../disk/lock.ts'
-import { readOwn } from '../../disk/private-modes.ts'
+import { openPrivate, readOwn } from '../../disk/private-modes.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 
@@ -75,7 +66,7 @@ export class WorkFolder {
   note(line: string): void {
     const path = join(this.path, journalName)
     try {
-      this.#journal ??= openOwn(path)
+      this.#journal ??= openJournal(path)
       writeSync(this.#journal, `${line}\n`)
     } catch (error) {
       throw error instanceof IoError ? error : diskFailure('write', path, error)
@@ -201,13 +192,12 @@ function planted(path: string, why: string): IoError {
   })
 }
 
-/** A journal to append to: never what a link leads to, and no pipe that would wait for a reader. */
-function openOwn(path: string): number {
-  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants
-  const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
-  const status = fstatSync(file)
-  if (status.isFile() && status.nlink === 1) return file
-  closeSync(file)
+/** A journal to append to, which holds names: no link, no pipe, and no file that another account owns or may write to. */
+function openJournal(path: string): number {
+  const { O_APPEND, O_CREAT, O_WRONLY } = constants
+  const { descriptor, status } = openPrivate(path, O_WRONLY | O_APPEND | O_CREAT, 0o600)
+  if (status.nlink === 1) return descriptor
+  closeSync(descriptor)
   throw planted(path, 'it is not a regular file of its own')
 }
 

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { folderWeakness } from '../../disk/ownership.ts'
 import { reportKey } from '../../domain/report/record.ts'
 import { namesPerson } from '../../domain/store/erasure.ts'
 import type { FilesToErase, Traces } from '../../domain/store/told.ts'
@@ -13,7 +14,7 @@ import type { Services } from '../services.ts'
 export interface FoundFile {
   path: string
   kind: Exclude<WrittenKind, 'reports'> | 'input' | 'report' | 'manifest'
-  /** Whether it is a person's own, or a backup, which a purge leaves alone. */
+  /** Whether it is the user's own, a backup, or where another account may have put another file: a purge leaves it alone. */
   isLeft: boolean
 }
 
@@ -38,6 +39,10 @@ const kinds: readonly FoundFile['kind'][] = [
   'backup',
 ]
 
+const leftKinds: ReadonlySet<FoundFile['kind']> = new Set(['input', 'backup'])
+/** They are removed by the folder that they are in, which is checked then. */
+const ofReports: ReadonlySet<FoundFile['kind']> = new Set(['report', 'manifest'])
+
 /** A text search reads so many bytes at once, and so many of them again with the next. */
 const blockBytes = 1024 * 1024
 const overlapChars = 512
@@ -61,7 +66,8 @@ export async function filesOfPerson(
   const add = (path: string, kind: FoundFile['kind']): void => {
     if (seen.has(path)) return
     seen.add(path)
-    found.files.push({ path, kind, isLeft: kind === 'input' || kind === 'backup' })
+    const isLeft = leftKinds.has(kind) || (!ofReports.has(kind) && isReplaceable(path))
+    found.files.push({ path, kind, isLeft })
   }
   for (const { id, path, resultsFile } of traces.batches) {
     if (path !== undefined && (await isFile(path))) add(path, 'input')
@@ -111,12 +117,21 @@ export async function eraseFiles(
 ): Promise<void> {
   for (const id of files.drafts) await drafts.drop(id)
   for (const code of files.plans) await plans.drop(code)
+  let failure: unknown
   for (const path of files.files) {
+    if (isReplaceable(path)) continue
     if (await isFile(path)) await rm(path, { force: true })
     await written.drop(path)
   }
-  for (const { folder, keys } of files.reports) await reportFolders.erase(folder, keys)
+  for (const { folder, keys } of files.reports) {
+    // A folder that cannot be used does not keep the reports of the others.
+    await reportFolders.erase(folder, keys).catch((error: unknown) => (failure ??= error))
+  }
+  if (failure !== undefined) throw failure
 }
+
+/** Whether another account owns it, or could have put it there: it owns a folder above it, or may rename one. */
+const isReplaceable = (path: string): boolean => folderWeakness(path) !== undefined
 
 /** Remembers a file with people's data, so that a purge names it. The file itself is written: a failure is only a warning. */
 export async function rememberWritten(

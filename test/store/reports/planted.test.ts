@@ -138,6 +138,22 @@ test.each<[string, (journal: string) => void]>([
   expect(readFileSync(victim, 'utf8')).toBe('theirs')
 })
 
+test('a journal that another account made while the folder was in use gets no line', async () => {
+  const folder = await open()
+  const journal = join(work, 'journal')
+  writeFileSync(journal, '')
+  chmodSync(journal, 0o666)
+  await expect(
+    folder.keep({ file: 'a.pdf', replace: false, subject: anySubject, open: async () => content() }),
+  ).rejects.toMatchObject({
+    code: 'io',
+    message: expect.stringContaining('may write to it (0666)') as string,
+  })
+  expect(readFileSync(journal, 'utf8')).toBe('')
+  rmSync(journal)
+  await folder.close()
+})
+
 test('a subfolder that was replaced by a link: no file is deleted or taken for a report through it', async () => {
   const elsewhere = join(root, 'elsewhere')
   mkdirSync(elsewhere)
