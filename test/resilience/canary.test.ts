@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test, vi } from 'vitest'
@@ -11,6 +11,7 @@ import { ordered, signedUrl } from '../harness/ordered.ts'
 import { start } from '../harness/process.ts'
 import { shareOf } from '../harness/share.ts'
 import { session } from '../harness/session.ts'
+import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { badLines, commandIds } from './bad-input.ts'
 
 const fault = faultRow('canary', 'places with a key, secret or token', { of: /canary/ })
@@ -115,3 +116,21 @@ test.each(['a report', 'a report by its signed URL'])(
     expect(canariesIn('command lines', lines.join(' '), { key, secret, password })).toEqual([])
   },
 )
+
+test('a diagnostic report of Node holds no canary', async () => {
+  const folder = temporaryFolder()
+  const apiKey = 'canaryKEY0123456789canaryKEY0123'
+  const running = start(['sandbox', 'start', '--port', '0', '--json'], {
+    ...emptyEnv(folder),
+    REFCHECK_API_KEY: apiKey,
+    NODE_OPTIONS: `--report-on-signal --report-directory=${folder}`,
+  })
+  await running.until('"base_url"')
+  running.child.kill('SIGUSR2')
+  const report = await vi.waitFor(() => {
+    const name = readdirSync(folder).find((each) => each.startsWith('report.')) ?? ''
+    return JSON.parse(readFileSync(join(folder, name), 'utf8')) as object
+  }, 10_000)
+  expect(Object.keys(report)).toContain('javascriptStack')
+  expect(JSON.stringify(report)).not.toContain(apiKey)
+})

@@ -14,6 +14,8 @@ export { builtCommands, InterruptedError, main, PromptBackError }
 export function start(argv: readonly string[], root: string): Promise<number> {
   // Nobody is shown a stack trace, and undici makes an error for each connection that it closes.
   Error.stackTraceLimit = 0
+  // A diagnostic report of Node, which the user may have asked for, would hold the API key in clear text.
+  globalThis.process.report.excludeEnv = true
   const folder = pathToFileURL(`${root}/`)
   const dist = new URL('dist/', folder)
   const hold = (): void => holdProgram(dist)
