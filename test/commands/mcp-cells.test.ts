@@ -294,7 +294,8 @@ test('no cell, header or sheet name of a file reaches an agent, however the file
   for (const [at, { file, how }] of shareOf(all, 150).entries()) {
     const input = { file, ...how }
     const tool = at % 2 === 0 ? 'validate_file' : 'plan_file'
-    const text = JSON.stringify((await agent.call(tool, input)).whole)
+    // The marks around it have random digits.
+    const text = JSON.stringify((await agent.call(tool, input)).whole).replaceAll(/<\/?data \d+>/g, '')
     if (canary.test(text)) leaks.push(`${tool} ${JSON.stringify(input)}: ${text}`)
   }
   expect(leaks).toEqual([])
