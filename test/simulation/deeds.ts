@@ -123,7 +123,7 @@ async function receiveSome(world: World, { ports }: Process, comes: () => boolea
       event: 'request.updated',
       oddity: undefined,
     }))
-  if (events.length > 0) await (ports.inbox as Process['store']['inbox']).add(events, false)
+  if (events.length > 0) await ports.inbox.add(events, false)
 }
 
 /** `batch reconcile`. */
