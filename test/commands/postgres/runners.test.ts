@@ -11,6 +11,17 @@ const run = 'batch run people.csv --package 102 --yes --json'
 
 test('three machines share a file: everybody is ordered once, and each machine sees all of it through', async () => {
   const here = await machines(30)
+  let orderCount = 0
+  const allOrder = Promise.withResolvers<void>()
+  here.intercept(async (request, ask) => {
+    if (request.method === 'POST') {
+      orderCount += 1
+      if (orderCount === 3) allOrder.resolve()
+      // A machine has one order in flight: no machine goes on before each of the three has begun one.
+      await allOrder.promise
+    }
+    return ask(request)
+  })
   const ended = await Promise.all(['alpha', 'beta', 'gamma'].map((machine) => here.on(machine, run)))
   expect(ended.map(({ code, stderr }) => [code, code === 0 ? '' : stderr])).toEqual([
     [0, ''],
