@@ -1,4 +1,13 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -153,6 +162,20 @@ async function storeIn(folder: string): Promise<Store> {
   onTestFinished(() => place.close())
   return place
 }
+
+test('a backup into a folder where another account could replace it is refused, and nothing is made', async () => {
+  const { type, folder } = await filled()
+  const open = join(folder, 'open')
+  mkdirSync(open)
+  chmodSync(open, 0o777)
+  expect(await type('store backup open/copy.sqlite')).toMatchInlineSnapshot(`
+    $ refcheck store backup open/copy.sqlite
+    2> Error: cannot back the store up to "HOME/open/copy.sqlite": another user of this machine could replace what is in "HOME/open"
+    2> Choose a folder of your own.
+    exit 1
+  `)
+  expect(readdirSync(open)).toEqual([])
+})
 
 test('a backup that failed leaves nothing under its name, since half a copy would know nobody', async () => {
   const { type, folder } = await filled()

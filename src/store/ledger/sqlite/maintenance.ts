@@ -4,6 +4,7 @@ import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { backup } from 'node:sqlite'
 import { diskFailure } from '../../../disk/failure.ts'
+import { folderWeakness } from '../../../disk/ownership.ts'
 import { makePrivateFolder } from '../../../disk/private-modes.ts'
 import { placeAsNew } from '../../../disk/whole-file.ts'
 import { IoError, StoreBusyError, UsageError } from '../../../errors/kinds.ts'
@@ -60,6 +61,12 @@ export function sqliteUpkeep(database: Database): Upkeep {
 
     async backup(path) {
       if (existsSync(path)) throw new UsageError(`${path} already exists`, { hint: 'Choose another name.' })
+      const weakness = folderWeakness(path)
+      if (weakness !== undefined)
+        throw new IoError(
+          `cannot back the store up to "${path}": another user of this machine could replace what is in "${weakness.path}"`,
+          { hint: 'Choose a folder of your own.' },
+        )
       // Half a copy opens as a store that knows nobody, so none is ever there under the name. It is made in a folder of ours:
       // beside the name another account could put a file that the copy then is written into.
       const folder = `${path}.partial`
