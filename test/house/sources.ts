@@ -81,7 +81,7 @@ export function declarationsOf({ path, text }: Source): { names: Named[]; commen
   const identified = (node: { id: unknown }): void => pattern(node.id)
   const member = (node: { key: unknown; computed: boolean }): void => {
     const { type, name, start } = node.key as Node & Named
-    if (!node.computed && /Identifier$/.test(type)) found.push({ name, start, isMember: true })
+    if (!node.computed && type.endsWith('Identifier')) found.push({ name, start, isMember: true })
   }
   new Visitor({
     VariableDeclarator: identified,

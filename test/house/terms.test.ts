@@ -178,12 +178,8 @@ test('names, comments and titles use the terms of the field: a room has no more 
     ({ path }) => !path.startsWith('test/house/'),
   )
   const rooms = Map.groupBy(files.flatMap(violationsOf), (violation) => roomOf(violation.replace(/:.*/, '')))
-  const found = [...rooms].flatMap(([room, violations]) =>
-    violations.length > (allowed[room] ?? 0)
-      ? [`${room}: ${violations.length}, at most ${allowed[room] ?? 0}`, ...violations]
-      : [],
-  )
-  expect(found).toEqual([])
+  const found = [...rooms].filter(([room, violations]) => violations.length > (allowed[room] ?? 0))
+  expect(Object.fromEntries(found)).toEqual({})
 })
 
 test('names are checked by their parts, comments and titles by their phrases, and keys of --json not at all', () => {
