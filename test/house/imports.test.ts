@@ -101,6 +101,7 @@ const keepers: [name: string, rooms: string[], why: string][] = [
     ['sandbox', 'output', 'html'],
     'the sandbox is the only service here; pages are written with its html',
   ],
+  ['tinyqueue', ['sandbox'], 'only the sandbox keeps jobs in a queue by time'],
   ['csv-parse', ['sheets'], 'files from elsewhere pass its limits'],
   ['yauzl', ['sheets'], 'every inflated byte is counted'],
   ['yazl', ['sheets', 'build'], 'XLSX is written in one place, and the package for Windows'],

@@ -1,3 +1,5 @@
+import TinyQueue from 'tinyqueue'
+
 import type { Clock } from '../../host/clock.ts'
 import type { Service } from './service.ts'
 import type { RequestRecord } from './state.ts'
@@ -8,16 +10,18 @@ interface Entry {
   job: () => void
 }
 
-/** Jobs by the moment they are due; those of one moment in the order they were told. */
+const byTime = (a: Entry, b: Entry): number => a.at - b.at || a.order - b.order
+
+/** Jobs by the moment they are due; those of one moment in the order in which they were added. */
 export class Scheduler {
   readonly #clock: Clock
-  readonly #heap: Entry[] = []
+  #queue = new TinyQueue<Entry>([], byTime)
   readonly #onError: (error: unknown) => void
   #order = 0
   #waiting: { until: number; stop: AbortController } | undefined
   #closed = false
 
-  /** `onError` hears of jobs that throw; the others are done all the same. */
+  /** `onError` is called with what a job throws; the other jobs run all the same. */
   constructor(clock: Clock, onError: (error: unknown) => void) {
     this.#clock = clock
     this.#onError = onError
@@ -25,13 +29,12 @@ export class Scheduler {
 
   add(at: number, job: () => void): void {
     this.#order += 1
-    this.#heap.push({ at, order: this.#order, job })
-    this.#rise(this.#heap.length - 1)
+    this.#queue.push({ at, order: this.#order, job })
     this.#wait()
   }
 
   clear(): void {
-    this.#heap.length = 0
+    this.#queue = new TinyQueue<Entry>([], byTime)
     this.#wait()
   }
 
@@ -41,7 +44,7 @@ export class Scheduler {
   }
 
   #wait(): void {
-    const first = this.#closed ? undefined : this.#heap[0]
+    const first = this.#closed ? undefined : this.#queue.peek()
     if (first !== undefined && this.#waiting !== undefined && this.#waiting.until <= first.at) return
     this.#waiting?.stop.abort()
     this.#waiting = undefined
@@ -57,8 +60,8 @@ export class Scheduler {
   #run(stop: AbortController): void {
     if (this.#waiting?.stop !== stop) return
     const now = this.#clock.now()
-    for (let first = this.#heap[0]; first !== undefined && first.at <= now; first = this.#heap[0]) {
-      this.#takeFirst()
+    for (let first = this.#queue.peek(); first !== undefined && first.at <= now; first = this.#queue.peek()) {
+      this.#queue.pop()
       try {
         first.job()
       } catch (error) {
@@ -67,47 +70,6 @@ export class Scheduler {
     }
     this.#waiting = undefined
     this.#wait()
-  }
-
-  #takeFirst(): void {
-    const last = this.#heap.pop()
-    if (last === undefined || this.#heap.length === 0) return
-    this.#heap[0] = last
-    this.#sink(0)
-  }
-
-  #rise(place: number): void {
-    for (let child = place; child > 0;) {
-      const parent = (child - 1) >> 1
-      if (!this.#swapIfEarlier(child, parent)) return
-      child = parent
-    }
-  }
-
-  #sink(place: number): void {
-    for (let parent = place; ;) {
-      const left = 2 * parent + 1
-      const child = this.#earlier(left + 1, left) ? left + 1 : left
-      if (!this.#swapIfEarlier(child, parent)) return
-      parent = child
-    }
-  }
-
-  #swapIfEarlier(child: number, parent: number): boolean {
-    if (!this.#earlier(child, parent)) return false
-    const lower = this.#heap[child]
-    const upper = this.#heap[parent]
-    if (lower === undefined || upper === undefined) return false
-    this.#heap[parent] = lower
-    this.#heap[child] = upper
-    return true
-  }
-
-  #earlier(place: number, than: number): boolean {
-    const one = this.#heap[place]
-    const other = this.#heap[than]
-    if (one === undefined || other === undefined) return false
-    return one.at === other.at ? one.order < other.order : one.at < other.at
   }
 }
 
