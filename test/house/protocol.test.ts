@@ -1,7 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
+import { exitCodes } from '../../src/cli/failures.ts'
+import { tables } from '../../src/store/ledger/schema.ts'
 import { promises } from './protocol.ts'
 
 /** Tests that are not there, or no longer called so. */
@@ -16,13 +18,56 @@ test.each(promises)('the ordering protocol, $section: "$says" is held by a test'
   expect(missing(by)).toEqual([])
 })
 
-test('every file and folder that src/docs/ordering.md names exists', () => {
-  const root = join(import.meta.dirname, '..', '..')
-  const text = readFileSync(join(root, 'src', 'docs', 'ordering.md'), 'utf8')
-  const named = [...text.matchAll(/`((?:test|store|domain|usecases|http)\/[\w/.-]*)`/g)].map(
-    ([, path = '']) => path,
-  )
-  const pathOf = (path: string): string => join(root, path.startsWith('test/') ? '' : 'src', path)
-  expect(named.length).toBeGreaterThan(40)
-  expect(named.filter((path) => !existsSync(pathOf(path)))).toEqual([])
+const root = join(import.meta.dirname, '..', '..')
+const readDocument = (name: string): string => readFileSync(join(root, 'src', 'docs', name), 'utf8')
+
+test.each(readdirSync(join(root, 'src', 'docs')))(
+  'every file and folder that src/docs/%s names exists',
+  (name) => {
+    const rooms = 'test|src|store|domain|usecases|http|cli|disk|host|errors|output|app'
+    const named = [...readDocument(name).matchAll(new RegExp(`\`((?:${rooms})/[\\w/.-]*)\``, 'g'))].map(
+      ([, path = '']) => path,
+    )
+    const pathOf = (path: string): string => join(root, /^(?:test|src)\//.test(path) ? '' : 'src', path)
+    expect(named.length).toBeGreaterThan(3)
+    expect(named.filter((path) => !existsSync(pathOf(path)))).toEqual([])
+  },
+)
+
+test('src/docs/storage.md has a line for each table of both engines, and no other', () => {
+  const part = readDocument('storage.md').split('## Tables')[1] ?? ''
+  const documented = [...part.matchAll(/^\| `(\w+)`/gm)].map(([, table]) => table)
+  const [sqlite, postgres] = ['sqlite', 'postgres'].map((engine) => readStoreSource(`${engine}/migrate.ts`))
+  const own = [...`${sqlite}${postgres}`.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, table]) => table)
+  expect(documented.toSorted()).toEqual([...tables.map(({ name }) => name), ...own].toSorted())
 })
+
+test('src/docs/cli.md has the exit codes of the program', () => {
+  const part = readDocument('cli.md').split('## Exit codes')[1] ?? ''
+  const documented = [...part.matchAll(/^\| (\d+) +\| ([^|]*?) *\|/gm)].flatMap(([, code = '', names = '']) =>
+    [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => [name, Number(code)]),
+  )
+  expect(Object.fromEntries(documented)).toEqual(exitCodes)
+})
+
+test('src/docs/testing.md names every npm script that tests, and no other', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
+  const tools = new Set(['build', 'manifest', 'package', 'dependencies', 'format'])
+  const text = readDocument('testing.md')
+  const named = [...text.matchAll(/`npm run ([\w:-]+)`((?:, `[\w:-]+`)*)/g)].flatMap(
+    ([, first = '', others = '']) => [
+      first,
+      ...[...others.matchAll(/`([\w:-]+)`/g)].map(([, other = '']) => other),
+    ],
+  )
+  if (text.includes('`npm test`')) named.push('test')
+  expect([...new Set(named)].toSorted()).toEqual(
+    Object.keys(scripts)
+      .filter((name) => !tools.has(name))
+      .toSorted(),
+  )
+})
+
+function readStoreSource(path: string): string {
+  return readFileSync(join(root, 'src', 'store', 'ledger', path), 'utf8')
+}
