@@ -40,6 +40,8 @@ export type SandboxFault =
       retryAfter?: string
     }
   | { kind: 'cut' | 'hang'; when: 'before' | 'after' }
+  /** The answer takes longer, by the sandbox's clock: a manual one has to be advanced. */
+  | { kind: 'latency'; ms: number; when: 'before' | 'after' }
   | { kind: 'no-id' }
   | { kind: 'content-type'; value: string }
   | { kind: 'truncated'; keep: number; announced: boolean }

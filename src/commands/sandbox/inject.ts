@@ -6,10 +6,11 @@ import { changedView } from '../../output/views/config.ts'
 export default class SandboxInject extends SandboxCommand<typeof SandboxInject> {
   static override summary = 'Make the next requests or calls of a sandbox go wrong'
   static override description =
-    'A SCENARIO (see: refcheck sandbox scenarios) applies to the next requests created. --on and --fault apply to the next calls. A fault is JSON with a kind: status, cut, hang, no-id, content-type, truncated, body or switch. A switch changes the sandbox permanently at that call: revoke-key, deactivate-user, no-credits, expire-trial, deactivate-subscription, replace-package.'
+    'A SCENARIO (see: refcheck sandbox scenarios) applies to the next requests created. --on and --fault apply to the next calls. A fault is JSON with a kind: status, cut, hang, latency, no-id, content-type, truncated, body or switch. latency waits by the sandbox’s clock: a manual one has to be advanced. A switch changes the sandbox permanently at that call: revoke-key, deactivate-user, no-credits, expire-trial, deactivate-subscription, replace-package.'
   static override examples = [
     '<%= config.bin %> sandbox inject declined --times 3',
     `<%= config.bin %> sandbox inject --on 'POST /v1/requests' --fault '{"kind":"cut","when":"after"}'`,
+    `<%= config.bin %> sandbox inject --on 'GET *' --fault '{"kind":"latency","ms":3000,"when":"before"}'`,
     `<%= config.bin %> sandbox inject --on '*' --after 4 --fault '{"kind":"switch","switch":"revoke-key"}'`,
     '<%= config.bin %> sandbox inject --clear',
   ]

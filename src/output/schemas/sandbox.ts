@@ -48,6 +48,11 @@ export const injected = z.union([
 
 const entry = { n: count, at: moment }
 
+const message = z.strictObject({ headers: z.record(z.string(), z.string()), body: textOrNull })
+
+/** With --bodies. */
+const exchange = { request: message.optional(), response: message.nullable().optional() }
+
 /** One thing that happened in a sandbox. */
 export const logEntry = z.discriminatedUnion('kind', [
   z.strictObject({
@@ -57,6 +62,7 @@ export const logEntry = z.discriminatedUnion('kind', [
     path: z.string(),
     status: z.int().nullable(),
     fault: textOrNull,
+    ...exchange,
   }),
   z.strictObject({ ...entry, kind: z.literal('status'), request_id: z.string(), status: z.string() }),
   z.strictObject({
@@ -67,6 +73,7 @@ export const logEntry = z.discriminatedUnion('kind', [
     status: z.string(),
     attempt: count,
     outcome: z.string(),
+    ...exchange,
   }),
   z.strictObject({ ...entry, kind: z.literal('failure'), message: z.string() }),
 ])

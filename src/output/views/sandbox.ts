@@ -129,28 +129,40 @@ export function rulesView(rules: readonly RuleRow[]): ListView<RuleRow> {
   }
 }
 
+interface SentMessage {
+  headers: Record<string, string>
+  body: string | null
+}
+
+/** What was sent for a call or an event, where it was asked for. */
+interface Sent {
+  request?: SentMessage
+  response?: SentMessage | null
+}
+
 /** One thing that happened in a sandbox; `at` is milliseconds since the epoch. */
 export type LogRow = { n: number; at: number } & (
-  | { kind: 'call'; method: string; path: string; status: number | null; fault: string | null }
+  | ({ kind: 'call'; method: string; path: string; status: number | null; fault: string | null } & Sent)
   | { kind: 'status'; request_id: string; status: string }
-  | {
+  | ({
       kind: 'delivery'
       delivery_id: string
       request_id: string
       status: string
       attempt: number
       outcome: string
-    }
+    } & Sent)
   | { kind: 'failure'; message: string }
 )
 
-export function logView(rows: readonly LogRow[]): View {
+/** `isFiltered`: only what was asked for. */
+export function logView(rows: readonly LogRow[], isFiltered = false): View {
+  const nothing = isFiltered
+    ? 'Nothing of this has happened. Show everything with: refcheck sandbox logs'
+    : 'Nothing has happened yet. Follow it with: refcheck sandbox logs --follow'
   return {
     json: rows.map(json),
-    text: (terminal) =>
-      rows.length === 0
-        ? 'Nothing has happened yet. Follow it with: refcheck sandbox logs --follow'
-        : rows.map((row) => line(row, terminal)).join('\n'),
+    text: (terminal) => (rows.length === 0 ? nothing : rows.map((row) => line(row, terminal)).join('\n')),
   }
 }
 
@@ -161,7 +173,17 @@ export function logRowView(row: LogRow): View {
 const json = (row: LogRow): object => ({ ...row, at: new Date(row.at).toISOString() })
 
 function line(row: LogRow, terminal: Terminal): string {
-  return `${localClock(row.at)}  ${what(row, terminal)}`
+  return [`${localClock(row.at)}  ${what(row, terminal)}`, ...bodies(row)].join('\n')
+}
+
+/** `>` before what was sent to the receiver of a call or an event, `<` before what came back. */
+function bodies(row: LogRow): string[] {
+  if (row.kind !== 'call' && row.kind !== 'delivery') return []
+  const { request, response } = row
+  return [
+    ...(request?.body ? [`    > ${sanitize(request.body)}`] : []),
+    ...(response?.body ? [`    < ${sanitize(response.body)}`] : []),
+  ]
 }
 
 function what(row: LogRow, terminal: Terminal): string {

@@ -76,6 +76,11 @@ export const redelivered = z.object({
 
 const entry = { n: count, at: z.number() }
 
+const message = z.object({ headers: z.record(z.string(), z.string()), body: z.string().nullable() })
+
+/** Asked for with `bodies`. */
+const exchange = { request: message.optional(), response: message.nullable().optional() }
+
 export const log = z.array(
   z.discriminatedUnion('kind', [
     z.object({
@@ -85,6 +90,7 @@ export const log = z.array(
       path: z.string(),
       status: z.int().nullable(),
       fault: z.string().nullable(),
+      ...exchange,
     }),
     z.object({ ...entry, kind: z.literal('status'), request_id: z.string(), status: z.string() }),
     z.object({
@@ -95,6 +101,7 @@ export const log = z.array(
       status: z.string(),
       attempt: count,
       outcome: z.string(),
+      ...exchange,
     }),
     z.object({ ...entry, kind: z.literal('failure'), message: z.string() }),
   ]),

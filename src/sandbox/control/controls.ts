@@ -125,7 +125,11 @@ export const readControls: readonly ReadControl[] = [
   {
     name: 'log',
     summary: 'Calls, changes of status and deliveries, the last thousand, oldest first',
-    query: { from: 'Number of the first entry', wait: 'Seconds to wait where there is none yet, at most 30' },
+    query: {
+      from: 'Number of the first entry',
+      wait: 'Seconds to wait where there is none yet, at most 30',
+      bodies: '1: with headers and bodies, keys and secrets masked',
+    },
     answer: answers.log,
     async read({ log }, query, signal) {
       const from = query('from')
@@ -133,7 +137,10 @@ export const readControls: readonly ReadControl[] = [
       if (wait > 0 && log.entries(from).length === 0) {
         await nextEntry(log, ({ n }) => n >= from, wait * 1000, signal)
       }
-      return log.entries(from)
+      const entries = log.entries(from)
+      return query('bodies') === 0
+        ? entries
+        : entries.map((entry) => ({ ...entry, ...log.redactedExchange(entry.n) }))
     },
   },
 ]

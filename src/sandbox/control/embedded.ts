@@ -264,7 +264,8 @@ class EmbeddedSandbox implements Sandbox {
         work.catch((error: unknown) => this.#onFailure(error))
         if (clock instanceof ManualClock) clock.hold(work)
       },
-      onAttempt: (delivery, at) => this.log.add(at, attemptEntry(delivery)),
+      onAttempt: (delivery, at, request) =>
+        this.log.add(at, attemptEntry(delivery), () => ({ request, response: null })),
     })
   }
 

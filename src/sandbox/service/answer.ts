@@ -1,6 +1,18 @@
 import type { Envelope } from '../../contract/envelope.ts'
 import { cacheHeaders } from '../../contract/headers.ts'
 
+/** The texts of answers, by which they are logged without reading them again. */
+const texts = new WeakMap<Response, string>()
+
+function textAnswer(text: string, init: ResponseInit): Response {
+  const response = new Response(text, init)
+  texts.set(response, text)
+  return response
+}
+
+/** The body of an answer that was made here; null of any other, such as a PDF. */
+export const textOf = (response: Response): string | null => texts.get(response) ?? null
+
 const jsonHeaders = { 'Content-Type': 'application/json', ...cacheHeaders }
 
 /** A success in the envelope: "Empty on success" is said of `message`. */
@@ -14,7 +26,7 @@ export function okText(data: unknown): string {
 
 /** The same with a text made before. */
 export function okWith(text: string, status: 200 | 201 = 200): Response {
-  return new Response(text, { status, headers: jsonHeaders })
+  return textAnswer(text, { status, headers: jsonHeaders })
 }
 
 /** A failure in the envelope: data null, `status_message` consistent with the status. */
@@ -24,7 +36,7 @@ export function failure(
   headers?: Readonly<Record<string, string>>,
 ): Response {
   const envelope: Envelope = { data: null, status_message: statusMessage(status), message }
-  return new Response(JSON.stringify(envelope), { status, headers: { ...jsonHeaders, ...headers } })
+  return textAnswer(JSON.stringify(envelope), { status, headers: { ...jsonHeaders, ...headers } })
 }
 
 /** "informational, ok, redirect, client_error or server_error. Consistent with the HTTP status". */

@@ -12,6 +12,8 @@ export interface Call {
   now: number
   /** The base URL for callers, where that is not the one they called. */
   publicUrl?: string | undefined
+  /** The text of the call's body, once it was read; null where it could not be. */
+  body?: string | null | undefined
   /** Set by a route whose recipient asked for trouble. */
   fault?: Fault | undefined
 }

@@ -9,6 +9,7 @@ import type { RequestStatus } from '../../contract/statuses.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { HttpClient } from '../../http/client.ts'
+import type { Message } from './log.ts'
 import type { Networks } from './networks.ts'
 import type { DeliveryRecord, Organisation, RequestRecord } from './state.ts'
 import type { Choice } from './rules.ts'
@@ -23,6 +24,9 @@ export type Deliver = (
   body: Uint8Array,
   signal: AbortSignal,
 ) => Promise<number>
+
+/** An event as it is posted. */
+type EventMessage = Message & { body: string }
 
 /** "The receiver must return a 2xx within 10 seconds." */
 const acknowledgementMs = 10_000
@@ -49,7 +53,7 @@ interface DeliveriesOptions {
   /** Told of each attempt under way; it may fail where its outcome cannot be kept. */
   onWork: (work: Promise<void>) => void
   /** Told after each attempt. */
-  onAttempt?: ((delivery: DeliveryRecord, at: number) => void) | undefined
+  onAttempt?: ((delivery: DeliveryRecord, at: number, sent: Message) => void) | undefined
 }
 
 /** Sends `request.updated` to the organisation's webhook, at least once each, signed over the exact bytes. */
@@ -164,7 +168,8 @@ export class Deliveries {
     const delivery = service.state.deliveries.get(id)
     const organisation = service.state.organisations.get(delivery?.organisation_id ?? '')
     if (delivery?.state !== 'waiting' || organisation === undefined) return
-    const outcome = await this.#post(delivery, organisation)
+    const message = this.#message(delivery, organisation)
+    const outcome = await this.#post(message, organisation.webhook_url, this.#options.clock)
     if (this.#stop.signal.aborted || service.state.deliveries.get(id) !== delivery) return
     const attempts = delivery.attempts + 1
     const pause = schedules[service.rule('webhook-retries')][attempts - 1]
@@ -173,24 +178,28 @@ export class Deliveries {
     if (/^2\d\d$/.test(outcome)) this.#keep({ ...after, state: 'delivered' })
     else if (pause === undefined) this.#keep({ ...after, state: 'given_up' })
     else this.#send({ ...after, at: now + pause * 1000 })
-    onAttempt?.(after, now)
+    onAttempt?.(after, now, message)
   }
 
   #keep(delivery: DeliveryRecord): void {
     this.#options.service.commit({ does: 'delivery', delivery })
   }
 
-  /** The HTTP status as text, or what went wrong. */
-  async #post(delivery: DeliveryRecord, organisation: Organisation): Promise<string> {
-    if (organisation.webhook_url === null) return 'no webhook is configured'
-    const body = Buffer.from(delivery.body)
+  #message(delivery: DeliveryRecord, organisation: Organisation): EventMessage {
+    const { body } = delivery
     const secret = organisation.webhook_secret + (delivery.attempts < delivery.forged ? ' ' : '')
-    const headers = { 'Content-Type': 'application/json', [signatureHeader]: sign(body, this.#key(secret)) }
+    const signature = sign(Buffer.from(body), this.#key(secret))
+    return { headers: { 'Content-Type': 'application/json', [signatureHeader]: signature }, body }
+  }
+
+  /** The HTTP status as text, or what went wrong; `clock` ends the wait for an answer. */
+  async #post({ headers, body }: EventMessage, url: string | null, clock: Clock): Promise<string> {
+    if (url === null) return 'no webhook is configured'
     const ended = new AbortController()
     const stop = AbortSignal.any([this.#stop.signal, ended.signal])
     try {
-      const late = this.#options.clock.sleep(acknowledgementMs, stop).then(() => 'no answer within 10 s')
-      const answer = this.#options.deliver(organisation.webhook_url, headers, body, stop).then(String)
+      const late = clock.sleep(acknowledgementMs, stop).then(() => 'no answer within 10 s')
+      const answer = this.#options.deliver(url, headers, Buffer.from(body), stop).then(String)
       return await Promise.race([answer, late])
     } catch (error) {
       return error instanceof Error ? error.message : String(error)

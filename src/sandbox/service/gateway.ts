@@ -3,10 +3,10 @@ import { Hono } from 'hono'
 import type { Clock } from '../../host/clock.ts'
 import type { Connection } from '../../server/listen.ts'
 import { appliesBeforeService, applyFault, type Call, type CallEnv, isRefusal } from './call.ts'
-import { failure } from './answer.ts'
+import { failure, readBody, textOf } from './answer.ts'
 import { type Fault, Faults } from './faults.ts'
 import { addPackageRoutes, addPingRoute, addUserRoute } from './lists.ts'
-import type { Log } from './log.ts'
+import { type Log, maxLoggedBody, type Message } from './log.ts'
 import { clearTextRefusal, type Reach } from './networks.ts'
 import { addReportRoutes } from './reports.ts'
 import { addRequestRoutes } from './requests.ts'
@@ -25,6 +25,7 @@ interface GatewayOptions {
 
 /** One call, as it is handled. */
 interface Passage {
+  request: Request
   method: string
   path: string
   connection: Connection
@@ -46,7 +47,7 @@ export class Gateway {
     const { service, clock, onSwitch, reach } = this.#options
     const { method, url } = request
     const call: Call = { service, now: clock.now(), publicUrl: reach?.publicUrl }
-    const passage: Passage = { method, path: pathOf(url), connection, call }
+    const passage: Passage = { request, method, path: pathOf(url), connection, call }
     const refused = clearTextRefusal(url, connection.remoteAddress, reach)
     if (refused !== undefined) return this.#logged(refused, passage)
     const fault = this.faults.take(method, passage.path)
@@ -90,17 +91,38 @@ export class Gateway {
   }
 
   #struck(fault: Fault, answer: Response | undefined, passage: Passage): Response | Promise<Response> {
-    const { method, path, connection, call } = passage
-    const status = answer?.status ?? null
-    this.#options.log.add(call.now, { kind: 'call', method, path, status, fault: fault.kind })
-    return applyFault(fault, answer, connection)
+    this.#log(answer, fault, passage)
+    return applyFault(fault, answer, passage.connection)
   }
 
-  #logged(answer: Response, { method, path, call }: Passage): Response {
-    const { status } = answer
-    this.#options.log.add(call.now, { kind: 'call', method, path, status, fault: null })
+  #logged(answer: Response, passage: Passage): Response {
+    this.#log(answer, undefined, passage)
     return answer
   }
+
+  #log(answer: Response | undefined, fault: Fault | undefined, passage: Passage): void {
+    const { request, method, path, call } = passage
+    const { headers } = request
+    if (call.body === undefined && method !== 'GET' && !request.bodyUsed) void readUnused(request, call)
+    this.#options.log.add(
+      call.now,
+      { kind: 'call', method, path, status: answer?.status ?? null, fault: fault?.kind ?? null },
+      () => ({
+        request: message(headers, call.body),
+        response: answer === undefined ? null : message(answer.headers, textOf(answer)),
+      }),
+    )
+  }
+}
+
+/** A body that the service did not ask for, as of a call without a key. The answer does not wait for it. */
+async function readUnused(request: Request, call: Call): Promise<void> {
+  call.body = await readBody(request, '1 MiB').catch(() => null)
+}
+
+function message(headers: Headers, body: string | null | undefined): Message {
+  const text = body === undefined || body === null || body === '' ? null : body.slice(0, maxLoggedBody)
+  return { headers: Object.fromEntries(headers), body: text }
 }
 
 /** For calls made without a socket: what would cut it is thrown. */

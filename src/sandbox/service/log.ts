@@ -19,6 +19,29 @@ export type LogEvent =
       outcome: string
     }
 
+/** What was sent one way: headers by their names in lowercase, and the text of the body; null where it is empty, unread or no text. */
+export interface Message {
+  headers: Readonly<Record<string, string>>
+  body: string | null
+}
+
+/** A call, or an attempt to deliver. `response` is what the service answered, before a fault changed it; null where it did not. */
+export interface Exchange {
+  request: Message
+  response: Message | null
+}
+
+/** Characters of a body that are logged. */
+export const maxLoggedBody = 65_536
+
+/** Headers whose value is a credential, also where it is none of this sandbox; with what is shown instead. */
+const credentialHeaders: Readonly<Record<string, string>> = {
+  'x-service-api-key': '[API key]',
+  authorization: '[credentials]',
+  'proxy-authorization': '[credentials]',
+  cookie: '[credentials]',
+}
+
 /** What is told of an attempt to deliver. */
 export function attemptEntry({ id, request_id, status, attempts, outcome }: DeliveryRecord): LogEvent {
   return {
@@ -37,6 +60,8 @@ export class Log {
   readonly #known: () => Iterable<readonly [name: string, value: string]>
   readonly #secrets = new Secrets()
   readonly #entries: LogEntry[] = []
+  /** In the places of their entries; made when somebody asks, as most are never looked at. */
+  readonly #exchanges: ((() => Exchange) | undefined)[] = []
   readonly #subscribers = new Set<(entry: LogEntry) => void>()
   #count = 0
 
@@ -46,9 +71,10 @@ export class Log {
     this.#known = known
   }
 
-  add(at: number, event: LogEvent): void {
+  add(at: number, event: LogEvent, exchange?: () => Exchange): void {
     const entry: LogEntry = { n: this.#count, at, ...this.#redacted(event) }
     this.#entries[this.#count % this.#size] = entry
+    this.#exchanges[this.#count % this.#size] = exchange
     this.#count += 1
     for (const subscriber of this.#subscribers) subscriber(entry)
   }
@@ -68,6 +94,30 @@ export class Log {
     return Array.from({ length }, (_, index) => this.#entries[(first + index) % this.#size]).filter(
       (entry) => entry !== undefined,
     )
+  }
+
+  /** What was sent for an entry, whole: it may hold keys. Undefined where the entry has none or is kept no more. */
+  exchange(n: number): Exchange | undefined {
+    if (this.#entries[n % this.#size]?.n !== n) return undefined
+    return this.#exchanges[n % this.#size]?.()
+  }
+
+  /** The same without keys, secrets and tokens of report URLs. */
+  redactedExchange(n: number): Exchange | undefined {
+    const exchange = this.exchange(n)
+    if (exchange === undefined) return undefined
+    for (const [name, value] of this.#known()) this.#secrets.add(name, value)
+    const redacted = ({ headers, body }: Message): Message => ({
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [
+          name,
+          credentialHeaders[name.toLowerCase()] ?? this.#secrets.redact(value),
+        ]),
+      ),
+      body: body === null ? null : this.#secrets.redact(body),
+    })
+    const { request, response } = exchange
+    return { request: redacted(request), response: response === null ? null : redacted(response) }
   }
 
   /** Returns what ends the subscription. */

@@ -43,7 +43,8 @@ async function createRequest(request: Request, call: Call): Promise<RequestRecor
   if (!isJson(request.headers.get('Content-Type') ?? '', rules)) {
     throw refusals.invalid('Content-Type', 'must be application/json')
   }
-  const body = parseCreateBody(await readBody(request, service.rule('body-limit')), rules)
+  call.body = await readBody(request, service.rule('body-limit'))
+  const body = parseCreateBody(call.body, rules)
   const pack = visiblePackage(body.package_id, caller, service)
   if (pack.status === 'DISABLED') throw refusals.notFound()
   if (pack.status !== 'ACTIVE') throw refusals.invalid('package_id', 'package is not ACTIVE')
