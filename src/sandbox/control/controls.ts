@@ -140,7 +140,7 @@ export const readControls: readonly ReadControl[] = [
       const entries = log.entries(from)
       return query('bodies') === 0
         ? entries
-        : entries.map((entry) => ({ ...entry, ...log.redactedExchange(entry.n) }))
+        : entries.map((entry) => Object.assign({}, entry, log.redactedExchange(entry.n)))
     },
   },
 ]
