@@ -16,9 +16,12 @@ const longPause = 5
 /** What placing an order works with. */
 export async function orderServices(app: App, signal: AbortSignal): Promise<OrderServices> {
   return {
-    ...(await app.services('api', 'ledger', 'account', 'governor', 'clock', 'random')),
+    ...(await app.services('api', 'ledger', 'batches', 'account', 'governor', 'schemas', 'clock', 'random')),
     signal,
-    onEvent: (event) => app.note(createEventText(event)),
+    onEvent(event) {
+      const text = createEventText(event)
+      if (text !== undefined) app.note(text)
+    },
     onStopInFlight: () =>
       app.note(
         'An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.',
@@ -40,7 +43,7 @@ export async function similarQuestion(
 
 /** What an order works with that may be waited for, its report too. */
 export async function placeServices(app: App, signal: AbortSignal) {
-  const { budgetMs, ...services } = await app.services('inbox', 'schemas', 'patientApi', 'budgetMs')
+  const { budgetMs, ...services } = await app.services('inbox', 'patientApi', 'budgetMs')
   return {
     ...(await orderServices(app, signal)),
     ...services,

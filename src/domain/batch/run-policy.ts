@@ -1,8 +1,9 @@
 import type { RefcheckError } from '../../errors/base.ts'
 import { backoffMs, type Outcome } from '../submission/outcome.ts'
 import { IncompleteError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
-import type { CreateEvent } from '../request/order.ts'
+import { quotaUsedUp } from '../quota/windows.ts'
 import type { SubmissionState } from '../submission/states.ts'
+import type { Submission } from '../submission/submission.ts'
 import type { BatchCounts, Batch } from './batch.ts'
 import { serviceOf } from '../submission/identity.ts'
 
@@ -31,6 +32,8 @@ export const noRows: RunCounters = {
 /** What a run does before its next row. */
 export type Step =
   | { kind: 'go on' }
+  /** A single order has its answer. */
+  | { kind: 'end' }
   | { kind: 'halt'; error: RefcheckError }
   /** Nothing was created; the same row goes again after so long. */
   | { kind: 'wait'; waitMs: number }
@@ -44,9 +47,7 @@ export interface Weighed {
   step: Step
 }
 
-export interface WeighOptions {
-  /** Milliseconds that a run may wait in all. */
-  waitBudgetMs: number
+export interface WeighOptions extends Pick<RunLimits, 'waitBudgetMs' | 'isSingle'> {
   /** Random, in [0, 1). */
   fraction: number
 }
@@ -63,6 +64,7 @@ export function weigh(before: RunCounters, outcome: Outcome, options: WeighOptio
     unsentInARow: outcome.kind === 'unsent' ? before.unsentInARow + 1 : 0,
     unknownsInARow: isAnswered ? 0 : before.unknownsInARow,
   }
+  if (options.isSingle === true && isSent) return { counters, step: { kind: 'end' } }
   switch (outcome.kind) {
     case 'accepted':
       return {
@@ -83,8 +85,13 @@ export function weigh(before: RunCounters, outcome: Outcome, options: WeighOptio
 }
 
 /** What it means for a run that the quota has no place for `waitMs`. */
-export function paced(counters: RunCounters, waitMs: number, options: { waitBudgetMs: number }): Weighed {
-  return waited(counters, waitMs, usedUp(waitMs), options)
+export function paced(
+  counters: RunCounters,
+  waitMs: number,
+  options: Pick<RunLimits, 'waitBudgetMs' | 'isSingle'>,
+): Weighed {
+  const error = options.isSingle === true ? quotaUsedUp(waitMs) : usedUp(waitMs)
+  return waited(counters, waitMs, error, options)
 }
 
 /** One cause must not reject a thousand rows. */
@@ -120,7 +127,7 @@ function waited(
   before: RunCounters,
   waitMs: number,
   error: RefcheckError,
-  { waitBudgetMs }: { waitBudgetMs: number },
+  { waitBudgetMs }: Pick<RunLimits, 'waitBudgetMs'>,
 ): Weighed {
   const counters = { ...before, waitedMs: before.waitedMs + waitMs }
   const step: Step = counters.waitedMs > waitBudgetMs ? { kind: 'halt', error } : { kind: 'wait', waitMs }
@@ -132,8 +139,6 @@ export function isAboutPackage({ status, field, message }: RefcheckError): boole
   if (status === 404 || field === 'package_id') return true
   return status === 400 && field === undefined && /\bpackage\b/i.test(message)
 }
-
-/** Why a batch stops of itself, where no single answer of the service says it. */
 
 export function refusedAlike(error: RefcheckError, times: number): IncompleteError {
   return new IncompleteError(
@@ -162,10 +167,23 @@ export function usedUp(waitMs: number): ThrottledError {
   })
 }
 
-/** What happens on the way, for whoever shows progress. */
+/** What happens while orders are sent, for the display of progress. */
 export type RunEvent =
-  | CreateEvent
-  /** A row has come into a new state, and that is on disk. */
+  /** Orders of processes that ended in the middle of one; each is `unknown` from now on. */
+  | { name: 'recovered'; submissions: Submission[] }
+  /**
+   * Nothing was created, and the same order is sent again after `seconds`. `understood` is false where
+   * a 429 came without a valid Retry-After, and a minute was assumed.
+   */
+  | { name: 'waiting'; cause: 'throttled'; seconds: number; understood: boolean; reason: string }
+  | { name: 'waiting'; cause: 'unreachable'; seconds: number; reason: string }
+  /** The quota is used up, as far as this store knows; nothing was sent yet. */
+  | { name: 'paced'; seconds: number }
+  /** A single order is sent again; `attempt` counts from 1. */
+  | { name: 'retrying'; attempt: number }
+  /** A failed answer named an id, which is read now. */
+  | { name: 'proving'; requestId: string }
+  /** A row of a file has come into a new state, and that is on disk. */
   | { name: 'row'; row: number; state: SubmissionState; reason: string | undefined }
   /** The service does not answer well; it is asked again after `seconds`, and nothing is sent until then. */
   | { name: 'outage'; reason: string; seconds: number }
@@ -178,6 +196,8 @@ export interface RunLimits {
   only?: number | undefined
   /** Milliseconds that each wait on 429s or an unreachable service may take; Infinity for no limit. */
   waitBudgetMs: number
+  /** `only` is the row of a single order: the run ends with its first answer. */
+  isSingle?: boolean | undefined
   /** A row's outcome is unknown from before: nothing is sent until the service answers well. */
   afterUnknown?: boolean | undefined
 }

@@ -5,6 +5,7 @@ import type { RefcheckError } from '../../errors/base.ts'
 import { InternalError, UnavailableError, IoError } from '../../errors/kinds.ts'
 import type { RowVersion, Attempt } from './submission.ts'
 import type { Change } from './states.ts'
+import type { RequestResource } from '../../contract/request.ts'
 
 /** What one POST came to for the order (ordering protocol, the table of "One submission"). */
 export type Outcome =
@@ -193,6 +194,15 @@ export function changeFor(outcome: Outcome, at: number): Change {
     case 'throttled':
       return { to: 'pending', at, reason: outcome.error.message, answerStatus: outcome.answerStatus }
   }
+}
+
+/** The change of a row whose request a read has shown. `decision`: whose, and why. */
+export function acceptedByEvidence(
+  { request_id: requestId, status: requestStatus }: RequestResource,
+  at: number,
+  decision: NonNullable<Change['decision']>,
+): Change {
+  return { to: 'accepted', at, requestId, requestStatus, decision }
 }
 
 /** The store failed at an outcome: this error is the only place left that tells it, and how to hand it back. */

@@ -1,5 +1,5 @@
 import { maskUrl } from '../../contract/mask-url.ts'
-import type { CreateEvent } from '../../domain/request/order.ts'
+import type { RunEvent } from '../../domain/batch/run-policy.ts'
 
 /** Something the person should know while a read waits (http/retry tells it). */
 export type RetryNotice =
@@ -17,8 +17,8 @@ function throttledText({ seconds, understood }: { seconds: number; understood: b
   return `The quota is used up; continuing in ${seconds} s${why}.`
 }
 
-/** What happens on the way of an order. */
-export function createEventText(event: CreateEvent): string {
+/** What happens while a single order is sent. */
+export function createEventText(event: RunEvent): string | undefined {
   switch (event.name) {
     case 'recovered':
       return `An earlier run was stopped in the middle of ${event.submissions.length === 1 ? 'an order' : `${event.submissions.length} orders`}, with an unknown outcome. List with: refcheck request list --status unknown`
@@ -32,6 +32,10 @@ export function createEventText(event: CreateEvent): string {
       return `Sending now (attempt ${event.attempt}).`
     case 'proving':
       return `The failed answer names request ${event.requestId}; reading it to see whether it is this order.`
+    case 'row':
+    case 'outage':
+    case 'well':
+      return undefined
   }
 }
 

@@ -9,7 +9,6 @@ import { NotFoundError, IncompleteError } from '../../errors/kinds.ts'
 import { readJson } from '../../domain/form/json-text.ts'
 import { sentence } from '../../domain/form/problem.ts'
 import { validateBody } from '../../domain/form/validate.ts'
-import type { RunServices } from './ports.ts'
 
 interface LinkServices extends Pick<Services, 'api' | 'waiting' | 'clock'> {
   signal?: AbortSignal | undefined
@@ -126,7 +125,7 @@ async function succession(packageId: number, successor: Package, sources: Source
  * and halt if they no longer fit" (ordering protocol). What is to be told, or undefined where all fit.
  */
 export async function rowsNoLongerFit(
-  ports: RunServices,
+  ports: SchemaServices & Pick<Services, 'batches'>,
   batchId: string,
   packageId: number,
 ): Promise<IncompleteError | undefined> {

@@ -1,14 +1,9 @@
 import type { Services } from '../services.ts'
 import type { BatchNotice } from '../../domain/batch/notice.ts'
-import type { RunEvent } from '../../domain/batch/run-policy.ts'
 import type { OrderServices } from '../request/send.ts'
 
 /** What running a batch needs of the world. */
-export interface RunServices
-  extends
-    Omit<OrderServices, 'onEvent' | 'governor'>,
-    Pick<Services, 'batches' | 'waiting' | 'governor' | 'schemas'> {
-  onEvent?: ((event: RunEvent) => void) | undefined
+export interface RunServices extends OrderServices, Pick<Services, 'waiting'> {
   /** Called when a read that looks for proof has to wait for a place in the quota. */
   onPaced?: ((seconds: number) => void) | undefined
 }

@@ -23,7 +23,7 @@ import {
 } from './same-organisation.ts'
 import { findBatch, findRow } from './read-batch.ts'
 import { hearAgain } from './witnesses.ts'
-import { changedElsewhere } from '../../domain/submission/outcome.ts'
+import { acceptedByEvidence, changedElsewhere } from '../../domain/submission/outcome.ts'
 import type { Change } from '../../domain/submission/states.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { rowsOfRequest } from '../request/read-requests.ts'
@@ -240,13 +240,8 @@ async function recordAnswer(
   const said = `the provider has it as request ${request.request_id}`
   const shown =
     differs.length === 0 ? 'a read showed this row’s order' : `confirmed: ${differencesText(differs)}`
-  await record(parts, row, {
-    to: 'accepted',
-    at: clock.now(),
-    requestId: request.request_id,
-    requestStatus: request.status,
-    decision: { by: api.userEmail, why: `${why ?? said}; ${shown}` },
-  })
+  const decision = { by: api.userEmail, why: `${why ?? said}; ${shown}` }
+  await record(parts, row, acceptedByEvidence(request, clock.now(), decision))
 }
 
 /** Asks what the provider said of the person of a row, by name; undefined: that is not known yet. */

@@ -7,6 +7,7 @@ import {
   type Reconciliation,
   fitsOthersToo,
 } from '../../domain/batch/reconciliation.ts'
+import { acceptedByEvidence } from '../../domain/submission/outcome.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { leftByDecision } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
@@ -126,18 +127,10 @@ function accept(
   submission: Submission,
   request: RequestResource,
 ): Promise<boolean> {
-  return ledger.move(submission, {
-    to: 'accepted',
-    at: clock.now(),
-    requestId: request.request_id,
-    requestStatus: request.status,
-    decision: {
-      by: 'refcheck',
-      why:
-        `request ${request.request_id}, created ${request.created_at} by ${request.requester.email}, is the only one ` +
-        'that matches this row’s package, person and time, and it matches no other row',
-    },
-  })
+  const why =
+    `request ${request.request_id}, created ${request.created_at} by ${request.requester.email}, is the only one ` +
+    'that matches this row’s package, person and time, and it matches no other row'
+  return ledger.move(submission, acceptedByEvidence(request, clock.now(), { by: 'refcheck', why }))
 }
 
 interface SecondOrderServices extends ReconcileServices, Pick<Services, 'orphans'> {}

@@ -6,7 +6,7 @@ import {
   type Step,
   weigh,
 } from '../../domain/batch/run-policy.ts'
-import type { RunServices } from './ports.ts'
+import type { OrderServices } from '../request/send.ts'
 import type { BatchRow } from '../../domain/batch/batch.ts'
 import { changedElsewhere, type Tried, type Outcome, changeFor } from '../../domain/submission/outcome.ts'
 import { stopText } from '../../domain/submission/duplicate.ts'
@@ -26,7 +26,11 @@ const longestWaitMs = 90_000
  * Runs a batch that other runners may send rows of as well, and is done once they are: a row that one of them gives back is
  * sent by this one, and one whose runner is gone is unknown.
  */
-export async function runWithOthers(ports: RunServices, batchId: string, limits: RunLimits): Promise<RunEnd> {
+export async function runWithOthers(
+  ports: OrderServices,
+  batchId: string,
+  limits: RunLimits,
+): Promise<RunEnd> {
   for (let run = limits; ; run = { ...limits, afterUnknown: false }) {
     const end = await runBatch(ports, batchId, run)
     const isWhole = limits.only === undefined && limits.max === Number.POSITIVE_INFINITY
@@ -37,7 +41,10 @@ export async function runWithOthers(ports: RunServices, batchId: string, limits:
 }
 
 /** Whether a row waits again, once nobody sends one any more. */
-async function comesBack({ batches, ledger, clock, signal }: RunServices, batchId: string): Promise<boolean> {
+async function comesBack(
+  { batches, ledger, clock, signal }: OrderServices,
+  batchId: string,
+): Promise<boolean> {
   const deadline = clock.monotonic() + longestWaitMs
   for (;;) {
     await ledger.recover(clock.now())
@@ -47,8 +54,6 @@ async function comesBack({ batches, ledger, clock, signal }: RunServices, batchI
     await clock.sleep(everyMs, signal).catch(() => undefined)
   }
 }
-
-type Accepted = Extract<Outcome, { kind: 'accepted' }>
 
 /** "After any unknown nothing more is sent until a ping and a read answer well." */
 const asksFirst: Step = { kind: 'ask whether it is well', afterwards: { kind: 'go on' } }
@@ -67,17 +72,40 @@ interface Journaled {
  * left or something stops it. The batch is held by the caller. Every outcome is on disk before the next
  * row goes out and before an event tells it. Throws IoError where the store fails.
  */
-export function runBatch(ports: RunServices, batchId: string, limits: RunLimits): Promise<RunEnd> {
+export function runBatch(ports: OrderServices, batchId: string, limits: RunLimits): Promise<RunEnd> {
   return new Run(ports, batchId, limits).go()
 }
 
+/** How the run of a single order ended. */
+export interface SingleRun {
+  end: RunEnd
+  /** What its last attempt came to; undefined where none was made. */
+  outcome: Outcome | undefined
+  /** The earlier order that stopped it. */
+  conflict: Stop | undefined
+}
+
+/** Sends a single order, a batch of one, in the same way; the run ends with its first answer. Throws as `runBatch` does. */
+export async function runSingle(
+  ports: OrderServices,
+  batchId: string,
+  waitBudgetMs: number,
+): Promise<SingleRun> {
+  const run = new Run(ports, batchId, { only: 1, max: 1, waitBudgetMs, isSingle: true })
+  const end = await run.go()
+  return { end, outcome: run.outcome, conflict: run.conflict }
+}
+
 class Run {
-  readonly #ports: RunServices
+  readonly #ports: OrderServices
   readonly #batchId: string
   readonly #limits: RunLimits
   #counters = noRows
+  #attempts = 0
+  outcome: Outcome | undefined
+  conflict: Stop | undefined
 
-  constructor(ports: RunServices, batchId: string, limits: RunLimits) {
+  constructor(ports: OrderServices, batchId: string, limits: RunLimits) {
     this.#ports = ports
     this.#batchId = batchId
     this.#limits = limits
@@ -91,6 +119,7 @@ class Run {
         const current = ahead ?? (await this.#begin())
         if ('kind' in current) return current
         const { row, attempt } = current
+        this.#attempts += 1
         if (ahead !== undefined && this.#ports.signal?.aborted) return await this.#takeBack(attempt)
         const [outcome, following] = await Promise.all([sendAttempt(this.#ports, attempt), this.#following()])
         const tried = { attempt, outcome }
@@ -120,6 +149,7 @@ class Run {
       if (attempt !== undefined) return { row: await this.#rowOf(attempt, row), attempt }
       if (stop !== undefined) {
         this.#stopped(number, stop)
+        if (this.#limits.isSingle === true) return { kind: 'done' }
         continue
       }
       if (paused === true) {
@@ -179,7 +209,7 @@ class Run {
 
   /** Looked up while the row before it is in flight. A store that cannot read will say so when it is to write. */
   async #following(): Promise<BatchRow | undefined> {
-    return this.#pending().catch(() => undefined)
+    return this.#limits.only === undefined ? this.#pending().catch(() => undefined) : undefined
   }
 
   /**
@@ -210,16 +240,22 @@ class Run {
   /** What an outcome, which is journaled, means for the rows after it. */
   async #weigh(row: BatchRow, { attempt, outcome }: Tried): Promise<RunEnd | undefined> {
     this.#tell(row, outcome)
+    const { governor, random, signal } = this.#ports
+    const offeredId = outcome.kind === 'unknown' ? outcome.offeredId : undefined
     const proven =
-      outcome.kind === 'unknown' ? await this.#proven(row, attempt, outcome.offeredId) : undefined
-    const { waitBudgetMs } = this.#limits
-    const fraction = outcome.kind === 'unsent' ? this.#ports.random.fraction() : 0
-    const options = { waitBudgetMs, fraction }
-    const { counters, step } = weigh(this.#counters, proven ?? outcome, options)
+      offeredId === undefined
+        ? undefined
+        : await prove(this.#ports, { ...attempt, state: 'unknown' }, offeredId)
+    if (proven !== undefined) this.#tell(row, proven)
+    this.outcome = proven ?? outcome
+    const fraction = outcome.kind === 'unsent' ? random.fraction() : 0
+    const { counters, step } = weigh(this.#counters, this.outcome, { ...this.#limits, fraction })
     this.#counters = counters
-    if (outcome.kind === 'throttled')
-      await this.#ports.governor.throttled(outcome.seconds, outcome.understood)
-    if (step.kind === 'wait') this.#announceWait(outcome, step.waitMs)
+    if (outcome.kind === 'throttled') await governor.throttled(outcome.seconds, outcome.understood)
+    if (step.kind === 'wait') {
+      if (signal?.aborted) return { kind: 'interrupted' }
+      this.#announceWait(outcome, step.waitMs)
+    }
     return this.#take(step, row)
   }
 
@@ -229,10 +265,13 @@ class Run {
     switch (step.kind) {
       case 'go on':
         return undefined
+      case 'end':
+        return { kind: 'done' }
       case 'halt':
         return { kind: 'halted', error: step.error }
       case 'wait':
         await clock.sleep(step.waitMs, signal)
+        if (this.#limits.isSingle === true) onEvent?.({ name: 'retrying', attempt: this.#attempts + 1 })
         return undefined
       case 'ask why': {
         const error = await this.#why(step, row)
@@ -260,20 +299,6 @@ class Run {
     return gone ?? (asks.schema ? rowsNoLongerFit(this.#ports, this.#batchId, packageId) : undefined)
   }
 
-  /** The acceptance, where an id that came with a failed answer turned out to be this order's. */
-  async #proven(
-    row: BatchRow,
-    attempt: Attempt,
-    offeredId: string | undefined,
-  ): Promise<Accepted | undefined> {
-    if (offeredId === undefined) return undefined
-    const request = await prove(this.#ports, { ...attempt, state: 'unknown' }, offeredId)
-    if (request === undefined) return undefined
-    this.#event(row, 'accepted')
-    const { request_id: requestId, status: requestStatus } = request
-    return { kind: 'accepted', requestId, requestStatus, answerStatus: 200 }
-  }
-
   #announceWait(outcome: Outcome, waitMs: number): void {
     const seconds = waitMs / 1000
     if (outcome.kind === 'throttled') {
@@ -294,11 +319,12 @@ class Run {
 
   /** What came in its way since it was taken in. */
   #stopped(row: number, stop: Stop): void {
+    this.conflict = stop
     this.#event({ row }, stop.becomes, stopText(stop))
   }
 
   #event({ row }: Pick<BatchRow, 'row'>, state: SubmissionState, reason?: string): void {
-    this.#ports.onEvent?.({ name: 'row', row, state, reason })
+    if (this.#limits.isSingle !== true) this.#ports.onEvent?.({ name: 'row', row, state, reason })
   }
 }
 
@@ -310,7 +336,7 @@ const longestPauseMs = 60_000
  * row" (ordering protocol). Undefined once it answers well; an error where waiting does not help, or `budgetMs` ran out.
  * Rejects when the signal aborts.
  */
-async function untilWell(ports: RunServices, budgetMs: number): Promise<RefcheckError | undefined> {
+async function untilWell(ports: OrderServices, budgetMs: number): Promise<RefcheckError | undefined> {
   const { api, clock, signal, onEvent } = ports
   const deadline = clock.monotonic() + budgetMs
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {

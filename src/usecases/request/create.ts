@@ -1,11 +1,12 @@
-import { newAttempt, sendAttempt, type OrderServices, prove, settle } from './send.ts'
+import type { OrderServices } from './send.ts'
+import { runSingle, type SingleRun } from '../batch/runner.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
-import { quotaUsedUp } from '../../domain/quota/windows.ts'
 import type { Created, CreateOptions } from '../../domain/request/order.ts'
-import { changedElsewhere, backoffMs, type Outcome, known } from '../../domain/submission/outcome.ts'
+import { changedElsewhere, type Outcome, known } from '../../domain/submission/outcome.ts'
 import { refusedOrder, settleHint, stopMessage } from '../../domain/submission/duplicate.ts'
 import { mayBeAsked, type Stop } from '../../domain/submission/conflicts.ts'
-import type { Attempt, RowVersion, BatchRef, NewBatch } from '../../domain/submission/submission.ts'
+import { waitingStates } from '../../domain/submission/states.ts'
+import type { BatchRef, NewBatch } from '../../domain/submission/submission.ts'
 import type { ErrorDetails, RefcheckError } from '../../errors/base.ts'
 import { InternalError, InterruptedError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -40,8 +41,8 @@ export async function createRequest(
   try {
     const submissions = await ledger.recover(clock.now())
     if (submissions.length > 0) onEvent?.({ name: 'recovered', submissions })
-    const added = await add(ports, batch, order, options)
-    return await sendUntilSettled(ports, added, order, options)
+    await add(ports, batch, order, options)
+    return await send(ports, batch.id, order, options)
   } finally {
     await hold.release()
   }
@@ -52,7 +53,7 @@ async function add(
   batch: { id: string; kind: 'single' },
   order: RequestBody,
   options: OrderOptions,
-): Promise<RowVersion> {
+): Promise<void> {
   const { ledger } = ports
   const newBatch = singleOrder(ports, batch, order)
   const shown: Stop['order'][] = []
@@ -61,7 +62,6 @@ async function add(
     shown.push(stop.order)
     stop = await ledger.add(newBatch, { ...options, shown })
   }
-  return { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
 }
 
 /** "Names the earlier order in its one final question (default No)": asked about each that is merely similar. */
@@ -74,138 +74,57 @@ async function requireYes(
     throw refusedOrder(stop, baseUrl)
 }
 
-/** Only where it is certain that nothing was created is there another attempt. */
-async function sendUntilSettled(
+/** Sends the added order by the runner of files, and answers what came of it. */
+async function send(
   ports: OrderServices,
-  added: RowVersion,
+  batchId: string,
   order: RequestBody,
   { waitBudgetMs }: CreateOptions,
 ): Promise<Created> {
-  const { clock, signal, onEvent } = ports
-  const deadline = clock.monotonic() + waitBudgetMs
-  let version = added
-  for (let attempt = 1; ; attempt += 1) {
-    if (signal?.aborted) throw await cancelled(ports, version, new InterruptedError(untouched))
-    const begun = await begin(ports, version, deadline)
-    const tried = { attempt: begun, outcome: await sendAttempt(ports, begun) }
-    const settled = await settle(ports, tried)
-    const { outcome } = settled
-    version = settled.version
-    switch (outcome.kind) {
-      case 'accepted':
-        return created(ports, version, outcome)
-      case 'rejected':
-        throw interruption(ports, outcome) ?? outcome.error
-      case 'unknown':
-        return await proveOrGiveUp(ports, version, order, outcome)
-      case 'halted':
-        throw await cancelled(ports, version, interruption(ports, outcome) ?? outcome.error)
-      case 'throttled':
-      case 'unsent':
-        if (outcome.kind === 'throttled') await ports.governor?.throttled(outcome.seconds, outcome.understood)
-        await wait(ports, version, outcome, { attempt, leftMs: deadline - clock.monotonic() })
-        onEvent?.({ name: 'retrying', attempt: attempt + 1 })
+  const run = await runSingle(ports, batchId, waitBudgetMs)
+  const { outcome, conflict } = run
+  if (conflict !== undefined) {
+    throw await cancelled(ports, batchId, refusedOrder(conflict, ports.api.baseUrl))
+  }
+  switch (outcome?.kind) {
+    case 'accepted': {
+      const { requestId, requestStatus: status, halts } = outcome
+      return { requestId, status, batchId, interruption: interruption(ports, outcome) ?? halts }
     }
+    case 'rejected':
+      throw interruption(ports, outcome) ?? outcome.error
+    case 'unknown':
+      throw outcomeUnknown(ports, batchId, order, outcome)
+    case 'halted':
+      throw await cancelled(ports, batchId, interruption(ports, outcome) ?? outcome.error)
+    case 'throttled':
+    case 'unsent':
+    case undefined:
+      throw await cancelled(ports, batchId, interruption(ports, outcome) ?? whyNotSent(run))
   }
 }
 
-/** "Reserve a place in the quota. In the same transaction `pending → sending`" (ordering protocol, step 1). */
-async function begin(ports: OrderServices, version: RowVersion, deadline: number): Promise<Attempt> {
-  const { governor, ledger, clock, signal, onEvent } = ports
-  for (;;) {
-    const fresh = newAttempt(ports)
-    const { waitMs, attempt, stop } =
-      governor === undefined
-        ? { waitMs: 0, attempt: await ledger.begin(version, fresh), stop: undefined }
-        : await ledger.beginInQuota(version, fresh, governor.place())
-    if (attempt !== undefined) return attempt
-    if (stop !== undefined) {
-      throw await cancelled(ports, { ...version, state: stop.becomes }, refusedOrder(stop, ports.api.baseUrl))
-    }
-    if (waitMs === 0) throw changedElsewhere()
-    if (clock.monotonic() + waitMs > deadline) throw await cancelled(ports, version, quotaUsedUp(waitMs))
-    onEvent?.({ name: 'paced', seconds: waitMs / 1000 })
-    try {
-      await clock.sleep(waitMs, signal)
-    } catch (error) {
-      throw await cancelled(ports, version, signal?.aborted ? new InterruptedError(untouched) : error)
-    }
-  }
-}
-
-function created(
+function outcomeUnknown(
   ports: OrderServices,
-  version: RowVersion,
-  {
-    requestId,
-    requestStatus,
-    halts,
-  }: Pick<Extract<Outcome, { kind: 'accepted' }>, 'requestId' | 'requestStatus' | 'halts'>,
-): Created {
-  const message = `interrupted; the order was accepted as request ${requestId}`
-  const interrupted = ports.signal?.aborted ? new InterruptedError(message) : undefined
-  return { requestId, status: requestStatus, batchId: version.batchId, interruption: interrupted ?? halts }
-}
-
-async function proveOrGiveUp(
-  ports: OrderServices,
-  version: RowVersion,
-  order: RequestBody,
+  batchId: string,
+  { package_id: packageId, recipient }: RequestBody,
   outcome: Extract<Outcome, { kind: 'unknown' }>,
-): Promise<Created> {
-  const { offeredId, reason, error } = outcome
-  if (offeredId !== undefined && !ports.signal?.aborted) {
-    const request = await prove(ports, version, offeredId)
-    if (request !== undefined) {
-      const { request_id: requestId, status: requestStatus } = request
-      return created(ports, version, { requestId, requestStatus })
-    }
-  }
-  const hint = settleHint({ ...version, state: 'unknown', offeredId })
-  throw (
-    interruption(ports, outcome, { hint, order: { batchId: version.batchId, row: version.row } }) ??
-    new OutcomeUnknownError(
-      `package ${order.package_id} may or may not have been ordered for "${order.recipient.email}": ${reason}`,
-      {
-        hint,
-        status: outcome.answerStatus,
-        order: { batchId: version.batchId, row: version.row },
-        cause: error,
-      },
-    )
+): RefcheckError {
+  const { offeredId, reason, answerStatus: status, error: cause } = outcome
+  const order = { batchId, row: 1 }
+  const hint = settleHint({ ...order, state: 'unknown', offeredId })
+  const message = `package ${packageId} may or may not have been ordered for "${recipient.email}": ${reason}`
+  return (
+    interruption(ports, outcome, { hint, order }) ??
+    new OutcomeUnknownError(message, { hint, status, order, cause })
   )
 }
 
-/** Sleeps until the next attempt may be made; ends the order where that is not allowed or not wanted. */
-async function wait(
-  ports: OrderServices,
-  version: RowVersion,
-  outcome: Extract<Outcome, { kind: 'throttled' | 'unsent' }>,
-  { attempt, leftMs }: { attempt: number; leftMs: number },
-): Promise<void> {
-  const { clock, random, signal, onEvent } = ports
-  const reason = outcome.error.message
-  const interrupted = interruption(ports, outcome)
-  if (interrupted !== undefined) throw await cancelled(ports, version, interrupted)
-  const waitMs = outcome.kind === 'throttled' ? outcome.seconds * 1000 : backoffMs(attempt, random.fraction())
-  const seconds = waitMs / 1000
-  if (waitMs > leftMs) {
-    const error = outcome.kind === 'throttled' ? throttled(seconds, outcome.error) : outcome.error
-    throw await cancelled(ports, version, error)
-  }
-  if (outcome.kind === 'throttled') {
-    onEvent?.({ name: 'waiting', cause: 'throttled', seconds, understood: outcome.understood, reason })
-  } else {
-    onEvent?.({ name: 'waiting', cause: 'unreachable', seconds, reason })
-  }
-  try {
-    await clock.sleep(waitMs, signal)
-  } catch (error) {
-    throw await cancelled(ports, version, interruption(ports, outcome) ?? error)
-  }
-}
-
-function throttled(seconds: number, cause: RefcheckError): ThrottledError {
+/** Why nothing was sent, or not again. */
+function whyNotSent({ end, outcome }: SingleRun): RefcheckError {
+  if (end.kind !== 'halted') return changedElsewhere()
+  if (outcome?.kind !== 'throttled' || end.error !== outcome.error) return end.error
+  const { seconds, error: cause } = outcome
   return new ThrottledError(cause.message, {
     status: cause.status,
     retryAfter: seconds,
@@ -215,23 +134,30 @@ function throttled(seconds: number, cause: RefcheckError): ThrottledError {
 }
 
 /**
- * `pending → cancelled`, then the error to throw: a single order that ends without having been made
- * must not stand in the way of the next one.
+ * Cancels the row and answers the error to throw: a single order that ends without having been made must not conflict with
+ * the next one.
  */
-async function cancelled(ports: OrderServices, version: RowVersion, error: unknown): Promise<unknown> {
-  const reason = error instanceof Error ? error.message : 'the order was cancelled'
-  const change = { to: 'cancelled', at: ports.clock.now(), reason } as const
+async function cancelled(
+  { ledger, clock }: OrderServices,
+  batchId: string,
+  error: RefcheckError,
+): Promise<RefcheckError> {
+  const change = { to: 'cancelled', at: clock.now(), reason: error.message } as const
+  const cancel = async (): Promise<void> => {
+    for (const row of await ledger.list({ batchId, states: waitingStates })) await ledger.move(row, change)
+  }
   // A row left `pending` is cancelled by the next command, and the error at hand tells more.
-  await ports.ledger.move(version, change).catch(() => false)
+  await cancel().catch(() => undefined)
   return error
 }
 
 function interruption(
   { signal }: OrderServices,
-  outcome: Outcome,
+  outcome: Outcome | undefined,
   details?: ErrorDetails,
 ): InterruptedError | undefined {
-  return signal?.aborted ? new InterruptedError(`interrupted; ${known(outcome)}`, details) : undefined
+  if (signal?.aborted !== true) return undefined
+  return new InterruptedError(outcome === undefined ? untouched : `interrupted; ${known(outcome)}`, details)
 }
 
 type LookServices = Pick<OrderServices, 'api' | 'ledger' | 'account' | 'clock' | 'random'>

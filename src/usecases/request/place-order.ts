@@ -10,7 +10,7 @@ import type { OrderServices } from './send.ts'
 import { waitForRequests, type WaitOptions } from './wait.ts'
 
 export interface PlaceOptions
-  extends OrderServices, Pick<Services, 'schemas' | 'patientApi'>, Pick<OrderOptions, 'onSimilar'> {
+  extends OrderServices, Pick<Services, 'patientApi'>, Pick<OrderOptions, 'onSimilar'> {
   allowDuplicate: boolean
   allowSimilar?: boolean | undefined
   /** Milliseconds that retries and 429 waits may take together. */

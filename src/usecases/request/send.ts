@@ -1,5 +1,5 @@
 import type { Services } from '../services.ts'
-import type { CreateEvent } from '../../domain/request/order.ts'
+import type { RunEvent } from '../../domain/batch/run-policy.ts'
 import type { Clock } from '../../host/clock.ts'
 import {
   longestPauseMs,
@@ -9,6 +9,7 @@ import {
   outcomeOf,
   answeredTwice,
   answeredWithAnothers,
+  acceptedByEvidence,
   changeFor,
   notRecorded,
 } from '../../domain/submission/outcome.ts'
@@ -23,11 +24,11 @@ import { rowsOfRequest } from './read-requests.ts'
 /** What ordering needs of the world. */
 export interface OrderServices
   extends
-    Pick<Services, 'api' | 'ledger' | 'clock' | 'random'>,
-    Partial<Pick<Services, 'account' | 'governor'>> {
+    Pick<Services, 'api' | 'ledger' | 'batches' | 'governor' | 'schemas' | 'clock' | 'random'>,
+    Partial<Pick<Services, 'account'>> {
   /** Ctrl-C. An exchange under way is finished and journaled first. */
   signal?: AbortSignal | undefined
-  onEvent?: ((event: CreateEvent) => void) | undefined
+  onEvent?: ((event: RunEvent) => void) | undefined
   /** Called where a person stops the program while an order is in flight. */
   onStopInFlight?: (() => void) | undefined
 }
@@ -210,8 +211,9 @@ export async function prove(
   ports: OrderServices,
   unknown: RowVersion,
   offeredId: string,
-): Promise<RequestResource | undefined> {
-  const { ledger, clock, onEvent } = ports
+): Promise<AcceptedOutcome | undefined> {
+  const { ledger, clock, signal, onEvent } = ports
+  if (signal?.aborted) return undefined
   onEvent?.({ name: 'proving', requestId: offeredId })
   const request = await readOnce(ports, offeredId)
   if (request === undefined) return undefined
@@ -220,17 +222,12 @@ export async function prove(
   if (sent === undefined || differences(sent, request, await serviceAheadMs(ports))?.length !== 0)
     return undefined
   if ((await rowsOfRequest(ports, request.request_id)).length > 0) return undefined
-  const took = await ledger.move(unknown, {
-    to: 'accepted',
-    at: clock.now(),
-    requestId: request.request_id,
-    requestStatus: request.status,
-    decision: {
-      by: 'refcheck',
-      why: 'the answer named this request, and reading it showed the same package, person, requester and time',
-    },
-  })
-  return took ? request : undefined
+  const why =
+    'the answer named this request, and reading it showed the same package, person, requester and time'
+  if (!(await ledger.move(unknown, acceptedByEvidence(request, clock.now(), { by: 'refcheck', why }))))
+    return undefined
+  const { request_id: requestId, status: requestStatus } = request
+  return { kind: 'accepted', requestId, requestStatus, answerStatus: 200 }
 }
 
 /**

@@ -5,6 +5,8 @@
 import { createInterface } from 'node:readline'
 
 import { connectApi } from '../../../src/api/service.ts'
+import { windowsFor } from '../../../src/domain/quota/windows.ts'
+import { governor } from '../../../src/usecases/quota/governor.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 import { RefcheckError } from '../../../src/errors/base.ts'
 import { systemClock as clock } from '../../../src/host/clock.ts'
@@ -18,7 +20,7 @@ export interface Command {
   baseUrl: string
   email: string
   allowDuplicate?: boolean
-  /** "before begin", "after add" …: dies there, as by kill -9. */
+  /** "before move", "after add" …: dies there, as by kill -9. */
   dieAt?: string
 }
 
@@ -57,7 +59,16 @@ async function run({ folder, baseUrl, email, allowDuplicate = false, dieAt }: Co
     store = await openStore({ chosen: undefined, paths, cwd: folder, clock, random })
     const credentials = { apiKey: 'k'.repeat(32), userEmail: 'owner@example.com' }
     const api = connectApi({ http, clock, random, baseUrl, credentials, budgetMs: 0 })
-    const ordering = { api: mortal(api, dieAt), ledger: mortal(store.ledger, dieAt), clock, random }
+    const { batches, quota } = store
+    const ordering = {
+      api: mortal(api, dieAt),
+      ledger: mortal(store.ledger, dieAt),
+      batches,
+      governor: governor({ quota, account: 'one', windows: windowsFor(baseUrl, undefined), clock }),
+      schemas: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
+      clock,
+      random,
+    }
     // Who shares a phone may be the same person.
     const phone = `+61${Buffer.from(email).reduce((sum, byte) => (sum * 31 + byte) % 1_000_000_000, 7)}`
     const recipient = { first_name: 'Ana', last_name: 'Silva', email, phone }

@@ -69,10 +69,14 @@ interface Runner {
 /** All that running a batch needs, over a real store and a service that follows a script and answers pings well. */
 export function runnerOf(store: Store, world: RunWorld = {}): Runner {
   const { ledger = {}, signal, windows, clock: given, prompter, onEvent, ...script } = world
-  const ordering = scriptedOrdering({ ...bound(store.ledger), ...ledger }, script, {
-    ...(signal && { signal }),
-    ...(given && { clock: given }),
-  })
+  const ordering = scriptedOrdering(
+    { ledger: { ...bound(store.ledger), ...ledger }, batches: store.batches },
+    script,
+    {
+      ...(signal && { signal }),
+      ...(given && { clock: given }),
+    },
+  )
   const { clock, random, api } = ordering
   Object.assign(api, {
     ping: () => Promise.resolve({ status: 'ok', latency_ms: 1 }),
@@ -91,7 +95,7 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
     clock,
     random,
     signal,
-    batches: store.batches,
+    batches: ordering.batches,
     waiting: store.waiting,
     inbox: store.inbox,
     orphans: store.orphans,
@@ -101,7 +105,7 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
       windows: windows ?? windowsFor(api.baseUrl, undefined),
       clock,
     }),
-    schemas: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
+    schemas: ordering.schemas,
     onEvent: note,
     files: { cwd: '/nowhere', stdin: { isTTY: false, stream: nothing() } },
     prompter,

@@ -29,7 +29,7 @@ class ReleasingClock extends ManualClock {
 async function orderedWhileBusy(busyMs: number) {
   const place = scratch(1)
   onTestFinished(() => place.end())
-  const ledger = await place.open()
+  const store = await place.store()
   const other = new DatabaseSync(place.path)
   onTestFinished(() => other.close())
   const clock = new ReleasingClock(busyMs, () => other.exec('ROLLBACK'))
@@ -37,7 +37,7 @@ async function orderedWhileBusy(busyMs: number) {
     other.exec('BEGIN IMMEDIATE')
     return Promise.resolve(taken())
   }
-  return { ledger, parts: scriptedOrdering(ledger, { creates: [lockAndTake] }, { clock }) }
+  return { ledger: store.ledger, parts: scriptedOrdering(store, { creates: [lockAndTake] }, { clock }) }
 }
 
 test('a store that is busy for 90 s while an outcome is recorded is waited for', async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { createRequest } from '../../../src/usecases/request/create.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
 import { bound } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 import type { ManualClock } from '../../harness/manual-clock.ts'
@@ -16,15 +17,18 @@ import {
 } from './scripted-ordering.ts'
 
 let place: Scratch
+let store: Store
 let ledger: Ledger
 
 beforeEach(async () => {
   place = scratch()
-  ledger = await place.open()
+  store = await place.store()
+  ledger = store.ledger
 })
 afterEach(() => place.end())
 
-const ordering = (script: Script, over = ledger): ScriptedOrdering => scriptedOrdering(over, script)
+const ordering = (script: Script, over = ledger): ScriptedOrdering =>
+  scriptedOrdering({ ledger: over, batches: store.batches }, script)
 const states = async (): Promise<string[]> => (await ledger.list({})).map(({ state }) => state)
 const hint = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern) as string })
 
@@ -239,10 +243,10 @@ describe('a journal that is more than 5 s old when the bytes would leave', () =>
   function suspended(...pauses: (() => Promise<void>)[]): Ledger {
     return {
       ...bound(ledger),
-      async begin(...from) {
-        const attempt = await ledger.begin(...from)
+      async beginInQuota(...from) {
+        const begun = await ledger.beginInQuota(...from)
         await pauses.shift()?.()
-        return attempt
+        return begun
       },
     }
   }
@@ -262,7 +266,11 @@ describe('a journal that is more than 5 s old when the bytes would leave', () =>
     async (which) => {
       const clock = halfPastNine()
       const sleepy = suspended(() => pass(clock, 5_001, which))
-      const parts = scriptedOrdering(sleepy, { creates: [taken()] }, { clock })
+      const parts = scriptedOrdering(
+        { ledger: sleepy, batches: store.batches },
+        { creates: [taken()] },
+        { clock },
+      )
       await createRequest(parts, order, twoMinutes)
       expect(parts.api.sent).toHaveLength(1)
       expect(await ledger.list({})).toMatchObject([{ state: 'accepted', attempts: 2 }])
@@ -276,7 +284,11 @@ describe('a journal that is more than 5 s old when the bytes would leave', () =>
       clock.jump(-86_400_000)
     }
     await createRequest(
-      scriptedOrdering(suspended(setBack), { creates: [taken()] }, { clock }),
+      scriptedOrdering(
+        { ledger: suspended(setBack), batches: store.batches },
+        { creates: [taken()] },
+        { clock },
+      ),
       order,
       twoMinutes,
     )
@@ -285,17 +297,20 @@ describe('a journal that is more than 5 s old when the bytes would leave', () =>
 })
 
 test('an order that somebody else has changed meanwhile is not sent, and not waited for', async () => {
-  const changed: Ledger = { ...bound(ledger), begin: () => Promise.resolve(undefined) }
+  const changed: Ledger = {
+    ...bound(ledger),
+    beginInQuota: () => Promise.resolve({ waitMs: 0, attempt: undefined, stop: undefined }),
+  }
   const parts = ordering({}, changed)
   expect(await refusal(parts)).toMatchObject({ code: 'internal' })
   expect({ sent: parts.api.sent, sleeps: parts.clock.sleeps }).toEqual({ sent: [], sleeps: [] })
 })
 
 test('a store in memory orders on this machine, and nowhere else', async () => {
-  const memory = await place.open(':memory:')
-  const local = ordering({ creates: [taken()] }, memory)
+  const memory = await place.store(':memory:')
+  const local = scriptedOrdering(memory, { creates: [taken()] })
   await createRequest(local, order, twoMinutes)
-  const real = ordering({ baseUrl: 'https://service.example' }, memory)
+  const real = scriptedOrdering(memory, { baseUrl: 'https://service.example' })
   expect(await refusal(real)).toMatchObject({
     code: 'usage',
     message: /in memory/,

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { CreateAnswer } from '../../../src/domain/submission/outcome.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
 import { bound } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 import { clientError, lost, order, requestId, requestOf, serverError, taken, unsent } from './answers.ts'
@@ -10,18 +11,20 @@ import type { Script } from './scripted-api.ts'
 import { scriptedOrdering, type ScriptedOrdering, twoMinutes as options } from './scripted-ordering.ts'
 
 let place: Scratch
+let store: Store
 let ledger: Ledger
 let stop: AbortController
 
 beforeEach(async () => {
   place = scratch()
-  ledger = await place.open()
+  store = await place.store()
+  ledger = store.ledger
   stop = new AbortController()
 })
 afterEach(() => place.end())
 
 const ordering = (script: Script): ScriptedOrdering =>
-  scriptedOrdering(ledger, script, { signal: stop.signal })
+  scriptedOrdering(store, script, { signal: stop.signal })
 
 /** Ctrl-C is pressed while this answer is in transit. */
 function interruptedBefore(answer: CreateAnswer): () => CreateAnswer {

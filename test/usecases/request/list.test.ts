@@ -3,22 +3,24 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { clientError, lost, orderFor, requestOf, taken } from './answers.ts'
 import type { ManualClock } from '../../harness/manual-clock.ts'
 import { type Script, scriptedApi } from './scripted-api.ts'
-import { halfPastNine } from './scripted-ordering.ts'
+import { halfPastNine, scriptedOrdering } from './scripted-ordering.ts'
 import { ForbiddenError, NotFoundError } from '../../../src/errors/kinds.ts'
-import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 import { listRequests, refreshRequests } from '../../../src/usecases/request/read-requests.ts'
 import { bound } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 
 let place: Scratch
+let store: Store
 let ledger: Ledger
 let clock: ManualClock
 
 beforeEach(async () => {
   place = scratch()
-  ledger = await place.open()
+  store = await place.store()
+  ledger = store.ledger
   clock = halfPastNine()
 })
 afterEach(() => place.end())
@@ -31,9 +33,8 @@ async function ordered(
   baseUrl?: string,
 ): Promise<string> {
   const creates = [typeof answer === 'string' ? taken(answer) : answer] as NonNullable<Script['creates']>
-  const api = scriptedApi({ creates, ...(baseUrl !== undefined && { baseUrl }) })
   const options = { allowDuplicate: false, waitBudgetMs: 0 }
-  const parts = { api, ledger, clock, random: systemRandom }
+  const parts = scriptedOrdering(store, { creates, ...(baseUrl !== undefined && { baseUrl }) }, { clock })
   const batchId = await createRequest(parts, orderFor(email), options).then(
     (created) => created.batchId,
     () => '',
@@ -76,7 +77,7 @@ test('what may have been ordered is listed too, with the reason; what was refuse
 
 test('an order whose process died in flight is found by listing', async () => {
   const dying = { ...bound(ledger), move: () => Promise.reject(new Error('dead')) }
-  const parts = { api: scriptedApi({ creates: [taken()] }), ledger: dying, clock, random: systemRandom }
+  const parts = scriptedOrdering({ ledger: dying, batches: store.batches }, { creates: [taken()] }, { clock })
   const options = { allowDuplicate: false, waitBudgetMs: 0 }
   await expect(createRequest(parts, orderFor('a@example.com'), options)).rejects.toMatchObject({ code: 'io' })
   expect(await listRequests({ ledger, clock }, {})).toMatchObject([{ state: 'unknown' }])

@@ -1,10 +1,12 @@
 import { order } from './answers.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { type Script, scriptedApi, type ScriptedApi } from './scripted-api.ts'
-import type { CreateEvent, CreateOptions } from '../../../src/domain/request/order.ts'
+import type { RunEvent } from '../../../src/domain/batch/run-policy.ts'
+import type { CreateOptions } from '../../../src/domain/request/order.ts'
 import { systemRandom } from '../../../src/host/random.ts'
-import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
+import type { Governor } from '../../../src/usecases/quota/governor.ts'
 import type { OrderServices } from '../../../src/usecases/request/send.ts'
 
 export const twoMinutes: CreateOptions = { allowDuplicate: false, waitBudgetMs: 120_000 }
@@ -13,7 +15,7 @@ export interface ScriptedOrdering extends OrderServices {
   api: ScriptedApi
   clock: ManualClock
   /** What was told on the way. */
-  events: CreateEvent[]
+  events: RunEvent[]
 }
 
 /** Half past nine on a morning, and time that passes by sleeping. */
@@ -21,15 +23,28 @@ export function halfPastNine(): ManualClock {
   return new ManualClock({ now: Date.UTC(2026, 10, 21, 9, 30), auto: true })
 }
 
+/** A quota without a limit. */
+const unlimited: Governor = {
+  take: () => Promise.resolve(),
+  place: () => ({ account: 'one', decide: () => ({ state: {}, waitMs: 0 }) }),
+  count: () => Promise.resolve(),
+  throttled: () => Promise.resolve(),
+  standing: () => Promise.resolve({ windows: [], notBefore: 0 }),
+  secondsFor: () => 0,
+}
+
 /** All that ordering needs: a service that follows a script, time that passes by sleeping, random numbers that are even. */
 export function scriptedOrdering(
-  ledger: Ledger,
+  { ledger, batches }: Pick<Store, 'ledger' | 'batches'>,
   script: Script,
   changes: { clock?: ManualClock; signal?: AbortSignal } = {},
 ): ScriptedOrdering {
-  const events: CreateEvent[] = []
+  const events: RunEvent[] = []
   return {
     ledger,
+    batches,
+    governor: unlimited,
+    schemas: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
     clock: changes.clock ?? halfPastNine(),
     random: { ...systemRandom, fraction: () => 0.5 },
     signal: changes.signal,

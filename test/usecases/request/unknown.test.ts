@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 import { IoError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
 import { bound } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 import {
@@ -20,15 +21,18 @@ import type { Script } from './scripted-api.ts'
 import { refusal, scriptedOrdering, type ScriptedOrdering, twoMinutes } from './scripted-ordering.ts'
 
 let place: Scratch
+let store: Store
 let ledger: Ledger
 
 beforeEach(async () => {
   place = scratch()
-  ledger = await place.open()
+  store = await place.store()
+  ledger = store.ledger
 })
 afterEach(() => place.end())
 
-const ordering = (script: Script, over = ledger): ScriptedOrdering => scriptedOrdering(over, script)
+const ordering = (script: Script, over = ledger): ScriptedOrdering =>
+  scriptedOrdering({ ledger: over, batches: store.batches }, script)
 const states = async (): Promise<string[]> => (await ledger.list({})).map(({ state }) => state)
 const hint = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern) as string })
 
@@ -141,7 +145,7 @@ describe('a store that cannot write the outcome down', () => {
   })
 
   test('or the intent: nothing is sent', async () => {
-    const parts = ordering({}, { ...bound(ledger), begin: () => Promise.reject(disk) })
+    const parts = ordering({}, { ...bound(ledger), beginInQuota: () => Promise.reject(disk) })
     expect(await refusal(parts)).toBe(disk)
     expect(parts.api.sent).toEqual([])
   })
