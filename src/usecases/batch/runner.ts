@@ -12,7 +12,7 @@ import { changedElsewhere, type Tried, type Outcome, changeFor } from '../../dom
 import { stopText } from '../../domain/submission/duplicate.ts'
 import type { Stop } from '../../domain/submission/conflicts.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
-import type { Attempt } from '../../domain/submission/submission.ts'
+import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { packageGone, rowsNoLongerFit } from './packages.ts'
@@ -61,9 +61,12 @@ const asksFirst: Step = { kind: 'ask whether it is well', afterwards: { kind: 'g
 /** Another runner is about to send the row, or has just begun to. */
 const takenPauseMs = 10
 
+/** A row to be sent. */
+type NextRow = RowVersion & { packageId?: number | undefined }
+
 /** A row whose attempt is journaled. */
 interface Journaled {
-  row: BatchRow
+  row: NextRow
   attempt: Attempt
 }
 
@@ -83,6 +86,8 @@ export interface SingleRun {
   outcome: Outcome | undefined
   /** The earlier order that stopped it. */
   conflict: Stop | undefined
+  /** The row as the run left it, where it was not sent. */
+  left: RowVersion
 }
 
 /** Sends a single order, a batch of one, in the same way; the run ends with its first answer. Throws as `runBatch` does. */
@@ -93,7 +98,8 @@ export async function runSingle(
 ): Promise<SingleRun> {
   const run = new Run(ports, batchId, { only: 1, max: 1, waitBudgetMs, isSingle: true })
   const end = await run.go()
-  return { end, outcome: run.outcome, conflict: run.conflict }
+  const { outcome, conflict } = run
+  return { end, outcome, conflict, left: { ...run.single, state: conflict?.becomes ?? 'pending' } }
 }
 
 class Run {
@@ -102,6 +108,8 @@ class Run {
   readonly #limits: RunLimits
   #counters = noRows
   #attempts = 0
+  /** The row of a single order: it is not looked up again. */
+  single: RowVersion
   outcome: Outcome | undefined
   conflict: Stop | undefined
 
@@ -109,6 +117,7 @@ class Run {
     this.#ports = ports
     this.#batchId = batchId
     this.#limits = limits
+    this.single = { batchId, row: 1, state: 'pending', attemptId: undefined }
   }
 
   async go(): Promise<RunEnd> {
@@ -120,6 +129,7 @@ class Run {
         if ('kind' in current) return current
         const { row, attempt } = current
         this.#attempts += 1
+        this.single = { ...this.single, attemptId: attempt.attemptId }
         if (ahead !== undefined && this.#ports.signal?.aborted) return await this.#takeBack(attempt)
         const [outcome, following] = await Promise.all([sendAttempt(this.#ports, attempt), this.#following()])
         const tried = { attempt, outcome }
@@ -178,7 +188,7 @@ class Run {
     return { kind: 'interrupted' }
   }
 
-  async #next(): Promise<BatchRow | RunEnd> {
+  async #next(): Promise<NextRow | RunEnd> {
     if (this.#ports.signal?.aborted) return { kind: 'interrupted' }
     const row = await this.#pending()
     if (row === undefined) return { kind: 'done' }
@@ -191,13 +201,14 @@ class Run {
   }
 
   /** The row of an attempt: the one that was looked up, or one that was begun in its place. */
-  async #rowOf({ row: number }: Attempt, row: BatchRow): Promise<BatchRow> {
+  async #rowOf({ row: number }: Attempt, row: NextRow): Promise<NextRow> {
     if (number === row.row) return row
     const { value } = await this.#ports.batches.rows(this.#batchId, { after: number - 1, limit: 1 }).next()
     return (value as BatchRow | undefined) ?? row
   }
 
-  async #pending(): Promise<BatchRow | undefined> {
+  async #pending(): Promise<NextRow | undefined> {
+    if (this.#limits.isSingle === true) return this.single
     const { only } = this.#limits
     const row = await this.#ports.batches.nextPending(this.#batchId, only === undefined ? 0 : only - 1)
     return only === undefined || row?.row === only ? row : undefined
@@ -208,8 +219,8 @@ class Run {
   }
 
   /** Looked up while the row before it is in flight. A store that cannot read will say so when it is to write. */
-  async #following(): Promise<BatchRow | undefined> {
-    return this.#limits.only === undefined ? this.#pending().catch(() => undefined) : undefined
+  async #following(): Promise<NextRow | undefined> {
+    return this.#limits.isSingle === true ? undefined : this.#pending().catch(() => undefined)
   }
 
   /**
@@ -218,7 +229,7 @@ class Run {
    */
   async #settleAndGoOn(
     { attempt, outcome }: Tried,
-    row: BatchRow | undefined,
+    row: NextRow | undefined,
   ): Promise<{ settled: boolean; ahead?: Journaled }> {
     const { ledger, clock, governor, signal } = this.#ports
     const goesOn = signal?.aborted !== true && this.#counters.sent + 1 < this.#limits.max
@@ -238,7 +249,7 @@ class Run {
   }
 
   /** What an outcome, which is journaled, means for the rows after it. */
-  async #weigh(row: BatchRow, { attempt, outcome }: Tried): Promise<RunEnd | undefined> {
+  async #weigh(row: NextRow, { attempt, outcome }: Tried): Promise<RunEnd | undefined> {
     this.#tell(row, outcome)
     const { governor, random, signal } = this.#ports
     const offeredId = outcome.kind === 'unknown' ? outcome.offeredId : undefined
@@ -260,7 +271,7 @@ class Run {
   }
 
   /** Undefined where the run goes on. */
-  async #take(step: Step, row?: BatchRow): Promise<RunEnd | undefined> {
+  async #take(step: Step, row?: NextRow): Promise<RunEnd | undefined> {
     const { clock, signal, onEvent } = this.#ports
     switch (step.kind) {
       case 'go on':
@@ -287,10 +298,7 @@ class Run {
   }
 
   /** Why the rest would be rejected as this row was, as far as the service says. */
-  async #why(
-    asks: { package: boolean; schema: boolean },
-    row?: BatchRow,
-  ): Promise<RefcheckError | undefined> {
+  async #why(asks: { package: boolean; schema: boolean }, row?: NextRow): Promise<RefcheckError | undefined> {
     const packageId = row?.packageId
     if (packageId === undefined) return undefined
     const gone = asks.package
@@ -311,7 +319,7 @@ class Run {
     }
   }
 
-  #tell(row: BatchRow, outcome: Outcome): void {
+  #tell(row: NextRow, outcome: Outcome): void {
     if (outcome.kind === 'accepted') return this.#event(row, 'accepted')
     const state = outcome.kind === 'rejected' || outcome.kind === 'unknown' ? outcome.kind : 'pending'
     this.#event(row, state, outcome.kind === 'unknown' ? outcome.reason : outcome.error.message)
@@ -323,7 +331,7 @@ class Run {
     this.#event({ row }, stop.becomes, stopText(stop))
   }
 
-  #event({ row }: Pick<BatchRow, 'row'>, state: SubmissionState, reason?: string): void {
+  #event({ row }: Pick<RowVersion, 'row'>, state: SubmissionState, reason?: string): void {
     if (this.#limits.isSingle !== true) this.#ports.onEvent?.({ name: 'row', row, state, reason })
   }
 }

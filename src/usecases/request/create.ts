@@ -5,8 +5,7 @@ import type { Created, CreateOptions } from '../../domain/request/order.ts'
 import { changedElsewhere, type Outcome, known } from '../../domain/submission/outcome.ts'
 import { refusedOrder, settleHint, stopMessage } from '../../domain/submission/duplicate.ts'
 import { mayBeAsked, type Stop } from '../../domain/submission/conflicts.ts'
-import { waitingStates } from '../../domain/submission/states.ts'
-import type { BatchRef, NewBatch } from '../../domain/submission/submission.ts'
+import type { BatchRef, NewBatch, RowVersion } from '../../domain/submission/submission.ts'
 import type { ErrorDetails, RefcheckError } from '../../errors/base.ts'
 import { InternalError, InterruptedError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -82,9 +81,9 @@ async function send(
   { waitBudgetMs }: CreateOptions,
 ): Promise<Created> {
   const run = await runSingle(ports, batchId, waitBudgetMs)
-  const { outcome, conflict } = run
+  const { outcome, conflict, left } = run
   if (conflict !== undefined) {
-    throw await cancelled(ports, batchId, refusedOrder(conflict, ports.api.baseUrl))
+    throw await cancelled(ports, left, refusedOrder(conflict, ports.api.baseUrl))
   }
   switch (outcome?.kind) {
     case 'accepted': {
@@ -96,11 +95,11 @@ async function send(
     case 'unknown':
       throw outcomeUnknown(ports, batchId, order, outcome)
     case 'halted':
-      throw await cancelled(ports, batchId, interruption(ports, outcome) ?? outcome.error)
+      throw await cancelled(ports, left, interruption(ports, outcome) ?? outcome.error)
     case 'throttled':
     case 'unsent':
     case undefined:
-      throw await cancelled(ports, batchId, interruption(ports, outcome) ?? whyNotSent(run))
+      throw await cancelled(ports, left, interruption(ports, outcome) ?? whyNotSent(run))
   }
 }
 
@@ -139,15 +138,12 @@ function whyNotSent({ end, outcome }: SingleRun): RefcheckError {
  */
 async function cancelled(
   { ledger, clock }: OrderServices,
-  batchId: string,
+  left: RowVersion,
   error: RefcheckError,
 ): Promise<RefcheckError> {
   const change = { to: 'cancelled', at: clock.now(), reason: error.message } as const
-  const cancel = async (): Promise<void> => {
-    for (const row of await ledger.list({ batchId, states: waitingStates })) await ledger.move(row, change)
-  }
   // A row left `pending` is cancelled by the next command, and the error at hand tells more.
-  await cancel().catch(() => undefined)
+  await ledger.move(left, change).catch(() => false)
   return error
 }
 
