@@ -159,7 +159,7 @@ function hasMark(bytes: Uint8Array): boolean {
 }
 
 /** Byte by byte, so that it can be turned back. */
-function latin1(bytes: Uint8Array): string {
+export function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 

@@ -1,6 +1,6 @@
 import { parseJson } from '../../contract/parse-json.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
-import type { CapturedDelivery } from './capture.ts'
+import { type CapturedDelivery, latin1 } from './capture.ts'
 
 /** What probably happened to a delivery that is not valid. It stays invalid. */
 export interface Diagnosis {
@@ -413,8 +413,4 @@ function jsonValue(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }

@@ -14,7 +14,7 @@ import {
 import type { RefcheckError } from '../../errors/base.ts'
 import { StoreClosedError, UsageError } from '../../errors/kinds.ts'
 import { type BatchFile, packageFor, readOrders, openBatchFile } from './read-file.ts'
-import { notOrderable, linkedPackages } from './packages.ts'
+import { packageGone, linkedPackages } from './packages.ts'
 import type { FilePlace } from '../services.ts'
 import type { Allowances, ReadingServices } from './ports.ts'
 import { claimedResults, noteLeftOut, noteLostLook, resultsPlace } from './results-file.ts'
@@ -97,7 +97,9 @@ export async function orderFile(
   const packageIds = plan.packages.map(({ package_id }) => package_id)
   const failure =
     unsent(plan, file.name, { skip: choices.skipInvalid, errorsCommand: choices.errorsCommand() }) ??
-    (isDryRun ? undefined : await notOrderable(ports, planned.packages, packageIds))
+    (isDryRun || planned.packages === undefined
+      ? undefined
+      : await packageGone(ports, planned.packages, packageIds))
   if (failure !== undefined || isDryRun) return { kind: 'unstarted', plan, packageId, failure }
   await requireOpenStore(ports, planned.batch)
   talk.onPlan(plan)

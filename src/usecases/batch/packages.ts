@@ -1,9 +1,7 @@
 import type { Services } from '../services.ts'
 import type { Package } from '../../contract/package.ts'
-import type { Batch } from '../../domain/batch/batch.ts'
 import { successions, likelySuccessor, schemaChanges } from '../../domain/batch/succession.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import type { Batches } from '../../store/ledger/batches.ts'
 import { type SchemaServices, loadSchema } from '../form/load-schema.ts'
 import { NotFoundError, IncompleteError } from '../../errors/kinds.ts'
 import { readJson } from '../../domain/form/json-text.ts'
@@ -30,58 +28,17 @@ export async function linkedPackages({
   return packages
 }
 
-/** What became of a package that cannot be ordered; undefined where all can, or where that is not known. */
-export async function notOrderable(
-  ports: SchemaServices,
-  packages: readonly Package[] | undefined,
-  packageIds: readonly number[],
-  batchId?: string,
-): Promise<RefcheckError | undefined> {
-  if (packages === undefined || packageIds.length === 0) return undefined
-  const { api, schemas, signal } = ports
-  return packageGone(packageIds, { api, schemas, signal, packages, batchId })
-}
-
 /**
- * The same for the rows of a batch that were not sent; the hint names the move to its successor. Also what keeps the
- * packages from being read.
- */
-export async function packageOfBatchGone(
-  ports: LinkServices & SchemaServices & { batches: Pick<Batches, 'bodies'> },
-  batch: Batch,
-): Promise<RefcheckError | undefined> {
-  const ids = new Set<number>()
-  if (batch.packageId !== undefined) ids.add(batch.packageId)
-  else {
-    for await (const { packageId } of ports.batches.bodies(batch.id, { states: ['pending'] })) {
-      ids.add(packageId)
-    }
-  }
-  try {
-    return await notOrderable(ports, await linkedPackages(ports), [...ids], batch.id)
-  } catch (error) {
-    if (error instanceof RefcheckError && error.code !== 'io' && ports.signal?.aborted !== true) return error
-    throw error
-  }
-}
-
-interface Sources extends SchemaServices {
-  /** As they were read already. */
-  packages?: readonly Package[] | undefined
-  /** The batch whose package it is, which can be moved. */
-  batchId?: string | undefined
-}
-
-/**
- * Whether packages can still be ordered; a NotFoundError that says what became of the first that cannot, names its likely
- * successor ("a new required field creates a new package version with a new `id`") and tells what the
- * rows lack for that one, where it cannot.
+ * A NotFoundError that says what became of the first of `packageIds` that cannot be ordered, by the service's `packages`. It
+ * names the likely successor ("a new required field creates a new package version with a new `id`") and what
+ * the rows lack for that one; for a batch (`batchId`) also the command that moves it. Undefined where all can be ordered.
  */
 export async function packageGone(
+  ports: SchemaServices,
+  packages: readonly Package[],
   packageIds: readonly number[],
-  sources: Sources,
+  batchId?: string,
 ): Promise<NotFoundError | undefined> {
-  const packages = sources.packages ?? (await sources.api.listPackages(undefined, sources.signal))
   const active = new Set(packages.filter(({ status }) => status === 'ACTIVE').map(({ id }) => id))
   const packageId = packageIds.find((id) => !active.has(id))
   if (packageId === undefined) return undefined
@@ -94,20 +51,20 @@ export async function packageGone(
   const next =
     successor === undefined
       ? 'List the packages that can be ordered with: refcheck packages list --status active'
-      : await succession(packageId, successor, sources)
+      : await successorText(ports, packageId, successor)
   const move =
-    sources.batchId === undefined
+    batchId === undefined
       ? ''
-      : ` Move what is left of the batch to it with: refcheck batch move ${sources.batchId} --package ${successor?.id ?? 'N'}`
+      : ` Move what is left of the batch to it with: refcheck batch move ${batchId} --package ${successor?.id ?? 'N'}`
   return new NotFoundError(what, { hint: `${next}${move}` })
 }
 
-async function succession(packageId: number, successor: Package, sources: Sources): Promise<string> {
+async function successorText(ports: SchemaServices, packageId: number, successor: Package): Promise<string> {
   const named = `Its likely successor is package ${successor.id} (same name, newer id).`
   try {
     const [before, after] = [
-      await sources.schemas.get(packageId),
-      await loadSchema(successor.id, { ...sources, refresh: true }),
+      await ports.schemas.get(packageId),
+      await loadSchema(successor.id, { ...ports, refresh: true }),
     ]
     if (before === undefined) return named
     const changes = schemaChanges(before, after)

@@ -301,10 +301,16 @@ class Run {
   async #why(asks: { package: boolean; schema: boolean }, row?: NextRow): Promise<RefcheckError | undefined> {
     const packageId = row?.packageId
     if (packageId === undefined) return undefined
+    const ports = this.#ports
     const gone = asks.package
-      ? await packageGone([packageId], { ...this.#ports, batchId: this.#batchId })
+      ? await packageGone(
+          ports,
+          await ports.api.listPackages(undefined, ports.signal),
+          [packageId],
+          this.#batchId,
+        )
       : undefined
-    return gone ?? (asks.schema ? rowsNoLongerFit(this.#ports, this.#batchId, packageId) : undefined)
+    return gone ?? (asks.schema ? rowsNoLongerFit(ports, this.#batchId, packageId) : undefined)
   }
 
   #announceWait(outcome: Outcome, waitMs: number): void {

@@ -17,7 +17,7 @@ import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { heldElsewhere, matchInError } from '../../domain/batch/standing.ts'
 import { type FirstRows, verdict } from '../../domain/batch/verdict.ts'
 import { InternalError, IoError, StoreClosedError } from '../../errors/kinds.ts'
-import { packageOfBatchGone } from './packages.ts'
+import { linkedPackages, packageGone } from './packages.ts'
 import { runWithOthers } from './runner.ts'
 
 /** Shows how far a run has come. */
@@ -190,6 +190,22 @@ export async function carryOut(ports: RunServices, batchId: string, options: Car
     return { batch: { ...batch, holder: undefined }, failure }
   } finally {
     await hold?.release()
+  }
+}
+
+/** Why the rows that were not sent cannot be ordered: their package is gone, or the packages cannot be read. */
+async function packageOfBatchGone(ports: RunServices, batch: Batch): Promise<RefcheckError | undefined> {
+  const packageIds = new Set<number>()
+  if (batch.packageId !== undefined) packageIds.add(batch.packageId)
+  else {
+    const pending = ports.batches.bodies(batch.id, { states: ['pending'] })
+    for await (const { packageId } of pending) packageIds.add(packageId)
+  }
+  try {
+    return await packageGone(ports, await linkedPackages(ports), [...packageIds], batch.id)
+  } catch (error) {
+    if (error instanceof RefcheckError && error.code !== 'io' && ports.signal?.aborted !== true) return error
+    throw error
   }
 }
 
