@@ -244,9 +244,9 @@ describe('a journal that is more than 5 s old when the bytes would leave', () =>
     return {
       ...bound(ledger),
       async beginInQuota(...from) {
-        const begun = await ledger.beginInQuota(...from)
+        const claim = await ledger.beginInQuota(...from)
         await pauses.shift()?.()
-        return begun
+        return claim
       },
     }
   }
