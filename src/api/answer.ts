@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 
 import { type Envelope, envelope } from '../contract/envelope.ts'
-import { issueInWords } from '../contract/issue-words.ts'
+import { issuesInWords } from '../contract/issue-words.ts'
 import { hasMoreValues } from '../contract/parse-json.ts'
 import { parseRetryAfter, type RetryAfter } from '../contract/retry-after.ts'
 import type { RefcheckError } from '../errors/base.ts'
@@ -55,7 +55,7 @@ export function parseData<T extends z.ZodType>(shape: T, data: unknown): z.outpu
   const issue = invalid ?? parsed?.error.issues[0]
   const path = ['data', ...(issue?.path ?? [])].map(String).join('.')
   throw new UnavailableError(
-    `the service’s answer does not have the documented shape: ${path}: ${issueInWords(issue)}`,
+    `the service’s answer does not have the documented shape: ${path}: ${issue?.message ?? 'is not valid'}`,
     {
       field: path,
       status: 200,
@@ -92,7 +92,7 @@ function safeParse<T extends z.ZodType>(
   data: unknown,
 ): z.ZodSafeParseResult<z.output<T>> | undefined {
   try {
-    return shape.safeParse(data)
+    return shape.safeParse(data, issuesInWords)
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error

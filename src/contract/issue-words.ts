@@ -1,3 +1,5 @@
+import type { z } from 'zod'
+
 /** What zod expects, as a person who writes JSON or YAML calls it. */
 const kinds: Readonly<Record<string, string>> = {
   array: 'a list',
@@ -8,36 +10,32 @@ const kinds: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 }
 
-const kind = (name = ''): string => kinds[name] ?? name
+const kind = (name: string): string => kinds[name] ?? name
 
-const sentences: readonly [pattern: RegExp, say: (...parts: string[]) => string][] = [
-  [
-    /^Invalid input: expected (\w+), received undefined$/,
-    (expected) => `is missing; it must be ${kind(expected)}`,
-  ],
-  [
-    /^Invalid input: expected (\w+), received (\w+)$/,
-    (expected, received) => `must be ${kind(expected)}, not ${kind(received)}`,
-  ],
-  [/^Invalid input: expected (".*")$/, (expected) => `must be ${expected}`],
-  [
-    /^Invalid (?:option: expected one of|discriminator value\. Expected) (.*)$/,
-    (options = '') =>
-      `must be one of: ${options
-        .split(/ ?\| ?/)
-        .map((each) => each.slice(1, -1))
-        .join(', ')}`,
-  ],
-  [/^Invalid input$/, () => 'is not valid'],
-  [/^Unrecognized (keys?): (.*)$/, (keys, names) => `has the unknown ${keys} ${names}`],
-]
+function kindOf(value: unknown): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
+  return kind(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
+}
 
-/** zod's word on a value, as what stands after its place: `must be one of: before, after`. */
-export function issueInWords(issue: { message: string } | undefined): string {
-  const { message } = issue ?? { message: 'Invalid input' }
-  for (const [pattern, say] of sentences) {
-    const found = pattern.exec(message)
-    if (found !== null) return say(...found.slice(1))
-  }
-  return message
+/** For safeParse: messages that can follow the place of a value, such as `must be one of: before, after`. */
+export const issuesInWords = {
+  /** Undefined where zod's own message stays. */
+  error(issue: z.core.$ZodRawIssue): string | undefined {
+    switch (issue.code) {
+      case 'invalid_type':
+        if (issue.input === undefined) return `is missing; it must be ${kind(issue.expected)}`
+        return `must be ${kind(issue.expected)}, not ${kindOf(issue.input)}`
+      case 'invalid_value':
+        if (issue.values.length === 1) return `must be ${JSON.stringify(issue.values[0])}`
+        return `must be one of: ${issue.values.join(', ')}`
+      case 'invalid_union':
+        return Array.isArray(issue.options) ? `must be one of: ${issue.options.join(', ')}` : 'is not valid'
+      case 'unrecognized_keys': {
+        const names = issue.keys.map((each) => JSON.stringify(each)).join(', ')
+        return `has the unknown ${issue.keys.length === 1 ? 'key' : 'keys'} ${names}`
+      }
+      default:
+        return undefined
+    }
+  },
 }

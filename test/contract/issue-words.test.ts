@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 
-import { issueInWords } from '../../src/contract/issue-words.ts'
+import { issuesInWords } from '../../src/contract/issue-words.ts'
 
 const shape = z.object({
   names: z.array(z.string()),
@@ -12,6 +12,7 @@ const shape = z.object({
       z.strictObject({ kind: z.literal('hang') }),
     ])
     .optional(),
+  version: z.literal(1).optional(),
   on: z.string().regex(/^GET /, 'is not a call').optional(),
 })
 
@@ -23,7 +24,8 @@ test.each([
   [{ names: [], fault: { kind: 'x' } }, 'must be one of: cut, hang'],
   [{ names: [], fault: { kind: 'cut' } }, 'must be one of: before, after'],
   [{ names: [], fault: { kind: 'hang', a: 1, b: 2 } }, 'has the unknown keys "a", "b"'],
+  [{ names: [], version: 2 }, 'must be 1'],
   [{ names: [], on: 'x' }, 'is not a call'],
 ])('zod’s word on %j, in ours', (value, words) => {
-  expect(issueInWords(shape.safeParse(value).error?.issues[0])).toBe(words)
+  expect(shape.safeParse(value, issuesInWords).error?.issues[0]?.message).toBe(words)
 })

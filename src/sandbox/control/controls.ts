@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { issueInWords } from '../../contract/issue-words.ts'
+import { issuesInWords } from '../../contract/issue-words.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Injection } from '../service/faults.ts'
 import { nextEntry } from '../service/log.ts'
@@ -55,11 +55,13 @@ const kinds = fault.options.map(({ shape }) => shape.kind.value)
 /** Reads what may be injected from outside; InvalidInputError, with the field, for anything else. */
 export function checkedInjection(value: unknown): Injection {
   const isScenario = typeof value === 'object' && value !== null && 'scenario' in value
-  const parsed = isScenario ? scenarioInjection.safeParse(value) : faultInjection.safeParse(value)
+  const parsed = isScenario
+    ? scenarioInjection.safeParse(value, issuesInWords)
+    : faultInjection.safeParse(value, issuesInWords)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const place = issue?.path.join('.') ?? ''
-  throw new InvalidInputError(`${place === '' ? 'the fault' : place}: ${issueInWords(issue)}`, {
+  throw new InvalidInputError(`${place === '' ? 'the fault' : place}: ${issue?.message ?? ''}`, {
     hint: `A fault is JSON with a kind: ${kinds.join(', ')}; see examples with: refcheck sandbox inject --help`,
   })
 }

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { parseDocument, visit } from 'yaml'
 import { z } from 'zod'
 
-import { issueInWords } from '../../contract/issue-words.ts'
+import { issuesInWords } from '../../contract/issue-words.ts'
 import { fieldTypes } from '../../contract/package-schema.ts'
 import { deepestNesting } from '../../contract/parse-json.ts'
 import { InvalidInputError, IoError, UsageError } from '../../errors/kinds.ts'
@@ -131,10 +131,10 @@ export async function readFixture(path: string): Promise<Fixture> {
 
 /** The same from a text. */
 export function parseFixture(text: string): Fixture {
-  const parsed = fixture.safeParse(parseYaml(text))
+  const parsed = fixture.safeParse(parseYaml(text), issuesInWords)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    throw new InvalidInputError(`the fixture's ${pathOf(issue?.path ?? [])}: ${issueInWords(issue)}`, {
+    throw new InvalidInputError(`the fixture's ${pathOf(issue?.path ?? [])}: ${issue?.message ?? ''}`, {
       hint: 'Nothing was started. Fix the fixture.',
     })
   }

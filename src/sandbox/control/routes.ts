@@ -3,7 +3,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 
-import { issueInWords } from '../../contract/issue-words.ts'
+import { issuesInWords } from '../../contract/issue-words.ts'
 import { isLoopbackHost } from '../../contract/loopback.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
@@ -75,11 +75,11 @@ async function body<T>({ req }: Context<ControlEnv>, schema: z.ZodType<T>): Prom
   const given: unknown = await req.json().catch(() => {
     throw new InvalidInputError('the body is not valid JSON')
   })
-  const parsed = schema.safeParse(given)
+  const parsed = schema.safeParse(given, issuesInWords)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const path = issue?.path.join('.') ?? ''
-  throw new InvalidInputError(`${path === '' ? 'body' : path}: ${issueInWords(issue)}`)
+  throw new InvalidInputError(`${path === '' ? 'body' : path}: ${issue?.message ?? ''}`)
 }
 
 function json(value: unknown): Response {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-import { issueInWords } from '../../contract/issue-words.ts'
+import { issuesInWords } from '../../contract/issue-words.ts'
 import { IoError } from '../../errors/kinds.ts'
 import { parseJson } from '../../contract/parse-json.ts'
 
@@ -15,11 +15,11 @@ export function parseKept<T>(path: string, text: string, shape: z.ZodType<T>): T
   } catch (error) {
     throw damaged(path, `it is not JSON${placeOf(error)}`)
   }
-  const parsed = shape.safeParse(content)
+  const parsed = shape.safeParse(content, issuesInWords)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const place = issue?.path.join('.')
-  throw damaged(path, `${place ? `${place}: ` : 'it '}${issueInWords(issue)}`)
+  throw damaged(path, `${place ? `${place}: ` : 'it '}${issue?.message ?? ''}`)
 }
 
 /** The place alone: the parser's own message quotes the text. */
