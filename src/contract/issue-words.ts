@@ -21,21 +21,19 @@ function kindOf(value: unknown): string {
 export const issuesInWords = {
   /** Undefined where zod's own message stays. */
   error(issue: z.core.$ZodRawIssue): string | undefined {
-    switch (issue.code) {
-      case 'invalid_type':
-        if (issue.input === undefined) return `is missing; it must be ${kind(issue.expected)}`
-        return `must be ${kind(issue.expected)}, not ${kindOf(issue.input)}`
-      case 'invalid_value':
-        if (issue.values.length === 1) return `must be ${JSON.stringify(issue.values[0])}`
-        return `must be one of: ${issue.values.join(', ')}`
-      case 'invalid_union':
-        return Array.isArray(issue.options) ? `must be one of: ${issue.options.join(', ')}` : 'is not valid'
-      case 'unrecognized_keys': {
-        const names = issue.keys.map((each) => JSON.stringify(each)).join(', ')
-        return `has the unknown ${issue.keys.length === 1 ? 'key' : 'keys'} ${names}`
-      }
-      default:
-        return undefined
+    if (issue.code === 'invalid_type') {
+      if (issue.input === undefined) return `is missing; it must be ${kind(issue.expected)}`
+      return `must be ${kind(issue.expected)}, not ${kindOf(issue.input)}`
     }
+    if (issue.code === 'invalid_value') {
+      if (issue.values.length === 1) return `must be ${JSON.stringify(issue.values[0])}`
+      return `must be one of: ${issue.values.join(', ')}`
+    }
+    if (issue.code === 'invalid_union') {
+      return Array.isArray(issue.options) ? `must be one of: ${issue.options.join(', ')}` : 'is not valid'
+    }
+    if (issue.code !== 'unrecognized_keys') return undefined
+    const names = issue.keys.map((each) => JSON.stringify(each)).join(', ')
+    return `has the unknown ${issue.keys.length === 1 ? 'key' : 'keys'} ${names}`
   },
 }

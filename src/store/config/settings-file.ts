@@ -2,9 +2,14 @@ import { z } from 'zod'
 
 import { damaged, parseKept } from './kept-file.ts'
 import { checkProfileName } from '../../domain/session/session.ts'
+import { settingDefinitions } from '../../domain/session/setting-keys.ts'
 
 /** Written by hand, a value may well be a number. */
-const values = z.record(z.string(), z.union([z.string(), z.number()]))
+const value = z.union([z.string(), z.number()])
+
+const values = z
+  .object(Object.fromEntries(settingDefinitions.map(({ key }) => [key, value.optional()])))
+  .catchall(value)
 
 /** What config.json holds. Keys of a newer version are kept as they are. */
 const settingsFile = z.looseObject({
@@ -19,6 +24,13 @@ const settingsFile = z.looseObject({
   settings: values.optional(),
 })
 export type SettingsFile = z.infer<typeof settingsFile>
+
+/**
+ * JSON Schema of each key of the file, which conf checks before it writes. Values have no form of their own in it: a
+ * wrong one that was written by hand must not refuse the next login.
+ */
+export const settingsSchema = (): z.core.JSONSchema.BaseSchema['properties'] =>
+  z.toJSONSchema(settingsFile).properties
 
 /** The file's content checked; throws as `parseKept`. */
 export function parseSettingsFile(path: string, text: string): SettingsFile {

@@ -1,6 +1,8 @@
 import { basename, dirname, extname, join } from 'node:path'
 
-import { diskFailure } from '../../disk/failure.ts'
+import type { Schema } from 'conf'
+
+import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { readPrivate } from '../../disk/private-modes.ts'
 import { checkProfileName, type Profile } from '../../domain/session/session.ts'
 import { settingDefinition, settingDefinitions } from '../../domain/session/setting-keys.ts'
@@ -86,6 +88,7 @@ async function readSettings(path: string, options: SettingsOptions): Promise<Set
 /** conf costs 80 ms to load, so reading goes without it. */
 async function writeSettings(path: string, content: SettingsFile): Promise<void> {
   const { default: Conf } = await withoutItsSignalHandlers(() => import('conf'))
+  const { settingsSchema } = await import('./settings-file.ts')
   const extension = extname(path)
   try {
     const conf = new Conf<Record<string, unknown>>({
@@ -94,10 +97,12 @@ async function writeSettings(path: string, content: SettingsFile): Promise<void>
       fileExtension: extension.slice(1),
       configFileMode: 0o600,
       accessPropertiesByDotNotation: false,
+      schema: settingsSchema() as Schema<Record<string, unknown>>,
+      ajvOptions: { allowUnionTypes: true },
     })
     conf.store = content
   } catch (error) {
-    throw diskFailure('write', path, error)
+    throw errorNumber(error) === undefined ? error : diskFailure('write', path, error)
   }
 }
 

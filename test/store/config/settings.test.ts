@@ -213,6 +213,16 @@ describe('the file', () => {
     expect(readFileSync(settings.path, 'utf8')).toBe(text)
   })
 
+  test('content that is not of the file’s schema is not written', async () => {
+    await settings.saveProfile('work', work, { makeCurrent: true })
+    const before = readFileSync(settings.path, 'utf8')
+    const wrong = { ...work, baseUrl: 7 } as unknown as typeof work
+    await expect(settings.saveProfile('work', wrong, { makeCurrent: true })).rejects.toThrow(
+      'profiles/work/base_url',
+    )
+    expect(readFileSync(settings.path, 'utf8')).toBe(before)
+  })
+
   test('a symbolic link in its place is neither read nor written', async () => {
     const outside = join(folder, 'outside')
     writeFileSync(outside, '{"profile":"work"}')
