@@ -1,3 +1,4 @@
+import type { Secrets } from '../host/secrets.ts'
 import type { HttpResponse } from '../http/types.ts'
 import { shown } from './shown.ts'
 
@@ -10,14 +11,17 @@ export class Answer {
   /** Whether the path is under the version prefix, where the document's promises hold. */
   readonly versioned: boolean
   readonly #headers: HttpResponse['headers']
+  readonly #secrets: Secrets
   #parsed: { value: unknown } | undefined
 
-  constructor(label: string, response: HttpResponse, versioned: boolean) {
+  /** `secrets`: replaced wherever the deployment sends them back, before a finding cuts a text short. */
+  constructor(label: string, response: HttpResponse, versioned: boolean, secrets: Secrets) {
     this.label = label
     this.status = response.status
     this.bytes = response.body
     this.versioned = versioned
-    this.#headers = response.headers
+    this.#secrets = secrets
+    this.#headers = secrets.redactAnswer(response.headers) as HttpResponse['headers']
   }
 
   /** By lowercase name; values of a repeated header are joined as HTTP joins them. */
@@ -33,7 +37,7 @@ export class Answer {
 
   /** The body read as JSON; undefined where it is none. */
   get json(): unknown {
-    this.#parsed ??= { value: parsed(this.bytes) }
+    this.#parsed ??= { value: this.#secrets.redactAnswer(parsed(this.bytes)) }
     return this.#parsed.value
   }
 
@@ -54,7 +58,8 @@ export class Answer {
   }
 }
 
-function parsed(bytes: Buffer): unknown {
+/** A body read as JSON; undefined where it is none. */
+export function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown
   } catch {

@@ -11,22 +11,14 @@ export function receiverOf({ receiver }: Visit): Receiver {
   return receiver
 }
 
-export const jsonOf = ({ body }: Delivery): unknown => {
-  try {
-    return JSON.parse(body.toString('utf8')) as unknown
-  } catch {
-    return undefined
-  }
-}
-
 export const about = (delivery: Delivery, requestId: string): boolean =>
-  String(field(jsonOf(delivery), 'request_id')).toLowerCase() === requestId.toLowerCase()
+  String(field(delivery.json, 'request_id')).toLowerCase() === requestId.toLowerCase()
 
-export const statusOf = (delivery: Delivery): string => String(field(jsonOf(delivery), 'status'))
+export const statusOf = (delivery: Delivery): string => String(field(delivery.json, 'status'))
 
 /** "The pair (request_id, status) identifies a status update". */
 export const updateOf = (delivery: Delivery): string =>
-  `${String(field(jsonOf(delivery), 'request_id'))} ${statusOf(delivery)}`
+  `${String(field(delivery.json, 'request_id'))} ${statusOf(delivery)}`
 
 /** How far on a status is; a request never goes back. */
 const ranks = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL']

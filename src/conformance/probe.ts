@@ -1,9 +1,9 @@
 import { ThrottledError } from '../errors/kinds.ts'
+import type { Secrets } from '../host/secrets.ts'
 import type { HttpClient } from '../http/client.ts'
 import { TransportError } from '../http/failure.ts'
 import { Answer } from './answer.ts'
 import type { Pace } from './pace.ts'
-import { withoutToken } from './shown.ts'
 import type { Identity, Target } from './target.ts'
 
 export interface CallOptions {
@@ -19,6 +19,7 @@ export interface CallOptions {
 export interface ProbeOptions {
   http: HttpClient
   target: Target
+  secrets: Secrets
   pace: Pace
   signal?: AbortSignal | undefined
   /** Milliseconds that waiting for the quota may take altogether; default without limit. */
@@ -89,7 +90,7 @@ export class Probe {
     options: CallOptions,
   ): Promise<Answer> {
     const note = options.note === undefined ? '' : ` ${options.note}`
-    const label = `${method} ${withoutToken(path)}${note}`
+    const label = `${method} ${this.#options.secrets.redact(path)}${note}`
     for (let waits = 0; ; waits += 1) {
       const answer = await this.#once(method, url, path, body, options, label)
       if (answer.status !== 429 || options.throttled === 'tell' || waits === mostWaits) return answer
@@ -105,14 +106,14 @@ export class Probe {
     options: CallOptions,
     label: string,
   ): Promise<Answer> {
-    const { http, signal, target } = this.#options
+    const { http, signal, target, secrets } = this.#options
     const headers = { ...identification(options.as ?? target), ...options.headers }
     const response =
       body === undefined
         ? await http.send({ method, url, headers, signal })
         : await http.sendOnce({ method, url, headers, body, signal })
     this.calledAt.push(this.#options.pace.now())
-    const answer = new Answer(label, response, path.startsWith('/v1/'))
+    const answer = new Answer(label, response, path.startsWith('/v1/'), secrets)
     this.answers.push(answer)
     return answer
   }

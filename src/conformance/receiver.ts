@@ -1,13 +1,18 @@
 import { setTimeout } from 'node:timers/promises'
 
+import type { Secrets } from '../host/secrets.ts'
 import { listen, type Listener } from '../server/listen.ts'
+import { parsed } from './answer.ts'
 
 /** One event as it arrived. */
 export interface Delivery {
   method: string
   contentType: string | null
   signature: string | null
+  /** As it came: the signature is over these bytes. */
   body: Buffer
+  /** The body read as JSON; undefined where it is none. */
+  json: unknown
   /** By the clock that the suite goes by. */
   at: number
   /** What it was answered with; null: nothing, the sender was left waiting. */
@@ -30,7 +35,13 @@ export class Receiver {
   replyTo: (delivery: Delivery) => Reply = () => 204
   now: () => number = () => 0
   readonly #held: { delivery: Delivery; answer: (status: number) => void }[] = []
+  readonly #secrets: Secrets
   #listener: Listener | undefined
+
+  /** `secrets`: replaced in the headers that are kept. */
+  constructor(secrets: Secrets) {
+    this.#secrets = secrets
+  }
 
   /** Port 0: any free one. Throws IoError when the port cannot be had. */
   async open(port = 0): Promise<void> {
@@ -55,14 +66,20 @@ export class Receiver {
     await this.#listener?.close()
   }
 
+  #header(request: Request, name: string): string | null {
+    const value = request.headers.get(name)
+    return value === null ? null : this.#secrets.redact(value)
+  }
+
   async #take(request: Request): Promise<Response> {
     if (new URL(request.url).pathname === elsewhere) return new Response(null, { status: 204 })
     const body = Buffer.from(await request.arrayBuffer())
     const delivery: Delivery = {
       method: request.method,
-      contentType: request.headers.get('Content-Type'),
-      signature: request.headers.get('X-Service-Signature'),
+      contentType: this.#header(request, 'Content-Type'),
+      signature: this.#header(request, 'X-Service-Signature'),
       body,
+      json: this.#secrets.redactAnswer(parsed(body)),
       at: this.now(),
       answered: null,
     }

@@ -1,5 +1,6 @@
 import { ForbiddenError, ThrottledError, UnauthenticatedError } from '../errors/kinds.ts'
 import type { Clock } from '../host/clock.ts'
+import { Secrets } from '../host/secrets.ts'
 import type { HttpClient } from '../http/client.ts'
 import { TransportError } from '../http/failure.ts'
 import { apart } from './advice.ts'
@@ -46,11 +47,12 @@ export async function runConformance(
   options: ConformanceOptions,
 ): Promise<ConformanceReport & { halted: ThrottledError | undefined }> {
   const { target, only = () => true, control = {} } = options
-  const receiver = options.receivePort === undefined ? undefined : new Receiver()
+  const secrets = secretsOf(target)
+  const receiver = options.receivePort === undefined ? undefined : new Receiver(secrets)
   await receiver?.open(options.receivePort)
   try {
     if (receiver !== undefined) await control.pointWebhook?.(receiver.url)
-    const visit = begin(options, control, receiver)
+    const visit = begin(options, control, secrets, receiver)
     await knock(visit)
     const chosen = suite.filter(only)
     const cases: CaseResult[] = []
@@ -60,9 +62,7 @@ export async function runConformance(
         halted ?? (await judge(each, visit, options.signal).catch((error: unknown) => throttled(error)))
       if (judged instanceof ThrottledError) halted = judged
       const result =
-        judged instanceof ThrottledError
-          ? resultOf(each, 'not_judged', { reason: judged.message })
-          : redact(judged, target)
+        judged instanceof ThrottledError ? resultOf(each, 'not_judged', { reason: judged.message }) : judged
       cases.push(result)
       options.onCase?.(result, cases.length, chosen.length)
     }
@@ -72,13 +72,18 @@ export async function runConformance(
   }
 }
 
-function begin(options: ConformanceOptions, control: Control, receiver: Receiver | undefined): Visit {
+function begin(
+  options: ConformanceOptions,
+  control: Control,
+  secrets: Secrets,
+  receiver: Receiver | undefined,
+): Visit {
   const { http, clock, target, signal, waitBudgetMs, onWait } = options
   const pace = paceOf(control, clock, signal)
   if (receiver !== undefined) receiver.now = () => pace.now()
   const made = new Map<string, Promise<unknown>>()
   return {
-    probe: new Probe({ http, target, pace, signal, waitBudgetMs, onWait }),
+    probe: new Probe({ http, target, secrets, pace, signal, waitBudgetMs, onWait }),
     pace,
     target,
     control,
@@ -150,32 +155,14 @@ function few(lines: string[]): string[] {
   return more > 0 ? [...lines.slice(0, mostFindings), `and ${more} more`] : lines
 }
 
-/** A deployment may say our own secrets back to us; they go no further. */
-function redact(result: CaseResult, { apiKey, webhookSecret, stranger }: Target): CaseResult {
-  const secrets = [apiKey, webhookSecret, stranger?.apiKey].filter(
-    (secret): secret is string => secret !== undefined && secret !== '',
-  )
-  const conceal = (text: string): string => secrets.reduce(hidden, text)
-  return {
-    ...result,
-    findings: result.findings.map(conceal),
-    advice: result.advice.map(conceal),
-    reason: result.reason === null ? null : conceal(result.reason),
-  }
-}
-
-/**
- * Without the secret in any case of its letters, which a case swaps, without what lacks its last character, which another
- * case sends, and without its first part where a finding was cut short in it.
- */
-function hidden(text: string, secret: string): string {
-  let left = text
-  for (let length = secret.length; length > 3; length -= 1) {
-    const end = length < secret.length - 1 ? '…' : ''
-    const literal = secret.slice(0, length).replaceAll(/\W/g, String.raw`\$&`)
-    left = left.replaceAll(new RegExp(literal + end, 'gi'), `***${end}`)
-  }
-  return left
+/** What a deployment may send back to us, which goes no further; also the key as a case changes it, to be refused. */
+function secretsOf({ apiKey, webhookSecret, stranger }: Target): Secrets {
+  const secrets = new Secrets()
+  secrets.add('API key', apiKey)
+  secrets.add('API key', apiKey.slice(0, -1))
+  secrets.add('API key', stranger?.apiKey)
+  secrets.add('webhook secret', webhookSecret)
+  return secrets.withOrdinary()
 }
 
 function counted(cases: readonly CaseResult[]): ConformanceReport['counts'] {

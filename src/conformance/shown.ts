@@ -8,8 +8,3 @@ export function shown(value: unknown): string {
   )
   return text.length > longest ? `${text.slice(0, longest)}…` : text
 }
-
-/** A path or URL with the token in it hidden. */
-export function withoutToken(url: string): string {
-  return url.replaceAll(/([?&]t=)[^&#]+/g, '$1***')
-}

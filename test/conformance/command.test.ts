@@ -122,7 +122,7 @@ test('what a service says back of our secrets goes no further', async () => {
   )
   const { code, stdout, stderr } = await run([...asked, '--only', 'packages', '--only', 'answers'], at)
   expect(code).toBe(10)
-  expect(stdout).toContain('expected an array, got "***"')
+  expect(stdout).toContain('expected an array, got "[API key]"')
   expect(stdout + stderr).not.toContain(sandbox.credentials.apiKey)
 })
 

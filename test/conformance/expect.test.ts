@@ -3,10 +3,11 @@ import { expect, test } from 'vitest'
 import { Answer } from '../../src/conformance/answer.ts'
 import { expectPdf, expectRefusedField } from '../../src/conformance/expect.ts'
 import { nullable, object, text, timestamp, uuid } from '../../src/conformance/shape.ts'
+import { Secrets } from '../../src/host/secrets.ts'
 
 function answered(status: number, body: string, type = 'application/json'): Answer {
   const response = { status, headers: { 'content-type': type }, body: Buffer.from(body), milliseconds: 1 }
-  return new Answer('GET /v1/there', response, true)
+  return new Answer('GET /v1/there', response, true, new Secrets())
 }
 
 const refused = (message: string): Answer =>

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 
 import { ForbiddenError, UnauthenticatedError } from '../../src/errors/kinds.ts'
 import { suite } from '../../src/conformance/suite.ts'
+import { encodings } from '../harness/faults/encodings.ts'
 import { broken, lab, notJudged } from './lab.ts'
 
 const bare = { control: {}, receivePort: undefined }
@@ -122,6 +123,25 @@ test('no finding shows a key, a secret or a signed token', async () => {
   expect(findings).not.toMatch(/[?&]t=(?!\*\*\*|invalid\b)[^"\s]/)
 })
 
+test.each(Object.entries(encodings).filter(([, encode]) => encode('key') !== 'key'))(
+  'no finding shows the first part of a key in an encoding that is longer than findings are: %s',
+  async (_name, encode) => {
+    const { run, target } = await lab({
+      around: (sandbox) => async (request, connection) => {
+        const answer = await sandbox.fetch(request, connection)
+        if (answer.headers.get('Content-Type') !== 'application/json') return answer
+        const told = (await answer.json()) as { message: string }
+        told.message = `${'so '.repeat(20)}${encode(sandbox.credentials.apiKey)}`
+        return Response.json(told, { status: answer.status })
+      },
+    })
+    const { cases } = await run({ only: ({ id }) => id.startsWith('answers.') })
+    const findings = cases.flatMap((each) => each.findings).join('\n')
+    expect(findings).toContain('so so so')
+    expect(findings).not.toContain(JSON.stringify(encode(target.apiKey.slice(0, 4))).slice(1, -1))
+  },
+)
+
 test('no finding shows a key that was changed to be refused, where the service sends it back', async () => {
   const { run, target } = await lab({
     around: (sandbox) => async (request, connection) => {
@@ -134,6 +154,6 @@ test('no finding shows a key that was changed to be refused, where the service s
   })
   const report = await run({ only: ({ id }) => id.startsWith('authentication.') })
   const text = JSON.stringify(report)
-  expect(text).toContain('the key *** is not known')
+  expect(text).toContain('the key [API key] is not known')
   expect(text.toLowerCase()).not.toContain(target.apiKey.slice(0, 8).toLowerCase())
 })

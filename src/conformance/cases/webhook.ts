@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { advise } from '../advice.ts'
 import { field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
-import { about, arrived, jsonOf, rankOf, receiverOf, statusOf, updateOf } from '../events.ts'
+import { about, arrived, rankOf, receiverOf, statusOf, updateOf } from '../events.ts'
 import { expectSame } from '../expect.ts'
 import { checksOf, type Journey, journey, journeys, terminal } from '../journey.ts'
 import { richOrder, usualRecipient } from '../order.ts'
@@ -86,13 +86,13 @@ const bodyShape = {
 }
 
 function wrongBody(delivery: Delivery): string[] {
-  const body = jsonOf(delivery)
+  const body = delivery.json
   const hasReason = field(body, 'error_reason') !== undefined
   return object({ ...bodyShape, ...(hasReason && { error_reason: text }) })(body, 'body')
 }
 
 function wrongReason(delivery: Delivery): string[] {
-  const [status, reason] = [statusOf(delivery), field(jsonOf(delivery), 'error_reason')]
+  const [status, reason] = [statusOf(delivery), field(delivery.json, 'error_reason')]
   if (status === 'ERROR')
     return when(typeof reason !== 'string', 'an event of status ERROR has no error_reason')
   return when(reason !== undefined, `an event of status ${status} has an error_reason`)
@@ -114,7 +114,7 @@ export const webhookCases: readonly Case[] = [
       'One event type exists: `request.updated`.',
       ofEvents((each) => [
         ...expectSame('method of a delivery', each.method, 'POST'),
-        ...expectSame('event', field(jsonOf(each), 'event'), 'request.updated'),
+        ...expectSame('event', field(each.json, 'event'), 'request.updated'),
       ]),
     ],
     'webhook.content-type': [
