@@ -179,7 +179,9 @@ export class ApiClient {
       throw this.failed(answer, this.envelopeOf({ body: answer.failed }, url), hints)
     }
     const { status, body } = answer
-    const headers = this.#secrets.redactAnswer(answer.headers) as HttpHeaders
+    const secrets = new Secrets(this.#secrets)
+    secrets.addTokenOf(url)
+    const headers = secrets.redactAnswer(answer.headers) as HttpHeaders
     await refuseOther({ status, headers, body })
     return { status, headers, body }
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { filedSession } from '../harness/filed-session.ts'
 import { session } from '../harness/session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
@@ -59,3 +60,18 @@ test.each([400, 401, 403, 404, 422, 500])(
     }
   },
 )
+
+test('the token of a report URL that comes back as the type of the answer is not shown', async () => {
+  const { type, intercept, sandbox } = await filedSession(['Ana'])
+  const tokens: string[] = []
+  intercept((request, ask) => {
+    const { pathname, searchParams } = new URL(request.url)
+    if (!pathname.startsWith('/v1/reports/')) return ask(request)
+    tokens.push(searchParams.get('t') ?? '')
+    return new Response('', { headers: { 'content-type': `application/${tokens.at(-1)}` } })
+  })
+  const { code, stdout, stderr } = await type('report sync --output reports --verbose')
+  expect([sandbox.requests().length, code, tokens.length]).toEqual([1, 10, 1])
+  expect(stdout).toContain('the answer is not a PDF')
+  expect(stdout + stderr).not.toContain(tokens[0])
+})
