@@ -1,7 +1,7 @@
 import type { RequestResource } from '../../contract/request.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { IncompleteError, NotFoundError } from '../../errors/kinds.ts'
+import { IncompleteError, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
 import type { ReportRecord, ReportSubject } from './record.ts'
 import type { ReportTarget } from './source.ts'
 
@@ -155,6 +155,16 @@ export function ofAnother({ file, first_name, last_name }: ReportRecord): Incomp
   return new IncompleteError(`"${file}" is listed as a report of ${first_name} ${last_name}`, {
     hint: 'It was left as it is. Ask the provider whose report it is, or use another folder with --output.',
   })
+}
+
+/** One check that two requests show: a report of it would be filed under two people. */
+export function checkOfAnother({ checkId, requestId }: ReportTarget, owner: string): UnavailableError {
+  return new UnavailableError(
+    `check ${checkId} belongs to request ${owner}, and request ${requestId} shows it too`,
+    {
+      hint: `Nothing was filed for the second one. Compare them with: refcheck request get ${owner}, refcheck request get ${requestId}. Ask the provider’s support which person was checked.`,
+    },
+  )
 }
 
 export function fileInTheWay(why: string, file: string): IncompleteError {

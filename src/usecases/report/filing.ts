@@ -2,6 +2,7 @@ import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { FileNames, type NameTemplate } from '../../domain/report/template.ts'
 import {
+  checkOfAnother,
   filed,
   type FilingEvent,
   type FilingOutcome,
@@ -83,6 +84,8 @@ class Filing {
   readonly #service: string
   readonly #names: FileNames
   readonly #byRequest = new Map<string, ReportRecord[]>()
+  /** The request that each check was first read or recorded with; both ids in small letters. */
+  readonly #requestOfCheck = new Map<string, string>()
   readonly #stop = new AbortController()
   readonly #signal: AbortSignal
   /** Downloads that bytes are still to come of, and all that have not ended. */
@@ -107,6 +110,7 @@ class Filing {
       const others = this.#byRequest.get(record.request_id)
       if (others === undefined) this.#byRequest.set(record.request_id, [record])
       else others.push(record)
+      if (record.check_id !== null) this.#requestOf(record.check_id, record.request_id)
     }
   }
 
@@ -216,6 +220,11 @@ class Filing {
       const file = this.#names.assign(targetKey(target), template.name(target))
       if (!named && target.url === undefined) continue
       onEvent?.({ name: 'planned', files: 1 })
+      const owner = this.#requestOf(target.checkId, target.requestId)
+      if (owner !== target.requestId.toLowerCase()) {
+        this.#outcomes.push(missingReport(target, checkOfAnother(target, owner)))
+        continue
+      }
       await this.#room()
       if (this.#isOver) {
         this.#outcomes.push(target)
@@ -224,6 +233,14 @@ class Filing {
       started.push(this.#start(target, file, urls))
     }
     this.#ends.push(Promise.all(started).then(() => this.#arrange(request, targets)))
+  }
+
+  /** The request that the check belongs to, as far as is known: the first one that it was read or recorded with. */
+  #requestOf(checkId: string, requestId: string): string {
+    const check = checkId.toLowerCase()
+    const known = this.#requestOfCheck.get(check) ?? requestId.toLowerCase()
+    this.#requestOfCheck.set(check, known)
+    return known
   }
 
   /** Waits until one more download may start. What only the disk still works on is no download. */
