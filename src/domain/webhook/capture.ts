@@ -1,5 +1,5 @@
 import { signatureHeader } from '../../contract/headers.ts'
-import { parseJson } from '../../contract/parse-json.ts'
+import { hasMoreValues, parseJson } from '../../contract/parse-json.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 
 /** A delivery as it was captured: its exact body and every value its signature header had. */
@@ -203,8 +203,13 @@ export interface LoggedDelivery {
   receivedAt?: number | undefined
 }
 
-/** Bytes; a log of lines may be far larger. */
-const largestDocument = 16 * 1024 * 1024
+const mebibyte = 1024 * 1024
+/** A log of lines may be far larger. */
+const maxDocumentBytes = 32 * mebibyte
+/** A body of a MiB, the largest that a receiver takes, with every character escaped, and its headers. */
+const maxLineBytes = 8 * mebibyte
+/** Of one document or line: values take far more memory than their text. */
+const maxValues = 500_000
 
 const name = signatureHeader.toLowerCase()
 const bodyNames = ['body', 'raw_body', 'rawBody', 'payload', 'content'] as const
@@ -218,10 +223,10 @@ const encodingNames = ['encoding', 'body_encoding', 'bodyEncoding'] as const
  * stands in `headers`: an object of names in any case, or a list of `{name, value}` or `[name, value]`. Both may stand
  * in `req` or `request`, as pino and its kin log them.
  */
-export function* readLog(bytes: Uint8Array): Generator<LoggedDelivery> {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+export function* readLog(content: Uint8Array): Generator<LoggedDelivery> {
+  const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
   if (firstCharacter(text) === '[') {
-    const whole = parsed(text.toString('utf8'))
+    const whole = parsed(smallDocument(text).toString('utf8'))
     if (!Array.isArray(whole)) throw noLog('it starts like a JSON array but does not end like one')
     yield* loggedAll(whole)
     return
@@ -236,8 +241,14 @@ export function* readLog(bytes: Uint8Array): Generator<LoggedDelivery> {
     const feed = text.indexOf(0x0a, at)
     const end = feed === -1 ? text.byteLength : feed
     line += 1
-    const source = text.toString('utf8', at, end).replace(/^\uFEFF/, '')
-    if (source.trim() !== '') yield logged(`line ${line}`, parsed(source))
+    const bytes = text.subarray(at, end)
+    if (bytes.byteLength > maxLineBytes || hasMoreValues(bytes, maxValues)) {
+      const fault = `it is longer than ${maxLineBytes} bytes or holds more than ${maxValues} values`
+      yield { place: `line ${line}`, delivery: undefined, fault }
+    } else {
+      const source = bytes.toString('utf8').replace(/^\uFEFF/, '')
+      if (source.trim() !== '') yield logged(`line ${line}`, parsed(source))
+    }
     at = end + 1
   }
 }
@@ -248,12 +259,23 @@ function* loggedAll(list: readonly unknown[]): Generator<LoggedDelivery> {
 
 /** What could be one document over many lines, or one line. */
 function isSmallDocument(text: Buffer): boolean {
-  return text.byteLength <= largestDocument && /^[\s\uFEFF]*\{\s*"/.test(text.toString('utf8', 0, 1024))
+  return isSmall(text) && /^[\s\uFEFF]*\{\s*"/.test(text.toString('utf8', 0, 1024))
+}
+
+const isSmall = (text: Uint8Array): boolean =>
+  text.byteLength <= maxDocumentBytes && !hasMoreValues(text, maxValues)
+
+function smallDocument<T extends Uint8Array>(text: T): T {
+  if (isSmall(text)) return text
+  throw new InvalidInputError(
+    `the file is one JSON document of more than ${maxDocumentBytes} bytes or ${maxValues} values`,
+    { hint: 'Split it, or write one JSON object a line: jq -c ".[]" FILE' },
+  )
 }
 
 /** The POSTs of an HTTP archive (HAR 1.2), whose body is `request.postData.text`. */
 export function* readHar(bytes: Uint8Array): Generator<LoggedDelivery> {
-  const text = new TextDecoder('utf-8').decode(bytes)
+  const text = new TextDecoder('utf-8').decode(smallDocument(bytes))
   const entries = field(field(parsed(text), 'log'), 'entries')
   if (!Array.isArray(entries)) throw noLog('it has no log.entries, as an HTTP archive (HAR 1.2) has')
   for (const [at, entry] of entries.entries()) {

@@ -147,6 +147,16 @@ test('an HTTP archive: its POSTs, by text and by base64', async () => {
 test.each([
   ['nothing', () => readLog(Buffer.from('\n\n')), 'the file contains no deliveries'],
   ['an array without its end', () => readLog(Buffer.from('[{')), 'starts like a JSON array'],
+  [
+    'an array of millions of values',
+    () => readLog(Buffer.from(`[${'{},'.repeat(2_000_000)}{}]`)),
+    'one JSON document of more than',
+  ],
+  [
+    'an archive of millions of values',
+    () => readHar(Buffer.from(`{"log":{"entries":[${'{},'.repeat(2_000_000)}{}]}}`)),
+    'one JSON document of more than',
+  ],
   ['an archive that is none', () => readHar(Buffer.from('{}')), 'has no log.entries'],
 ])('a file that is no log is refused: %s', async (_name, read, message) => {
   await expect(judged(read())).rejects.toThrow(message)
@@ -157,4 +167,12 @@ test('of a thousand forged lines the first fifty are looked into', async () => {
   const lines = await judged(readLog(Buffer.from(`${line}\n`.repeat(1000))))
   expect(lines.filter((each) => each.endsWith('trailing_newline_added'))).toHaveLength(50)
   expect(lines).toHaveLength(1000)
+})
+
+test('a line of more bytes or values than a delivery has is not parsed, and the next one is', async () => {
+  const good = JSON.stringify({ signature, body: logBody })
+  const [values, bytes] = [`{"a":[${'{},'.repeat(1_000_000)}{}]}`, `{"a":"${'a'.repeat(9_000_000)}"}`]
+  const lines = await judged(readLog(Buffer.from(`${good}\n${values}\n${bytes}\n${good}\n`)))
+  const fault = 'it is longer than 8388608 bytes or holds more than 500000 values'
+  expect(lines).toEqual(['line 1 valid', `line 2: ${fault}`, `line 3: ${fault}`, 'line 4 valid'])
 })
