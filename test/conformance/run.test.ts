@@ -130,9 +130,9 @@ test.each(Object.entries(encodings).filter(([, encode]) => encode('key') !== 'ke
       around: (sandbox) => async (request, connection) => {
         const answer = await sandbox.fetch(request, connection)
         if (answer.headers.get('Content-Type') !== 'application/json') return answer
-        const told = (await answer.json()) as { message: string }
-        told.message = `${'so '.repeat(20)}${encode(sandbox.credentials.apiKey)}`
-        return Response.json(told, { status: answer.status })
+        const body = (await answer.json()) as { message: string }
+        body.message = `${'so '.repeat(20)}${encode(sandbox.credentials.apiKey)}`
+        return Response.json(body, { status: answer.status })
       },
     })
     const { cases } = await run({ only: ({ id }) => id.startsWith('answers.') })
