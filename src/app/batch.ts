@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 
 import type { App } from './app.ts'
 import { orderQuestion } from '../domain/submission/confirmation.ts'
-import { statusOf } from '../domain/batch/standing.ts'
+import { statusOf } from '../domain/batch/batch-status.ts'
 import { batchMeter } from '../output/meters.ts'
 import { planText, unlikelyWarning } from '../output/views/batch-check.ts'
 import { batchGoesOnText, batchNoticeText } from '../output/views/batches.ts'
-import type { OrderFileServices, OrderFileTalk } from '../usecases/batch/order-file.ts'
+import type { OrderFileServices, OrderFilePrompts } from '../usecases/batch/order-file.ts'
 import type { StartServices } from '../usecases/batch/start.ts'
 import type { BatchNotice } from '../domain/batch/notice.ts'
 import { orderServices, pauseNote } from './request.ts'
@@ -58,7 +58,7 @@ export function orderTalk(
   app: App,
   { quiet, yes, showChanges }: { quiet: boolean; yes: boolean; showChanges: boolean },
   confirm: (question: string) => Promise<void>,
-): (name: string) => OrderFileTalk {
+): (name: string) => OrderFilePrompts {
   const { reporter } = app
   return (name) => ({
     onKnown: (batch) => reporter.note(batchGoesOnText(statusOf(batch))),

@@ -35,7 +35,8 @@ export async function similarQuestion(
   signal: AbortSignal,
   guard: { allowDuplicate: boolean; allowSimilar: boolean },
 ): Promise<SimilarQuestion> {
-  const { lookForOrder, SimilarQuestion: Question } = await import('../usecases/request/create.ts')
+  const { previewOrder: lookForOrder, SimilarQuestion: Question } =
+    await import('../usecases/request/create.ts')
   return new Question(app.prompter(), async (order) =>
     lookForOrder(await orderServices(app, signal), order, guard),
   )
@@ -56,7 +57,7 @@ export async function placeServices(app: App, signal: AbortSignal) {
 export const keepSuccessions =
   (app: App) =>
   async (packages: readonly Package[]): Promise<void> => {
-    const { successions } = await import('../domain/batch/succession.ts')
+    const { successions } = await import('../domain/batch/package-replacement.ts')
     const { waiting, api, clock } = await app.services('waiting', 'api', 'clock')
     await waiting.linkPackages(api.baseUrl, successions(packages), clock.now())
   }

@@ -66,7 +66,14 @@ export default class Worker extends BaseCommand<typeof Worker> {
     }
     const { batches, inbox } = await app.services('batches', 'inbox')
     const refreshMs = flags.refresh ?? usualRefreshMs
-    const own = { batches, inbox, profiles: members, retire: () => retireExpired(app, false), clock, signal }
+    const own = {
+      batches,
+      inbox,
+      profiles: members,
+      purgeExpired: () => retireExpired(app, false),
+      clock,
+      signal,
+    }
     await work({ ...own, refreshMs, once: flags.once, onEvent })
   }
 }

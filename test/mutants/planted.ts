@@ -57,7 +57,7 @@ export const plants: readonly Plant[] = [
       ['this.#addUnlessConflict(batch, guard)', 'this.#addUnlessConflict(batch, guard, before)'],
       [
         '*#addUnlessConflict(batch: NewBatch, guard: AddGuard)',
-        '*#addUnlessConflict(batch: NewBatch, guard: AddGuard, stop?: Stop)',
+        '*#addUnlessConflict(batch: NewBatch, guard: AddGuard, stop?: Conflict)',
       ],
       ['const stop = yield* findConflictOfNew(matching, batch, guard)', ''],
     ),

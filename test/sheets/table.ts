@@ -1,7 +1,7 @@
 import { type OpenOptions, openSheet } from '../../src/sheets/open.ts'
 import type { JsonRow, Cell, JsonValue, SheetRow } from '../../src/domain/sheet/cell.ts'
 import type { Sheet } from '../../src/sheets/sheet.ts'
-import { Doubts } from '../../src/domain/batch/doubts.ts'
+import { Ambiguities } from '../../src/domain/batch/ambiguities.ts'
 import type { Target } from '../../src/domain/batch/columns.ts'
 import { heldSource } from '../../src/sheets/source.ts'
 
@@ -73,7 +73,7 @@ export async function refusalOf(
   try {
     const sheet = await openBytes(bytes, name, how)
     const targets = sheet.columns.map((): Target => ({ kind: 'recipient', column: 'first_name' }))
-    const doubts = new Doubts({ headers: sheet.columns, targets, hidden: undefined })
+    const doubts = new Ambiguities({ headers: sheet.columns, targets, hidden: undefined })
     for await (const row of sheet.rows()) doubts.leavesOut(row)
     const { firstBytes, samples } = doubts
     if (firstBytes !== undefined) throw await sheet.undecided(`line ${String(firstBytes.line)}`, samples)

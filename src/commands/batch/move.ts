@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { batchIdArg, packageIdFlag } from '../../cli/flags/identifiers.ts'
-import { statusOf } from '../../domain/batch/standing.ts'
+import { statusOf } from '../../domain/batch/batch-status.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { moveBatch } from '../../usecases/batch/change-batch.ts'

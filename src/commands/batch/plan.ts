@@ -10,7 +10,7 @@ import { timeoutFlag } from '../../cli/flags/time.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { outputPlace, writeOutput } from '../../app/output-file.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
-import { keptPlan, unsent } from '../../domain/batch/plan.ts'
+import { storedPlan, unsent } from '../../domain/batch/plan.ts'
 import { rememberWritten } from '../../usecases/store/files-of-person.ts'
 import { planServices, readingDefaults } from '../../app/batch.ts'
 import { keptPlanView, planText } from '../../output/views/batch-check.ts'
@@ -63,7 +63,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     })
     const { reporter } = app
     reporter.note(planText(planned.plan, file.name, reporter.terminal, flags['show-changes']))
-    const kept = keptPlan(planned.plan, {
+    const kept = storedPlan(planned.plan, {
       file: file.path ?? file.name,
       sha256: file.sha256,
       base_url: planned.batch.baseUrl,

@@ -6,7 +6,7 @@ import { startServices } from '../../app/batch.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { findBatch, findToRun, leftToOrder } from '../../usecases/batch/read-batch.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
-import { hearAgain } from '../../usecases/batch/witnesses.ts'
+import { updateExternalResults } from '../../usecases/batch/external-results.ts'
 import { standingView } from '../../app/batch.ts'
 
 export default class BatchResume extends BaseCommand<typeof BatchResume> {
@@ -28,7 +28,7 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
     const stored = await app.services('batches', 'waiting', 'ledger', 'clock')
     const services = await startServices(app, this.signal)
     const found = await findBatch(stored, this.args.batch_id)
-    await hearAgain(services, services.files, found)
+    await updateExternalResults(services, services.files, found)
     const batch = await findToRun(stored, found.id)
     const { pending } = batch.counts
     if (pending > 0) {

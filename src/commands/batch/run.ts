@@ -17,7 +17,7 @@ import { unstartedView } from '../../output/views/batch-check.ts'
 import { appliedPlan, type ToOrder, orderFile } from '../../usecases/batch/order-file.ts'
 import {
   readAsAnswered,
-  saysReading,
+  isReadingChosen,
   withDefaults,
   type BatchFile,
   openBatchFile,
@@ -71,7 +71,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       const services = { ...(await planServices(app)), signal: this.signal }
       const how = {
         columns: opened.columns,
-        isReadingSaid: flags.plan !== undefined || saysReading(said),
+        isReadingChosen: flags.plan !== undefined || isReadingChosen(said),
         allowances: opened.allowances,
         skipInvalid: flags['on-invalid'] === 'skip',
         isDryRun: flags['dry-run'],

@@ -6,8 +6,8 @@ import { Flags } from '../../cli/oclif.ts'
 import { following, readMeter } from '../../app/request.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests, withListedReasons } from '../../usecases/request/read-requests.ts'
-import { type ListedRequest, named, withFailures } from '../../domain/request/listing.ts'
-import { gravest } from '../../domain/request/result.ts'
+import { type ListedRequest, named, withFailures } from '../../domain/request/listed-request.ts'
+import { mostSevere } from '../../domain/request/result.ts'
 import { batchIdOf } from '../../app/ids.ts'
 
 export default class RequestList extends BaseCommand<typeof RequestList> {
@@ -57,7 +57,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
       this.app.reporter.warn(`${request_id} could not be read: ${error.message}`)
     }
     const listed = withFailures(await this.withDetails(requests), failures)
-    this.answerList(listedRequestsView(listed), format, gravest(failures.map(({ error }) => error)))
+    this.answerList(listedRequestsView(listed), format, mostSevere(failures.map(({ error }) => error)))
   }
 
   private async withDetails(requests: readonly ListedRequest[]) {

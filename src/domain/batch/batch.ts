@@ -1,9 +1,9 @@
 import type { Recipient } from '../../contract/request-body.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
 import type { Shared } from '../submission/similarity.ts'
-import type { Stop, StopReason } from '../submission/conflicts.ts'
+import type { Conflict, StopReason } from '../submission/conflicts.ts'
 import type { Submission } from '../submission/submission.ts'
-import type { Witness } from '../submission/external-results.ts'
+import type { ExternalResult } from '../submission/external-results.ts'
 
 /** A file that was taken in as a batch. */
 export interface NewFileBatch {
@@ -48,7 +48,7 @@ export type NewRow =
       /** Where it stands as a spreadsheet program counts. */
       line?: number | undefined
       /** What results files say of the person. */
-      witnesses?: readonly Witness[] | undefined
+      witnesses?: readonly ExternalResult[] | undefined
     }
   | {
       row: number
@@ -116,7 +116,7 @@ export interface Match {
   /** When it was sent, or else when it came in. */
   orderedAt: number | undefined
   /** The results file that tells of it, where no store here does. */
-  told?: Pick<Witness, 'file' | 'line'> | undefined
+  told?: Pick<ExternalResult, 'file' | 'line'> | undefined
 }
 
 export interface BatchPreview {
@@ -124,7 +124,7 @@ export interface BatchPreview {
   /** Orders of each package that would be sent. */
   packages: Map<number, number>
   /** What stands in the way of rows: orders made before, or earlier rows of the file; in the order of the file. */
-  stops: { row: NewRow; stop: Stop }[]
+  stops: { row: NewRow; stop: Conflict }[]
   /** Rows that would be sent and have the phone of another person. */
   phones: { row: NewRow; order: Submission }[]
   /** The first people who would be ordered: one more than are named. */

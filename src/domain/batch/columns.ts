@@ -90,7 +90,7 @@ export interface OpenedColumns {
 }
 
 /** The columns as they will be read, or an InvalidInputError that says what stands in the way. */
-export function settledColumns(
+export function resolveColumns(
   sheet: OpenedColumns,
   { targets, unknown }: ColumnMatch,
   schemas: readonly PackageSchema[],
@@ -103,7 +103,7 @@ export function settledColumns(
     if (target.kind === 'unused') continue
     const whole = target.kind === 'field' && target.path.length > 0 ? first.get(target.column) : undefined
     const other = first.get(targetName(target)) ?? whole
-    if (other !== undefined) throw saidTwice(sheet, other, at, target)
+    if (other !== undefined) throw chosenTwice(sheet, other, at, target)
     first.set(targetName(target), at)
     if (sheet.hiddenColumns.has(at) && hidden !== 'include') {
       const header = headerName(columns[at] ?? '')
@@ -117,7 +117,7 @@ export function settledColumns(
   return targets
 }
 
-function saidTwice(
+function chosenTwice(
   { name, columns, dialect, headerLine }: OpenedColumns,
   first: number,
   again: number,
@@ -125,8 +125,8 @@ function saidTwice(
 ): InvalidInputError {
   const [one = '', two = ''] = [first, again].map((at) => headerName(columns[at] ?? ''))
   if (one === two) {
-    const places = [first, again].map((at) => placeOf(dialect, headerLine, at)).join(' and ')
-    return new InvalidInputError(`${name}: the column "${one}" is there twice: ${places}`, {
+    const positions = [first, again].map((at) => placeOf(dialect, headerLine, at)).join(' and ')
+    return new InvalidInputError(`${name}: the column "${one}" is there twice: ${positions}`, {
       hint: 'Give each column a different name.',
       field: one,
     })
@@ -184,17 +184,17 @@ function unknownColumns(name: string, unknown: readonly UnknownColumn[]): Invali
 export function checkFlags(
   headers: readonly string[],
   schemas: readonly PackageSchema[],
-  said: Mapping,
+  chosen: Mapping,
 ): void {
   const known = headers.map(headerName)
-  for (const header of said.ignore) {
+  for (const header of chosen.ignore) {
     if (known.includes(headerName(header))) continue
     throw new UsageError(`--ignore: the file has no column "${header.slice(0, 80)}"`, {
       hint: `Columns of the file: ${known.filter((each) => each !== '').join(', ')}`,
     })
   }
   const fields = knownFields(schemas)
-  for (const column of Object.values(said.map)) {
+  for (const column of Object.values(chosen.map)) {
     if (targetOf(column, fields) !== undefined) continue
     const names = columnNames(fields)
     const meant = nearest(column, names)
@@ -406,9 +406,9 @@ function split(flag: string, known: ReadonlySet<string>): [header: string, colum
 }
 
 /** What is said now overrides what was kept. */
-export function merged(kept: Mapping, now: Mapping): Mapping {
-  const ignore = [...kept.ignore.filter((header) => now.map[header] === undefined), ...now.ignore]
-  const map = { ...kept.map, ...now.map }
+export function merged(stored: Mapping, now: Mapping): Mapping {
+  const ignore = [...stored.ignore.filter((header) => now.map[header] === undefined), ...now.ignore]
+  const map = { ...stored.map, ...now.map }
   const left = Object.entries(map).filter(([header]) => !now.ignore.includes(header))
   return {
     map: Object.assign(Object.create(null) as Record<string, string>, Object.fromEntries(left)),
@@ -430,7 +430,7 @@ export function headerName(header: string): string {
 }
 
 /** How a kind of file is read besides its columns, as a saved mapping keeps it. Lines are of one file alone. */
-export interface KeptReading {
+export interface StoredReading {
   sheet?: string | undefined
   header_row?: number | undefined
   encoding?: string | undefined
@@ -438,15 +438,15 @@ export interface KeptReading {
   default_country?: string | undefined
 }
 
-export interface KeptMapping extends Mapping {
-  reading?: KeptReading | undefined
+export interface StoredMapping extends Mapping {
+  reading?: StoredReading | undefined
 }
 
 /** A kept reading out of JSON; undefined for anything else. */
-export function keptReading(value: unknown): KeptReading | undefined {
+export function storedReading(value: unknown): StoredReading | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { sheet, header_row, encoding, hidden, default_country } = value as Record<string, unknown>
-  const reading: KeptReading = {}
+  const reading: StoredReading = {}
   if (typeof sheet === 'string') reading.sheet = sheet
   if (typeof header_row === 'number' && Number.isInteger(header_row) && header_row > 0)
     reading.header_row = header_row

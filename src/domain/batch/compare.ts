@@ -1,5 +1,5 @@
 import { type BatchPreview, type NewFileBatch, type NewRow, noCounts, type RowList } from './batch.ts'
-import { mostNamed } from '../submission/confirmation.ts'
+import { maxNamed } from '../submission/confirmation.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { hashOf, personIdentities, sharedKey } from '../submission/identity.ts'
 import { foldedName, type ComparingBudget, maxComparing, PhoneSharers } from '../submission/similarity.ts'
@@ -9,8 +9,8 @@ import {
   type Compared,
   type KnownRelations,
   phoneSharer,
-  type Stop,
-  stopOf,
+  type Conflict,
+  findConflict,
 } from '../submission/conflicts.ts'
 import type { Submission } from '../submission/submission.ts'
 
@@ -21,7 +21,7 @@ export interface ComparedRow {
   row: NewRow
   /** Of a row that is a whole order. */
   identities: PersonIdentities | undefined
-  stop: Stop | undefined
+  stop: Conflict | undefined
   /** Another person who has the same phone. */
   sharesPhone?: Submission | undefined
 }
@@ -42,7 +42,7 @@ export function addToPreview(preview: BatchPreview, { row, stop, sharesPhone }: 
   if (sharesPhone !== undefined) preview.phones.push({ row, order: sharesPhone })
   if (state !== 'pending' || row.state !== 'pending') return
   packages.set(row.packageId, (packages.get(row.packageId) ?? 0) + 1)
-  if (people.length <= mostNamed) people.push(row.recipient)
+  if (people.length <= maxNamed) people.push(row.recipient)
 }
 
 /** Compares the rows of a file with the store and with those before them that would be sent: "the first goes, later ones are held". */
@@ -86,7 +86,7 @@ export class FileComparer {
     }
     const candidates = [...known, ...this.#earlier.candidates(row, identities)]
     const relations = this.#relationsOf(packageId)
-    const stop = stopOf(compared, candidates, this.#allowed, relations)
+    const stop = findConflict(compared, candidates, this.#allowed, relations)
     const sharesPhone = stop === undefined ? phoneSharer(compared, candidates, relations) : undefined
     if (stop === undefined) this.#earlier.add(this.#position, row, identities)
     return { row, identities, stop, sharesPhone }
@@ -147,7 +147,7 @@ class EarlierRows {
 
   #gatherCrowd(phone: number): void {
     const crowd = new PhoneSharers(this.#budget)
-    for (const position of this.#phones.take(phone)) {
+    for (const position of this.#phones.addHash(phone)) {
       const { packageId, recipient } = this.#rows.at(position) as OrderRow
       crowd.add(position, recipient, String(packageId))
     }
@@ -191,7 +191,7 @@ class PositionsByHash {
     return typeof known === 'number' ? [known] : (known ?? [])
   }
 
-  take(hash: number): readonly number[] {
+  addHash(hash: number): readonly number[] {
     const positions = this.get(hash)
     this.#positions.delete(hash)
     return positions

@@ -3,8 +3,8 @@ import { recipientFields } from '../../contract/package-schema.ts'
 import type { FieldValue, RequestBody } from '../../contract/request-body.ts'
 import type { Cell } from '../sheet/cell.ts'
 import { writtenFormat } from '../sheet/written-format.ts'
-import { type ResultsOf, witnessCells, witnessColumns } from './results-columns.ts'
-import { listedRow } from './standing.ts'
+import { type ResultsOf, externalResultCells, externalResultColumns } from './results-columns.ts'
+import { listedRow } from './batch-status.ts'
 
 /** A row of a batch with everything that is known of it. */
 export interface ExportedRow {
@@ -28,7 +28,9 @@ const exportColumns = [
   'refcheck_error',
 ] as const
 
-const moreColumns = witnessColumns.filter((column) => !(exportColumns as readonly string[]).includes(column))
+const moreColumns = externalResultColumns.filter(
+  (column) => !(exportColumns as readonly string[]).includes(column),
+)
 
 export const exportFormats = ['csv', 'xlsx', 'json', 'html'] as const
 
@@ -100,6 +102,6 @@ export function exported(row: BatchRow, body: Uint8Array | undefined, of: Result
     ordered_at: row.attemptedAt === undefined ? null : new Date(row.attemptedAt).toISOString(),
     package_id: row.packageId ?? null,
     values,
-    witness: new Map(witnessCells(row, of).map((cell, at) => [witnessColumns[at] ?? '', cell])),
+    witness: new Map(externalResultCells(row, of).map((cell, at) => [externalResultColumns[at] ?? '', cell])),
   }
 }

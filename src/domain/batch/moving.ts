@@ -18,7 +18,7 @@ export function movedBody(
   return problems === undefined ? { body: new TextEncoder().encode(JSON.stringify(order)) } : { problems }
 }
 
-const mostNamed = 3
+const maxNamed = 3
 
 /** A row that is invalid for the other package, and why. */
 export interface InvalidRow {
@@ -73,6 +73,6 @@ const inWords = ({ column, path, problem, ofFlag = problem }: Problem): string =
 
 function rowsText(rows: readonly number[]): string {
   if (rows.length === 1) return `row ${rows[0]}`
-  const rest = rows.length > mostNamed ? ` and ${rows.length - mostNamed} more` : ''
-  return `rows ${rows.slice(0, mostNamed).join(', ')}${rest}`
+  const rest = rows.length > maxNamed ? ` and ${rows.length - maxNamed} more` : ''
+  return `rows ${rows.slice(0, maxNamed).join(', ')}${rest}`
 }

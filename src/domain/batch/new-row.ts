@@ -3,7 +3,7 @@ import type { HiddenRows } from './columns.ts'
 import type { RowReading } from './row.ts'
 import { serviceOf } from '../submission/identity.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
-import type { Witness } from '../submission/external-results.ts'
+import type { ExternalResult } from '../submission/external-results.ts'
 
 /** What the store keeps of a row. Whether another order stands in its way, the store says. */
 export function newRow({ row, source, body, packageId, person, problems, duplicateOf }: RowReading): NewRow {
@@ -19,13 +19,13 @@ export function newRow({ row, source, body, packageId, person, problems, duplica
     }
   }
   const [first] = problems
-  const told = problems.map(({ column, problem }) => `${column} ${problem}`).join('; ')
+  const reason = problems.map(({ column, problem }) => `${column} ${problem}`).join('; ')
   return {
     row,
     state: duplicateOf === undefined ? 'invalid' : 'duplicate',
     packageId,
     email: person.email === '' ? undefined : person.email,
-    reason: told === '' ? `is the same order as row ${duplicateOf ?? row}` : told,
+    reason: reason === '' ? `is the same order as row ${duplicateOf ?? row}` : reason,
     field: first?.column,
     matchesRow: duplicateOf,
   }
@@ -88,7 +88,7 @@ export class PackedRows implements RowList {
   readonly #lengths: number[] = []
   /** Rows that are not pending, by position. */
   readonly #others = new Map<number, NewRow>()
-  readonly #results = new Map<number, readonly Witness[]>()
+  readonly #results = new Map<number, readonly ExternalResult[]>()
   readonly #noResults: boolean
 
   /** `ignoresResults`: nothing that results files contain applies to the rows. */
@@ -111,7 +111,7 @@ export class PackedRows implements RowList {
   }
 
   /** Sets what results files say of the person of the row at a position. */
-  setResults(position: number, results: readonly Witness[]): void {
+  setResults(position: number, results: readonly ExternalResult[]): void {
     this.#results.set(position, results)
   }
 

@@ -7,7 +7,7 @@ import { type Allowed, choicesOf, fileCommand } from './file-command.ts'
 import type { FileReading } from './new-row.ts'
 import type { RowChange, UnlikelyValue, RowProblem, RowReading } from './row.ts'
 import type { Recipient, RequestBody } from '../../contract/request-body.ts'
-import type { Stop, StopReason } from '../submission/conflicts.ts'
+import type { Conflict, StopReason } from '../submission/conflicts.ts'
 import type { Submission } from '../submission/submission.ts'
 import { shellWord } from '../wording/shell-word.ts'
 import { parseJson } from '../../contract/parse-json.ts'
@@ -15,8 +15,8 @@ import { personName } from '../wording/shown-name.ts'
 import type { Doubt } from '../form/implausible.ts'
 import { countInWords } from '../wording/count-in-words.ts'
 import type { RefcheckError } from '../../errors/base.ts'
-import { stopsOf, notBegun } from './verdict.ts'
-import { orderInTheWay } from '../submission/duplicate.ts'
+import { countConflicts, notStarted } from './verdict.ts'
+import { conflictingOrder } from '../submission/duplicate.ts'
 import { personKey } from '../submission/identity.ts'
 
 /** What running a file would do. */
@@ -27,11 +27,11 @@ export interface Plan {
   /** Orders of each package that would be sent, the most first. */
   packages: { package_id: number; orders: number }[]
   /** Rows that are not sent since an order made before stands in their way. */
-  matches: { row: number; line: number | undefined; stop: Stop }[]
+  matches: { row: number; line: number | undefined; stop: Conflict }[]
   /** Rows of the file that are the same as an earlier one. */
   repeated: number
   /** Rows that are not sent until somebody says so, by what they share or match. */
-  held: { row: number; line: number | undefined; person: Recipient; stop: Stop }[]
+  held: { row: number; line: number | undefined; person: Recipient; stop: Conflict }[]
   /** Rows that are sent and have the phone of another person, as a couple or an office has. */
   phones: { row: number; line: number | undefined; person: Recipient; order: Submission }[]
   /** The first people who would be ordered: one more than are named. */
@@ -47,12 +47,12 @@ export interface Plan {
 
 export function planOf(
   check: BatchCheck,
-  { counts, packages, stops, phones, people }: BatchPreview,
+  { counts, packages, stops: conflicts, phones, people }: BatchPreview,
   { batchId, seconds, now }: { batchId: string; seconds: number; now: number },
 ): Plan {
-  const duplicates = stops.filter(({ stop }) => stop.becomes === 'duplicate')
+  const duplicates = conflicts.filter(({ stop }) => stop.becomes === 'duplicate')
   const matches = duplicates.filter(({ stop }) => stop.order.batchId !== batchId)
-  const stopped = new Set([...stops.map(({ row }) => row.row), ...check.duplicates.map(([, row]) => row)])
+  const stopped = new Set([...conflicts.map(({ row }) => row.row), ...check.duplicates.map(([, row]) => row)])
   return {
     batchId,
     counts,
@@ -62,7 +62,7 @@ export function planOf(
       .sort((a, b) => b.orders - a.orders),
     matches: matches.map(({ row, stop }) => ({ row: row.row, line: check.lines[row.row], stop })),
     repeated: counts.duplicate - matches.length,
-    held: stops.flatMap(({ row, stop }) =>
+    held: conflicts.flatMap(({ row, stop }) =>
       stop.becomes === 'held' && row.state === 'pending'
         ? [{ row: row.row, line: row.line, person: row.recipient, stop }]
         : [],
@@ -78,7 +78,7 @@ export function planOf(
 }
 
 /** A plan as it is kept for a later `batch run --plan`: the file it is for, and how it is read. */
-export interface KeptPlan {
+export interface StoredPlan {
   refcheck_plan: 1
   file: string
   sha256: string
@@ -100,10 +100,10 @@ export interface KeptPlan {
   seconds: number
 }
 
-export function keptPlan(
+export function storedPlan(
   { counts, matches, held, check, unlikely, seconds }: Plan,
   facts: Pick<
-    KeptPlan,
+    StoredPlan,
     | 'file'
     | 'sha256'
     | 'base_url'
@@ -114,7 +114,7 @@ export function keptPlan(
     | 'shared'
     | 'ignore_results'
   >,
-): KeptPlan {
+): StoredPlan {
   return {
     refcheck_plan: 1,
     ...facts,
@@ -143,21 +143,21 @@ export function keptPlan(
 }
 
 /** Reads a kept plan; an InvalidInputError for anything else. */
-export function parsePlan(text: string, name: string): KeptPlan {
+export function parsePlan(text: string, name: string): StoredPlan {
   const plan = parsed(text)
   const { refcheck_plan, file, sha256, base_url, reading } = plan
   const isPlan =
     refcheck_plan === 1 &&
     [file, sha256, base_url].every((each) => typeof each === 'string') &&
     typeof reading === 'object'
-  if (isPlan) return plan as KeptPlan
+  if (isPlan) return plan as StoredPlan
   throw new InvalidInputError(`${name} is not a plan`, {
     hint: 'Make a plan with: refcheck batch plan FILE --output plan.json',
   })
 }
 
 /** What a plan allows; one of 0.1.0 says nothing of it. */
-export function allowedBy(plan: Partial<KeptPlan>): Allowed {
+export function allowedBy(plan: Partial<StoredPlan>): Allowed {
   const { allow_duplicate = false, allow_similar = false, shared = [], ignore_results = false } = plan
   return {
     allowDuplicate: allow_duplicate,
@@ -168,7 +168,7 @@ export function allowedBy(plan: Partial<KeptPlan>): Allowed {
 }
 
 /** How the same plan is made of the file as it is now; `name`: the file that it is kept in. */
-export function planAgain(plan: KeptPlan, name: string): string {
+export function planAgain(plan: StoredPlan, name: string): string {
   const { file, reading, package_id } = plan
   const columns = choicesOf(reading, package_id)
   const more = ['--output', shellWord(name), '--overwrite']
@@ -176,14 +176,14 @@ export function planAgain(plan: KeptPlan, name: string): string {
 }
 
 /** A plan is for a file as it was; `again`: how another one is made. */
-export function requireUnchanged(plan: KeptPlan, sha256: string, again: string): void {
+export function requireUnchanged(plan: StoredPlan, sha256: string, again: string): void {
   if (plan.sha256 === sha256) return
   throw new InvalidInputError(`${plan.file} has changed since it was planned`, {
     hint: `Nothing was sent. ${again}`,
   })
 }
 
-function parsed(text: string): Partial<Record<string, unknown>> & Partial<KeptPlan> {
+function parsed(text: string): Partial<Record<string, unknown>> & Partial<StoredPlan> {
   try {
     const value = parseJson(text)
     return typeof value === 'object' && value !== null ? value : {}
@@ -300,9 +300,9 @@ export function unsent(
 ): RefcheckError | undefined {
   const bad = badRows(plan.check, name, errorsCommand, skip !== undefined)
   if (bad !== undefined && skip !== true) return bad
-  const stops = plan.matches.map(({ stop }) => stop)
-  const [first] = stops
-  return notBegun(plan.counts, stopsOf(stops), first && orderInTheWay(first))
+  const conflicts = plan.matches.map(({ stop }) => stop)
+  const [first] = conflicts
+  return notStarted(plan.counts, countConflicts(conflicts), first && conflictingOrder(first))
 }
 
 /** Why a value is changed before it is sent. */

@@ -82,7 +82,7 @@ export type SentOrder = Pick<
 >
 
 /** Whom a request is for against whom a row was for; `unknown`: nothing is left that could tell. */
-export type Whom = 'same' | 'similar' | 'other' | 'unknown'
+export type PersonMatch = 'same' | 'similar' | 'other' | 'unknown'
 
 /**
  * In what a request differs from what was sent for a row; empty: it fits in all. Undefined where it is about somebody
@@ -93,14 +93,14 @@ export function differences(
   sent: SentOrder,
   request: RequestResource,
   clockDifferenceMs = 0,
-  byFingerprints: Whom = 'other',
+  byFingerprints: PersonMatch = 'other',
 ): Difference[] | undefined {
   const { recipient, packageId, userEmail } = sent
-  const whom = recipient === undefined ? byFingerprints : whomOf(request.recipient, recipient)
-  if (whom === 'other') return undefined
+  const person = recipient === undefined ? byFingerprints : matchPersons(request.recipient, recipient)
+  if (person === 'other') return undefined
   const found: [Difference, boolean][] = [
     ['package', request.package_id !== packageId],
-    ['person', whom !== 'same'],
+    ['person', person !== 'same'],
     ['requester', request.requester.email.toLowerCase() !== userEmail.toLowerCase()],
     ['time', !isWithin(sent, Date.parse(request.created_at), clockDifferenceMs)],
   ]
@@ -121,7 +121,7 @@ function isWithin(
 }
 
 /** Similar is the same e-mail, phone or full name: it may be the person in another spelling. */
-function whomOf(one: Recipient, other: Recipient): Whom {
+function matchPersons(one: Recipient, other: Recipient): PersonMatch {
   if (samePerson(one, other)) return 'same'
   const [first, last, email, phone] = personKey(one)
   const [otherFirst, otherLast, otherEmail, otherPhone] = personKey(other)
@@ -152,7 +152,7 @@ export function toConfirm(
   request: RequestResource,
   holders: readonly Pick<Submission, 'batchId' | 'row'>[],
   clockDifferenceMs: number | undefined,
-  byFingerprints?: Whom,
+  byFingerprints?: PersonMatch,
 ): Difference[] {
   const other = holders.find((each) => each.batchId !== row.batchId || each.row !== row.row)
   if (other !== undefined) {

@@ -1,13 +1,13 @@
 import type { BatchRow } from './batch.ts'
-import { listedRow } from './standing.ts'
+import { listedRow } from './batch-status.ts'
 import { uuid } from '../../contract/identifiers.ts'
 import { type Cell, textOf } from '../sheet/cell.ts'
-import { type PersonDigests, personDigests, type Witness } from '../submission/external-results.ts'
+import { type PersonDigests, personDigests, type ExternalResult } from '../submission/external-results.ts'
 import { serviceOf } from '../submission/identity.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
 
 /** What tells another store, or a later one, what became of a row: "Other witnesses" in the ordering protocol. */
-export const witnessColumns = [
+export const externalResultColumns = [
   'refcheck_ordered_at',
   'refcheck_account',
   'refcheck_service',
@@ -25,11 +25,11 @@ export const resultColumns = [
   'refcheck_request_id',
   'refcheck_status',
   'refcheck_error',
-  ...witnessColumns,
+  ...externalResultColumns,
 ] as const
 
 /** Undefined where nothing tells whom it was for: 0.1.0 wrote no digests, and of a removed person there are none. */
-export interface ResultsRow extends Omit<Witness, 'person' | 'shares'> {
+export interface ResultsRow extends Omit<ExternalResult, 'person' | 'shares'> {
   digests: PersonDigests | undefined
   /** Where it stands in a store. */
   batchId: string | undefined
@@ -43,11 +43,11 @@ export interface ResultsOf {
 
 export function resultCells(row: BatchRow, of: ResultsOf): Cell[] {
   const { state, request_id, error } = listedRow(row)
-  return [state, request_id ?? '', row.requestStatus ?? '', error ?? '', ...witnessCells(row, of)]
+  return [state, request_id ?? '', row.requestStatus ?? '', error ?? '', ...externalResultCells(row, of)]
 }
 
 /** The cells of `witnessColumns`. */
-export function witnessCells(row: BatchRow, { account = '' }: ResultsOf): string[] {
+export function externalResultCells(row: BatchRow, { account = '' }: ResultsOf): string[] {
   const { recipient, matches, packageId } = row
   const at = row.attemptedAt ?? matches?.orderedAt
   const digests = recipient && personDigests(recipient)
@@ -67,11 +67,13 @@ export function witnessCells(row: BatchRow, { account = '' }: ResultsOf): string
 /** Where our columns stand in a table; undefined where it has none that could tell of an order. */
 export function resultsReader(
   columns: readonly string[],
-): ((cells: readonly Cell[], place: Pick<Witness, 'file' | 'line'>) => ResultsRow | undefined) | undefined {
+):
+  | ((cells: readonly Cell[], position: Pick<ExternalResult, 'file' | 'line'>) => ResultsRow | undefined)
+  | undefined {
   const names = columns.map((column) => column.trim())
   const at = (name: (typeof resultColumns)[number]): number => names.indexOf(name)
   if (at('refcheck_state') === -1 && at('refcheck_request_id') === -1) return undefined
-  return (cells, place) => {
+  return (cells, position) => {
     const text = (name: (typeof resultColumns)[number]): string => textOf(cells[at(name)] ?? '').trim()
     const id = uuid.safeParse(text('refcheck_request_id'))
     const requestId = id.success ? id.data.toLowerCase() : undefined
@@ -81,7 +83,7 @@ export function resultsReader(
       (requestId === undefined ? undefined : ('accepted' satisfies SubmissionState))
     if (state === undefined) return undefined
     return {
-      ...place,
+      ...position,
       state,
       requestId,
       requestStatus: text('refcheck_status') || undefined,

@@ -90,7 +90,7 @@ type Names<T> = Record<string, T>
 /** Fields of checks that hold names of people: `previous_names`, `mothers_name`. */
 const namesPeople = /(?:^|_)names?(?:_|$)/i
 
-const nobody: Recipient = { first_name: '', last_name: '', email: '', phone: '' }
+const emptyRecipient: Recipient = { first_name: '', last_name: '', email: '', phone: '' }
 
 class RowReader {
   readonly #file: File
@@ -118,7 +118,7 @@ class RowReader {
       else if (target.kind === 'field' && ordered !== undefined) this.#takeField(target, cell, at, ordered)
     }
     const body = ordered === undefined ? undefined : this.#checked(ordered)
-    const person = body?.recipient ?? { ...nobody, ...this.#recipient }
+    const person = body?.recipient ?? { ...emptyRecipient, ...this.#recipient }
     if (this.#problems.length > 0) {
       const name = `${person.first_name.trim()} ${person.last_name.trim()}`.trim()
       for (const problem of this.#problems) problem.person = name === '' ? person.email : name
@@ -230,7 +230,7 @@ class RowReader {
     if (wrong !== undefined) return this.#problem(column, at, wrong)
     if (reading.value === undefined) return undefined
     if (isNamed && this.#isDamagedName(column, reading.value, at)) return undefined
-    const put = placed(fields[name], type === 'array', path, reading.value)
+    const put = nested(fields[name], type === 'array', path, reading.value)
     if (put === undefined) {
       return this.#problem(column, at, 'has a column name that contradicts the columns beside it')
     }
@@ -366,7 +366,7 @@ export function readingOrder(targets: readonly Target[]): Column[] {
 }
 
 /** Puts a value into a list or an object by its dotted name; undefined where it has no place. */
-export function placed(
+export function nested(
   into: FieldValue | undefined,
   list: boolean,
   [first = '', ...rest]: readonly string[],
@@ -380,7 +380,7 @@ export function placed(
   }
   const object = into ?? (Object.create(null) as Record<string, FieldValue>)
   if (typeof object !== 'object' || object === null || Array.isArray(object)) return undefined
-  const inner = rest.length === 0 ? value : placed(object[first], false, rest, value)
+  const inner = rest.length === 0 ? value : nested(object[first], false, rest, value)
   if (inner === undefined || (rest.length === 0 && Object.hasOwn(object, first))) return undefined
   object[first] = inner
   return object

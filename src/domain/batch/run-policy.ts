@@ -7,8 +7,8 @@ import type { Submission } from '../submission/submission.ts'
 import type { BatchCounts, Batch } from './batch.ts'
 import { serviceOf } from '../submission/identity.ts'
 
-const mostUnknownsInARow = 3
-const mostRefusalsAlike = 5
+const maxConsecutiveUnknown = 3
+const maxEqualRefusals = 5
 
 /** What has come of the rows of a run so far, as far as it bears on the next one. */
 export interface RunCounters {
@@ -21,7 +21,7 @@ export interface RunCounters {
   readonly waitedMs: number
 }
 
-export const noRows: RunCounters = {
+export const initialCounters: RunCounters = {
   sent: 0,
   unknownsInARow: 0,
   unsentInARow: 0,
@@ -42,12 +42,12 @@ export type Step =
   /** "Nothing more is sent until a ping and a read answer well" (ordering protocol), and then `afterwards`. */
   | { kind: 'ask whether it is well'; afterwards: Step }
 
-export interface Weighed {
+export interface NextStep {
   counters: RunCounters
   step: Step
 }
 
-export interface WeighOptions extends Pick<RunLimits, 'waitBudgetMs' | 'isSingle'> {
+export interface StepOptions extends Pick<RunLimits, 'waitBudgetMs' | 'isSingle'> {
   /** Random, in [0, 1). */
   fraction: number
 }
@@ -55,7 +55,7 @@ export interface WeighOptions extends Pick<RunLimits, 'waitBudgetMs' | 'isSingle
 const goOn: Step = { kind: 'go on' }
 
 /** What an outcome, which is journaled, means for the rows after it (ordering protocol, "One submission"). */
-export function weigh(before: RunCounters, outcome: Outcome, options: WeighOptions): Weighed {
+export function nextStep(before: RunCounters, outcome: Outcome, options: StepOptions): NextStep {
   const isSent = outcome.kind !== 'throttled' && outcome.kind !== 'unsent'
   const isAnswered = outcome.kind === 'accepted' || outcome.kind === 'rejected'
   const counters: RunCounters = {
@@ -68,67 +68,68 @@ export function weigh(before: RunCounters, outcome: Outcome, options: WeighOptio
   switch (outcome.kind) {
     case 'accepted':
       return {
-        counters: { ...counters, refusals: noRows.refusals },
+        counters: { ...counters, refusals: initialCounters.refusals },
         step: outcome.halts === undefined ? goOn : { kind: 'halt', error: outcome.halts },
       }
     case 'rejected':
-      return rejected(counters, outcome.error)
+      return afterRejected(counters, outcome.error)
     case 'halted':
       return { counters, step: { kind: 'halt', error: outcome.error } }
     case 'unknown':
       return afterUnknown(counters, outcome)
     case 'throttled':
-      return waited(counters, outcome.seconds * 1000, outcome.error, options)
+      return waitOrHalt(counters, outcome.seconds * 1000, outcome.error, options)
     case 'unsent':
-      return waited(counters, backoffMs(counters.unsentInARow, options.fraction), outcome.error, options)
+      return waitOrHalt(counters, backoffMs(counters.unsentInARow, options.fraction), outcome.error, options)
   }
 }
 
 /** What it means for a run that the quota has no place for `waitMs`. */
-export function paced(
+export function waitForQuota(
   counters: RunCounters,
   waitMs: number,
   options: Pick<RunLimits, 'waitBudgetMs' | 'isSingle'>,
-): Weighed {
+): NextStep {
   const error = options.isSingle === true ? quotaUsedUp(waitMs) : usedUp(waitMs)
-  return waited(counters, waitMs, error, options)
+  return waitOrHalt(counters, waitMs, error, options)
 }
 
 /** One cause must not reject a thousand rows. */
-function rejected(before: RunCounters, error: RefcheckError): Weighed {
+function afterRejected(before: RunCounters, error: RefcheckError): NextStep {
   const { message, inARow } = before.refusals
   const refusals = { message: error.message, inARow: message === error.message ? inARow + 1 : 1 }
   const isPackage = isAboutPackage(error)
   const isSchema = error.field?.startsWith('additional_information') === true
-  const alike = refusals.inARow >= mostRefusalsAlike ? refusedAlike(error, mostRefusalsAlike) : undefined
+  const equalRefusals =
+    refusals.inARow >= maxEqualRefusals ? refusedForSameReason(error, maxEqualRefusals) : undefined
   // Without the package the next row would be told the same, whatever the list of packages says.
-  const halt = alike ?? (isPackage ? error : undefined)
+  const halt = equalRefusals ?? (isPackage ? error : undefined)
   const otherwise: Step = halt === undefined ? goOn : { kind: 'halt', error: halt }
   const step: Step =
     isPackage || isSchema ? { kind: 'ask why', package: isPackage, schema: isSchema, otherwise } : otherwise
   return { counters: { ...before, refusals }, step }
 }
 
-function afterUnknown(before: RunCounters, outcome: Extract<Outcome, { kind: 'unknown' }>): Weighed {
+function afterUnknown(before: RunCounters, outcome: Extract<Outcome, { kind: 'unknown' }>): NextStep {
   if (outcome.halts === true && outcome.error !== undefined)
     return { counters: before, step: { kind: 'halt', error: outcome.error } }
   const unknownsInARow = before.unknownsInARow + 1
   const afterwards: Step =
-    unknownsInARow < mostUnknownsInARow
+    unknownsInARow < maxConsecutiveUnknown
       ? goOn
-      : { kind: 'halt', error: manyUnknown(outcome.reason, mostUnknownsInARow) }
+      : { kind: 'halt', error: manyUnknown(outcome.reason, maxConsecutiveUnknown) }
   return {
     counters: { ...before, unknownsInARow },
     step: { kind: 'ask whether it is well', afterwards },
   }
 }
 
-function waited(
+function waitOrHalt(
   before: RunCounters,
   waitMs: number,
   error: RefcheckError,
   { waitBudgetMs }: Pick<RunLimits, 'waitBudgetMs'>,
-): Weighed {
+): NextStep {
   const counters = { ...before, waitedMs: before.waitedMs + waitMs }
   const step: Step = counters.waitedMs > waitBudgetMs ? { kind: 'halt', error } : { kind: 'wait', waitMs }
   return { counters, step }
@@ -140,7 +141,7 @@ export function isAboutPackage({ status, field, message }: RefcheckError): boole
   return status === 400 && field === undefined && /\bpackage\b/i.test(message)
 }
 
-export function refusedAlike(error: RefcheckError, times: number): IncompleteError {
+export function refusedForSameReason(error: RefcheckError, times: number): IncompleteError {
   return new IncompleteError(
     `the service rejected ${times} rows in succession for the same reason: ${error.message}`,
     {
@@ -238,9 +239,9 @@ const restsMs: Readonly<Record<string, number>> = {
 }
 
 /** Rows whose outcome is unknown are settled by what events tell, so they are looked at now and then. */
-const settleEveryMs = 600_000
+const reconcileEveryMs = 600_000
 
-export type Turn =
+export type QueuedStep =
   | { kind: 'run' }
   /** Nothing is left that a worker can do. */
   | { kind: 'done' }
@@ -249,7 +250,7 @@ export type Turn =
   | { kind: 'wait' }
 
 /** What a worker does with a queued batch. `triedAt`: when this worker ran it last, by the same clock as `now`. */
-export function turnOf(batch: Batch, now: number, triedAt: number | undefined): Turn {
+export function nextQueuedStep(batch: Batch, now: number, triedAt: number | undefined): QueuedStep {
   const { pending, sending, unknown, dropped, held } = batch.counts
   const unsettled = pending + sending + unknown + dropped
   // Once a held row is released, it is to be sent.
@@ -257,8 +258,8 @@ export function turnOf(batch: Batch, now: number, triedAt: number | undefined): 
   const rest = batch.halt === undefined ? 0 : restsMs[batch.halt.code]
   if (rest === undefined) return { kind: 'wait' }
   const untilHalt = batch.halt === undefined ? 0 : batch.halt.at + rest
-  const untilSettled = pending === 0 && triedAt !== undefined ? triedAt + settleEveryMs : 0
-  const untilMs = Math.max(untilHalt, untilSettled)
+  const untilReconciled = pending === 0 && triedAt !== undefined ? triedAt + reconcileEveryMs : 0
+  const untilMs = Math.max(untilHalt, untilReconciled)
   return now < untilMs ? { kind: 'rest', untilMs } : { kind: 'run' }
 }
 

@@ -11,7 +11,7 @@ import {
 import type { RunEnd } from './run-policy.ts'
 import { countInWords } from '../wording/count-in-words.ts'
 import { localTime } from '../wording/local-time.ts'
-import type { Stop, StopReason } from '../submission/conflicts.ts'
+import type { Conflict, StopReason } from '../submission/conflicts.ts'
 import type { SubmissionState } from '../submission/states.ts'
 
 /** Codes of failures that halt a batch and are its exit too (cli-contract, "Exit codes": 3 to 7). */
@@ -34,7 +34,7 @@ export function verdict(
   batchId: string,
   counts: BatchCounts,
   end: RunEnd,
-  stops: Stops = noStops(),
+  conflicts: ConflictCounts = noStops(),
   first: FirstRows = {},
 ): RefcheckError | undefined {
   const goOn = `refcheck batch resume ${batchId}`
@@ -45,12 +45,12 @@ export function verdict(
   }
   const halted = end.kind === 'halted' ? end.error : undefined
   if (counts.unknown > 0) return unknownRows(batchId, counts, halted, first.unknown)
-  if (stops.unknown.count > 0) return sameAsUnknown(stops.unknown)
+  if (conflicts.unknown.count > 0) return sameAsUnknown(conflicts.unknown)
   if (halted !== undefined) return haltedBy(halted, goOn, counts)
   const sent = counts.accepted + counts.rejected + counts.dropped
-  const waits = counts.pending + counts.held + stops.waiting.count > 0
-  if (sent === 0 && !waits) return nothingSent(batchId, counts, stops, first.duplicate)
-  return counts.accepted === counts.total ? undefined : notAll(batchId, counts, stops, first.held)
+  const waits = counts.pending + counts.held + conflicts.waiting.count > 0
+  if (sent === 0 && !waits) return nothingSent(batchId, counts, conflicts, first.duplicate)
+  return counts.accepted === counts.total ? undefined : notAll(batchId, counts, conflicts, first.held)
 }
 
 function sameAsUnknown({ count, batchId }: OfBatch): OutcomeUnknownError {
@@ -70,9 +70,9 @@ function unknownRows(
   const rows = countInWords(unknown, 'row')
   const why = halted === undefined ? '' : `; halted: ${halted.message}`
   const rest = pending > 0 ? `, ${pending} not sent yet` : ''
-  const settle = `Settle ${unknown === 1 ? 'it' : 'them'} with: refcheck batch reconcile ${batchId}`
+  const reconcile = `Settle ${unknown === 1 ? 'it' : 'them'} with: refcheck batch reconcile ${batchId}`
   return new OutcomeUnknownError(`${rows} may or may not have been ordered${rest}${why}`, {
-    hint: halted instanceof StoreClosedError ? `${halted.hint}\n${settle}` : settle,
+    hint: halted instanceof StoreClosedError ? `${halted.hint}\n${reconcile}` : reconcile,
     status: halted?.status,
     order: { batchId, row },
   })
@@ -98,7 +98,7 @@ function haltedBy(error: RefcheckError, goOn: string, counts: BatchCounts): Refc
 export function nothingSent(
   batchId: string | undefined,
   { invalid, duplicate, cancelled, total }: BatchCounts,
-  { ordered }: Stops = noStops(),
+  { ordered }: ConflictCounts = noStops(),
   first?: OrderInError,
 ): RefcheckError {
   if (batchId !== undefined && cancelled > 0) {
@@ -123,25 +123,25 @@ export function nothingSent(
 }
 
 /** "A run that sends nothing says when those people were ordered." */
-function whenOrdered({ first, last }: Stops['ordered']): string {
+function whenOrdered({ first, last }: ConflictCounts['ordered']): string {
   if (first === undefined || last === undefined) return ''
   const [from, to] = [localTime(first), localTime(last)]
   return from === to ? ` (${from})` : ` (${from} to ${to})`
 }
 
 /** What a file that is not begun fails with, by the same rule; undefined where there is something to send or to say. */
-export function notBegun(
+export function notStarted(
   counts: BatchCounts,
-  stops: Stops,
+  conflicts: ConflictCounts,
   first: OrderInError | undefined,
 ): RefcheckError | undefined {
   if (counts.pending + counts.held > 0) return undefined
-  if (stops.unknown.count > 0) return sameAsUnknown(stops.unknown)
-  if (stops.waiting.count > 0) return waitElsewhere('nothing was sent', stops)
-  return nothingSent(undefined, counts, stops, first)
+  if (conflicts.unknown.count > 0) return sameAsUnknown(conflicts.unknown)
+  if (conflicts.waiting.count > 0) return waitElsewhere('nothing was sent', conflicts)
+  return nothingSent(undefined, counts, conflicts, first)
 }
 
-function waitElsewhere(what: string, { waiting: { count, batchId } }: Stops): IncompleteError {
+function waitElsewhere(what: string, { waiting: { count, batchId } }: ConflictCounts): IncompleteError {
   return new IncompleteError(
     `${what}: ${countInWords(count, 'row')} ${count === 1 ? 'waits' : 'wait'} in batch ${batchId}`,
     { hint: `Resume that batch with: refcheck batch resume ${batchId}` },
@@ -156,14 +156,14 @@ function orderDropped(batchId: string): string {
 function notAll(
   batchId: string,
   counts: BatchCounts,
-  stops: Stops,
+  conflicts: ConflictCounts,
   firstHeld: number | undefined,
 ): IncompleteError {
   const { accepted, total } = counts
   return new IncompleteError(
-    `${accepted} of ${countInWords(total, 'row')} ${accepted === 1 || total === 1 ? 'was' : 'were'} accepted (${countsInWords(counts)})`,
+    `${accepted} of ${countInWords(total, 'row')} ${accepted === 1 || total === 1 ? 'was' : 'were'} accepted (${formatCounts(counts)})`,
     {
-      hint: wayOn(batchId, counts, stops, firstHeld),
+      hint: wayOn(batchId, counts, conflicts, firstHeld),
     },
   )
 }
@@ -171,7 +171,7 @@ function notAll(
 function wayOn(
   batchId: string,
   { pending, sending, held, cancelled }: BatchCounts,
-  { waiting, held: heldFor }: Stops,
+  { waiting, held: heldFor }: ConflictCounts,
   firstHeld: number | undefined,
 ): string {
   if (pending > 0) return `Resume with: refcheck batch resume ${batchId}`
@@ -185,12 +185,12 @@ function wayOn(
       heldFor.unmatched_request === held
         ? ['order it as well', 'that request is its order']
         : ['two people', 'the same person']
-    const saying = (words: string): string =>
+    const sentence = (words: string): string =>
       held === 1 ? `${words.charAt(0).toUpperCase()}${words.slice(1)}` : `Row ${firstHeld}, ${words}`
     return [
       see,
-      `${saying(yes)}: refcheck batch release ${batchId} --row ${firstHeld}`,
-      `${saying(no)}: refcheck batch cancel ${batchId} --row ${firstHeld}`,
+      `${sentence(yes)}: refcheck batch release ${batchId} --row ${firstHeld}`,
+      `${sentence(no)}: refcheck batch cancel ${batchId} --row ${firstHeld}`,
     ].join('\n')
   }
   if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`
@@ -215,7 +215,7 @@ const notAccepted = [
 ] as const
 
 /** "3 rejected, 1 duplicate". */
-function countsInWords(counts: BatchCounts): string {
+function formatCounts(counts: BatchCounts): string {
   return notAccepted
     .filter((state) => counts[state] > 0)
     .map((state) => `${counts[state]} ${state}`)
@@ -223,7 +223,7 @@ function countsInWords(counts: BatchCounts): string {
 }
 
 /** What stands in the way of a batch's duplicates and held rows, as it stands now. */
-export interface Stops {
+export interface ConflictCounts {
   /** Duplicates of what may or may not have been ordered, and a batch of those. */
   unknown: OfBatch
   /** Duplicates of rows that are pending or in flight elsewhere. */
@@ -239,7 +239,7 @@ export interface OfBatch {
   batchId: string | undefined
 }
 
-export function noStops(): Stops {
+export function noStops(): ConflictCounts {
   return {
     unknown: { count: 0, batchId: undefined },
     waiting: { count: 0, batchId: undefined },
@@ -261,27 +261,27 @@ export interface StopGroup {
 }
 
 /** Counts what stands in the way of a batch's rows; a duplicate of a row of its own that waits is no other batch's. */
-export function stopsIn(groups: Iterable<StopGroup>, ownBatchId?: string): Stops {
-  const stops = noStops()
+export function stopsIn(groups: Iterable<StopGroup>, ownBatchId?: string): ConflictCounts {
+  const conflicts = noStops()
   for (const { heldFor, state, batchId, count, first, last } of groups) {
     if (heldFor !== undefined) {
-      stops.held[heldFor] = (stops.held[heldFor] ?? 0) + count
+      conflicts.held[heldFor] = (conflicts.held[heldFor] ?? 0) + count
     } else if (state === 'unknown' || state === 'dropped') {
-      stops.unknown = { count: stops.unknown.count + count, batchId }
+      conflicts.unknown = { count: conflicts.unknown.count + count, batchId }
     } else if (state === 'accepted') {
-      const { ordered } = stops
+      const { ordered } = conflicts
       ordered.count += count
       if (first !== undefined) ordered.first = Math.min(ordered.first ?? first, first)
       if (last !== undefined) ordered.last = Math.max(ordered.last ?? last, last)
     } else if (batchId !== ownBatchId && (state === 'pending' || state === 'sending')) {
-      stops.waiting = { count: stops.waiting.count + count, batchId }
+      conflicts.waiting = { count: conflicts.waiting.count + count, batchId }
     }
   }
-  return stops
+  return conflicts
 }
 
 /** What stands in the way of the duplicates of a file that is only planned. */
-export function stopsOf(duplicates: readonly Stop[]): Stops {
+export function countConflicts(duplicates: readonly Conflict[]): ConflictCounts {
   return stopsIn(
     duplicates.map(({ order: { state, batchId, attemptedAt, changedAt } }) => {
       const at = attemptedAt ?? changedAt

@@ -2,7 +2,7 @@ import { UsageError } from '../../errors/kinds.ts'
 import type { Batch } from './batch.ts'
 
 /** What was learned of whose key this is, before a batch that was begun before goes on. */
-export type OrganisationProof =
+export type OrganisationEvidence =
   /** Whether the key can read one of the batch's accepted requests. */
   | { by: 'request'; readable: boolean }
   /** No request was accepted yet: the users of the key's organisation. */
@@ -13,9 +13,9 @@ export type OrganisationProof =
  * where there is none, when the user who began it is among the key's users; with neither a person confirms"
  * (ordering protocol). True: a person has to confirm. Throws a UsageError where it is another organisation's batch.
  */
-export function needsWord(
+export function requiresConfirmation(
   { id, userEmail }: Pick<Batch, 'id' | 'userEmail'>,
-  known: OrganisationProof,
+  known: OrganisationEvidence,
 ): boolean {
   if (known.by === 'users') {
     return !known.emails.some((each) => each.toLowerCase() === userEmail.toLowerCase())

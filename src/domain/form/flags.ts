@@ -7,7 +7,7 @@ import type {
 } from '../../contract/request-body.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { listValue } from '../batch/cell-value.ts'
-import { placed } from '../batch/row.ts'
+import { nested } from '../batch/row.ts'
 import { shellWord } from '../wording/shell-word.ts'
 import { readFieldText } from './field-value.ts'
 import { nearest } from './nearest.ts'
@@ -103,7 +103,7 @@ function readPart(
   entries: Map<string, AdditionalInformation>,
 ): Problem | undefined {
   const entry = entries.get(code) ?? { code, fields: Object.create(null) as Record<string, FieldValue> }
-  const put = placed(entry.fields[name], false, path, text)
+  const put = nested(entry.fields[name], false, path, text)
   if (put === undefined) {
     const at = shown([code, name, ...path].join('.'))
     return {

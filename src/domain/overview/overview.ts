@@ -1,6 +1,6 @@
 import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Batch } from '../batch/batch.ts'
-import { listed, type ListedBatch } from '../batch/standing.ts'
+import { listed, type ListedBatch } from '../batch/batch-status.ts'
 import { serviceOf } from '../submission/identity.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { CheckCounts } from '../request/check-counts.ts'

@@ -1,4 +1,4 @@
-import type { ServiceUser } from '../request/listing.ts'
+import type { ServiceUser } from '../request/listed-request.ts'
 import { localDay } from '../wording/local-time.ts'
 import type { SeenRow } from './attention.ts'
 

@@ -12,8 +12,9 @@ export interface CheckCounts {
 /** The checks of one request as a store keeps them: the same text whatever order they came in. */
 export function checksText(checks: readonly Pick<Check, 'type' | 'status'>[]): string {
   const counts: ChecksByType = Object.create(null)
-  const place = ({ type, status }: Pick<Check, 'type' | 'status'>): string => JSON.stringify([type, status])
-  for (const { type, status } of checks.toSorted((one, other) => (place(one) < place(other) ? -1 : 1)))
+  const groupKey = ({ type, status }: Pick<Check, 'type' | 'status'>): string =>
+    JSON.stringify([type, status])
+  for (const { type, status } of checks.toSorted((one, other) => (groupKey(one) < groupKey(other) ? -1 : 1)))
     add(counts, type, status, 1)
   return JSON.stringify(counts)
 }

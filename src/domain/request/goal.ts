@@ -20,7 +20,7 @@ export interface WaitResult {
 }
 
 /** Names of requests in one message. */
-const mostNamed = 5
+const maxNamed = 5
 
 const isTerminal = (request: RequestResource): boolean => terminalStatuses.includes(request.status)
 
@@ -38,7 +38,7 @@ export function reached(request: RequestResource, goal: WaitGoal): boolean {
 }
 
 /** Whether there is nothing more to wait for: the goal is reached, or can no longer come. */
-export function settled(request: RequestResource, goal: WaitGoal): boolean {
+export function hasReached(request: RequestResource, goal: WaitGoal): boolean {
   if (reached(request, goal)) return true
   return isTerminal(request) && !(goal === 'report' && request.status === 'COMPLETED')
 }
@@ -67,22 +67,22 @@ export function verdict(
   unread: number,
   goal: WaitGoal,
 ): RefcheckError | undefined {
-  const open = requests.filter((request) => !settled(request, goal))
+  const open = requests.filter((request) => !hasReached(request, goal))
   if (open.length + unread > 0) {
     const rest = unread === 0 ? [] : [`${unread} not read yet`]
-    return new TimedOutError(`timed out: ${[...statusesInWords(open), ...rest].join(', ')}`, {
+    return new TimedOutError(`timed out: ${[...formatStatuses(open), ...rest].join(', ')}`, {
       again: 'Continue with',
     })
   }
   const ended = requests.filter((request) => !reached(request, goal))
   if (ended.length === 0) return undefined
-  return new IncompleteError(`ended without reaching the goal: ${statusesInWords(ended).join(', ')}`, {
+  return new IncompleteError(`ended without reaching the goal: ${formatStatuses(ended).join(', ')}`, {
     hint: 'A terminal status does not change. Show the checks with: refcheck request get ID',
   })
 }
 
-function statusesInWords(requests: readonly RequestResource[]): string[] {
-  const named = requests.slice(0, mostNamed).map(({ request_id, status }) => `${request_id} is ${status}`)
+function formatStatuses(requests: readonly RequestResource[]): string[] {
+  const named = requests.slice(0, maxNamed).map(({ request_id, status }) => `${request_id} is ${status}`)
   const more = requests.length - named.length
   return more > 0 ? [...named, `${more} more`] : named
 }

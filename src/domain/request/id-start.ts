@@ -2,7 +2,7 @@ import { UsageError } from '../../errors/kinds.ts'
 import { redactArgument } from '../wording/redact-argument.ts'
 
 /** Ids that are named of those that start alike. */
-const mostNamed = 5
+const maxNamed = 5
 
 /** What is told of the start of an id that several have: the message, and the candidates as its hint. */
 export function ambiguousStart(
@@ -10,7 +10,7 @@ export function ambiguousStart(
   start: string,
   candidates: readonly (readonly [id: string, about: string])[],
 ): [message: string, options: { hint: string }] {
-  const named = candidates.slice(0, mostNamed).map(([id, about]) => `  ${id}  ${about}`)
+  const named = candidates.slice(0, maxNamed).map(([id, about]) => `  ${id}  ${about}`)
   const more = candidates.length - named.length
   const lines = more > 0 ? [...named, `  and ${more} more`] : named
   const many = what === 'request' ? 'requests' : 'batches'

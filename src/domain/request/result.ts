@@ -32,7 +32,7 @@ const gravity: readonly ErrorCode[] = [
 ]
 
 /** The error that decides the exit code of several; undefined where there is none. */
-export function gravest(errors: readonly (RefcheckError | undefined)[]): RefcheckError | undefined {
+export function mostSevere(errors: readonly (RefcheckError | undefined)[]): RefcheckError | undefined {
   return errors
     .filter((error) => error !== undefined)
     .reduce<RefcheckError | undefined>(

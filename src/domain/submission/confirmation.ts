@@ -3,7 +3,7 @@ import type { Recipient } from '../../contract/request-body.ts'
 import { countInWords } from '../wording/count-in-words.ts'
 
 /** So few people are named before they are ordered. */
-export const mostNamed = 5
+export const maxNamed = 5
 /** Characters of a list of people, so that the question is seen whole on 24 lines, also with letters two columns wide. */
 const maxListLength = 500
 
@@ -44,7 +44,7 @@ function whoOf({ count, people }: AboutToOrder): string {
   const known = people.filter((person) => person !== undefined)
   const [only] = known
   if (count === 1 && known.length === 1 && only !== undefined) return personWithEmail(only)
-  const isWhole = count <= mostNamed && known.length === count
+  const isWhole = count <= maxNamed && known.length === count
   const lists = [known.map(personWithEmail), known.map(({ email }) => email)].map((each) => each.join(', '))
   const list = isWhole ? lists.find((each) => each.length <= maxListLength) : undefined
   return `${countInWords(count, 'person', 'people')}${list === undefined ? '' : ` (${list})`}`

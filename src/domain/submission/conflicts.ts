@@ -1,10 +1,10 @@
 import type { Recipient } from '../../contract/request-body.ts'
 import { sharedKey, serviceOf } from './identity.ts'
-import { likeness, type Shared } from './similarity.ts'
+import { similarityOf, type Shared } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
 import type { Submission } from './submission.ts'
 import { isUnmatched } from './unmatched.ts'
-import { isSeen, namesOrder, saysSomething, type Witness, witnessedOrder } from './external-results.ts'
+import { isSeen, namesOrder, isEvidence, type ExternalResult, witnessedOrder } from './external-results.ts'
 import { isLoopbackUrl } from '../../contract/loopback.ts'
 
 /**
@@ -41,7 +41,7 @@ export interface Compared {
   /** Whose people these are; '' where nobody named an account. */
   account?: string | undefined
   /** What results files say of the person. */
-  witnesses?: readonly Witness[] | undefined
+  witnesses?: readonly ExternalResult[] | undefined
 }
 
 /** What a person allowed along with the file, or with the single order. */
@@ -64,7 +64,7 @@ export interface Candidate {
   /** It shares a phone with so many that their names were not compared: it counts as similar. */
   isUncompared?: boolean
   /** The results file that tells of it, where no store does. */
-  witness?: Witness | undefined
+  witness?: ExternalResult | undefined
 }
 
 /** What a store knows of packages and services that were told to be one, and of what a person released. */
@@ -97,13 +97,13 @@ export const reasonsToStop = [
 export type StopReason = (typeof reasonsToStop)[number]
 
 /** What stands in a row's way. */
-export interface Stop {
+export interface Conflict {
   becomes: 'duplicate' | 'held'
   reason: StopReason
   shares: Shared[]
   order: Submission
   /** The results file that tells of that order, where no store does. */
-  witness?: Witness | undefined
+  witness?: ExternalResult | undefined
   /** How many orders more stand in its way for the same reason. */
   more: number
 }
@@ -121,12 +121,12 @@ export const releasable: readonly StopReason[] = [
 ]
 
 /** Compares a row with the orders that its fingerprints found: everything that stands in its way. */
-export function stopsOf(
+export function findConflicts(
   row: Compared,
   candidates: readonly Candidate[],
   allowed: Allowed,
   relations: KnownRelations,
-): Stop[] {
+): Conflict[] {
   return [...candidates, ...witnessed(row)].flatMap(
     (candidate) => conflictWith(row, candidate, allowed, relations) ?? [],
   )
@@ -135,7 +135,7 @@ export function stopsOf(
 /** Orders that results files alone tell of. */
 function witnessed({ witnesses = [], account = '', baseUrl, packageId, addedAt }: Compared): Candidate[] {
   return witnesses.flatMap((witness, at) => {
-    if (!saysSomething(witness) || !isSeen(witness, account)) return []
+    if (!isEvidence(witness) || !isSeen(witness, account)) return []
     const order = witnessedOrder(witness, at + 1, { baseUrl, packageId, addedAt })
     return { order, samePerson: witness.person !== 'similar', witness }
   })
@@ -146,7 +146,7 @@ function conflictWith(
   candidate: Candidate,
   allowed: Allowed,
   relations: KnownRelations,
-): Stop | undefined {
+): Conflict | undefined {
   const stop = compareWith(row, candidate, allowed, relations)
   const { witness } = candidate
   if (stop !== undefined && isUnmatched(stop.order) && isOfPerson(stop))
@@ -157,11 +157,11 @@ function conflictWith(
     : { ...stop, ...applyExternalResult(witness, stop), witness }
 }
 
-const isOfPerson = ({ reason }: Stop): boolean =>
+const isOfPerson = ({ reason }: Conflict): boolean =>
   ['same', 'recent', 'ended_in_error', 'similar'].includes(reason)
 
 /** Nothing here can settle what a results file leaves open, so a person says whether it is ordered. */
-function applyExternalResult(witness: Witness, { becomes, reason }: Stop): Partial<Stop> {
+function applyExternalResult(witness: ExternalResult, { becomes, reason }: Conflict): Partial<Conflict> {
   if (witness.person === 'similar') return { becomes: 'held', reason: 'similar', shares: witness.shares }
   if (reason === 'other_service') return {}
   if (witness.person === 'unclear') return { becomes: 'held', reason: 'results_unclear' }
@@ -169,20 +169,20 @@ function applyExternalResult(witness: Witness, { becomes, reason }: Stop): Parti
 }
 
 /** The conflict that is shown, if there is one. */
-export function highestPrecedence(stops: readonly Stop[]): Stop | undefined {
-  let first: Stop | undefined
-  for (const stop of stops) if (first === undefined || precedes(stop, first)) first = stop
-  const more = stops.filter(({ reason }) => reason === first?.reason).length - 1
+export function highestPrecedence(conflicts: readonly Conflict[]): Conflict | undefined {
+  let first: Conflict | undefined
+  for (const stop of conflicts) if (first === undefined || precedes(stop, first)) first = stop
+  const more = conflicts.filter(({ reason }) => reason === first?.reason).length - 1
   return first && { ...first, more }
 }
 
-export function stopOf(
+export function findConflict(
   row: Compared,
   candidates: readonly Candidate[],
   allowed: Allowed,
   relations: KnownRelations,
-): Stop | undefined {
-  return highestPrecedence(stopsOf(row, candidates, allowed, relations))
+): Conflict | undefined {
+  return highestPrecedence(findConflicts(row, candidates, allowed, relations))
 }
 
 /** "Except whom the full name joins too". */
@@ -197,9 +197,9 @@ function sharesOnly(
   )
 }
 
-function precedes(one: Stop, other: Stop): boolean {
-  const rank = ({ reason }: Stop): number => reasonsToStop.indexOf(reason)
-  const state = ({ order }: Stop): number => (statesThatMatch as readonly string[]).indexOf(order.state)
+function precedes(one: Conflict, other: Conflict): boolean {
+  const rank = ({ reason }: Conflict): number => reasonsToStop.indexOf(reason)
+  const state = ({ order }: Conflict): number => (statesThatMatch as readonly string[]).indexOf(order.state)
   return (
     (rank(one) - rank(other) ||
       // Whoever is the most alike is shown: the one that may be the same person.
@@ -214,7 +214,7 @@ function compareWith(
   candidate: Candidate,
   allowed: Allowed,
   relations: KnownRelations,
-): Stop | undefined {
+): Conflict | undefined {
   const { order } = candidate
   if (order.batchId === row.batchId && order.row === row.row) return undefined
   const service = serviceRelation(row.baseUrl, order.baseUrl, (other) => relations.isSameService(other))
@@ -237,7 +237,7 @@ function same(
   service: 'one' | 'unsaid',
   allowed: Allowed,
   relations: KnownRelations,
-): Stop | undefined {
+): Conflict | undefined {
   if (service === 'unsaid') return held('other_service', order)
   const isOwn = order.batchId === row.batchId
   if (isPassable(order.state) && !isOwn) {
@@ -256,12 +256,12 @@ function similar(
   { order, sameEmail, isUncompared }: Candidate,
   allowed: Allowed,
   relations: KnownRelations,
-): Stop | undefined {
+): Conflict | undefined {
   const found =
     isUncompared === true || row.recipient === undefined || order.recipient === undefined
       ? // Somebody who was forgotten: the name is gone, so only a person can tell.
         ({ kind: 'similar', shares: [sameEmail === true ? 'email' : 'phone'] } as const)
-      : likeness(row.recipient, order.recipient)
+      : similarityOf(row.recipient, order.recipient)
   // A damaged fingerprint makes nobody new.
   if (found?.kind === 'same') return same(row, order, 'one', allowed, relations)
   if (found?.kind !== 'similar') return undefined
@@ -280,12 +280,13 @@ function similar(
   return allows ? undefined : held('similar', order, shares)
 }
 
-function held(reason: StopReason, order: Submission, shares: Shared[] = []): Stop {
+function held(reason: StopReason, order: Submission, shares: Shared[] = []): Conflict {
   return { becomes: 'held', reason, shares, order, more: 0 }
 }
 
 /** Whether a person who places a single order is asked, and the order goes where they say so. */
-export const mayBeAsked = ({ reason }: Stop): boolean => reason === 'similar' || reason === 'replaced_package'
+export const canBeConfirmed = ({ reason }: Conflict): boolean =>
+  reason === 'similar' || reason === 'replaced_package'
 
 /** Somebody who has the same phone and is another person, as a couple or an office has: mentioned, and nothing more. */
 export function phoneSharer(
@@ -299,7 +300,7 @@ export function phoneSharer(
       order.recipient !== undefined &&
       relations.joined.has(order.packageId) &&
       serviceOf(order.baseUrl) === serviceOf(baseUrl) &&
-      likeness(recipient, order.recipient)?.kind === 'phone',
+      similarityOf(recipient, order.recipient)?.kind === 'phone',
   )?.order
 }
 
@@ -325,21 +326,21 @@ export interface Shown {
 export function coveredBy(
   release: Release,
   row: Compared,
-  stops: readonly Stop[],
+  conflicts: readonly Conflict[],
   shown: Shown,
-): readonly Stop[] | undefined {
-  const isShown = ({ order }: Stop): boolean =>
+): readonly Conflict[] | undefined {
+  const isShown = ({ order }: Conflict): boolean =>
     release.kind !== 'rows' || (order.batchId === shown.batchId && order.row === shown.row)
-  const covered = stops.filter((stop) => covers(release, row, stop) && isShown(stop))
+  const covered = conflicts.filter((stop) => covers(release, row, stop) && isShown(stop))
   if (release.kind === 'rows' && release.rows.includes(row.row)) return covered
   // Nothing tells whether it was sent, so it is named or is one of all.
   const isAbout =
-    shown.heldFor === 'store_forgot' ? release.kind === 'all' : covered.length > 0 || stops.length === 0
+    shown.heldFor === 'store_forgot' ? release.kind === 'all' : covered.length > 0 || conflicts.length === 0
   return isAbout ? covered : undefined
 }
 
 /** Whether a release covers what stands in a row's way; the rest waits for something to be settled first. */
-function covers(release: Release, { row, recipient }: Compared, stop: Stop): boolean {
+function covers(release: Release, { row, recipient }: Compared, stop: Conflict): boolean {
   if (!releasable.includes(stop.reason)) return false
   if (release.kind === 'rows') return release.rows.includes(row)
   if (stop.reason !== 'similar') return false
@@ -364,17 +365,17 @@ export interface JoinedServices {
 /** What was said of services and packages, as it bears on an order of one package at one service. */
 export function relationsOf(
   { service, packageId }: { service: string; packageId: number },
-  said: readonly JoinedServices[],
+  relations: readonly JoinedServices[],
   packages: readonly JoinedPackage[],
 ): Pick<KnownRelations, 'joined' | 'predecessors' | 'isSameService'> {
   const isSameService = (other: string): boolean | undefined =>
     other === service ||
-    said.find(
+    relations.find(
       (each) =>
         (each.one === service && each.other === other) || (each.one === other && each.other === service),
     )?.same
   const pairs = packages.filter((each) => isSameService(each.service) === true)
-  const joined = joinedTo(
+  const joined = relatedPackages(
     packageId,
     pairs.flatMap((each) => (each.how === 'moved' ? [[each.packageId, each.successorId] as const] : [])),
   )
@@ -383,7 +384,10 @@ export function relationsOf(
 }
 
 /** Every package that pairs join to one, however long the chain; itself included. */
-export function joinedTo(packageId: number, pairs: readonly (readonly [number, number])[]): Set<number> {
+export function relatedPackages(
+  packageId: number,
+  pairs: readonly (readonly [number, number])[],
+): Set<number> {
   const joined = new Set([packageId])
   for (let size = 0; size !== joined.size;) {
     size = joined.size
@@ -407,6 +411,6 @@ export function serviceRelation(
   const service = serviceOf(other)
   if (serviceOf(one) === service) return 'one'
   if (isLoopbackUrl(one) || isLoopbackUrl(other)) return 'other'
-  const said = isSameService(service)
-  return said === undefined ? 'unsaid' : said ? 'one' : 'other'
+  const relations = isSameService(service)
+  return relations === undefined ? 'unsaid' : relations ? 'one' : 'other'
 }

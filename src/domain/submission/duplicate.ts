@@ -2,21 +2,21 @@ import { personWithEmail } from '../wording/shown-name.ts'
 import type { OrderInError } from '../../errors/base.ts'
 import { DuplicateError } from '../../errors/kinds.ts'
 import type { Shared } from './similarity.ts'
-import type { Stop, StopReason } from './conflicts.ts'
+import type { Conflict, StopReason } from './conflicts.ts'
 import type { Submission } from './submission.ts'
 import { localTime } from '../wording/local-time.ts'
 import { shellWord } from '../wording/shell-word.ts'
 import { isUnmatched } from './unmatched.ts'
-import { witnessPlace } from './external-results.ts'
+import { externalResultPosition } from './external-results.ts'
 
 /** Why an order to `baseUrl` is not made: what it matches, when that was ordered, and how to go on. */
-export function refusedOrder(stop: Stop, baseUrl: string): DuplicateError {
+export function refusedOrder(stop: Conflict, baseUrl: string): DuplicateError {
   const [message, hint] = sentences(stop, baseUrl)
-  return new DuplicateError(message, { hint, order: orderInTheWay(stop) })
+  return new DuplicateError(message, { hint, order: conflictingOrder(stop) })
 }
 
 /** What is matched, as scripts read it. */
-export function orderInTheWay({ order, reason, shares, witness }: Stop): OrderInError {
+export function conflictingOrder({ order, reason, shares, witness }: Conflict): OrderInError {
   const isExact =
     reason === 'same' ||
     reason === 'other_service' ||
@@ -31,11 +31,11 @@ export function orderInTheWay({ order, reason, shares, witness }: Stop): OrderIn
 }
 
 /** What stands in an order's way, as a sentence without its end. */
-export function stopMessage(stop: Stop): string {
+export function conflictMessage(stop: Conflict): string {
   return sentences(stop, stop.order.baseUrl)[0]
 }
 
-function sentences(stop: Stop, baseUrl: string): [message: string, hint: string] {
+function sentences(stop: Conflict, baseUrl: string): [message: string, hint: string] {
   const { order, reason, shares } = stop
   switch (reason) {
     case 'store_forgot':
@@ -55,7 +55,7 @@ function sentences(stop: Stop, baseUrl: string): [message: string, hint: string]
     case 'similar_unknown':
       return [
         `somebody similar may have been ordered: ${whatOf(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
-        `Nothing was sent. Settle that order first: ${settleCommand(order)}`,
+        `Nothing was sent. Settle that order first: ${reconcileCommand(order)}`,
       ]
     case 'other_service':
       return [
@@ -95,11 +95,11 @@ function sameSentences(match: Submission): [message: string, hint: string] {
   }
   return [
     `${what} was sent for ${who} on ${when} with an unknown outcome${match.state === 'dropped' ? ', and dropped' : ''}`,
-    settleHint(match, '--allow-duplicate does not override this. '),
+    reconcileHint(match, '--allow-duplicate does not override this. '),
   ]
 }
 
-function unmatchedSentences({ order, shares }: Stop): [message: string, hint: string] {
+function unmatchedSentences({ order, shares }: Conflict): [message: string, hint: string] {
   const flag = shares.length === 0 ? '--allow-duplicate' : '--allow-similar'
   return [
     `${unmatchedText(order.requestId, shares)}: package ${order.packageId}, on ${localTime(order.changedAt)}`,
@@ -109,8 +109,8 @@ function unmatchedSentences({ order, shares }: Stop): [message: string, hint: st
 
 /** Why a request that no row of the store ordered holds a row, as a clause. */
 export function unmatchedText(requestId: string | undefined, shares: readonly Shared[]): string {
-  const whom = shares.length === 0 ? 'this person' : `somebody with the same ${sharedText(shares)}`
-  return `request ${requestId}, which was not ordered with this store, is for ${whom}`
+  const person = shares.length === 0 ? 'this person' : `somebody with the same ${sharedText(shares)}`
+  return `request ${requestId}, which was not ordered with this store, is for ${person}`
 }
 
 const whatOf = (order: Submission): string =>
@@ -127,9 +127,9 @@ export function personOf({ recipient }: Pick<Submission, 'recipient'>): string {
 }
 
 /** What stands in a row's way, and why, in one clause. */
-export function stopText({ order, reason, shares, witness }: Stop): string {
+export function conflictText({ order, reason, shares, witness }: Conflict): string {
   if (reason === 'unmatched_request') return unmatchedText(order.requestId, shares)
-  return `${witness === undefined ? personOf(order) : witnessPlace(witness)} ${heldWords[reason]}`
+  return `${witness === undefined ? personOf(order) : externalResultPosition(witness)} ${heldWords[reason]}`
 }
 
 /** `e-mail and phone`. */
@@ -166,13 +166,13 @@ export function sameServiceHint(one: string, other: string): string {
 type Unsettled = Pick<Submission, 'batchId' | 'row' | 'state'>
 
 /** Proof is looked for first; of a dropped row a person decided without any. */
-function settleCommand({ batchId, row, state }: Unsettled): string {
+function reconcileCommand({ batchId, row, state }: Unsettled): string {
   return `refcheck batch reconcile ${batchId}${state === 'dropped' ? ` --row ${row}` : ''}`
 }
 
 /** What to do about an order whose outcome is unknown; `more` is said before the command. */
-export function settleHint(order: Unsettled & Pick<Submission, 'offeredId'>, more = ''): string {
+export function reconcileHint(order: Unsettled & Pick<Submission, 'offeredId'>, more = ''): string {
   const { offeredId } = order
   const named = offeredId === undefined ? '' : `The answer named request ${offeredId}. `
-  return `It may have been ordered, so it is not sent again. ${named}${more}Settle it with: ${settleCommand(order)}`
+  return `It may have been ordered, so it is not sent again. ${named}${more}Settle it with: ${reconcileCommand(order)}`
 }

@@ -10,7 +10,7 @@ import { personKey } from './identity.ts'
  * What a results file says of a row's person (ordering protocol, "Other witnesses"): orders that another store made, or one
  * that is lost.
  */
-export interface Witness {
+export interface ExternalResult {
   /** The results file, and the line in it. */
   file: string
   line: number
@@ -33,17 +33,17 @@ export interface Witness {
 export const resultsBatch = 'results'
 
 /** `rejected`, `invalid`, `cancelled` and `held` rows ordered nothing, so they say nothing. */
-export function saysSomething({ state }: Pick<Witness, 'state'>): boolean {
+export function isEvidence({ state }: Pick<ExternalResult, 'state'>): boolean {
   return !['rejected', 'invalid', 'cancelled', 'held'].includes(state)
 }
 
 /** Whether it names an order that was made, by its request. */
-export function namesOrder({ state, requestId }: Pick<Witness, 'state' | 'requestId'>): boolean {
+export function namesOrder({ state, requestId }: Pick<ExternalResult, 'state' | 'requestId'>): boolean {
   return requestId !== undefined && (state === 'accepted' || state === 'duplicate')
 }
 
 /** "Each account sees its own people and those of nobody's; without an account everybody is seen." */
-export function isSeen({ account }: Pick<Witness, 'account'>, by: string): boolean {
+export function isSeen({ account }: Pick<ExternalResult, 'account'>, by: string): boolean {
   return by === '' || account === '' || account === by
 }
 
@@ -52,30 +52,37 @@ export function isSeen({ account }: Pick<Witness, 'account'>, by: string): boole
  * order keeps its number as long as the same is said of it, so that a release covers what was shown and nothing newer.
  * Undefined where nothing changes.
  */
-export function heardAgain(
-  before: readonly Witness[],
+export function mergeExternalResults(
+  before: readonly ExternalResult[],
   files: ReadonlySet<string>,
-  now: readonly Witness[],
-): Witness[] | undefined {
+  now: readonly ExternalResult[],
+): ExternalResult[] | undefined {
   const left = [...now]
-  const kept = before.map((each): Witness => {
+  const stored = before.map((each): ExternalResult => {
     if (!files.has(each.file)) return each
-    const at = left.findIndex((other) => saysTheSame(each, other))
+    const at = left.findIndex((other) => isEqual(each, other))
     return left.splice(at, at < 0 ? 0 : 1)[0] ?? { ...each, state: 'cancelled' }
   })
-  const all = [...kept, ...left]
+  const all = [...stored, ...left]
   return JSON.stringify(all) === JSON.stringify(before) ? undefined : all
 }
 
-function saysTheSame(one: Witness, other: Witness): boolean {
-  const said = ({ file, state, requestId, packageId, baseUrl, account, person }: Witness): string =>
-    JSON.stringify([file, state, requestId, packageId, baseUrl, account, person])
-  return said(one) === said(other)
+function isEqual(one: ExternalResult, other: ExternalResult): boolean {
+  const fieldsOf = ({
+    file,
+    state,
+    requestId,
+    packageId,
+    baseUrl,
+    account,
+    person,
+  }: ExternalResult): string => JSON.stringify([file, state, requestId, packageId, baseUrl, account, person])
+  return fieldsOf(one) === fieldsOf(other)
 }
 
 /** The order that a witness tells of, as the store would have it; `number` counts the row's witnesses from 1. */
 export function witnessedOrder(
-  witness: Witness,
+  witness: ExternalResult,
   number: number,
   row: { baseUrl: string; packageId: number; addedAt: number },
 ): Submission {
@@ -105,7 +112,7 @@ export function witnessedOrder(
 }
 
 /** `line 3 of people.results.csv`. */
-export function witnessPlace({ file, line }: Pick<Witness, 'file' | 'line'>): string {
+export function externalResultPosition({ file, line }: Pick<ExternalResult, 'file' | 'line'>): string {
   return `line ${line} of ${file}`
 }
 

@@ -206,20 +206,20 @@ export function acceptedByEvidence(
 }
 
 /** The store failed at an outcome: this error is the only place left that tells it, and how to hand it back. */
-export function notRecorded({ attempt, outcome }: Tried, cause: unknown): IoError {
+export function notRecorded({ attempt, outcome }: AttemptOutcome, cause: unknown): IoError {
   const store = cause instanceof Error ? cause.message : 'the store failed'
-  const settle = `refcheck batch reconcile ${attempt.batchId} --row ${attempt.row}`
-  return new IoError(`${known(outcome)}, but this could not be recorded: ${store}`, {
+  const reconcile = `refcheck batch reconcile ${attempt.batchId} --row ${attempt.row}`
+  return new IoError(`${outcomeText(outcome)}, but this could not be recorded: ${store}`, {
     hint:
       outcome.kind === 'accepted'
-        ? `Do not send it again. When the store can be written, record it: ${settle} --request-id ${outcome.requestId}`
-        : `Note it; the order may show as unknown from now on. Do not send it again before that is settled: ${settle}`,
+        ? `Do not send it again. When the store can be written, record it: ${reconcile} --request-id ${outcome.requestId}`
+        : `Note it; the order may show as unknown from now on. Do not send it again before that is settled: ${reconcile}`,
     cause,
   })
 }
 
 /** What an outcome says of the order, as a clause. */
-export function known(outcome: Outcome): string {
+export function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'accepted':
       return `the order was accepted as request ${outcome.requestId}`
@@ -236,7 +236,7 @@ export function known(outcome: Outcome): string {
 /** "If more than 5 s have gone by since that commit (a suspended laptop), back to `pending`." */
 export const longestPauseMs = 5_000
 
-export interface Tried {
+export interface AttemptOutcome {
   attempt: Attempt
   outcome: Outcome
 }

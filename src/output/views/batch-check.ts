@@ -4,15 +4,15 @@ import {
   type BatchCheck,
   type ChangeKind,
   changeKind,
-  type KeptPlan,
+  type StoredPlan,
   type Plan,
 } from '../../domain/batch/plan.ts'
 import type { RowChange, RowProblem, UnlikelyValue } from '../../domain/batch/row.ts'
 import { answerInWords } from '../../domain/form/review.ts'
 import type { WindowStanding } from '../../domain/quota/book.ts'
-import type { Stop } from '../../domain/submission/conflicts.ts'
-import { heldWords, personOf, sharedText, stopText } from '../../domain/submission/duplicate.ts'
-import { witnessPlace } from '../../domain/submission/external-results.ts'
+import type { Conflict } from '../../domain/submission/conflicts.ts'
+import { heldWords, personOf, sharedText, conflictText } from '../../domain/submission/duplicate.ts'
+import { externalResultPosition } from '../../domain/submission/external-results.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
@@ -88,7 +88,7 @@ function asSimilar({ row, line, stop }: Plan['held'][number], plan: Plan): unkno
 }
 
 /** An earlier row of the file, or an order made before. */
-function likeOf({ requestId, batchId, row }: Stop['order'], plan: Plan): unknown {
+function likeOf({ requestId, batchId, row }: Conflict['order'], plan: Plan): unknown {
   return batchId === plan.batchId ? { row } : { request_id: requestId ?? null }
 }
 
@@ -137,7 +137,7 @@ function moreText(all: number, shown: number): string {
   return all > shown ? `\n  … and ${all - shown} more` : ''
 }
 
-function matchOf({ order, witness }: Stop, plan: Plan): unknown {
+function matchOf({ order, witness }: Conflict, plan: Plan): unknown {
   const { state, batchId, row, requestId } = order
   const request_id = requestId ?? null
   // The file is no batch yet.
@@ -194,7 +194,7 @@ function stoppedJson(plan: Plan): { stopped?: unknown[] } {
     { row, line, stop }: Plan['matches'][number],
     state: 'duplicate' | 'held',
     email: string | null,
-  ) => ({ row, line: line ?? null, state, email, reason: stopText(stop), matches: matchOf(stop, plan) })
+  ) => ({ row, line: line ?? null, state, email, reason: conflictText(stop), matches: matchOf(stop, plan) })
   const matched = new Set(plan.matches.map(({ row }) => row))
   const stopped = [
     ...plan.matches.map((each) => rowOf(each, 'duplicate', each.stop.order.recipient?.email ?? null)),
@@ -214,7 +214,7 @@ function stoppedJson(plan: Plan): { stopped?: unknown[] } {
 }
 
 /** The plan itself for a pipe, for a person how to keep it: what it comes to was told already. */
-export function keptPlanView(kept: KeptPlan, path: string | undefined): View {
+export function keptPlanView(kept: StoredPlan, path: string | undefined): View {
   return {
     json: kept,
     text: ({ columns }) => {
@@ -333,7 +333,7 @@ function heldLines(held: Plan['held']): string[] {
     stop.reason === 'similar'
       ? `the same ${sharedText(stop.shares)} as ${likeWhom(person, stop)}`
       : stop.reason === 'unmatched_request'
-        ? stopText(stop)
+        ? conflictText(stop)
         : heldWords[stop.reason],
   )
   const lines = [...groups].slice(0, mostPairs).map(([what, rows]) => {
@@ -351,16 +351,16 @@ function heldLines(held: Plan['held']): string[] {
 }
 
 /** Who has the same, and what: the e-mail stands with the person already. */
-function likeWhom(person: Plan['held'][number]['person'], { order, shares, witness }: Stop): string {
+function likeWhom(person: Plan['held'][number]['person'], { order, shares, witness }: Conflict): string {
   if (witness === undefined && order.recipient !== undefined && shares.includes('email'))
     return personOf(order)
-  const who = witness === undefined ? personOf(order) : witnessPlace(witness)
+  const who = witness === undefined ? personOf(order) : externalResultPosition(witness)
   return `${who}: ${shares.includes('email') ? person.email : person.phone}`
 }
 
-function whatMatches({ order, witness }: Stop): string {
+function whatMatches({ order, witness }: Conflict): string {
   const { requestId, state, batchId, row } = order
-  if (witness !== undefined) return `request ${requestId ?? ''} (${witnessPlace(witness)})`
+  if (witness !== undefined) return `request ${requestId ?? ''} (${externalResultPosition(witness)})`
   return requestId === undefined ? `row ${row} of batch ${batchId} (${state})` : `request ${requestId}`
 }
 

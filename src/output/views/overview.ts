@@ -1,5 +1,5 @@
 import { requestStatuses, terminalStatuses } from '../../contract/statuses.ts'
-import type { ListedBatch } from '../../domain/batch/standing.ts'
+import type { ListedBatch } from '../../domain/batch/batch-status.ts'
 import {
   type Attention,
   type AttentionGroup,

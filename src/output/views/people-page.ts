@@ -8,7 +8,7 @@ import {
   groupedAttention,
 } from '../../domain/overview/attention.ts'
 import { type PersonRow, statusCounts, timelineOf } from '../../domain/overview/people.ts'
-import type { PackageNames } from '../../domain/request/listing.ts'
+import type { PackageNames } from '../../domain/request/listed-request.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import type { Keep } from '../../domain/wording/kept-flags.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'

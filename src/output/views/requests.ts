@@ -1,7 +1,7 @@
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import { statusCounts } from '../../domain/overview/people.ts'
-import type { PrintedRequest } from '../../domain/request/listing.ts'
+import type { PrintedRequest } from '../../domain/request/listed-request.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { personName } from '../../domain/wording/shown-name.ts'

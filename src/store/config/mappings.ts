@@ -1,7 +1,7 @@
 import { redactArgument, requireNoApiKey } from '../../domain/wording/redact-argument.ts'
 import { join } from 'node:path'
 
-import { type KeptMapping, keptReading } from '../../domain/batch/columns.ts'
+import { type StoredMapping, storedReading } from '../../domain/batch/columns.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Paths } from '../../host/paths.ts'
 import { makeOwnFolders, readPrivate } from '../../disk/private-modes.ts'
@@ -10,8 +10,8 @@ import { writeWhole } from '../../disk/whole-file.ts'
 /** Mappings under names, a file each in the config folder's `mappings`. */
 export interface Mappings {
   /** Undefined where none has that name. Throws UsageError for what cannot be a name. */
-  get(name: string): Promise<KeptMapping | undefined>
-  put(name: string, mapping: KeptMapping): Promise<void>
+  get(name: string): Promise<StoredMapping | undefined>
+  put(name: string, mapping: StoredMapping): Promise<void>
 }
 
 const mostBytes = 1024 * 1024
@@ -40,9 +40,9 @@ function requireName(name: string): string {
   })
 }
 
-function parsed(text: string, name: string): KeptMapping {
+function parsed(text: string, name: string): StoredMapping {
   try {
-    const { map, ignore, reading } = JSON.parse(text) as Partial<KeptMapping>
+    const { map, ignore, reading } = JSON.parse(text) as Partial<StoredMapping>
     const columns = Object.entries(map ?? {})
     const isMapping =
       Array.isArray(ignore) &&
@@ -52,7 +52,7 @@ function parsed(text: string, name: string): KeptMapping {
       return {
         map: Object.assign(Object.create(null), map) as Record<string, string>,
         ignore,
-        reading: keptReading(reading),
+        reading: storedReading(reading),
       }
     }
   } catch {

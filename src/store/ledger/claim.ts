@@ -1,7 +1,7 @@
 import type { QuotaPlace } from '../../domain/quota/windows.ts'
 import type { Head, LogEntry, LogOutcome } from '../../domain/store/attempt-log.ts'
 import { type FenceFailure, fenceFailure } from '../../domain/store/rollback.ts'
-import { highestPrecedence, type Stop } from '../../domain/submission/conflicts.ts'
+import { highestPrecedence, type Conflict } from '../../domain/submission/conflicts.ts'
 import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { damagedStore } from './submission-rows.ts'
@@ -26,7 +26,7 @@ const leaseMs = 75_000
 export interface Begun {
   waitMs: number
   attempt: Attempt | undefined
-  stop: Stop | undefined
+  stop: Conflict | undefined
   /** The row that it is about, where that is another than was asked for. */
   row?: number | undefined
   /** Another runner has the row. */

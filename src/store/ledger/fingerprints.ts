@@ -1,5 +1,5 @@
 import type { Recipient } from '../../contract/request-body.ts'
-import type { Whom } from '../../domain/batch/reconciliation.ts'
+import type { PersonMatch } from '../../domain/batch/reconciliation.ts'
 import { personIdentities } from '../../domain/submission/identity.ts'
 import { IoError } from '../../errors/kinds.ts'
 import { type Engine, metaBytes, metaText, type Work } from './engine.ts'
@@ -102,7 +102,7 @@ export function printsOf({ personPrint, emailPrint, phonePrint }: StoredPrints):
 }
 
 /** Whom a row was for against a person, as far as the fingerprints tell. */
-export function whomByPrints(prints: PersonPrints | undefined, person: PersonPrints): Whom {
+export function whomByPrints(prints: PersonPrints | undefined, person: PersonPrints): PersonMatch {
   if (prints === undefined) return 'unknown'
   if (prints.personPrint === person.personPrint) return 'same'
   const shares = prints.emailPrint === person.emailPrint || prints.phonePrint === person.phonePrint

@@ -1,5 +1,5 @@
 import { fileIdentity } from '../../domain/batch/new-row.ts'
-import { type StopGroup, type Stops, stopsIn } from '../../domain/batch/verdict.ts'
+import { type StopGroup, type ConflictCounts, stopsIn } from '../../domain/batch/verdict.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
 import {
   type StopReason,
@@ -8,7 +8,7 @@ import {
   type JoinedPackage,
 } from '../../domain/submission/conflicts.ts'
 import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
-import { heardAgain, type Witness } from '../../domain/submission/external-results.ts'
+import { mergeExternalResults, type ExternalResult } from '../../domain/submission/external-results.ts'
 import { all, get, run, type Work } from './engine.ts'
 import { KeyedPart, sha256 } from './fingerprints.ts'
 import { Matching, matchingStatements, selectJoinedPackages, witnessesOf } from './matching.ts'
@@ -124,7 +124,7 @@ export class HeldRows extends KeyedPart {
    */
   async hear(
     batchId: string,
-    rows: ReadonlyMap<number, readonly Witness[]>,
+    rows: ReadonlyMap<number, readonly ExternalResult[]>,
     files: ReadonlySet<string>,
     at: number,
   ): Promise<void> {
@@ -135,7 +135,7 @@ export class HeldRows extends KeyedPart {
       )
       for (const { row, state, witnesses } of waiting) {
         if (witnesses === ignoredResults) continue
-        const heard = heardAgain(witnessesOf(witnesses) ?? [], files, rows.get(row) ?? [])
+        const heard = mergeExternalResults(witnessesOf(witnesses) ?? [], files, rows.get(row) ?? [])
         if (heard === undefined) continue
         yield* run(updateResults, { batchId, row, witnesses: JSON.stringify(heard) })
         if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
@@ -144,7 +144,7 @@ export class HeldRows extends KeyedPart {
   }
 
   /** The conflicts of a batch's rows now. */
-  async stops(batchId: string): Promise<Stops> {
+  async stops(batchId: string): Promise<ConflictCounts> {
     const { selectConflicts } = matchingStatements(this.engine.dialect)
     return stopsIn(await this.engine.run(all<StopGroup>(selectConflicts, { batchId })), batchId)
   }

@@ -30,7 +30,7 @@ import type {
   Submission,
   SubmissionFilter,
 } from '../../domain/submission/submission.ts'
-import type { Stop } from '../../domain/submission/conflicts.ts'
+import type { Conflict } from '../../domain/submission/conflicts.ts'
 import { type AddGuard, allowedBy, findConflictOfNew, Matching } from './matching.ts'
 import {
   type Change,
@@ -40,7 +40,7 @@ import {
   type SubmissionState,
 } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request-body.ts'
-import type { Whom } from '../../domain/batch/reconciliation.ts'
+import type { PersonMatch } from '../../domain/batch/reconciliation.ts'
 import type { QuotaPlace } from '../../domain/quota/windows.ts'
 import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
@@ -259,7 +259,7 @@ export class EngineLedger {
    * Adds a batch with its rows, `pending`, unless an order conflicts with one of them: then nothing is added and that is
    * returned (domain/submission/conflicts). Comparing and insertion are one step for all processes.
    */
-  async add(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined> {
+  async add(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
     refuseForgetting(this.location, batch.baseUrl)
     const lock = { account: batch.account ?? '' }
     const { lockBatch } = ledgerStatements(this.#engine.dialect)
@@ -274,7 +274,7 @@ export class EngineLedger {
   }
 
   /** What would conflict with `add`, with nothing added. */
-  async look(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined> {
+  async look(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
     return this.#engine.snapshot(() => findConflictOfNew(this.#matching(), batch, guard))
   }
 
@@ -388,7 +388,7 @@ export class EngineLedger {
   }
 
   /** Whom a row was for against a person, by its fingerprints alone: of one whose name is gone. */
-  async whom({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, person: Recipient): Promise<Whom> {
+  async whom({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, person: Recipient): Promise<PersonMatch> {
     const stored = await this.#engine.run(get<StoredPrints>(selectPrints, { batchId, row }))
     return whomByPrints(stored && printsOf(stored), personPrints(this.#key.fingerprint, person))
   }
@@ -529,7 +529,7 @@ export class EngineLedger {
     return new Matching(this.#key, this.#engine.dialect)
   }
 
-  *#addUnlessConflict(batch: NewBatch, guard: AddGuard): Work<{ stop: Stop | undefined }> {
+  *#addUnlessConflict(batch: NewBatch, guard: AddGuard): Work<{ stop: Conflict | undefined }> {
     const matching = this.#matching()
     const stop = yield* findConflictOfNew(matching, batch, guard)
     if (stop !== undefined) return { stop }

@@ -15,15 +15,15 @@ import {
   type KnownRelations,
   releasable,
   statesThatMatch,
-  type Stop,
-  stopsOf,
+  type Conflict,
+  findConflicts,
   type JoinedPackage,
   type JoinedServices,
   relationsOf,
 } from '../../domain/submission/conflicts.ts'
 import { type SubmissionState, refuseImpossible } from '../../domain/submission/states.ts'
 import { type ComparingBudget, maxComparing, PhoneSharers } from '../../domain/submission/similarity.ts'
-import { resultsBatch, type Witness } from '../../domain/submission/external-results.ts'
+import { resultsBatch, type ExternalResult } from '../../domain/submission/external-results.ts'
 import {
   damagedStore,
   recipientOf,
@@ -66,7 +66,7 @@ export function* findConflictOfNew(
   matching: Matching,
   batch: NewBatch,
   guard: AddGuard,
-): Work<Stop | undefined> {
+): Work<Conflict | undefined> {
   for (const row of newToCompare(batch, guard)) {
     const stop = notShown(yield* matching.findConflicts(row), guard)
     if (stop !== undefined) return stop
@@ -74,7 +74,7 @@ export function* findConflictOfNew(
   return undefined
 }
 
-function notShown(stops: readonly Stop[], { shown = [] }: AddGuard): Stop | undefined {
+function notShown(stops: readonly Conflict[], { shown = [] }: AddGuard): Conflict | undefined {
   const wasShown = (order: RowVersion): boolean =>
     shown.some((each) => each.batchId === order.batchId && each.row === order.row)
   return highestPrecedence(
@@ -140,7 +140,7 @@ export function storedRowOf(selected: unknown): StoredRow | undefined {
 }
 
 /** What stands in a row's way, as its columns have it. */
-export function matchFields({ order, becomes, reason, shares }: Stop) {
+export function matchFields({ order, becomes, reason, shares }: Conflict) {
   return {
     matchesBatch: order.batchId,
     matchesRow: order.row,
@@ -150,8 +150,8 @@ export function matchFields({ order, becomes, reason, shares }: Stop) {
 }
 
 /** As the column has them; undefined where there are none. */
-export function witnessesOf(text: string | undefined): Witness[] | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as Witness[])
+export function witnessesOf(text: string | undefined): ExternalResult[] | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as ExternalResult[])
 }
 
 const printColumns = ['person_print', 'email_print', 'phone_print']
@@ -310,23 +310,23 @@ export class Matching {
     return storedRowOf(yield* get(this.#statements.lockNext, { batchId }))
   }
 
-  *findConflict(row: ToCompare): Work<Stop | undefined> {
+  *findConflict(row: ToCompare): Work<Conflict | undefined> {
     return highestPrecedence(yield* this.findConflicts(row))
   }
 
   /** All of its conflicts, in no order. Throws where a row is damaged. */
-  *findConflicts(row: ToCompare): Work<Stop[]> {
+  *findConflicts(row: ToCompare): Work<Conflict[]> {
     const { damaged, stops } = yield* this.findConflictsOrDamage(row)
     if (damaged !== undefined) throw damagedStore(this.#key.location, damaged)
     return stops
   }
 
   /** The same, or a row (this one, or one of the same e-mail) whose fingerprints are not its person's, who would be new. */
-  *findConflictsOrDamage(row: ToCompare): Work<{ damaged?: Key | undefined; stops: Stop[] }> {
+  *findConflictsOrDamage(row: ToCompare): Work<{ damaged?: Key | undefined; stops: Conflict[] }> {
     const { damaged, candidates } = yield* this.#findCandidates(row)
     if (damaged !== undefined) return { damaged, stops: [] }
     if (candidates.length === 0 && (row.witnesses ?? []).length === 0) return { stops: [] }
-    return { stops: stopsOf(row, candidates, row.allowed, yield* this.#readRelationsOfRow(row)) }
+    return { stops: findConflicts(row, candidates, row.allowed, yield* this.#readRelationsOfRow(row)) }
   }
 
   *#readRelationsOfRow({ baseUrl, packageId, batchId, row }: ToCompare): Work<KnownRelations> {
@@ -362,7 +362,7 @@ export class Matching {
   }
 
   /** Records a row's conflict; whether the row changed. */
-  *recordConflict(key: Key, from: ComparedAgain | 'pending', stop: Stop, at: number): Work<boolean> {
+  *recordConflict(key: Key, from: ComparedAgain | 'pending', stop: Conflict, at: number): Work<boolean> {
     if (from !== stop.becomes) {
       refuseImpossible(from, stop.becomes, from === 'rejected' ? 'retry' : 'comparing')
     }

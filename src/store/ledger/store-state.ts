@@ -2,7 +2,7 @@ import type { Head, LogEntry, LogHeader, RegisteredLog } from '../../domain/stor
 import { type Closing, type LogReport, mergeRegisters } from '../../domain/store/closing.ts'
 import { changeOfEpoch, type Epoch, type StoreFacts } from '../../domain/store/rollback.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { joinedTo } from '../../domain/submission/conflicts.ts'
+import { relatedPackages } from '../../domain/submission/conflicts.ts'
 import { ensureAccount } from './accounts.ts'
 import { all, type Dialect, get, metaText, perDialect, run, setMeta, type Work } from './engine.ts'
 import { storeIdName } from './fingerprints.ts'
@@ -242,7 +242,7 @@ export function joinedPackages(
   if (moved === undefined) return []
   const pairs = moved.split(',').map((pair) => pair.split(' '))
   const ofService = pairs.filter(([service]) => service === serviceOf(baseUrl))
-  const joined = joinedTo(
+  const joined = relatedPackages(
     packageId,
     ofService.map(([, one, other]) => [Number(one), Number(other)]),
   )

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 
-import type { PackageNames as NamesOfUsers, ServiceUser } from '../../domain/request/listing.ts'
+import type { PackageNames as NamesOfUsers, ServiceUser } from '../../domain/request/listed-request.ts'
 import type { Package } from '../../contract/package.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'

@@ -5,7 +5,7 @@ import {
   orderFile,
   type OrderFileEnd,
   type OrderFileServices,
-  type OrderFileTalk,
+  type OrderFilePrompts,
 } from '../batch/order-file.ts'
 import { type CarriedOut, startBatch, type StartServices } from '../batch/start.ts'
 import { type Approval, claimPlan } from './find-plan.ts'
@@ -13,7 +13,7 @@ import { type Approval, claimPlan } from './find-plan.ts'
 export interface ApproveFileOptions {
   planning: OrderFileServices
   /** Who is shown what; `confirm` throws where the person does not want these orders. */
-  talk: OrderFileTalk
+  talk: OrderFilePrompts
   /** What sending needs, made once a person has said yes. */
   sending: () => Promise<StartServices>
 }
@@ -31,7 +31,7 @@ export async function approveFile(
   { planning, talk, sending }: ApproveFileOptions,
 ): Promise<ApprovedFile> {
   let used: UsedPlan | undefined
-  const claiming: OrderFileTalk = {
+  const claiming: OrderFilePrompts = {
     ...talk,
     async confirm(about) {
       await talk.confirm(about)
@@ -41,7 +41,7 @@ export async function approveFile(
   const end = await orderFile(planning, claiming, file, {
     columns,
     allowances,
-    isReadingSaid: true,
+    isReadingChosen: true,
     skipInvalid: undefined,
     isDryRun: false,
     results: undefined,

@@ -1,9 +1,9 @@
 import type { OrderPlan } from '../../domain/approval/order-plan.ts'
 import { parseBodyFile } from '../../domain/form/body-file.ts'
 import { refusedOrder } from '../../domain/submission/duplicate.ts'
-import { mayBeAsked } from '../../domain/submission/conflicts.ts'
+import { canBeConfirmed } from '../../domain/submission/conflicts.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import { type PlacedOrder, type PlaceOptions, placeOrder } from '../request/place-order.ts'
+import { type PlacedOrder, type PlaceOptions, placeOrder } from '../request/order-and-wait.ts'
 import { prepareOrder, type PrepareOptions } from '../request/prepare-order.ts'
 import type { SimilarQuestion } from '../request/create.ts'
 import { type Approval, claimPlan } from './find-plan.ts'
@@ -51,6 +51,6 @@ async function doubtOf(
   baseUrl: string,
 ): Promise<string | undefined> {
   const stop = await similar.look(body)
-  if (stop !== undefined && !mayBeAsked(stop)) throw refusedOrder(stop, baseUrl)
+  if (stop !== undefined && !canBeConfirmed(stop)) throw refusedOrder(stop, baseUrl)
   return similar.doubt(body)
 }

@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import { heldElsewhere } from '../../domain/batch/standing.ts'
+import { heldElsewhere } from '../../domain/batch/batch-status.ts'
 import { heldWords, sameServiceHint } from '../../domain/submission/duplicate.ts'
 import { releasable, type StopReason, type Release } from '../../domain/submission/conflicts.ts'
 import { UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
@@ -11,13 +11,13 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import { loadSchema, type SchemaServices } from '../form/load-schema.ts'
 
 /** Nothing is changed while another process has the batch. */
-async function withHold<T>(batches: Batches, batch: Batch, change: () => Promise<T>): Promise<T> {
-  const hold = await batches.hold(batch.id)
-  if (hold === undefined) throw heldElsewhere(await batches.find(batch.id))
+async function withLock<T>(batches: Batches, batch: Batch, change: () => Promise<T>): Promise<T> {
+  const lock = await batches.hold(batch.id)
+  if (lock === undefined) throw heldElsewhere(await batches.find(batch.id))
   try {
     return await change()
   } finally {
-    await hold.release()
+    await lock.release()
   }
 }
 
@@ -28,7 +28,7 @@ export async function releaseRows(
   release: Release,
   by: string,
 ): Promise<Released> {
-  return withHold(batches, batch, async () => {
+  return withLock(batches, batch, async () => {
     const released = await waiting.release(batch.id, release, { at: clock.now(), by })
     if (release.kind === 'rows') await requireAll(batches, batch, release.rows, released)
     return released
@@ -59,12 +59,12 @@ async function requireAll(
   const row = await findRow(batches, batchId, first)
   const other = row?.matches && (await batches.find(row.matches.batchId))
   throw new UsageError(`row ${first} cannot be released: it ${heldWords[why]}${rest}`, {
-    hint: other === undefined ? undefined : firstSettle(why, batch, other),
+    hint: other === undefined ? undefined : reconcileFirst(why, batch, other),
   })
 }
 
 /** What has to be settled or said of the order in the way before the row can go. */
-function firstSettle(why: StopReason, { baseUrl }: Batch, other: Batch): string {
+function reconcileFirst(why: StopReason, { baseUrl }: Batch, other: Batch): string {
   return why === 'other_service'
     ? sameServiceHint(other.baseUrl, baseUrl)
     : `Settle that order first: refcheck batch reconcile ${other.id}`
@@ -76,7 +76,7 @@ export async function retryBatch(
   batch: Batch,
   rows: readonly number[] | undefined,
 ): Promise<number> {
-  return withHold(batches, batch, async () => {
+  return withLock(batches, batch, async () => {
     for (const row of rows ?? []) await requireRejected(batches, batch.id, row)
     return batches.requeue(batch.id, clock.now(), rows)
   })
@@ -106,7 +106,7 @@ export async function cancelBatch(
   rows?: readonly number[],
 ): Promise<number> {
   const reason = 'cancelled before it was sent'
-  return withHold(batches, batch, async () => {
+  return withLock(batches, batch, async () => {
     if (rows === undefined) return batches.cancelWaiting(batch.id, clock.now(), reason)
     for (const row of rows) {
       if (await waiting.cancelRow(batch.id, row, clock.now(), reason)) continue
@@ -148,7 +148,7 @@ export async function moveBatch(
   }
   await requireActive(parts, packageId)
   const schema = await loadSchema(packageId, { ...parts, refresh: true })
-  return withHold(batches, batch, async () => {
+  return withLock(batches, batch, async () => {
     const rows: Movable[] = []
     const invalid: InvalidRow[] = []
     for (const row of await waiting.movable(batch.id)) {

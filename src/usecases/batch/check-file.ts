@@ -2,7 +2,7 @@ import { packageIdIn } from '../../domain/batch/cell-value.ts'
 import {
   checkFlags,
   matchColumns,
-  settledColumns,
+  resolveColumns,
   type UnknownColumn,
   type Mapping,
   merged,
@@ -12,7 +12,7 @@ import {
 } from '../../domain/batch/columns.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import { ForbiddenError, NotFoundError, UsageError, InvalidInputError } from '../../errors/kinds.ts'
-import { Doubts } from '../../domain/batch/doubts.ts'
+import { Ambiguities } from '../../domain/batch/ambiguities.ts'
 import type { PhoneRepair } from '../../domain/form/national-phone.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { rowReader, type RowReading } from '../../domain/batch/row.ts'
@@ -52,25 +52,32 @@ export interface ReadableBatch {
   /** What becomes of a row of the sheet. */
   read: (row: SheetRow) => RowReading
   /** Collects what is seen otherwise than it is read, for one reading of all rows. */
-  doubts: () => Doubts
+  ambiguities: () => Ambiguities
 }
 
 /** Understands a file's columns. Throws where one of them is not known, twice there, or missing. */
 export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise<ReadableBatch> {
   const typed = { map: readMapFlags(options.map, sheet.columns), ignore: options.ignore }
-  const said = merged(options.kept, typed)
-  const schemas = await loadedSchemas(sheet, said, options)
+  const chosen = merged(options.kept, typed)
+  const schemas = await loadedSchemas(sheet, chosen, options)
   const list = [...schemas.values()]
   checkFlags(sheet.columns, list, typed)
-  const match = matchColumns(sheet.columns, list, said)
+  const match = matchColumns(sheet.columns, list, chosen)
   const answers = await agreed(match.unknown, options.prompter)
-  const mapping = merged(said, answers)
+  const mapping = merged(chosen, answers)
   if (Object.keys(answers.map).length > 0) await options.onAgreed?.(mapping)
   const { packageId, repair, hidden, accepted = [] } = options
-  const targets = settledColumns(sheet, matchColumns(sheet.columns, list, mapping), list, hidden)
+  const targets = resolveColumns(sheet, matchColumns(sheet.columns, list, mapping), list, hidden)
   const headers = sheet.columns
   const read = rowReader({ headers, targets, schemas, packageId, repair, accepted: new Set(accepted) })
-  return { sheet, targets, schemas, mapping, read, doubts: () => new Doubts({ headers, targets, hidden }) }
+  return {
+    sheet,
+    targets,
+    schemas,
+    mapping,
+    read,
+    ambiguities: () => new Ambiguities({ headers, targets, hidden }),
+  }
 }
 
 /** Asks about each header that nearly fits. Nothing is taken without a yes. */
@@ -117,15 +124,15 @@ async function loadedSchemas(
   return schemas
 }
 
-const mostPackages = 50
+const maxPackages = 50
 
 async function packageIds(sheet: Sheet, column: number): Promise<Set<number>> {
   const ids = new Set<number>()
   for await (const { cells } of sheet.rows()) {
     const id = packageIdIn(cells[column] ?? '')
     if (typeof id === 'number') ids.add(id)
-    if (ids.size > mostPackages) {
-      throw new UsageError(`${sheet.name}: it has more than ${String(mostPackages)} packages`, {
+    if (ids.size > maxPackages) {
+      throw new UsageError(`${sheet.name}: it has more than ${String(maxPackages)} packages`, {
         hint: 'Check that package_id is the right column. If it is, split the file.',
       })
     }
@@ -156,12 +163,12 @@ export async function checkBatch(
   }
   const duplicates = new Duplicates()
   const doubters = new Map([...orders.schemas].map(([id, schema]) => [id, doubter(schema, today)]))
-  const doubts = orders.doubts()
+  const ambiguities = orders.ambiguities()
   let ordinal = -1
   for await (const rows of orders.sheet.parts()) {
     for (const row of rows) {
       ordinal += 1
-      if (doubts.leavesOut(row)) {
+      if (ambiguities.leavesOut(row)) {
         check.leftOut += 1
         continue
       }
@@ -172,11 +179,11 @@ export async function checkBatch(
       onRow?.(reading, ordinal)
     }
   }
-  const { firstBytes, samples } = doubts
+  const { firstBytes, samples } = ambiguities
   if (firstBytes !== undefined) {
     throw await orders.sheet.undecided(`"${firstBytes.column}" on line ${String(firstBytes.line)}`, samples)
   }
-  const refusal = doubts.refusal({
+  const refusal = ambiguities.refusal({
     name: orders.sheet.name,
     headerLine: orders.sheet.headerLine,
     merged: orders.sheet.merged(),

@@ -17,9 +17,13 @@ import { type BatchFile, packageFor, readOrders, openBatchFile } from './read-fi
 import { packageGone, linkedPackages } from './packages.ts'
 import type { FilePlace } from '../services.ts'
 import type { Allowances, ReadingServices } from './ports.ts'
-import { claimedResults, noteLeftOut, noteLostLook, resultsPlace } from './results-file.ts'
+import { claimedResults, noteLeftOut, noteLostLook, resultsPath } from './results-file.ts'
 import { findToRun, leftToOrder } from './read-batch.ts'
-import { hearAgain, openWitnesses, type WitnessServices } from './witnesses.ts'
+import {
+  updateExternalResults,
+  openExternalResults,
+  type ExternalResultServices,
+} from './external-results.ts'
 import { choicesOf } from '../../domain/batch/file-command.ts'
 import type { FileReading, PackedRows } from '../../domain/batch/new-row.ts'
 import type { Package } from '../../contract/package.ts'
@@ -30,7 +34,7 @@ import type { ReadableBatch } from './check-file.ts'
 export interface OrderFileServices
   extends
     ReadingServices,
-    WitnessServices,
+    ExternalResultServices,
     Pick<
       Services,
       'api' | 'clock' | 'random' | 'account' | 'batches' | 'ledger' | 'waiting' | 'governor' | 'files'
@@ -39,7 +43,7 @@ export interface OrderFileServices
 }
 
 /** Who is shown what before anything is sent. */
-export interface OrderFileTalk {
+export interface OrderFilePrompts {
   /** The file is a batch already, which goes on. */
   onKnown: (batch: Batch) => void
   onPlan: (plan: Plan) => void
@@ -50,7 +54,7 @@ export interface OrderFileTalk {
 interface OrderFileChoices {
   columns: ColumnChoices
   /** Whether somebody said now how the file is to be read: one that was read otherwise is another batch. */
-  isReadingSaid: boolean
+  isReadingChosen: boolean
   allowances: Allowances
   /** Whether invalid rows are left out; undefined where they cannot be. */
   skipInvalid: boolean | undefined
@@ -69,7 +73,7 @@ export type OrderFileEnd =
 /** Takes a file in as a batch to be run, or finds the batch that it is already; sends nothing. */
 export async function orderFile(
   ports: OrderFileServices,
-  talk: OrderFileTalk,
+  prompts: OrderFilePrompts,
   file: BatchFile,
   choices: OrderFileChoices,
 ): Promise<OrderFileEnd> {
@@ -77,13 +81,15 @@ export async function orderFile(
   const packageId = await packageFor(ports, file, columns)
   // Asked once, should the file have to be read again.
   columns.packageId = packageId
-  const goOn = (known: Batch): Promise<OrderFileEnd> => goOnWith(ports, talk, known, { file, choices })
+  const goOn = (known: Batch): Promise<OrderFileEnd> => goOnWith(ports, prompts, known, { file, choices })
   const found = await findKnown(ports, file, packageId)
   const known =
-    found !== undefined && choices.isReadingSaid ? await findReadAsChosen(ports, file, columns, found) : found
+    found !== undefined && choices.isReadingChosen
+      ? await findReadAsChosen(ports, file, columns, found)
+      : found
   if (known !== undefined && known !== 'another') return goOn(known)
   const orders = await readOrders(ports, file, columns, packageId)
-  const resultsFile = await resultsPlace(ports, file, choices.results)
+  const resultsFile = await resultsPath(ports, file, choices.results)
   const planned = await planBatch(ports, file, orders, {
     choices: columns,
     allowances,
@@ -102,19 +108,19 @@ export async function orderFile(
       : await packageGone(ports, planned.packages, packageIds))
   if (failure !== undefined || isDryRun) return { kind: 'unstarted', plan, packageId, failure }
   await requireOpenStore(ports, planned.batch)
-  talk.onPlan(plan)
+  prompts.onPlan(plan)
   if (resultsFile !== undefined) {
     noteLostLook(ports, resultsFile, file.sheet)
     noteLeftOut(ports, resultsFile, plan.check)
   }
-  if (plan.counts.pending > 0) await talk.confirm(aboutToOrder(plan))
+  if (plan.counts.pending > 0) await prompts.confirm(aboutToOrder(plan))
   return takenIn(ports, file, choices.results, planned, goOn)
 }
 
 /** A store that orders nothing says so before anybody reads a plan. */
 async function requireOpenStore({ batches }: OrderFileServices, { id }: Pick<Batch, 'id'>): Promise<void> {
-  const hold = await batches.hold(id)
-  await hold?.release()
+  const lock = await batches.hold(id)
+  await lock?.release()
 }
 
 /** Another process may have taken the same file in while this one looked at it. */
@@ -134,12 +140,12 @@ async function takenIn(
 
 async function goOnWith(
   ports: OrderFileServices,
-  talk: OrderFileTalk,
+  prompts: OrderFilePrompts,
   found: Batch,
   { file, choices }: { file: BatchFile; choices: OrderFileChoices },
 ): Promise<OrderFileEnd> {
   // A dry run hears and compares too: it would name rows that a run does not send.
-  if (!choices.allowances.ignoreResults) await hearAgain(ports, ports.files, found, file)
+  if (!choices.allowances.ignoreResults) await updateExternalResults(ports, ports.files, found, file)
   else if (!choices.isDryRun) await ports.waiting.ignoreResults(found.id)
   if (!choices.isDryRun) {
     try {
@@ -151,17 +157,17 @@ async function goOnWith(
     }
   }
   const known = await findToRun(ports, found.id)
-  talk.onKnown(known)
+  prompts.onKnown(known)
   if (choices.isDryRun) return { kind: 'known', batch: known }
   const { pending } = known.counts
-  if (pending > 0) await talk.confirm(await leftToOrder(ports, known))
+  if (pending > 0) await prompts.confirm(await leftToOrder(ports, known))
   const { results, allowances } = choices
   if (allowances.allowDuplicate && !known.allowDuplicate && known.counts.duplicate > 0) {
     ports.onNotice({ name: 'duplicates-too-late', batchId: known.id })
   }
   if (results !== undefined) {
-    const place = await resultsPlace(ports, file, results, known.resultsFile)
-    if (place !== undefined) await ports.batches.recordResultsFile(known.id, place)
+    const path = await resultsPath(ports, file, results, known.resultsFile)
+    if (path !== undefined) await ports.batches.recordResultsFile(known.id, path)
   }
   return { kind: 'taken-in', batchId: known.id, isPlanned: false }
 }
@@ -207,7 +213,7 @@ export interface ToOrder {
  * to be run.
  */
 export async function appliedPlan(
-  place: FilePlace,
+  path: FilePlace,
   { baseUrl }: { baseUrl: string },
   { text, name, again }: { text: string; name: string; again?: string | undefined },
   now: Allowances,
@@ -219,7 +225,7 @@ export async function appliedPlan(
     })
   }
   const columns = choicesOf(plan.reading, plan.package_id)
-  const file = await openBatchFile(place, plan.file, columns)
+  const file = await openBatchFile(path, plan.file, columns)
   const allowed = allowedBy(plan)
   requireUnchanged(plan, file.sha256, again ?? planAgain(plan, name))
   return {
@@ -270,13 +276,13 @@ export async function planBatch(
   const { clock, random, batches, governor, account } = ports
   const { baseUrl, userEmail } = ports.api
   const { ignoreResults } = allowances
-  const witnesses = ignoreResults ? undefined : await openWitnesses(ports, ports.files, file)
+  const externalResults = ignoreResults ? undefined : await openExternalResults(ports, ports.files, file)
   const rows = new PackedRows({ ignoresResults: ignoreResults })
   const check = await checkBatch(orders, localDay(clock.now()), (row, ordinal) => {
     rows.push(newRow(row))
-    witnesses?.collect(row, ordinal)
+    externalResults?.collect(row, ordinal)
   })
-  await witnesses?.attach(rows)
+  await externalResults?.attach(rows)
   const reading = readingOf(choices, orders.mapping)
   const batch: NewFileBatch = {
     id: random.uuid(),

@@ -1,6 +1,6 @@
 import type { Services } from '../services.ts'
 import type { Package } from '../../contract/package.ts'
-import { successions, likelySuccessor, schemaChanges } from '../../domain/batch/succession.ts'
+import { successions, likelySuccessor, schemaChanges } from '../../domain/batch/package-replacement.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { type SchemaServices, loadSchema } from '../form/load-schema.ts'
 import { NotFoundError, IncompleteError } from '../../errors/kinds.ts'

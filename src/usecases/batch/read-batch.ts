@@ -7,8 +7,8 @@ import {
   listedRow,
   type StoppedRow,
   stoppedRow,
-} from '../../domain/batch/standing.ts'
-import { type AboutToOrder, mostNamed } from '../../domain/submission/confirmation.ts'
+} from '../../domain/batch/batch-status.ts'
+import { type AboutToOrder, maxNamed } from '../../domain/submission/confirmation.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
@@ -28,8 +28,8 @@ export async function findBatch({ batches, ledger, clock }: BatchServices, id: s
   const batch = await batches.find(id)
   if (batch !== undefined) return batch
   if (!isWholeId(id)) {
-    const alike = (await batches.list({ singles: true })).filter((each) => each.id.startsWith(id))
-    const candidates = alike.map(
+    const similar = (await batches.list({ singles: true })).filter((each) => each.id.startsWith(id))
+    const candidates = similar.map(
       ({ id: own, name, addedAt }) => [own, `${name}, ${localDay(addedAt)}`] as const,
     )
     if (candidates.length > 1) throw new UsageError(...ambiguousStart('batch', id, candidates))
@@ -61,7 +61,7 @@ export async function leftToOrder(
   { id, packageId, counts }: Pick<Batch, 'id' | 'packageId' | 'counts'>,
 ): Promise<AboutToOrder> {
   const people: (Recipient | undefined)[] = []
-  for await (const row of batches.rows(id, { states: ['pending'], limit: mostNamed + 1 }))
+  for await (const row of batches.rows(id, { states: ['pending'], limit: maxNamed + 1 }))
     people.push(row.recipient)
   return { package: packageId === undefined ? undefined : { id: packageId }, count: counts.pending, people }
 }

@@ -6,7 +6,7 @@ import type { Sheet } from '../../sheets/sheet.ts'
 import type { SheetSource } from '../../sheets/source.ts'
 import type { FilePlace } from '../services.ts'
 import type { ReadingServices } from './ports.ts'
-import type { ColumnChoices, KeptMapping, KeptReading, Mapping } from '../../domain/batch/columns.ts'
+import type { ColumnChoices, StoredMapping, StoredReading, Mapping } from '../../domain/batch/columns.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { ReadableBatch } from './check-file.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -58,7 +58,7 @@ async function digest(source: SheetSource): Promise<string> {
 }
 
 /** Choices of which it was said that they are kept. */
-const told = new WeakSet<ColumnChoices>()
+const reported = new WeakSet<ColumnChoices>()
 
 /** Understands the file's columns as somebody chose, asking where somebody can be asked. */
 export async function readOrders(
@@ -77,7 +77,7 @@ export async function readOrders(
     packageId,
     map: choices.map ?? [],
     ignore: choices.ignore ?? [],
-    kept: choices.mapping === undefined ? noMapping : await keptMapping(mappings, choices.mapping),
+    kept: choices.mapping === undefined ? noMapping : await storedMapping(mappings, choices.mapping),
     schemaOf: (id) => loadSchema(id, { api, schemas }),
     repair:
       country === undefined
@@ -105,8 +105,8 @@ export async function readOrders(
     }
     await mappings.put(name, { ...orders.mapping, reading })
     // A file may be read again, with one more answer.
-    if (!told.has(choices)) onNotice({ name: 'mapping-kept', mapping: name })
-    told.add(choices)
+    if (!reported.has(choices)) onNotice({ name: 'mapping-kept', mapping: name })
+    reported.add(choices)
   }
   return orders
 }
@@ -123,9 +123,9 @@ async function keepAnswers(mappings: Mappings, file: string, mapping: Mapping): 
     .slice(0, 40)
   for (let number = 1; ; number += 1) {
     const name = `${stem === '' ? 'file' : stem}${number === 1 ? '' : `-${String(number)}`}`
-    const standing = await mappings.get(name)
-    if (standing !== undefined && !sameColumns(standing, mapping)) continue
-    if (standing === undefined) await mappings.put(name, mapping)
+    const stored = await mappings.get(name)
+    if (stored !== undefined && !sameColumns(stored, mapping)) continue
+    if (stored === undefined) await mappings.put(name, mapping)
     return name
   }
 }
@@ -136,9 +136,9 @@ function sameColumns(one: Mapping, other: Mapping): boolean {
   return text(one) === text(other)
 }
 
-async function keptMapping(mappings: Pick<Mappings, 'get'>, name: string): Promise<KeptMapping> {
-  const kept = await mappings.get(name)
-  if (kept !== undefined) return kept
+async function storedMapping(mappings: Pick<Mappings, 'get'>, name: string): Promise<StoredMapping> {
+  const stored = await mappings.get(name)
+  if (stored !== undefined) return stored
   throw new UsageError(`--mapping: no mapping named "${name}"`, {
     hint: `Save one with: refcheck batch validate FILE --map 'Given name=first_name' --save-mapping ${name}`,
   })
@@ -179,23 +179,23 @@ export async function withDefaults(
   { mappings, setting }: DefaultSources,
 ): Promise<ColumnChoices> {
   const { mapping } = choices
-  const kept: KeptReading =
-    mapping === undefined ? {} : ((await keptMapping(mappings, mapping)).reading ?? {})
+  const stored: StoredReading =
+    mapping === undefined ? {} : ((await storedMapping(mappings, mapping)).reading ?? {})
   return {
     ...choices,
-    sheet: choices.sheet ?? kept.sheet,
-    headerRow: choices.headerRow ?? kept.header_row,
-    hidden: choices.hidden ?? kept.hidden,
-    encoding: choices.encoding ?? kept.encoding ?? (await setting('encoding')),
-    defaultCountry: choices.defaultCountry ?? kept.default_country ?? (await setting('default-country')),
+    sheet: choices.sheet ?? stored.sheet,
+    headerRow: choices.headerRow ?? stored.header_row,
+    hidden: choices.hidden ?? stored.hidden,
+    encoding: choices.encoding ?? stored.encoding ?? (await setting('encoding')),
+    defaultCountry: choices.defaultCountry ?? stored.default_country ?? (await setting('default-country')),
   }
 }
 
 /** Whether somebody said how a file is to be read, and not only which one. */
-export function saysReading(choices: ColumnChoices): boolean {
+export function isReadingChosen(choices: ColumnChoices): boolean {
   const { sheet, headerRow, encoding, hidden, acceptLines, map, ignore, mapping, defaultCountry } = choices
-  const said = [sheet, headerRow, encoding, hidden, acceptLines, map, ignore, mapping, defaultCountry]
-  return said.some((each) => each !== undefined)
+  const chosen = [sheet, headerRow, encoding, hidden, acceptLines, map, ignore, mapping, defaultCountry]
+  return chosen.some((each) => each !== undefined)
 }
 
 /**

@@ -9,20 +9,20 @@ import {
   toConfirm,
 } from '../../domain/batch/reconciliation.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
-import { heldElsewhere } from '../../domain/batch/standing.ts'
+import { heldElsewhere } from '../../domain/batch/batch-status.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, OutcomeUnknownError, UsageError, InvalidInputError } from '../../errors/kinds.ts'
 import { type CarriedOut, startBatch, type StartServices } from './start.ts'
-import { reconcile, rowsInDoubt, secondOrders, type ReconcileServices } from './reconcile.ts'
+import { reconcile, unknownRows, secondOrders, type ReconcileServices } from './reconcile.ts'
 import { fileOfBatch, writeResults } from './results-file.ts'
 import {
-  confirmStarterLeft,
+  confirmUserLeft,
   requireSameAccount,
   requireSameOrganisation,
   requireSameService,
 } from './same-organisation.ts'
 import { findBatch, findRow } from './read-batch.ts'
-import { hearAgain } from './witnesses.ts'
+import { updateExternalResults } from './external-results.ts'
 import { acceptedByEvidence, changedElsewhere } from '../../domain/submission/outcome.ts'
 import type { Change } from '../../domain/submission/states.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -40,12 +40,12 @@ export async function reconcileByEvidence(
   const { ledger, batches, inbox, clock } = ports
   const batch = batchId === undefined ? undefined : await findBatch(ports, batchId)
   await ledger.recover(clock.now())
-  const unknown = await rowsInDoubt(ledger, batch?.id)
+  const unknown = await unknownRows(ledger, batch?.id)
   const named = ids ?? (await inbox.unclaimed(ports.api.baseUrl))
   const found = await reconcile(ports, unknown, named)
   for (const each of new Set(found.settled.map(({ submission }) => submission.batchId))) {
-    const settled = await batches.find(each)
-    if (settled !== undefined) await renewResults(ports, settled)
+    const reconciled = await batches.find(each)
+    if (reconciled !== undefined) await renewResults(ports, reconciled)
   }
   return { ...found, secondOrders: await secondOrders(ports, named) }
 }
@@ -62,7 +62,7 @@ async function renewResults({ batches, files, onNotice }: StartServices, batch: 
   }
 }
 
-interface ManualSettlement {
+interface Decision {
   batchId: string
   row: number
   /** Undefined: a person is asked. */
@@ -71,26 +71,26 @@ interface ManualSettlement {
 }
 
 /** Records what the provider said of one row: its request, that it is sent again at once, or that it is never sent. */
-export async function reconcileByDecision(ports: StartServices, hand: ManualSettlement): Promise<CarriedOut> {
+export async function reconcileByDecision(ports: StartServices, decision: Decision): Promise<CarriedOut> {
   const { batches, prompter } = ports
-  const batch = await findBatch(ports, hand.batchId)
-  const row = await findRow(batches, batch.id, hand.row)
+  const batch = await findBatch(ports, decision.batchId)
+  const row = await findRow(batches, batch.id, decision.row)
   if (row === undefined) {
-    throw new UsageError(`row ${hand.row} is not in batch ${batch.id}`, {
+    throw new UsageError(`row ${decision.row} is not in batch ${batch.id}`, {
       hint: `List the unknown rows with: refcheck batch rows ${batch.id} --state unknown`,
     })
   }
   requireUnsettled(row)
   requireSameService(batch, ports.api)
   requireSameAccount(batch, ports.account)
-  const answer = hand.answer ?? (await askedAnswer(prompter, row))
+  const answer = decision.answer ?? (await askedAnswer(prompter, row))
   switch (answer?.kind) {
     case 'has': {
       const { packageId } = row
       if (packageId === undefined) throw new InternalError(`row ${row.row} was sent without a package`)
       const { requestId } = answer
       await requireOrganisation(ports, batch)
-      await recordAnswer(ports, prompter, { ...row, packageId }, { requestId, why: hand.reason })
+      await recordAnswer(ports, prompter, { ...row, packageId }, { requestId, why: decision.reason })
       break
     }
     case 'leave':
@@ -99,11 +99,11 @@ export async function reconcileByDecision(ports: StartServices, hand: ManualSett
         to: 'dropped',
         at: ports.clock.now(),
         reason: 'dropped by a person’s decision',
-        decision: { by: ports.api.userEmail, why: hand.reason ?? 'a person decided to drop it' },
+        decision: { by: ports.api.userEmail, why: decision.reason ?? 'a person decided to drop it' },
       })
       break
     case 'order':
-      return orderAgain(ports, batch, row, answer.confirmedEmail, hand.reason)
+      return orderAgain(ports, batch, row, answer.confirmedEmail, decision.reason)
     case undefined: {
       const failure = new OutcomeUnknownError(`row ${row.row} is still not settled`, {
         hint: threeAnswers(row, row.recipient?.email),
@@ -112,14 +112,14 @@ export async function reconcileByDecision(ports: StartServices, hand: ManualSett
       return { batch, failure }
     }
   }
-  const settled = await findBatch(ports, batch.id)
-  await renewResults(ports, settled)
-  return { batch: settled, failure: undefined }
+  const reconciled = await findBatch(ports, batch.id)
+  await renewResults(ports, reconciled)
+  return { batch: reconciled, failure: undefined }
 }
 
 /** A decision about a row changes nothing before it is clear that the key belongs to the batch's organisation. */
 async function requireOrganisation(ports: StartServices, batch: Batch): Promise<void> {
-  const confirm = confirmStarterLeft(ports.prompter, ports.api)
+  const confirm = confirmUserLeft(ports.prompter, ports.api)
   const failure = await requireSameOrganisation(ports, batch, confirm)
   if (failure !== undefined) throw failure
 }
@@ -135,12 +135,12 @@ async function orderAgain(
   requireSendable(row, now - Math.max(0, await ports.ledger.clockAheadMs(now)))
   await requireOrganisation(ports, batch)
   const confirmedEmail = typed ?? (await typedEmail(ports, row))
-  const hold = await ports.ledger.hold(batch)
-  if (hold === undefined) throw heldElsewhere(batch)
+  const lock = await ports.ledger.hold(batch)
+  if (lock === undefined) throw heldElsewhere(batch)
   try {
     await queueAgain(ports, row, confirmedEmail, reason ?? 'a person decided to send it again')
   } finally {
-    if (batch.kind === 'file' || row.recipient === undefined) await hold.release()
+    if (batch.kind === 'file' || row.recipient === undefined) await lock.release()
   }
   if (row.recipient === undefined) {
     const closed = await findBatch(ports, batch.id)
@@ -148,10 +148,10 @@ async function orderAgain(
     return { batch: closed, failure: undefined }
   }
   // Somebody may have ordered it meanwhile, with a store of their own.
-  if (batch.kind === 'file') await hearAgain(ports, ports.files, batch)
+  if (batch.kind === 'file') await updateExternalResults(ports, ports.files, batch)
   return startBatch(ports, batch.id, {
     only: row.row,
-    held: batch.kind === 'single' ? hold : undefined,
+    held: batch.kind === 'single' ? lock : undefined,
     isOrganisationChecked: true,
   })
 }
@@ -237,10 +237,10 @@ async function recordAnswer(
       })
     }
   }
-  const said = `the provider has it as request ${request.request_id}`
+  const reason = `the provider has it as request ${request.request_id}`
   const shown =
     differs.length === 0 ? 'a read showed this row’s order' : `confirmed: ${differencesText(differs)}`
-  const decision = { by: api.userEmail, why: `${why ?? said}; ${shown}` }
+  const decision = { by: api.userEmail, why: `${why ?? reason}; ${shown}` }
   await record(parts, row, acceptedByEvidence(request, clock.now(), decision))
 }
 

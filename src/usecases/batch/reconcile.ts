@@ -2,7 +2,7 @@ import type { Services } from '../services.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import {
   differences,
-  type Whom,
+  type PersonMatch,
   type NearMatch,
   type Reconciliation,
   fitsOthersToo,
@@ -25,7 +25,7 @@ export interface ReconcileServices extends Pick<Services, 'api' | 'ledger' | 'cl
 }
 
 /** Rows that evidence may settle: their outcome is unknown, or a person put them back and they were not sent since. */
-export async function rowsInDoubt(ledger: Ledger, batchId: string | undefined): Promise<Submission[]> {
+export async function unknownRows(ledger: Ledger, batchId: string | undefined): Promise<Submission[]> {
   return [...(await ledger.list({ states: leftByDecision, batchId })), ...(await ledger.putBack(batchId))]
 }
 
@@ -51,8 +51,8 @@ export async function reconcile(
   const result: Reconciliation = { settled: [], ambiguous: [], open: [], reads: requests.length }
   for (const submission of unknown) {
     const [only, ...more] = fits.get(submission) ?? []
-    const isProof = only !== undefined && more.length === 0 && !fitsOthersToo(only, submission, fits)
-    if (isProof && (await accept(parts, submission, only))) {
+    const isUnique = only !== undefined && more.length === 0 && !fitsOthersToo(only, submission, fits)
+    if (isUnique && (await accept(parts, submission, only))) {
       result.settled.push({ submission, requestId: only.request_id, status: only.status })
     } else result.open.push(submission)
   }
@@ -73,10 +73,10 @@ async function near(
 ): Promise<Seen[]> {
   const seen: Seen[] = []
   for (const request of requests) {
-    const whom: Whom =
+    const person: PersonMatch =
       submission.recipient === undefined ? await ledger.whom(submission, request.recipient) : 'other'
     // Where nothing tells whom a row was for, every request would be shown for it.
-    const differs = differences(submission, request, ahead, whom === 'unknown' ? 'other' : whom)
+    const differs = differences(submission, request, ahead, person === 'unknown' ? 'other' : person)
     if (differs === undefined) continue
     seen.push({ request, requestId: request.request_id, createdAt: request.created_at, differs })
   }

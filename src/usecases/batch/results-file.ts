@@ -38,7 +38,7 @@ export async function writeBatchErrors(
  * a name that is free or was a batch's results before. Undefined where there is no file to be beside, or
  * nothing can be written there. `current`: where they went so far.
  */
-export async function resultsPlace(
+export async function resultsPath(
   { files: { cwd }, batches, onNotice }: ResultsServices,
   { path }: BatchFile,
   typed: string | undefined,
@@ -57,7 +57,7 @@ export async function resultsPlace(
   }
   const ours = await ownResults(batches)
   for (let number = 1; ; number += 1) {
-    const place = placeBeside(path, number)
+    const place = numberedPath(path, number)
     if (ours.has(place) || !(await isThere(place))) return place
   }
 }
@@ -73,7 +73,7 @@ export async function claimedResults(
   chosen: string | undefined,
 ): Promise<{ place: string | undefined; giveUp(): Promise<void> }> {
   const keep = async (): Promise<void> => undefined
-  for (let place = chosen; place !== undefined; place = await resultsPlace(ports, file, typed)) {
+  for (let place = chosen; place !== undefined; place = await resultsPath(ports, file, typed)) {
     if ((await ownResults(ports.batches)).has(place)) return { place, giveUp: keep }
     const taken = place
     if (await isCreated(taken)) return { place, giveUp: () => unlink(taken) }
@@ -104,7 +104,7 @@ export async function foreignResults(
   const ours = await ownResults(batches)
   const found: string[] = []
   for (let number = 1; ; number += 1) {
-    const place = placeBeside(path, number)
+    const place = numberedPath(path, number)
     if (!(await isThere(place))) return found
     if (!ours.has(place) || place === also) found.push(place)
   }
@@ -115,7 +115,7 @@ async function ownResults(batches: Pick<Batches, 'list'>): Promise<ReadonlySet<s
 }
 
 /** `people.csv` → `people.results.csv`, `people.results-2.csv` … */
-function placeBeside(path: string, number: number): string {
+function numberedPath(path: string, number: number): string {
   const own = extname(path)
   const stem = join(dirname(path), basename(path, own))
   const extension = unwritten.has(own.toLowerCase()) ? '.xlsx' : own
@@ -128,9 +128,9 @@ const isThere = async (place: string): Promise<boolean> =>
 /** Says what of a workbook's look is not written to a path; all of its rows have to be read by then. */
 export function noteLostLook({ onNotice }: NoticeListener, path: string, sheet: Sheet): void {
   const { format } = dialectFor(path, sheet)
-  const look = sheet.look()
-  if ((format !== 'xlsx' && format !== 'ods') || look.lost.size + look.otherSheets.length === 0) return
-  onNotice({ name: 'look-lost', file: basename(path), look })
+  const style = sheet.look()
+  if ((format !== 'xlsx' && format !== 'ods') || style.lost.size + style.otherSheets.length === 0) return
+  onNotice({ name: 'look-lost', file: basename(path), look: style })
 }
 
 /** Says how many rows the results leave out: written, they would be seen as all others are. */
@@ -154,13 +154,13 @@ const unwritten = new Set(['.ods', '.ots', '.xls', '.xlsb', '.xlsm', '.xltm', '.
 
 /** Looked at before anything is sent: a file that is not there yet, in a folder that takes it. */
 async function requireFree(path: string, typed: string, flag: string): Promise<void> {
-  const standing = await lstat(path).catch(() => undefined)
+  const stats = await lstat(path).catch(() => undefined)
   const extension = extname(path).toLowerCase()
   const problem = unwritten.has(extension)
     ? `ends in ${extension}, a format that is not written: let its name end in .xlsx`
-    : standing?.isDirectory() === true
+    : stats?.isDirectory() === true
       ? 'is a folder'
-      : standing !== undefined
+      : stats !== undefined
         ? 'already exists'
         : (await isWritable(dirname(path)))
           ? undefined
@@ -293,7 +293,7 @@ async function* rowsToFix(sheet: Sheet, problems: readonly RowProblem[]): AsyncG
   for await (const row of sheet.rows()) {
     const found = byRow.get(row.row)
     if (found === undefined) continue
-    const said = (text: (problem: RowProblem) => string | undefined): string =>
+    const joined = (text: (problem: RowProblem) => string | undefined): string =>
       found.flatMap((problem) => text(problem) ?? []).join('; ')
     const refused = new Set(found.map(({ column }) => columns.get(column) ?? -1))
     yield {
@@ -301,9 +301,9 @@ async function* rowsToFix(sheet: Sheet, problems: readonly RowProblem[]): AsyncG
       refused,
       added: [
         { kind: 'number', text: String(row.row), value: row.row, format: 'General' },
-        said(({ column }) => column),
-        said(({ column, problem }) => (found.length === 1 ? problem : `${column} ${problem}`)),
-        said(({ suggestion }) => suggestion),
+        joined(({ column }) => column),
+        joined(({ column, problem }) => (found.length === 1 ? problem : `${column} ${problem}`)),
+        joined(({ suggestion }) => suggestion),
       ],
     }
   }

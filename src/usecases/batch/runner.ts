@@ -1,22 +1,27 @@
 import {
   type RunEnd,
   type RunLimits,
-  noRows,
-  paced,
+  initialCounters,
+  waitForQuota,
   type Step,
-  weigh,
+  nextStep,
 } from '../../domain/batch/run-policy.ts'
 import type { OrderServices } from '../request/send.ts'
 import type { BatchRow } from '../../domain/batch/batch.ts'
-import { changedElsewhere, type Tried, type Outcome, changeFor } from '../../domain/submission/outcome.ts'
-import { stopText } from '../../domain/submission/duplicate.ts'
-import type { Stop } from '../../domain/submission/conflicts.ts'
+import {
+  changedElsewhere,
+  type AttemptOutcome,
+  type Outcome,
+  changeFor,
+} from '../../domain/submission/outcome.ts'
+import { conflictText } from '../../domain/submission/duplicate.ts'
+import type { Conflict } from '../../domain/submission/conflicts.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { packageGone, rowsNoLongerFit } from './packages.ts'
-import { newAttempt, sendAttempt, prove, settle, untilRecorded } from '../request/send.ts'
+import { newAttempt, sendAttempt, reconcileByAnswer, recordOutcome, untilRecorded } from '../request/send.ts'
 
 const everyMs = 500
 /** Past the longest POST and the lease of whoever died in the middle of one. */
@@ -34,14 +39,19 @@ export async function runWithOthers(
   for (let run = limits; ; run = { ...limits, afterUnknown: false }) {
     const end = await runBatch(ports, batchId, run)
     const isWhole = limits.only === undefined && limits.max === Number.POSITIVE_INFINITY
-    if (end.kind !== 'done' || !isWhole || !ports.batches.isShared || !(await comesBack(ports, batchId))) {
+    if (
+      end.kind !== 'done' ||
+      !isWhole ||
+      !ports.batches.isShared ||
+      !(await waitForOthers(ports, batchId))
+    ) {
       return end
     }
   }
 }
 
 /** Whether a row waits again, once nobody sends one any more. */
-async function comesBack(
+async function waitForOthers(
   { batches, ledger, clock, signal }: OrderServices,
   batchId: string,
 ): Promise<boolean> {
@@ -56,7 +66,7 @@ async function comesBack(
 }
 
 /** "After any unknown nothing more is sent until a ping and a read answer well." */
-const asksFirst: Step = { kind: 'ask whether it is well', afterwards: { kind: 'go on' } }
+const checkHealthFirst: Step = { kind: 'ask whether it is well', afterwards: { kind: 'go on' } }
 
 /** Another runner is about to send the row, or has just begun to. */
 const takenPauseMs = 10
@@ -85,7 +95,7 @@ export interface SingleRun {
   /** What its last attempt came to; undefined where none was made. */
   outcome: Outcome | undefined
   /** The earlier order that stopped it. */
-  conflict: Stop | undefined
+  conflict: Conflict | undefined
   /** The row as the run left it, where it was not sent. */
   left: RowVersion
 }
@@ -106,12 +116,12 @@ class Run {
   readonly #ports: OrderServices
   readonly #batchId: string
   readonly #limits: RunLimits
-  #counters = noRows
+  #counters = initialCounters
   #attempts = 0
   /** The row of a single order: it is not looked up again. */
   single: RowVersion
   outcome: Outcome | undefined
-  conflict: Stop | undefined
+  conflict: Conflict | undefined
 
   constructor(ports: OrderServices, batchId: string, limits: RunLimits) {
     this.#ports = ports
@@ -122,7 +132,7 @@ class Run {
 
   async go(): Promise<RunEnd> {
     try {
-      const refused = this.#limits.afterUnknown === true ? await this.#take(asksFirst) : undefined
+      const refused = this.#limits.afterUnknown === true ? await this.#follow(checkHealthFirst) : undefined
       if (refused !== undefined) return refused
       for (let ahead: Journaled | undefined; ;) {
         const current = ahead ?? (await this.#begin())
@@ -133,10 +143,10 @@ class Run {
         if (ahead !== undefined && this.#ports.signal?.aborted) return await this.#takeBack(attempt)
         const [outcome, following] = await Promise.all([sendAttempt(this.#ports, attempt), this.#following()])
         const tried = { attempt, outcome }
-        const together = await this.#settleAndGoOn(tried, following)
+        const together = await this.#recordAndClaim(tried, following)
         ahead = together.ahead
-        const settled = together.settled ? tried : await settle(this.#ports, tried)
-        const end = await this.#weigh(row, { attempt, outcome: settled.outcome })
+        const recorded = together.recorded ? tried : await recordOutcome(this.#ports, tried)
+        const end = await this.#weigh(row, { attempt, outcome: recorded.outcome })
         if (end !== undefined) return end
       }
     } catch (error) {
@@ -154,16 +164,16 @@ class Run {
     for (;;) {
       const row = await this.#next()
       if ('kind' in row) return row
-      const begun = await ledger.beginInQuota(row, newAttempt(this.#ports), governor.place(), this.#orNext)
-      const { waitMs, attempt, stop, row: number = row.row, taken, paused } = begun
+      const claim = await ledger.beginInQuota(row, newAttempt(this.#ports), governor.place(), this.#orNext)
+      const { waitMs, attempt, stop, row: number = row.row, taken, paused } = claim
       if (attempt !== undefined) return { row: await this.#rowOf(attempt, row), attempt }
       if (stop !== undefined) {
-        this.#stopped(number, stop)
+        this.#reportConflict(number, stop)
         if (this.#limits.isSingle === true) return { kind: 'done' }
         continue
       }
       if (paused === true) {
-        const end = await this.#take(asksFirst)
+        const end = await this.#follow(checkHealthFirst)
         if (end !== undefined) return end
         continue
       }
@@ -172,7 +182,7 @@ class Run {
         continue
       }
       if (waitMs === 0) throw changedElsewhere()
-      const { counters, step } = paced(this.#counters, waitMs, this.#limits)
+      const { counters, step } = waitForQuota(this.#counters, waitMs, this.#limits)
       this.#counters = counters
       if (step.kind === 'halt') return { kind: 'halted', error: step.error }
       onEvent?.({ name: 'paced', seconds: waitMs / 1000 })
@@ -227,13 +237,13 @@ class Run {
    * Journals that an order was accepted and, in the same commit, the next row's attempt: half the fsyncs,
    * the same order. Not settled where that cannot be done at once.
    */
-  async #settleAndGoOn(
-    { attempt, outcome }: Tried,
+  async #recordAndClaim(
+    { attempt, outcome }: AttemptOutcome,
     row: NextRow | undefined,
-  ): Promise<{ settled: boolean; ahead?: Journaled }> {
+  ): Promise<{ recorded: boolean; ahead?: Journaled }> {
     const { ledger, clock, governor, signal } = this.#ports
     const goesOn = signal?.aborted !== true && this.#counters.sent + 1 < this.#limits.max
-    if (outcome.kind !== 'accepted' || row === undefined || !goesOn) return { settled: false }
+    if (outcome.kind !== 'accepted' || row === undefined || !goesOn) return { recorded: false }
     const change = changeFor(outcome, clock.now())
     const {
       moved,
@@ -243,35 +253,35 @@ class Run {
     } = await untilRecorded(clock, { attempt, outcome }, () =>
       ledger.moveAndBegin(attempt, change, row, newAttempt(this.#ports), governor.place(), this.#orNext),
     )
-    if (stop !== undefined) this.#stopped(number, stop)
-    if (next === undefined) return { settled: moved }
-    return { settled: moved, ahead: { row: await this.#rowOf(next, row), attempt: next } }
+    if (stop !== undefined) this.#reportConflict(number, stop)
+    if (next === undefined) return { recorded: moved }
+    return { recorded: moved, ahead: { row: await this.#rowOf(next, row), attempt: next } }
   }
 
   /** What an outcome, which is journaled, means for the rows after it. */
-  async #weigh(row: NextRow, { attempt, outcome }: Tried): Promise<RunEnd | undefined> {
-    this.#tell(row, outcome)
+  async #weigh(row: NextRow, { attempt, outcome }: AttemptOutcome): Promise<RunEnd | undefined> {
+    this.#reportOutcome(row, outcome)
     const { governor, random, signal } = this.#ports
     const offeredId = outcome.kind === 'unknown' ? outcome.offeredId : undefined
     const proven =
       offeredId === undefined
         ? undefined
-        : await prove(this.#ports, { ...attempt, state: 'unknown' }, offeredId)
-    if (proven !== undefined) this.#tell(row, proven)
+        : await reconcileByAnswer(this.#ports, { ...attempt, state: 'unknown' }, offeredId)
+    if (proven !== undefined) this.#reportOutcome(row, proven)
     this.outcome = proven ?? outcome
     const fraction = outcome.kind === 'unsent' ? random.fraction() : 0
-    const { counters, step } = weigh(this.#counters, this.outcome, { ...this.#limits, fraction })
+    const { counters, step } = nextStep(this.#counters, this.outcome, { ...this.#limits, fraction })
     this.#counters = counters
     if (outcome.kind === 'throttled') await governor.throttled(outcome.seconds, outcome.understood)
     if (step.kind === 'wait') {
       if (signal?.aborted) return { kind: 'interrupted' }
       this.#announceWait(outcome, step.waitMs)
     }
-    return this.#take(step, row)
+    return this.#follow(step, row)
   }
 
   /** Undefined where the run goes on. */
-  async #take(step: Step, row?: NextRow): Promise<RunEnd | undefined> {
+  async #follow(step: Step, row?: NextRow): Promise<RunEnd | undefined> {
     const { clock, signal, onEvent } = this.#ports
     switch (step.kind) {
       case 'go on':
@@ -286,13 +296,13 @@ class Run {
         return undefined
       case 'ask why': {
         const error = await this.#why(step, row)
-        return error === undefined ? this.#take(step.otherwise, row) : { kind: 'halted', error }
+        return error === undefined ? this.#follow(step.otherwise, row) : { kind: 'halted', error }
       }
       case 'ask whether it is well': {
-        const error = await untilWell(this.#ports, this.#limits.waitBudgetMs)
+        const error = await waitUntilHealthy(this.#ports, this.#limits.waitBudgetMs)
         if (error !== undefined) return { kind: 'halted', error }
         if (step.afterwards.kind === 'go on' && (await this.#isMoreToSend())) onEvent?.({ name: 'well' })
-        return this.#take(step.afterwards, row)
+        return this.#follow(step.afterwards, row)
       }
     }
   }
@@ -325,16 +335,16 @@ class Run {
     }
   }
 
-  #tell(row: NextRow, outcome: Outcome): void {
+  #reportOutcome(row: NextRow, outcome: Outcome): void {
     if (outcome.kind === 'accepted') return this.#event(row, 'accepted')
     const state = outcome.kind === 'rejected' || outcome.kind === 'unknown' ? outcome.kind : 'pending'
     this.#event(row, state, outcome.kind === 'unknown' ? outcome.reason : outcome.error.message)
   }
 
   /** What came in its way since it was taken in. */
-  #stopped(row: number, stop: Stop): void {
+  #reportConflict(row: number, stop: Conflict): void {
     this.conflict = stop
-    this.#event({ row }, stop.becomes, stopText(stop))
+    this.#event({ row }, stop.becomes, conflictText(stop))
   }
 
   #event({ row }: Pick<RowVersion, 'row'>, state: SubmissionState, reason?: string): void {
@@ -350,7 +360,7 @@ const longestPauseMs = 60_000
  * row" (ordering protocol). Undefined once it answers well; an error where waiting does not help, or `budgetMs` ran out.
  * Rejects when the signal aborts.
  */
-async function untilWell(ports: OrderServices, budgetMs: number): Promise<RefcheckError | undefined> {
+async function waitUntilHealthy(ports: OrderServices, budgetMs: number): Promise<RefcheckError | undefined> {
   const { api, clock, signal, onEvent } = ports
   const deadline = clock.monotonic() + budgetMs
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {

@@ -1,8 +1,8 @@
 import type { Api } from '../../api/api.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 import {
-  type OrganisationProof,
-  needsWord,
+  type OrganisationEvidence,
+  requiresConfirmation,
   notConfirmed,
   starterLeft,
 } from '../../domain/batch/who-orders.ts'
@@ -19,7 +19,7 @@ export interface OrganisationServices {
 }
 
 /** Requests that are tried: one may have been removed at the service. */
-const mostTried = 3
+const maxAttempts = 3
 
 /** Throws a UsageError where the batch was made with another service. Comes before anything is changed or sent. */
 export function requireSameService(batch: Pick<Batch, 'id' | 'baseUrl'>, api: Pick<Api, 'baseUrl'>): void {
@@ -42,7 +42,7 @@ export function requireSameAccount(
 }
 
 /** Asks on a terminal whether the user who started a batch has left the organisation; undefined without one. */
-export function confirmStarterLeft(
+export function confirmUserLeft(
   prompter: Prompter | undefined,
   api: Pick<Api, 'userEmail'>,
 ): ((batch: Batch) => Promise<boolean>) | undefined {
@@ -64,26 +64,26 @@ export async function requireSameOrganisation(
   batch: Batch,
   confirm: ((batch: Batch) => Promise<boolean>) | undefined,
 ): Promise<RefcheckError | undefined> {
-  const known = await acquaintance(ports, batch).catch((error: unknown) => {
+  const known = await readEvidence(ports, batch).catch((error: unknown) => {
     if (error instanceof RefcheckError && ports.signal?.aborted !== true) return error
     throw error
   })
   if (known instanceof RefcheckError) return known
-  if (known === undefined || !needsWord(batch, known)) return undefined
+  if (known === undefined || !requiresConfirmation(batch, known)) return undefined
   if ((await confirm?.(batch)) !== true) throw notConfirmed(batch)
   return undefined
 }
 
 /** Undefined where nothing was accepted yet and the user who began it goes on: nothing can have changed hands. */
-async function acquaintance(
+async function readEvidence(
   { api, batches, signal }: OrganisationServices,
   { id, counts, userEmail }: Batch,
-): Promise<OrganisationProof | undefined> {
+): Promise<OrganisationEvidence | undefined> {
   if (counts.accepted === 0) {
     if (userEmail.toLowerCase() === api.userEmail.toLowerCase()) return undefined
     return { by: 'users', emails: (await api.listUsers(signal)).map(({ email }) => email) }
   }
-  for await (const { requestId } of batches.rows(id, { states: ['accepted'], limit: mostTried })) {
+  for await (const { requestId } of batches.rows(id, { states: ['accepted'], limit: maxAttempts })) {
     if (requestId === undefined) continue
     try {
       await api.getRequest(requestId, signal)

@@ -6,15 +6,15 @@ import type { Hold } from '../../store/ledger/holds.ts'
 import type { BatchFile } from './read-file.ts'
 import type { NoticeListener, RunServices } from './ports.ts'
 import {
-  confirmStarterLeft,
+  confirmUserLeft,
   requireSameAccount,
   requireSameOrganisation,
   requireSameService,
 } from './same-organisation.ts'
 import { fileOfBatch, loadForResults, writeResults } from './results-file.ts'
-import { secondOrders, reconcile, rowsInDoubt } from './reconcile.ts'
+import { secondOrders, reconcile, unknownRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
-import { heldElsewhere, matchInError } from '../../domain/batch/standing.ts'
+import { heldElsewhere, matchInError } from '../../domain/batch/batch-status.ts'
 import { type FirstRows, verdict } from '../../domain/batch/verdict.ts'
 import { InternalError, IoError, StoreClosedError } from '../../errors/kinds.ts'
 import { linkedPackages, packageGone } from './packages.ts'
@@ -51,14 +51,14 @@ export async function startBatch(
 ): Promise<CarriedOut> {
   const { inbox, orphans: _, files, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
   await loadForResults()
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const done = await carryOut({ ...run, onEvent: meter.onEvent }, batchId, {
     ...options,
     max,
     waitBudgetMs,
     checksPackage: isPlanned !== true,
     unclaimed: () => inbox.unclaimed(run.api.baseUrl),
-    confirmStarterLeft: confirmStarterLeft(prompter, run.api),
+    confirmStarterLeft: confirmUserLeft(prompter, run.api),
     onStart(batch) {
       const { counts, userEmail: begunAs } = batch
       const now = run.api.userEmail
@@ -68,7 +68,7 @@ export async function startBatch(
       meter.onStart(batch)
     },
     onReconciled: (found) => onNotice({ name: 'reconciled', found }),
-    beforeFirst: () => lookForSecondOrders(ports, told),
+    beforeFirst: () => reportSecondOrders(ports, reported),
     async writeResults(batch) {
       const file = given ?? (await fileOfBatch(files, batch))
       if (file !== undefined) return writeResults(run.batches, batch, file)
@@ -79,7 +79,7 @@ export async function startBatch(
     },
     onUnwritten: ({ message }, { id }) => onNotice({ name: 'results-unwritten', why: message, batchId: id }),
   })
-  await lookForSecondOrders(ports, told)
+  await reportSecondOrders(ports, reported)
   return done
 }
 
@@ -87,15 +87,15 @@ export async function startBatch(
  * "Read while reconciling": also when a run starts and at its end. What becomes of the rows does not hang on it, so nothing
  * of it fails that. `told`: requests that this run has told of.
  */
-async function lookForSecondOrders(
+async function reportSecondOrders(
   { inbox, onNotice, ...ports }: StartServices,
-  told: Set<string>,
+  reported: Set<string>,
 ): Promise<void> {
   if (ports.signal?.aborted === true) return
   const ids = await inbox.unclaimed(ports.api.baseUrl)
   try {
-    const found = (await secondOrders(ports, ids)).filter(({ requestId }) => !told.has(requestId))
-    for (const { requestId } of found) told.add(requestId)
+    const found = (await secondOrders(ports, ids)).filter(({ requestId }) => !reported.has(requestId))
+    for (const { requestId } of found) reported.add(requestId)
     if (found.length > 0) onNotice({ name: 'second-orders', found })
   } catch (error) {
     if (!(error instanceof RefcheckError) || error.code === 'io') throw error
@@ -138,28 +138,28 @@ export interface CarriedOut {
  * unless rows of the batch are unknown: those come first.
  */
 export async function carryOut(ports: RunServices, batchId: string, options: CarryOut): Promise<CarriedOut> {
-  let hold = options.held
+  let lock = options.held
   try {
-    hold ??= await holdClean(ports, batchId)
+    lock ??= await lockAndRecover(ports, batchId)
     const batch = await requireBatch(ports, batchId)
     requireSameService(batch, ports.api)
     requireSameAccount(batch, ports.account)
     const isTaken = batch.queuedAt !== undefined && options.isQueued !== true
     if (isTaken) await ports.batches.recordQueued(batchId, undefined)
     const mustCheck = batch.counts.pending > 0 && options.isOrganisationChecked !== true
-    const stranger = mustCheck
+    const foreign = mustCheck
       ? await requireSameOrganisation(ports, batch, options.confirmStarterLeft)
       : undefined
-    const checks = stranger === undefined && options.checksPackage === true && batch.counts.pending > 0
-    const error = stranger ?? (checks ? await packageOfBatchGone(ports, batch) : undefined)
+    const checks = foreign === undefined && options.checksPackage === true && batch.counts.pending > 0
+    const error = foreign ?? (checks ? await packageOfBatchGone(ports, batch) : undefined)
     if (error === undefined) {
-      await settleUnknown(ports, batch, options)
+      await reconcileUnknown(ports, batch, options)
       if (batch.counts.pending > 0) await options.beforeFirst?.()
     }
     await ports.batches.recordHalt(batchId, undefined)
-    const standing = await requireBatch(ports, batchId)
-    options.onStart?.(standing)
-    const { unknown, pending } = standing.counts
+    const current = await requireBatch(ports, batchId)
+    options.onStart?.(current)
+    const { unknown, pending } = current.counts
     const limits = { ...options, afterUnknown: unknown > 0 && pending > 0 }
     const end: RunEnd =
       error === undefined ? await runWithOthers(ports, batchId, limits) : { kind: 'halted', error }
@@ -167,12 +167,12 @@ export async function carryOut(ports: RunServices, batchId: string, options: Car
       const { code, message, hint } = end.error
       await ports.batches.recordHalt(batchId, { at: ports.clock.now(), code, message, hint })
     }
-    await settleUnknown(ports, await requireBatch(ports, batchId), options)
+    await reconcileUnknown(ports, await requireBatch(ports, batchId), options)
     const written = await tryToWriteResults(await requireBatch(ports, batchId), options)
     const unwritten = typeof written === 'boolean' ? undefined : written
     const left = await requireBatch(ports, batchId)
-    const stops = await ports.waiting.stops(batchId)
-    const failure = verdict(batchId, left.counts, end, stops, await firstRows(ports, left))
+    const conflicts = await ports.waiting.stops(batchId)
+    const failure = verdict(batchId, left.counts, end, conflicts, await firstRows(ports, left))
     // A file of people that was changed meanwhile is a person's doing, and no fault.
     const ends = failure === undefined && unwritten?.code === 'io'
     if (unwritten !== undefined && !ends) options.onUnwritten?.(unwritten, left)
@@ -189,7 +189,7 @@ export async function carryOut(ports: RunServices, batchId: string, options: Car
     const failure = verdict(batchId, batch.counts, end, undefined, await firstRows(ports, batch))
     return { batch: { ...batch, holder: undefined }, failure }
   } finally {
-    await hold?.release()
+    await lock?.release()
   }
 }
 
@@ -241,16 +241,16 @@ function resultsUnwritten(batchId: string, { message }: RefcheckError): IoError 
 }
 
 /** Holds the batch with no row in `sending`: rows of a runner that died become `unknown` first. */
-async function holdClean({ batches, ledger, clock }: RunServices, batchId: string): Promise<Hold> {
+async function lockAndRecover({ batches, ledger, clock }: RunServices, batchId: string): Promise<Hold> {
   for (let tries = 0; tries < 3; tries += 1) {
     await ledger.recover(clock.now())
-    const hold = await batches.hold(batchId, 'sending')
-    if (hold === undefined) throw heldElsewhere(await batches.find(batchId))
+    const lock = await batches.hold(batchId, 'sending')
+    if (lock === undefined) throw heldElsewhere(await batches.find(batchId))
     // Others send theirs beside this one.
-    if (batches.isShared) return hold
+    if (batches.isShared) return lock
     const { sending } = await batches.counts(batchId)
-    if (sending === 0) return hold
-    await hold.release()
+    if (sending === 0) return lock
+    await lock.release()
   }
   throw new InternalError(`batch ${batchId} has a row in flight that no process sends`)
 }
@@ -262,10 +262,10 @@ async function requireBatch({ batches }: RunServices, batchId: string): Promise<
 }
 
 /** "The runner reconciles by itself at the end and when it starts." A service that is away then is no reason to stop. */
-async function settleUnknown(ports: RunServices, batch: Batch, options: CarryOut): Promise<void> {
+async function reconcileUnknown(ports: RunServices, batch: Batch, options: CarryOut): Promise<void> {
   const { unknown: doubtful, dropped, pending } = batch.counts
   if (doubtful + dropped + pending === 0 || ports.signal?.aborted === true) return
-  const unknown = await rowsInDoubt(ports.ledger, batch.id)
+  const unknown = await unknownRows(ports.ledger, batch.id)
   if (unknown.length === 0) return
   const ids = await options.unclaimed()
   try {

@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import { listedRow } from '../../domain/batch/standing.ts'
+import { listedRow } from '../../domain/batch/batch-status.ts'
 import {
   type Attention,
   attentionInOrder,

@@ -22,7 +22,7 @@ import {
 } from '../../domain/report/filed.ts'
 import { type ReportRecord, reportKey } from '../../domain/report/record.ts'
 import { endedWithout, type ReportTarget, reportTargets, targetKey } from '../../domain/report/source.ts'
-import { gravest } from '../../domain/request/result.ts'
+import { mostSevere } from '../../domain/request/result.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { interrupted, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
@@ -147,7 +147,7 @@ class Filing {
     const [first] = missing
     if (nothing && this.#unfinished === 0 && first !== undefined && first.error.code !== 'incomplete') {
       if (missing.length === 1) throw first.error
-      return this.#result(undefined, gravest(missing.map(({ error }) => error)))
+      return this.#result(undefined, mostSevere(missing.map(({ error }) => error)))
     }
     return this.#result(undefined, incomplete(missing))
   }

@@ -2,9 +2,9 @@ import type { OrderServices } from './send.ts'
 import { runSingle, type SingleRun } from '../batch/runner.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import type { Created, CreateOptions } from '../../domain/request/order.ts'
-import { changedElsewhere, type Outcome, known } from '../../domain/submission/outcome.ts'
-import { refusedOrder, settleHint, stopMessage } from '../../domain/submission/duplicate.ts'
-import { mayBeAsked, type Stop } from '../../domain/submission/conflicts.ts'
+import { changedElsewhere, type Outcome, outcomeText } from '../../domain/submission/outcome.ts'
+import { refusedOrder, reconcileHint, conflictMessage } from '../../domain/submission/duplicate.ts'
+import { canBeConfirmed, type Conflict } from '../../domain/submission/conflicts.ts'
 import type { BatchRef, NewBatch, RowVersion } from '../../domain/submission/submission.ts'
 import type { ErrorDetails, RefcheckError } from '../../errors/base.ts'
 import { InternalError, InterruptedError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
@@ -14,7 +14,7 @@ const untouched = 'interrupted; nothing was ordered'
 
 export interface OrderOptions extends CreateOptions {
   /** Whether it is to be ordered although somebody similar was; undefined where nobody can be asked. */
-  onSimilar?: ((stop: Stop) => Promise<boolean>) | undefined
+  onSimilar?: ((stop: Conflict) => Promise<boolean>) | undefined
 }
 
 /**
@@ -35,15 +35,15 @@ export async function createRequest(
   const { ledger, clock, random, signal, onEvent } = ports
   if (signal?.aborted) throw new InterruptedError(untouched)
   const batch = { id: random.uuid(), kind: 'single' } as const
-  const hold = await ledger.hold(batch)
-  if (hold === undefined) throw new InternalError('a new batch is held by somebody else')
+  const lock = await ledger.hold(batch)
+  if (lock === undefined) throw new InternalError('a new batch is held by somebody else')
   try {
     const submissions = await ledger.recover(clock.now())
     if (submissions.length > 0) onEvent?.({ name: 'recovered', submissions })
     await add(ports, batch, order, options)
     return await send(ports, batch.id, order, options)
   } finally {
-    await hold.release()
+    await lock.release()
   }
 }
 
@@ -55,21 +55,21 @@ async function add(
 ): Promise<void> {
   const { ledger } = ports
   const newBatch = singleOrder(ports, batch, order)
-  const shown: Stop['order'][] = []
+  const shown: Conflict['order'][] = []
   for (let stop = await ledger.add(newBatch, options); stop !== undefined;) {
-    await requireYes(ports, stop, options)
+    await requireConfirmation(ports, stop, options)
     shown.push(stop.order)
     stop = await ledger.add(newBatch, { ...options, shown })
   }
 }
 
 /** "Names the earlier order in its one final question (default No)": asked about each that is merely similar. */
-async function requireYes(
+async function requireConfirmation(
   { api: { baseUrl } }: OrderServices,
-  stop: Stop,
+  stop: Conflict,
   { onSimilar }: OrderOptions,
 ): Promise<void> {
-  if (!mayBeAsked(stop) || onSimilar === undefined || !(await onSimilar(stop)))
+  if (!canBeConfirmed(stop) || onSimilar === undefined || !(await onSimilar(stop)))
     throw refusedOrder(stop, baseUrl)
 }
 
@@ -111,7 +111,7 @@ function outcomeUnknown(
 ): RefcheckError {
   const { offeredId, reason, answerStatus: status, error: cause } = outcome
   const order = { batchId, row: 1 }
-  const hint = settleHint({ ...order, state: 'unknown', offeredId })
+  const hint = reconcileHint({ ...order, state: 'unknown', offeredId })
   const message = `package ${packageId} may or may not have been ordered for "${recipient.email}": ${reason}`
   return (
     interruption(ports, outcome, { hint, order }) ??
@@ -153,24 +153,27 @@ function interruption(
   details?: ErrorDetails,
 ): InterruptedError | undefined {
   if (signal?.aborted !== true) return undefined
-  return new InterruptedError(outcome === undefined ? untouched : `interrupted; ${known(outcome)}`, details)
+  return new InterruptedError(
+    outcome === undefined ? untouched : `interrupted; ${outcomeText(outcome)}`,
+    details,
+  )
 }
 
-type LookServices = Pick<OrderServices, 'api' | 'ledger' | 'account' | 'clock' | 'random'>
+type PreviewServices = Pick<OrderServices, 'api' | 'ledger' | 'account' | 'clock' | 'random'>
 
 /** What would stand in the way of an order, with nothing ordered and nothing kept. */
-export async function lookForOrder(
-  ports: LookServices,
+export async function previewOrder(
+  ports: PreviewServices,
   order: RequestBody,
   guard: { allowDuplicate: boolean; allowSimilar: boolean },
-): Promise<Stop | undefined> {
+): Promise<Conflict | undefined> {
   const batch = { id: ports.random.uuid(), kind: 'single' } as const
   return ports.ledger.look(singleOrder(ports, batch, order), guard)
 }
 
 /** An order as a batch of one. */
 function singleOrder(
-  { api: { baseUrl, userEmail }, clock, account }: Pick<LookServices, 'api' | 'clock' | 'account'>,
+  { api: { baseUrl, userEmail }, clock, account }: Pick<PreviewServices, 'api' | 'clock' | 'account'>,
   batch: BatchRef,
   order: RequestBody,
 ): NewBatch {
@@ -193,12 +196,12 @@ function singleOrder(
 export class SimilarQuestion {
   readonly #prompter: Pick<Prompter, 'confirm'> | undefined
   /** What stands in an order's way now. */
-  readonly look: (order: RequestBody) => Promise<Stop | undefined>
-  #shown: Stop | undefined
+  readonly look: (order: RequestBody) => Promise<Conflict | undefined>
+  #shown: Conflict | undefined
 
   constructor(
     prompter: Pick<Prompter, 'confirm'> | undefined,
-    look: (order: RequestBody) => Promise<Stop | undefined>,
+    look: (order: RequestBody) => Promise<Conflict | undefined>,
   ) {
     this.#prompter = prompter
     this.look = look
@@ -211,7 +214,7 @@ export class SimilarQuestion {
   async early(order: RequestBody, baseUrl: string, isMoreAsked: boolean): Promise<void> {
     const stop = await this.look(order)
     if (stop === undefined) return
-    if (!mayBeAsked(stop)) throw refusedOrder(stop, baseUrl)
+    if (!canBeConfirmed(stop)) throw refusedOrder(stop, baseUrl)
     if (!isMoreAsked) return
     const question = { message: `${sentence(stop)} Go on all the same?`, isGrave: true }
     if ((await this.#prompter?.confirm(question)) !== true)
@@ -221,19 +224,19 @@ export class SimilarQuestion {
   /** For the final question of the review. */
   async doubt(order: RequestBody): Promise<string | undefined> {
     const stop = await this.look(order)
-    this.#shown = stop !== undefined && mayBeAsked(stop) ? stop : undefined
+    this.#shown = stop !== undefined && canBeConfirmed(stop) ? stop : undefined
     return this.#shown && sentence(this.#shown)
   }
 
   /** Whether the order is to be made; what the review has shown is not asked again. */
-  async isConfirmed(stop: Stop): Promise<boolean> {
+  async isConfirmed(stop: Conflict): Promise<boolean> {
     if (this.#shown !== undefined && isSame(this.#shown, stop)) return true
     const question = { message: `${sentence(stop)} Order anyway?`, initial: false, isGrave: true }
     return (await this.#prompter?.confirm(question)) === true
   }
 }
 
-function isSame(one: Stop, other: Stop): boolean {
+function isSame(one: Conflict, other: Conflict): boolean {
   return (
     one.order.batchId === other.order.batchId &&
     one.order.row === other.order.row &&
@@ -241,7 +244,7 @@ function isSame(one: Stop, other: Stop): boolean {
   )
 }
 
-function sentence(stop: Stop): string {
-  const text = stopMessage(stop)
+function sentence(stop: Conflict): string {
+  const text = conflictMessage(stop)
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }

@@ -24,7 +24,7 @@ export class DraftKeeper {
   readonly #resume: string
   #id: string | undefined
   /** Whether a file has the answers as they are now. */
-  #isKept = false
+  #isStored = false
   #isRefused = false
 
   /** `connect` finds out whose answers they are; `resume`: the command line that goes on from them. */
@@ -50,7 +50,7 @@ export class DraftKeeper {
     }
     const draft = own.length === 1 || prompter === undefined ? newest : await chosen(prompter, own)
     this.#id = draft.id
-    this.#isKept = true
+    this.#isStored = true
     return draft.body
   }
 
@@ -71,11 +71,11 @@ export class DraftKeeper {
     }
     try {
       await drafts.keep(draft)
-      this.#isKept = true
+      this.#isStored = true
     } catch (error) {
       if (!(error instanceof IoError)) throw error
       this.#isRefused = true
-      this.#isKept = false
+      this.#isStored = false
       onNotice(`Your answers cannot be kept on disk: ${error.message}`)
     }
   }
@@ -84,20 +84,20 @@ export class DraftKeeper {
   async drop(): Promise<void> {
     const id = this.#id
     if (id === undefined) return
-    this.#isKept = false
+    this.#isStored = false
     await (await this.#connect()).drafts.drop(id)
   }
 
   /** What ended the command, with the way to go on from the answers; an order that may have been made needs none. */
   async after(error: unknown): Promise<unknown> {
-    if (!this.#isKept || !(error instanceof RefcheckError)) return error
+    if (!this.#isStored || !(error instanceof RefcheckError)) return error
     if (error.code === 'outcome_unknown' || (error.code === 'interrupted' && error.order !== undefined)) {
       await this.drop()
       return error
     }
-    const kept = `Your answers are kept. Continue with: ${this.#resume}`
+    const notice = `Your answers are kept. Continue with: ${this.#resume}`
     // A person who leaves needs no other advice.
-    error.hint = error instanceof InterruptedError ? kept : [error.hint, kept].filter(Boolean).join('\n')
+    error.hint = error instanceof InterruptedError ? notice : [error.hint, notice].filter(Boolean).join('\n')
     return error
   }
 

@@ -108,13 +108,13 @@ async function ofPackage(pack: Package, given: GivenOrder, options: PrepareOptio
   if (prompter === undefined) {
     const whole = checked(draft, schema, 'flags')
     requireYes(yes)
-    tellImprobable(whole.body, schema, options)
+    reportImprobable(whole.body, schema, options)
     return { ...whole, changes: [...changes, ...whole.changes], package: pack, schema }
   }
   changes.push(...(validateDraft(draft, schema).changes ?? []))
   const isResumed = given.draft !== undefined
   const body = await asked(prompter, draft, { pack, schema, isResumed }, options)
-  if (yes) tellImprobable(body, schema, options)
+  if (yes) reportImprobable(body, schema, options)
   return { body, changes, package: pack, schema }
 }
 
@@ -196,7 +196,7 @@ async function confirmed(
   const { yes, prompter } = options
   if (prompter === undefined) requireYes(yes)
   if (yes || prompter === undefined) {
-    tellImprobable(whole.body, order.schema, options)
+    reportImprobable(whole.body, order.schema, options)
     return whole
   }
   return { ...whole, body: await asked(prompter, whole.body, order, options) }
@@ -230,7 +230,7 @@ async function asked(
 }
 
 /** Nobody is asked, so it is told. */
-function tellImprobable(
+function reportImprobable(
   body: RequestBody,
   schema: PackageSchema,
   { today, onImprobable }: PrepareOptions,

@@ -1,6 +1,6 @@
 import type { Services } from '../services.ts'
 import type { Api } from '../../api/api.ts'
-import { gravest, isUnread, type RequestResult } from '../../domain/request/result.ts'
+import { mostSevere, isUnread, type RequestResult } from '../../domain/request/result.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import {
   interrupted,
@@ -17,7 +17,7 @@ import {
   type Refreshed,
   type RequestFilter,
   statusOf,
-} from '../../domain/request/listing.ts'
+} from '../../domain/request/listed-request.ts'
 import { checksText } from '../../domain/request/check-counts.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -28,7 +28,7 @@ import { personName } from '../../domain/wording/shown-name.ts'
 import { ambiguousStart } from '../../domain/request/id-start.ts'
 
 /** So many requests in a row that the service fails to answer about: then it is away, and the rest is not tried. */
-const mostFailedReads = 3
+const maxFailedReads = 3
 
 /**
  * Reads requests in the order of their ids. One that cannot be read has its error in its place, and does not keep
@@ -57,7 +57,7 @@ export async function readRequests(
       results.push({ requestId, error: failure })
       failedReads += failure instanceof UnavailableError ? 1 : 0
       const isOfOne = failure instanceof NotFoundError || failure instanceof UnavailableError
-      if (!isOfOne || failedReads >= mostFailedReads) halted = failure
+      if (!isOfOne || failedReads >= maxFailedReads) halted = failure
     }
   }
   const unread = results.filter(isUnread)
@@ -66,7 +66,7 @@ export async function readRequests(
   if (first !== undefined && isNothingRead && (halted !== undefined || results.length === 1)) {
     throw halted ?? first.error
   }
-  return { results, failure: gravest(unread.map(({ error }) => error)) }
+  return { results, failure: mostSevere(unread.map(({ error }) => error)) }
 }
 
 /**
@@ -217,9 +217,9 @@ export async function findRequestId(
   const all = await ledger.list({ requestStart: start })
   const ordered =
     baseUrl === undefined ? all : all.filter((each) => serviceOf(each.baseUrl) === serviceOf(baseUrl))
-  const told = (await inbox.unclaimed(baseUrl)).filter((id) => id.startsWith(start))
+  const unclaimed = (await inbox.unclaimed(baseUrl)).filter((id) => id.startsWith(start))
   const names = new Map([
-    ...told.map((id) => [id, 'not ordered with this store'] as const),
+    ...unclaimed.map((id) => [id, 'not ordered with this store'] as const),
     ...ordered.map(({ requestId = '', recipient: person, requestStatus: status }) => {
       const name = person === undefined ? 'removed' : personName(person)
       return [requestId, `${name}${status === undefined ? '' : `, ${status}`}`] as const

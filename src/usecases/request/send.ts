@@ -4,7 +4,7 @@ import type { Clock } from '../../host/clock.ts'
 import {
   longestPauseMs,
   changedElsewhere,
-  type Tried,
+  type AttemptOutcome,
   type Outcome,
   outcomeOf,
   answeredTwice,
@@ -84,7 +84,7 @@ const longestBusyMs = 600_000
 const busyPauseMs = 500
 
 /** A row as its attempt has left it, and what the attempt came to in the end. */
-interface Settled {
+interface Recorded {
   version: RowVersion
   outcome: Outcome
 }
@@ -93,29 +93,29 @@ interface Settled {
  * Journals what an attempt came to, before anybody is told: a request that another order has already is none of
  * this one. A store that cannot record it throws an IoError that says what is known: it is the only place left for it.
  */
-export async function settle(ports: OrderServices, tried: Tried): Promise<Settled> {
+export async function recordOutcome(ports: OrderServices, tried: AttemptOutcome): Promise<Recorded> {
   return untilRecorded(ports.clock, tried, () => record(ports, tried))
 }
 
-async function record(ports: OrderServices, { attempt, outcome }: Tried): Promise<Settled> {
+async function record(ports: OrderServices, { attempt, outcome }: AttemptOutcome): Promise<Recorded> {
   const change = changeFor(outcome, ports.clock.now())
-  const settled = { version: { ...attempt, state: change.to }, outcome }
-  if (await ports.ledger.move(attempt, change)) return settled
+  const recorded = { version: { ...attempt, state: change.to }, outcome }
+  if (await ports.ledger.move(attempt, change)) return recorded
   if (outcome.kind === 'accepted') {
     const holder = await otherHolder(ports, attempt, outcome)
-    if (holder !== undefined) return settleMixedUp(ports, { attempt, outcome, holder })
+    if (holder !== undefined) return recordMixedUp(ports, { attempt, outcome, holder })
   }
-  await settleElsewhere(ports, attempt, change)
-  return settled
+  await recordLateAnswer(ports, attempt, change)
+  return recorded
 }
 
 /** Two rows were answered with one request: a read shows whose order it is, and the other row is unknown. */
-async function settleMixedUp(
+async function recordMixedUp(
   ports: OrderServices,
   { attempt, outcome, holder }: { attempt: Attempt; outcome: AcceptedOutcome; holder: Submission },
-): Promise<Settled> {
+): Promise<Recorded> {
   const { ledger, clock } = ports
-  const unknown = (): Promise<Settled> =>
+  const unknown = (): Promise<Recorded> =>
     record(ports, { attempt, outcome: answeredWithAnothers(outcome, holder) })
   const request = await readOnce(ports, outcome.requestId)
   if (request === undefined || (await isFor(ports, holder, request))) return unknown()
@@ -150,8 +150,8 @@ async function readOnce(
 
 /** Whether a request is for the person and package of a row. */
 async function isFor({ ledger }: OrderServices, row: Submission, request: RequestResource): Promise<boolean> {
-  const whom = row.recipient === undefined ? await ledger.whom(row, request.recipient) : 'other'
-  const found = differences(row, request, 0, whom)
+  const person = row.recipient === undefined ? await ledger.whom(row, request.recipient) : 'other'
+  const found = differences(row, request, 0, person)
   return found !== undefined && !found.includes('person') && !found.includes('package')
 }
 
@@ -169,7 +169,11 @@ async function otherHolder(
  * Writes an outcome to the store; where that fails, the error thrown is the only place left that tells it. So a store
  * that another process has for itself is waited for.
  */
-export async function untilRecorded<T>(clock: Clock, tried: Tried, write: () => Promise<T>): Promise<T> {
+export async function untilRecorded<T>(
+  clock: Clock,
+  tried: AttemptOutcome,
+  write: () => Promise<T>,
+): Promise<T> {
   const deadline = clock.monotonic() + longestBusyMs
   for (;;) {
     try {
@@ -193,7 +197,7 @@ const cameLater = {
  * "An answer that comes for a row that has moved on is kept and told" (ordering protocol): a request's id in hand still
  * proves it, whatever was decided meanwhile. Throws where the row is none that the answer can be kept with.
  */
-async function settleElsewhere(ports: OrderServices, attempt: Attempt, change: Change): Promise<void> {
+async function recordLateAnswer(ports: OrderServices, attempt: Attempt, change: Change): Promise<void> {
   if (change.to === 'unknown') return
   if (change.to !== 'accepted') throw changedElsewhere()
   for (const state of movedOnTo) {
@@ -207,7 +211,7 @@ async function settleElsewhere(ports: OrderServices, attempt: Attempt, change: C
  * request before creating another." A 200 with this package, person, requester and time, on an id that no other order
  * of the store has, proves the order: it becomes `accepted`. Undefined where nothing is proven.
  */
-export async function prove(
+export async function reconcileByAnswer(
   ports: OrderServices,
   unknown: RowVersion,
   offeredId: string,

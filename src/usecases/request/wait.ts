@@ -5,12 +5,12 @@ import {
   notReadInTime,
   pauseAfter,
   safetyPause,
-  settled,
+  hasReached,
   verdict,
   type WaitGoal,
   type WaitResult,
 } from '../../domain/request/goal.ts'
-import { gravest } from '../../domain/request/result.ts'
+import { mostSevere } from '../../domain/request/result.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { interrupted, NotFoundError, ThrottledError, UnavailableError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -74,7 +74,7 @@ export async function waitForRequests(
   const requests = requestIds.flatMap((id) => wait.seen.get(id) ?? [])
   const unread = requestIds.length - requests.length - wait.notFound.size
   const ended = halted ?? verdict(requests, unread, options.goal)
-  return { requests, results, failure: gravest([ended, ...wait.notFound.values()]) }
+  return { requests, results, failure: mostSevere([ended, ...wait.notFound.values()]) }
 }
 
 interface Wait {
@@ -90,9 +90,9 @@ async function untilOver(wait: Wait, requestIds: readonly string[]): Promise<und
   const { clock, signal, goal } = options
   const deadline = clock.monotonic() + options.timeoutMs
   const schedule = new WaitSchedule(requestIds, clock, options.inbox, wait.api.baseUrl)
-  const news = new WakeableSleep(clock)
+  const arrivals = new WakeableSleep(clock)
   // Whoever cannot be told looks all the same.
-  await news.listen(options.inbox, 'event').catch(() => undefined)
+  await arrivals.listen(options.inbox, 'event').catch(() => undefined)
   for (let next = await schedule.next(); next !== undefined; next = await schedule.next()) {
     const patience = schedule.patience(next)
     const left = Math.max(0, deadline - clock.monotonic())
@@ -102,20 +102,23 @@ async function untilOver(wait: Wait, requestIds: readonly string[]): Promise<und
     }
     if (patience > 0) {
       options.onRest?.(Math.max(0, next.at - clock.monotonic()) / 1000)
-      if (await news.sleep(patience, signal)) schedule.expectNews()
+      if (await arrivals.sleep(patience, signal)) schedule.expectNews()
       continue
     }
-    if (!(await hasPlace(options, left))) return
+    if (!(await waitForQuota(options, left))) return
     const request = await read(wait, next, requestIds.length > 1)
     if (notFound.has(next.id)) schedule.drop(next)
     else if (request === undefined) schedule.postpone(next, outagePause)
-    else if (settled(request, goal)) schedule.drop(next)
+    else if (hasReached(request, goal)) schedule.drop(next)
     else schedule.read(next, request)
   }
 }
 
 /** Waits for a place in the quota; false when there is none before the time is up, which it then is. */
-async function hasPlace({ governor, clock, signal, onPaced }: WaitOptions, left: number): Promise<boolean> {
+async function waitForQuota(
+  { governor, clock, signal, onPaced }: WaitOptions,
+  left: number,
+): Promise<boolean> {
   const until = clock.monotonic() + left
   try {
     await governor?.take('poll', { signal, budgetMs: left, onWait: (ms) => onPaced?.(ms / 1000) })
@@ -168,7 +171,7 @@ interface Due {
 }
 
 /** How often the inbox is looked into; it costs no call. */
-const lookEveryMs = 1000
+const pollInboxEveryMs = 1000
 
 /**
  * Which of the requests that are waited for to read next, and when. An event in the inbox that tells of
@@ -182,11 +185,11 @@ class WaitSchedule {
   readonly #baseUrl: string
   readonly #queue: Due[]
   /** The newest status that an event told of, by request. */
-  readonly #told = new Map<string, string>()
+  readonly #reported = new Map<string, string>()
   readonly #since: number
   #seenEvent = 0
   #lookedAt: number | undefined
-  #isToldOf = false
+  #hasReceiver = false
 
   constructor(
     requestIds: readonly string[],
@@ -205,7 +208,7 @@ class WaitSchedule {
 
   /** The request to read next; undefined when none is left. */
   async next(): Promise<Due | undefined> {
-    await this.#look()
+    await this.#readInbox()
     return this.#queue.reduce<Due | undefined>(
       (first, each) => (first === undefined || goesBefore(each, first) ? each : first),
       undefined,
@@ -215,12 +218,12 @@ class WaitSchedule {
   /** How long to sleep for it at most: until it is due, or an event may have changed that. */
   patience(due: Due): number {
     const untilDue = Math.ceil(Math.max(0, due.at - this.#clock.monotonic()))
-    return this.#inbox === undefined ? untilDue : Math.min(untilDue, lookEveryMs)
+    return this.#inbox === undefined ? untilDue : Math.min(untilDue, pollInboxEveryMs)
   }
 
   /** The inbox is worth a look now. */
   expectNews(): void {
-    this.#lookedAt = this.#clock.monotonic() - lookEveryMs
+    this.#lookedAt = this.#clock.monotonic() - pollInboxEveryMs
   }
 
   /** It is finished, and not read again. */
@@ -231,17 +234,17 @@ class WaitSchedule {
   /** A read brought this; it goes on being waited for. */
   read(due: Due, { status }: RequestResource): void {
     const now = this.#clock.monotonic()
-    const told = this.#told.get(due.id)
+    const reported = this.#reported.get(due.id)
     if (due.status !== status) {
       // The first read is no change.
-      if (told === status) this.#trust()
+      if (reported === status) this.#trust()
       else if (due.status !== undefined) this.#distrust()
       due.changedAt = now
     }
     due.status = status
     due.isNews = false
     due.failures = 0
-    const isSilent = this.#isToldOf && !terminalStatuses.includes(status)
+    const isSilent = this.#hasReceiver && !terminalStatuses.includes(status)
     due.at = now + (isSilent ? this.#safetyMs() : pauseAfter(now - due.changedAt))
   }
 
@@ -252,18 +255,18 @@ class WaitSchedule {
   }
 
   #trust(): void {
-    if (this.#isToldOf) return
-    this.#isToldOf = true
+    if (this.#hasReceiver) return
+    this.#hasReceiver = true
     const later = this.#clock.monotonic() + this.#safetyMs()
     for (const due of this.#queue) {
-      const isStill = due.status !== undefined && (this.#told.get(due.id) ?? due.status) === due.status
+      const isStill = due.status !== undefined && (this.#reported.get(due.id) ?? due.status) === due.status
       if (isStill) due.at = later
     }
   }
 
   #distrust(): void {
-    if (!this.#isToldOf) return
-    this.#isToldOf = false
+    if (!this.#hasReceiver) return
+    this.#hasReceiver = false
     const now = this.#clock.monotonic()
     for (const due of this.#queue) due.at = Math.min(due.at, now + pauseAfter(now - due.changedAt))
   }
@@ -272,11 +275,11 @@ class WaitSchedule {
     return Math.max(safetyPause.leastMs, safetyPause.perRequestMs * this.#queue.length)
   }
 
-  async #look(): Promise<void> {
+  async #readInbox(): Promise<void> {
     const now = this.#clock.monotonic()
     if (this.#inbox === undefined) return
-    if (this.#lookedAt !== undefined && now - this.#lookedAt < lookEveryMs) return
-    if (this.#lookedAt === undefined) await this.#lookBack(this.#inbox)
+    if (this.#lookedAt !== undefined && now - this.#lookedAt < pollInboxEveryMs) return
+    if (this.#lookedAt === undefined) await this.#readOlderEvents(this.#inbox)
     this.#lookedAt = now
     const waited = new Map(this.#queue.map((due) => [due.id, due]))
     for await (const event of this.#inbox.list({
@@ -288,17 +291,17 @@ class WaitSchedule {
       const { requestId, status, oddity } = event
       const due = requestId === undefined ? undefined : waited.get(requestId)
       if (due === undefined || status === undefined || oddity !== undefined) continue
-      this.#told.set(due.id, status)
+      this.#reported.set(due.id, status)
       if (due.status === undefined || due.status === status) continue
       due.isNews = true
       due.at = Math.min(due.at, now)
     }
   }
 
-  async #lookBack(inbox: Pick<Inbox, 'latestStatus'>): Promise<void> {
+  async #readOlderEvents(inbox: Pick<Inbox, 'latestStatus'>): Promise<void> {
     for (const { id } of this.#queue) {
       const latest = await inbox.latestStatus(this.#baseUrl, id)
-      if (latest !== undefined) this.#told.set(id, latest.status)
+      if (latest !== undefined) this.#reported.set(id, latest.status)
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import { type Orderer, ordererOf, turnOf } from '../../domain/batch/run-policy.ts'
+import { type Orderer, ordererOf, nextQueuedStep } from '../../domain/batch/run-policy.ts'
 import type { WorkerEvent } from '../../domain/worker/events.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -21,14 +21,14 @@ export interface WorkerProfile extends Orderer {
 }
 
 /** How much was too old. */
-type Retired = Pick<PurgedAll, 'rows' | 'events' | 'drafts'>
+type PurgeCounts = Pick<PurgedAll, 'rows' | 'events' | 'drafts'>
 
 export interface WorkOptions {
   batches: Pick<Batches, 'queued' | 'recordQueued'>
   profiles: readonly WorkerProfile[]
   clock: Clock
   /** Removes personal data that is older than the retention; undefined where none is set. */
-  retire: () => Promise<Retired | undefined>
+  purgeExpired: () => Promise<PurgeCounts | undefined>
   /** Where it can be told of new work by others. */
   inbox: Pick<Inbox, 'onArrival'>
   /** Ends it: rows in flight are finished. */
@@ -40,9 +40,9 @@ export interface WorkOptions {
   onEvent: (event: WorkerEvent) => void
 }
 
-const nothing: Retired = { rows: 0, events: 0, drafts: 0 }
-const lookEveryMs = 2_000
-const retireEveryMs = 24 * 60 * 60 * 1000
+const nothing: PurgeCounts = { rows: 0, events: 0, drafts: 0 }
+const pollEveryMs = 2_000
+const purgeEveryMs = 24 * 60 * 60 * 1000
 /** After a batch that could not even be begun. */
 const restMs = 60_000
 
@@ -55,16 +55,16 @@ class Worker {
   readonly #services: WorkOptions
   readonly #sending = new Map<string, Promise<void>>()
   readonly #reading = new Map<string, Promise<void>>()
-  readonly #triedAt = new Map<string, number>()
+  readonly #lastRunAt = new Map<string, number>()
   readonly #restsUntil = new Map<string, number>()
   readonly #readAt = new Map<string, number>()
-  readonly #homeless = new Set<string>()
-  readonly #news: WakeableSleep
-  #retiredAt: number | undefined
+  readonly #unassigned = new Set<string>()
+  readonly #arrivals: WakeableSleep
+  #purgedAt: number | undefined
 
   constructor(services: WorkOptions) {
     this.#services = services
-    this.#news = new WakeableSleep(services.clock)
+    this.#arrivals = new WakeableSleep(services.clock)
   }
 
   async run(): Promise<void> {
@@ -72,8 +72,8 @@ class Worker {
     onEvent({ name: 'started', profiles: profiles.map(({ name }) => name) })
     await this.#listen()
     while (!signal.aborted) {
-      await this.#look()
-      await this.#retire()
+      await this.#findWork()
+      await this.#purgeExpired()
       for (const profile of profiles) this.#keepFresh(profile)
       if (once && this.#sending.size + this.#reading.size === 0) break
       await (once ? Promise.race([...this.#sending.values(), ...this.#reading.values()]) : this.#pause())
@@ -87,18 +87,18 @@ class Worker {
   async #listen(): Promise<void> {
     const { inbox, onEvent } = this.#services
     try {
-      await this.#news.listen(inbox, 'batch')
+      await this.#arrivals.listen(inbox, 'batch')
     } catch (error) {
       onEvent({ name: 'store-waits', code: codeOf(error) })
     }
   }
 
   async #pause(): Promise<void> {
-    await this.#news.sleep(lookEveryMs, this.#services.signal).catch(() => undefined)
+    await this.#arrivals.sleep(pollEveryMs, this.#services.signal).catch(() => undefined)
   }
 
   /** A store that cannot be read is looked at again. */
-  async #look(): Promise<void> {
+  async #findWork(): Promise<void> {
     const { batches, onEvent } = this.#services
     try {
       for (const batch of await batches.queued()) await this.#turn(batch)
@@ -107,12 +107,12 @@ class Worker {
     }
   }
 
-  async #retire(): Promise<void> {
-    const { clock, retire, onEvent } = this.#services
-    if (this.#retiredAt !== undefined && clock.monotonic() - this.#retiredAt < retireEveryMs) return
-    this.#retiredAt = clock.monotonic()
+  async #purgeExpired(): Promise<void> {
+    const { clock, purgeExpired, onEvent } = this.#services
+    if (this.#purgedAt !== undefined && clock.monotonic() - this.#purgedAt < purgeEveryMs) return
+    this.#purgedAt = clock.monotonic()
     try {
-      const { rows, events, drafts } = (await retire()) ?? nothing
+      const { rows, events, drafts } = (await purgeExpired()) ?? nothing
       if (rows + events + drafts > 0) onEvent({ name: 'purged', rows, events, drafts, code: undefined })
     } catch (error) {
       onEvent({ name: 'purged', ...nothing, code: codeOf(error) })
@@ -122,13 +122,13 @@ class Worker {
   async #turn(batch: Batch): Promise<void> {
     const { batches, profiles, clock, onEvent } = this.#services
     const now = clock.now()
-    const turn = turnOf(batch, now, this.#triedAt.get(batch.id))
+    const turn = nextQueuedStep(batch, now, this.#lastRunAt.get(batch.id))
     if (turn.kind === 'done') return batches.recordQueued(batch.id, undefined)
     if (turn.kind !== 'run' || now < (this.#restsUntil.get(batch.id) ?? 0)) return
     const profile = ordererOf(batch, profiles)
     if (profile === undefined) {
-      if (!this.#homeless.has(batch.id)) onEvent({ name: 'batch-without-profile', batchId: batch.id })
-      this.#homeless.add(batch.id)
+      if (!this.#unassigned.has(batch.id)) onEvent({ name: 'batch-without-profile', batchId: batch.id })
+      this.#unassigned.add(batch.id)
       return
     }
     if (this.#sending.has(profile.name)) return
@@ -149,7 +149,7 @@ class Worker {
       this.#restsUntil.set(id, clock.now() + restMs)
       onEvent({ name: 'batch-failed', ...named, code: codeOf(error) })
     }
-    this.#triedAt.set(id, clock.now())
+    this.#lastRunAt.set(id, clock.now())
   }
 
   #keepFresh(profile: WorkerProfile): void {

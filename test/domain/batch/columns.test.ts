@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import {
   checkFlags,
   matchColumns,
-  settledColumns,
+  resolveColumns,
   type Mapping,
   noMapping,
   columnNames,
@@ -14,7 +14,7 @@ import {
   mappingFlags,
   merged,
   readMapFlags,
-  keptReading,
+  storedReading,
 } from '../../../src/domain/batch/columns.ts'
 import { InvalidInputError, UsageError } from '../../../src/errors/kinds.ts'
 import { plainSchema, sampleSchema, schemaOf } from '../form/sample-schema.ts'
@@ -28,7 +28,7 @@ const settle = (
   schemas = [plainSchema],
   hidden: ReadonlySet<number> = new Set(),
 ) =>
-  settledColumns(
+  resolveColumns(
     {
       name: 'people.csv',
       columns: headers,
@@ -242,12 +242,12 @@ test('the flags that say the same can be pasted', () => {
 
 test('a kept reading reads back as it was kept', () => {
   const reading = { sheet: 'S', header_row: 2, encoding: 'utf-8', hidden: 'skip', default_country: 'AU' }
-  expect(keptReading(reading)).toEqual(reading)
-  expect(keptReading({})).toEqual({})
+  expect(storedReading(reading)).toEqual(reading)
+  expect(storedReading({})).toEqual({})
 })
 
 test('what is of another kind is left out, and what is no object is none', () => {
-  expect(keptReading({ sheet: 1, header_row: 0, encoding: null, hidden: 'maybe', more: 1 })).toEqual({})
-  expect(keptReading({ header_row: 1.5 })).toEqual({})
-  for (const value of [undefined, null, 'x', 1]) expect(keptReading(value)).toBeUndefined()
+  expect(storedReading({ sheet: 1, header_row: 0, encoding: null, hidden: 'maybe', more: 1 })).toEqual({})
+  expect(storedReading({ header_row: 1.5 })).toEqual({})
+  for (const value of [undefined, null, 'x', 1]) expect(storedReading(value)).toBeUndefined()
 })

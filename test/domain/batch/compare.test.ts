@@ -14,7 +14,7 @@ import {
   type KnownRelations,
   nothingAllowed,
   phoneSharer,
-  stopOf,
+  findConflict,
 } from '../../../src/domain/submission/conflicts.ts'
 import { personKey } from '../../../src/domain/submission/identity.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
@@ -290,7 +290,7 @@ function comparedOneByOne(rows: readonly NewRow[]): unknown[] {
         .map(({ order }) => ({ order, samePerson: false })),
     )
     const relations = { ...kin, joined: new Set([row.packageId]) }
-    const stop = stopOf(own, candidates, nothingAllowed, relations)
+    const stop = findConflict(own, candidates, nothingAllowed, relations)
     if (stop !== undefined) return [stop.becomes, stop.reason, stop.shares, stop.order.row, stop.more]
     const { recipient, packageId } = row
     const order = { ...batchRow({ batchId, row: row.row, recipient, baseUrl }), packageId, changedAt: 0 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { type DoubtRules, Doubts } from '../../../src/domain/batch/doubts.ts'
+import { type AmbiguityRules, Ambiguities } from '../../../src/domain/batch/ambiguities.ts'
 import type { Cell, SheetRow } from '../../../src/domain/sheet/cell.ts'
 import { targetOf } from '../../../src/domain/batch/columns.ts'
 
 const email = targetOf('email', [])
 if (email === undefined) throw new Error('email is a column')
-const rules = (hidden?: DoubtRules['hidden']): DoubtRules => ({
+const rules = (hidden?: AmbiguityRules['hidden']): AmbiguityRules => ({
   headers: ['email', 'notes'],
   targets: [email, { kind: 'unused', column: '' }],
   hidden,
@@ -20,13 +20,13 @@ const row = (line: number, over: Partial<SheetRow> = {}): SheetRow => ({
 const sheet = { name: 'people.xlsx', headerLine: 1, merged: [], struckByRule: [] }
 
 test('rows that are shown are read, and nothing stands in the way', () => {
-  const doubts = new Doubts(rules())
+  const doubts = new Ambiguities(rules())
   expect(doubts.leavesOut(row(2))).toBe(false)
   expect(doubts.refusal(sheet)).toBeUndefined()
 })
 
 test('rows that are hidden, or struck through in a column that is sent, are refused until somebody decides', () => {
-  const doubts = new Doubts(rules())
+  const doubts = new Ambiguities(rules())
   const rows = [
     row(3, { hidden: true }),
     row(4, { hidden: true }),
@@ -43,7 +43,7 @@ test.each([
   ['skip', true],
   ['include', false],
 ] as const)('with --hidden %s they are left out: %s', (hidden, leftOut) => {
-  const doubts = new Doubts(rules(hidden))
+  const doubts = new Ambiguities(rules(hidden))
   expect(doubts.leavesOut(row(3, { hidden: true }))).toBe(leftOut)
   expect(doubts.leavesOut(row(4))).toBe(false)
   expect(doubts.refusal(sheet)).toBeUndefined()
@@ -51,7 +51,7 @@ test.each([
 
 test('bytes of columns that are sent are sampled, from the first of them', () => {
   const bytes = (text: string): Cell => ({ kind: 'bytes', text })
-  const doubts = new Doubts(rules())
+  const doubts = new Ambiguities(rules())
   doubts.leavesOut(row(2, { cells: ['a', bytes('é')] }))
   expect(doubts.firstBytes).toBeUndefined()
   for (let line = 3; line < 303; line += 1) doubts.leavesOut(row(line, { cells: [bytes('é'), ''] }))
@@ -61,7 +61,7 @@ test('bytes of columns that are sent are sampled, from the first of them', () =>
 test('cells merged over rows of a column that is sent are refused; elsewhere they do not matter', () => {
   const merged = { range: 'A2:A3', firstRow: 2, lastRow: 3, firstColumn: 0, lastColumn: 0 }
   const refusal = (over: Partial<typeof merged>) => {
-    const doubts = new Doubts(rules())
+    const doubts = new Ambiguities(rules())
     doubts.leavesOut(row(2))
     return doubts.refusal({ ...sheet, merged: [{ ...merged, ...over }] })
   }

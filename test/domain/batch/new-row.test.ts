@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { fileIdentity, newRow, readingText, PackedRows } from '../../../src/domain/batch/new-row.ts'
 import { ann, problem, rowReading } from './rows.ts'
 import type { NewRow } from '../../../src/domain/batch/batch.ts'
-import type { Witness } from '../../../src/domain/submission/external-results.ts'
+import type { ExternalResult } from '../../../src/domain/submission/external-results.ts'
 
 const base = 'https://api.example.com'
 
@@ -152,7 +152,7 @@ test('every row is read again as it was, in its order, as often as asked', () =>
   expect(rows.at(all.length)).toBeUndefined()
 })
 
-const result: Witness = {
+const result: ExternalResult = {
   file: 'people.results.csv',
   line: 2,
   state: 'accepted',

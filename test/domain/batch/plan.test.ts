@@ -2,7 +2,7 @@ import { expect, test, describe } from 'vitest'
 
 import {
   type BatchCheck,
-  keptPlan,
+  storedPlan,
   parsePlan,
   planAgain,
   planOf,
@@ -16,7 +16,7 @@ import {
   Duplicates,
 } from '../../../src/domain/batch/plan.ts'
 import { newRow } from '../../../src/domain/batch/new-row.ts'
-import type { Stop } from '../../../src/domain/submission/conflicts.ts'
+import type { Conflict } from '../../../src/domain/submission/conflicts.ts'
 import { InvalidInputError } from '../../../src/errors/kinds.ts'
 import { batchRow, countsOf, rowReading, problem } from './rows.ts'
 import type { RowReading } from '../../../src/domain/batch/row.ts'
@@ -40,7 +40,7 @@ describe('a plan', () => {
   })
 
   const order = { ...batchRow({ requestId: 'r-1' }), packageId: 7 }
-  const stop: Stop = { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
+  const stop: Conflict = { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
   const plan = (pending: number, over: Partial<BatchCheck> = {}) =>
     planOf(
       check(over),
@@ -81,7 +81,7 @@ describe('a plan', () => {
   }
 
   test('a kept plan reads back as itself', () => {
-    const kept = keptPlan(plan(3), facts)
+    const kept = storedPlan(plan(3), facts)
     expect(kept).toMatchObject({
       refcheck_plan: 1,
       duplicates: [[1, 3]],
@@ -99,7 +99,7 @@ describe('a plan', () => {
   )
 
   test('a plan is for a file as it was', () => {
-    const kept = keptPlan(plan(3), facts)
+    const kept = storedPlan(plan(3), facts)
     expect(() => requireUnchanged(kept, 'ab', '')).not.toThrow()
     expect(() => requireUnchanged(kept, 'ac', '')).toThrow(/people\.csv/)
     expect(planAgain({ ...kept, package_id: 7, shared: ['hr@example.com'] }, 'my plan.json')).toBe(

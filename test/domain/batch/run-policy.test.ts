@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 
 import {
-  noRows,
-  paced,
+  initialCounters,
+  waitForQuota,
   type RunCounters,
-  weigh,
+  nextStep,
   isAboutPackage,
   manyUnknown,
-  refusedAlike,
+  refusedForSameReason,
   usedUp,
   progressOf,
   ordererOf,
-  turnOf,
+  nextQueuedStep,
 } from '../../../src/domain/batch/run-policy.ts'
 import type { Outcome } from '../../../src/domain/submission/outcome.ts'
 import {
@@ -57,13 +57,13 @@ function throttled(seconds: number): Outcome {
 
 /** The step after the last of several rows. */
 function after(...outcomes: readonly Outcome[]): { counters: RunCounters; step: unknown } {
-  let last = { counters: noRows, step: undefined as unknown }
-  for (const outcome of outcomes) last = weigh(last.counters, outcome, options)
+  let last = { counters: initialCounters, step: undefined as unknown }
+  for (const outcome of outcomes) last = nextStep(last.counters, outcome, options)
   return last
 }
 
 test('an accepted order goes on to the next row', () => {
-  expect(after(accepted)).toEqual({ counters: { ...noRows, sent: 1 }, step: { kind: 'go on' } })
+  expect(after(accepted)).toEqual({ counters: { ...initialCounters, sent: 1 }, step: { kind: 'go on' } })
 })
 
 test('what went out is counted as sent, whatever came of it; a 429 and what never left is not', () => {
@@ -142,7 +142,7 @@ test('a service that mixes up its answers halts at the first', () => {
 
 test('a 429 waits as long as the service says', () => {
   expect(after(throttled(7))).toEqual({
-    counters: { ...noRows, waitedMs: 7_000 },
+    counters: { ...initialCounters, waitedMs: 7_000 },
     step: { kind: 'wait', waitMs: 7_000 },
   })
 })
@@ -155,8 +155,8 @@ test('an unreachable service is waited for twice as long each time, until a row 
 
 test('waits add up, those for the quota too, and past the budget the run halts', () => {
   const { counters } = after(throttled(4), throttled(3))
-  expect(paced(counters, 3_000, options).step).toEqual({ kind: 'wait', waitMs: 3_000 })
-  expect(paced(counters, 3_001, options).step).toMatchObject({
+  expect(waitForQuota(counters, 3_000, options).step).toEqual({ kind: 'wait', waitMs: 3_000 })
+  expect(waitForQuota(counters, 3_001, options).step).toMatchObject({
     kind: 'halt',
     error: { code: 'throttled', message: 'the quota is used up for the next 4 s' },
   })
@@ -183,7 +183,7 @@ test.each([
 
 test('a refusal that repeats halts with the reason of the last, and keeps its status and field', () => {
   const error = new InvalidInputError('recipient.phone: no', { status: 400, field: 'recipient.phone' })
-  const halt = refusedAlike(error, 5)
+  const halt = refusedForSameReason(error, 5)
   expect(halt).toMatchObject({ code: 'incomplete', status: 400, field: 'recipient.phone', cause: error })
   expect(halt.message).toMatch(/5 .*recipient\.phone: no/)
 })
@@ -233,15 +233,17 @@ test.each([
   ['a dropped row that was looked at', { dropped: 1 }, undefined, at, 'rest'],
   ['rows to send beside an unknown one', { pending: 1, unknown: 1 }, undefined, at, 'run'],
 ] as const)('%s', (_, counts, code, triedAt, kind) => {
-  expect(turnOf(queued(counts, code), at + 1000, triedAt).kind).toBe(kind)
+  expect(nextQueuedStep(queued(counts, code), at + 1000, triedAt).kind).toBe(kind)
 })
 
 test('a rest ends', () => {
-  expect(turnOf(queued({ pending: 1 }, 'forbidden'), at + 899_999, undefined)).toEqual({
+  expect(nextQueuedStep(queued({ pending: 1 }, 'forbidden'), at + 899_999, undefined)).toEqual({
     kind: 'rest',
     untilMs: at + 900_000,
   })
-  expect(turnOf(queued({ pending: 1 }, 'forbidden'), at + 900_000, undefined)).toEqual({ kind: 'run' })
+  expect(nextQueuedStep(queued({ pending: 1 }, 'forbidden'), at + 900_000, undefined)).toEqual({
+    kind: 'run',
+  })
 })
 
 const profiles = [

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 
 import type { Batch } from '../../../src/domain/batch/batch.ts'
-import { heldElsewhere, listed, listedRow, standingOf, statusOf } from '../../../src/domain/batch/standing.ts'
+import {
+  heldElsewhere,
+  listed,
+  listedRow,
+  summaryOf,
+  statusOf,
+} from '../../../src/domain/batch/batch-status.ts'
 import { batchRow, countsOf } from './rows.ts'
 
 const batch = (over: Partial<Batch> = {}): Batch => ({
@@ -26,7 +32,7 @@ const batch = (over: Partial<Batch> = {}): Batch => ({
 })
 
 test('what is not there is null, and times are ISO 8601', () => {
-  expect(standingOf(batch())).toEqual({
+  expect(summaryOf(batch())).toEqual({
     batch_id: 'b-1',
     package_id: null,
     counts: batch().counts,

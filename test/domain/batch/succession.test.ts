@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { likelySuccessor, schemaChanges } from '../../../src/domain/batch/succession.ts'
+import { likelySuccessor, schemaChanges } from '../../../src/domain/batch/package-replacement.ts'
 import type { Package } from '../../../src/contract/package.ts'
 import { schemaOf } from '../form/sample-schema.ts'
 

@@ -4,14 +4,14 @@ import {
   nothingSent,
   verdict,
   noStops,
-  type Stops,
+  type ConflictCounts,
   stopsIn,
-  stopsOf,
+  countConflicts,
 } from '../../../src/domain/batch/verdict.ts'
 import type { RunEnd } from '../../../src/domain/batch/run-policy.ts'
 import { ForbiddenError, InternalError, ThrottledError } from '../../../src/errors/kinds.ts'
 import { countsOf, batchRow } from './rows.ts'
-import type { Stop } from '../../../src/domain/submission/conflicts.ts'
+import type { Conflict } from '../../../src/domain/submission/conflicts.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 
 const done: RunEnd = { kind: 'done' }
@@ -64,7 +64,7 @@ test('a halt keeps the code of its cause where that is one of the contract’s, 
   expect(of({ pending: 1 }, { kind: 'halted', error: new InternalError('a bug') })?.code).toBe('incomplete')
 })
 
-const someStops = (over: Partial<Stops>): Stops => ({ ...noStops(), ...over })
+const someStops = (over: Partial<ConflictCounts>): ConflictCounts => ({ ...noStops(), ...over })
 
 test('a duplicate of an unknown is unknown; rows that wait are incomplete; ordered before says when', () => {
   const settle = verdict(
@@ -116,7 +116,7 @@ test('nothing sent: dropped, ordered before, or no row fit; a file that was not 
   expect(nothingSent(undefined, countsOf({ invalid: 1 })).hint ?? '').not.toContain('batch rows')
 })
 
-const stop = (over: Partial<Submission>): Stop => ({
+const stop = (over: Partial<Submission>): Conflict => ({
   becomes: 'duplicate',
   reason: 'same',
   shares: [],
@@ -125,7 +125,7 @@ const stop = (over: Partial<Submission>): Stop => ({
 })
 
 test('duplicates of a planned file are counted by what they match', () => {
-  const stops = stopsOf([
+  const stops = countConflicts([
     stop({ state: 'accepted', attemptedAt: 5 }),
     stop({ state: 'accepted', attemptedAt: 9 }),
     stop({ state: 'unknown', batchId: 'b-2' }),
@@ -139,7 +139,7 @@ test('duplicates of a planned file are counted by what they match', () => {
     waiting: { count: 2, batchId: 'b-4' },
     held: {},
   })
-  expect(stopsOf([])).toEqual(noStops())
+  expect(countConflicts([])).toEqual(noStops())
 })
 
 test('held rows count by what they are held for, and a duplicate of a row of one’s own that waits by nothing', () => {

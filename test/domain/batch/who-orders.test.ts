@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 
-import { needsWord } from '../../../src/domain/batch/who-orders.ts'
+import { requiresConfirmation } from '../../../src/domain/batch/who-orders.ts'
 
 const batch = { id: 'b-1', userEmail: 'Casey@example.com' }
 
 test('a key that can read one of the batch’s requests goes on with it', () => {
-  expect(needsWord(batch, { by: 'request', readable: true })).toBe(false)
+  expect(requiresConfirmation(batch, { by: 'request', readable: true })).toBe(false)
 })
 
 test('a key that can read none of them is another organisation’s: refused', () => {
-  expect(() => needsWord(batch, { by: 'request', readable: false })).toThrow(
+  expect(() => requiresConfirmation(batch, { by: 'request', readable: false })).toThrow(
     expect.objectContaining({
       code: 'usage',
       message: expect.stringContaining('cannot read what batch b-1 has ordered') as string,
@@ -18,10 +18,12 @@ test('a key that can read none of them is another organisation’s: refused', ()
 })
 
 test('with nothing accepted the user who began it has to be among the key’s users', () => {
-  expect(needsWord(batch, { by: 'users', emails: ['a@example.com', 'casey@EXAMPLE.com'] })).toBe(false)
+  expect(requiresConfirmation(batch, { by: 'users', emails: ['a@example.com', 'casey@EXAMPLE.com'] })).toBe(
+    false,
+  )
 })
 
 test('with neither a person confirms', () => {
-  expect(needsWord(batch, { by: 'users', emails: ['a@example.com'] })).toBe(true)
-  expect(needsWord(batch, { by: 'users', emails: [] })).toBe(true)
+  expect(requiresConfirmation(batch, { by: 'users', emails: ['a@example.com'] })).toBe(true)
+  expect(requiresConfirmation(batch, { by: 'users', emails: [] })).toBe(true)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Check, RequestResource } from '../../../src/contract/request.ts'
-import { reached, settled, verdict, type WaitGoal } from '../../../src/domain/request/goal.ts'
+import { reached, hasReached, verdict, type WaitGoal } from '../../../src/domain/request/goal.ts'
 
 const check = (over: Partial<Check> = {}): Check => ({
   id: 'c-1',
@@ -32,7 +32,7 @@ const referee = (status: string, report_pdf_url: string | null) => ({
 /** Goals that a status reaches, and those for which nothing more will come. */
 const goals: WaitGoal[] = ['terminal', 'partial', 'completed', 'report']
 const reachedBy = (status: string) => goals.filter((goal) => reached(request(status), goal))
-const settledBy = (status: string) => goals.filter((goal) => settled(request(status), goal))
+const settledBy = (status: string) => goals.filter((goal) => hasReached(request(status), goal))
 
 test.each([
   ['RECEIVED', [], []],
@@ -48,7 +48,7 @@ test.each([
 
 test('a report is waited for after COMPLETED, as long as one of a completed check or referee is missing', () => {
   const late = request('COMPLETED', [check(), check({ report_pdf_url: null })])
-  expect([reached(late, 'report'), settled(late, 'report'), settled(late, 'terminal')]).toEqual([
+  expect([reached(late, 'report'), hasReached(late, 'report'), hasReached(late, 'terminal')]).toEqual([
     false,
     false,
     true,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { listed, reached, statusOf } from '../../../src/domain/request/listing.ts'
+import { listed, reached, statusOf } from '../../../src/domain/request/listed-request.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import { batchRow } from '../batch/rows.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { gravest, isUnread } from '../../../src/domain/request/result.ts'
+import { mostSevere, isUnread } from '../../../src/domain/request/result.ts'
 import {
   IncompleteError,
   InterruptedError,
@@ -18,15 +18,15 @@ test('the gravest of several errors decides: what stopped it all, what stays so,
     new InterruptedError('interrupted'),
   ]
   for (let length = 1; length <= errors.length; length += 1) {
-    expect(gravest(errors.slice(0, length))).toBe(errors[length - 1])
-    expect(gravest(errors.slice(0, length).reverse())).toBe(errors[length - 1])
+    expect(mostSevere(errors.slice(0, length))).toBe(errors[length - 1])
+    expect(mostSevere(errors.slice(0, length).reverse())).toBe(errors[length - 1])
   }
 })
 
 test('the first of two that are alike, and none of none', () => {
   const [first, second] = [new NotFoundError('one'), new NotFoundError('two')]
-  expect(gravest([undefined, first, second])).toBe(first)
-  expect(gravest([undefined])).toBeUndefined()
+  expect(mostSevere([undefined, first, second])).toBe(first)
+  expect(mostSevere([undefined])).toBeUndefined()
 })
 
 test('a result with an error is one that was not read', () => {

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { heldWords, refusedOrder, settleHint, sharedText } from '../../../src/domain/submission/duplicate.ts'
-import { reasonsToStop, type Stop } from '../../../src/domain/submission/conflicts.ts'
+import {
+  heldWords,
+  refusedOrder,
+  reconcileHint,
+  sharedText,
+} from '../../../src/domain/submission/duplicate.ts'
+import { reasonsToStop, type Conflict } from '../../../src/domain/submission/conflicts.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { batchRow } from '../batch/rows.ts'
 
@@ -11,7 +16,7 @@ const match = (over: Partial<Submission>): Submission => ({
   ...over,
 })
 
-const stopFor = (over: Partial<Submission>, stop: Partial<Stop> = {}): Stop => ({
+const stopFor = (over: Partial<Submission>, stop: Partial<Conflict> = {}): Conflict => ({
   becomes: 'duplicate',
   reason: 'same',
   shares: [],
@@ -57,8 +62,8 @@ test('a person who was removed is not named', () => {
 
 test('an id that the answer named is told, before the command that settles it', () => {
   const unknown = match({ state: 'unknown' })
-  expect(settleHint({ ...unknown, offeredId: 'r-9' })).toContain('request r-9')
-  expect(settleHint({ ...unknown, offeredId: undefined })).not.toContain('named')
+  expect(reconcileHint({ ...unknown, offeredId: 'r-9' })).toContain('request r-9')
+  expect(reconcileHint({ ...unknown, offeredId: undefined })).not.toContain('named')
 })
 
 test('what it matches is named for scripts', () => {

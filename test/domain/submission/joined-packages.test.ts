@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { type JoinedPackage, joinedTo, relationsOf } from '../../../src/domain/submission/conflicts.ts'
+import { type JoinedPackage, relatedPackages, relationsOf } from '../../../src/domain/submission/conflicts.ts'
 
 test('a package is one with all that moves join it to, however long the chain and in whatever order', () => {
   const pairs = [
@@ -9,13 +9,13 @@ test('a package is one with all that moves join it to, however long the chain an
     [5, 6],
     [4, 5],
   ] as const
-  expect([...joinedTo(4, pairs)].toSorted((a, b) => a - b)).toEqual([4, 5, 6, 7])
-  expect([...joinedTo(7, pairs)].toSorted((a, b) => a - b)).toEqual([4, 5, 6, 7])
-  expect([...joinedTo(2, pairs)].toSorted((a, b) => a - b)).toEqual([1, 2])
+  expect([...relatedPackages(4, pairs)].toSorted((a, b) => a - b)).toEqual([4, 5, 6, 7])
+  expect([...relatedPackages(7, pairs)].toSorted((a, b) => a - b)).toEqual([4, 5, 6, 7])
+  expect([...relatedPackages(2, pairs)].toSorted((a, b) => a - b)).toEqual([1, 2])
 })
 
 test('one that nothing was moved to or from is alone', () => {
-  expect([...joinedTo(3, [[1, 2]])]).toEqual([3])
+  expect([...relatedPackages(3, [[1, 2]])]).toEqual([3])
 })
 
 const at = { service: 'https://a.example.com', packageId: 7 }

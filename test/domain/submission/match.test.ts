@@ -6,18 +6,18 @@ import {
   type Compared,
   highestPrecedence,
   type KnownRelations,
-  mayBeAsked,
+  canBeConfirmed,
   nothingAllowed,
   reasonsToStop,
   releasable,
   statesThatMatch,
-  stopOf,
-  stopsOf,
+  findConflict,
+  findConflicts,
 } from '../../../src/domain/submission/conflicts.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { unmatchedOrder } from '../../../src/domain/submission/unmatched.ts'
-import type { Witness } from '../../../src/domain/submission/external-results.ts'
+import type { ExternalResult } from '../../../src/domain/submission/external-results.ts'
 import { ann, batchRow } from '../batch/rows.ts'
 
 const day = 86_400_000
@@ -63,7 +63,7 @@ const verdict = (
   over: Partial<Compared> = {},
   k = kin(),
 ) => {
-  const stop = stopOf({ ...row, ...over }, [candidate], { ...nothingAllowed, ...allowed }, k)
+  const stop = findConflict({ ...row, ...over }, [candidate], { ...nothingAllowed, ...allowed }, k)
   return stop === undefined ? 'goes' : `${stop.becomes}: ${stop.reason}`
 }
 
@@ -189,7 +189,12 @@ describe('somebody similar', () => {
 
 describe('of several', () => {
   test('a duplicate is graver than a similar one, and unknown is told before accepted', () => {
-    const stops = stopsOf(row, [alike(), same(), same({ state: 'unknown', row: 3 })], nothingAllowed, kin())
+    const stops = findConflicts(
+      row,
+      [alike(), same(), same({ state: 'unknown', row: 3 })],
+      nothingAllowed,
+      kin(),
+    )
     expect(stops).toHaveLength(3)
     expect(highestPrecedence(stops)).toMatchObject({
       becomes: 'duplicate',
@@ -234,7 +239,7 @@ test('of several who are similar, whoever is the most alike is told', () => {
     [far, near],
     [near, far],
   ]) {
-    expect(stopOf(row, candidates, nothingAllowed, kin())?.order.batchId).toBe('near')
+    expect(findConflict(row, candidates, nothingAllowed, kin())?.order.batchId).toBe('near')
   }
 })
 
@@ -265,7 +270,7 @@ test('under a replaced package the same person goes where a person said so, each
 })
 
 test('a person who was forgotten is told with what the fingerprints found them by', () => {
-  const shares = (candidate: Candidate) => stopOf(row, [candidate], nothingAllowed, kin())?.shares
+  const shares = (candidate: Candidate) => findConflict(row, [candidate], nothingAllowed, kin())?.shares
   const forgotten = { ...alike(), order: order({ recipient: undefined }) }
   expect(shares(forgotten)).toEqual(['email'])
   expect(shares({ ...forgotten, sameEmail: false })).toEqual(['phone'])
@@ -277,7 +282,7 @@ test('a damaged fingerprint makes nobody new', () => {
 
 test('of several in the way for one reason the gravest state is told, then the newest', () => {
   const told = (...states: Partial<Submission>[]) =>
-    stopOf(row, states.map(same), nothingAllowed, kin())?.order
+    findConflict(row, states.map(same), nothingAllowed, kin())?.order
   const from = statesThatMatch.map((state, at) => ({ state, row: at + 1 }))
   expect(from.map(({ state }) => state)).toEqual(['unknown', 'dropped', 'sending', 'accepted', 'pending'])
   for (let at = 1; at < from.length; at += 1) {
@@ -296,13 +301,13 @@ test('of several in the way for one reason the gravest state is told, then the n
 
 test('who places a single order is asked of somebody similar, or of a replaced package, and of nothing else', () => {
   const asked = reasonsToStop.filter((reason) =>
-    mayBeAsked({ becomes: 'held', reason, shares: [], order: order(), more: 0 }),
+    canBeConfirmed({ becomes: 'held', reason, shares: [], order: order(), more: 0 }),
   )
   expect(asked).toEqual(['replaced_package', 'similar'])
 })
 
 describe('what a results file says', () => {
-  const witness: Witness = {
+  const witness: ExternalResult = {
     file: '/d/people.results.csv',
     line: 3,
     state: 'accepted',
@@ -315,8 +320,8 @@ describe('what a results file says', () => {
     person: 'same',
     shares: [],
   }
-  const heard = (over: Partial<Witness>, k = kin()) =>
-    stopOf({ ...row, witnesses: [{ ...witness, ...over }] }, [], nothingAllowed, k)
+  const heard = (over: Partial<ExternalResult>, k = kin()) =>
+    findConflict({ ...row, witnesses: [{ ...witness, ...over }] }, [], nothingAllowed, k)
 
   test('an order of the same person makes the row a duplicate, which names the line', () => {
     expect(heard({})).toMatchObject({
@@ -329,11 +334,11 @@ describe('what a results file says', () => {
   })
 
   test('witnesses are numbered from 1, so that a release covers the one that was shown', () => {
-    const two = stopsOf({ ...row, witnesses: [witness, witness] }, [], nothingAllowed, kin())
+    const two = findConflicts({ ...row, witnesses: [witness, witness] }, [], nothingAllowed, kin())
     expect(two.map(({ order: { row: number } }) => number)).toEqual([1, 2])
   })
 
-  test.each<[string, Partial<Witness>, string]>([
+  test.each<[string, Partial<ExternalResult>, string]>([
     ['one that is not settled', { state: 'unknown', requestId: undefined }, 'held: results_open'],
     ['one whose person nobody can tell', { person: 'unclear' }, 'held: results_unclear'],
     ['somebody similar', { person: 'similar', shares: ['phone'] }, 'held: similar'],
@@ -365,7 +370,7 @@ describe('a request that no row of the store ordered', () => {
     expect(verdict(samePersons)).toBe('held: unmatched_request')
     const alikes: Candidate = { order: request, samePerson: false, sameEmail: true }
     expect(verdict(alikes)).toBe('held: unmatched_request')
-    expect(stopOf(row, [alikes], nothingAllowed, kin())?.shares).toEqual(['email'])
+    expect(findConflict(row, [alikes], nothingAllowed, kin())?.shares).toEqual(['email'])
   })
 
   test('is passed by a release, and by --allow-duplicate where it is older than 7 days', () => {

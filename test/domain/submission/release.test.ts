@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import {
   type Compared,
-  type Stop,
+  type Conflict,
   coveredBy,
   type Release,
   type Shown,
@@ -19,7 +19,7 @@ const row: Compared = {
   kind: 'file',
 }
 
-const stop = (reason: Stop['reason'], over: Partial<Stop> = {}): Stop => ({
+const stop = (reason: Conflict['reason'], over: Partial<Conflict> = {}): Conflict => ({
   becomes: 'held',
   reason,
   shares: ['email'],
@@ -28,7 +28,7 @@ const stop = (reason: Stop['reason'], over: Partial<Stop> = {}): Stop => ({
   ...over,
 })
 
-const shown = (heldFor: Stop['reason'], over: Partial<Shown> = {}): Shown => ({
+const shown = (heldFor: Conflict['reason'], over: Partial<Shown> = {}): Shown => ({
   heldFor,
   batchId: 'old',
   row: 3,
@@ -36,7 +36,7 @@ const shown = (heldFor: Stop['reason'], over: Partial<Shown> = {}): Shown => ({
 })
 
 /** Whether a release covers the one order that the row is held for and is listed with. */
-const isCovered = (release: Release, one: Stop): boolean =>
+const isCovered = (release: Release, one: Conflict): boolean =>
   (coveredBy(release, row, [one], shown(one.reason)) ?? []).includes(one)
 
 const byRow: Release = { kind: 'rows', rows: [1] }

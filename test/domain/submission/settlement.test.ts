@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Attempt } from '../../../src/domain/submission/submission.ts'
-import { type Outcome, changeFor, known, notRecorded } from '../../../src/domain/submission/outcome.ts'
+import { type Outcome, changeFor, outcomeText, notRecorded } from '../../../src/domain/submission/outcome.ts'
 import { InvalidInputError, ThrottledError, UnavailableError } from '../../../src/errors/kinds.ts'
 
 const accepted = {
@@ -48,10 +48,10 @@ test('only where nothing was ordered may the row be sent again', () => {
 })
 
 test('an outcome that could not be recorded is told whole, with why', () => {
-  expect(known(accepted)).toContain('r-1')
-  expect(known(unknown)).toContain('cut')
+  expect(outcomeText(accepted)).toContain('r-1')
+  expect(outcomeText(unknown)).toContain('cut')
   for (const outcome of [rejected, unsent, throttled, halted])
-    expect(known(outcome)).toMatch(/nothing was ordered/)
+    expect(outcomeText(outcome)).toMatch(/nothing was ordered/)
   const attempt = { batchId: 'b-1', row: 2 } as Attempt
   const error = notRecorded({ attempt, outcome: accepted }, new Error('disk full'))
   expect(error).toMatchObject({ code: 'io' })

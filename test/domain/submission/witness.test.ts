@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { type Compared, nothingAllowed, stopOf } from '../../../src/domain/submission/conflicts.ts'
+import { type Compared, nothingAllowed, findConflict } from '../../../src/domain/submission/conflicts.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import {
-  heardAgain,
-  saysSomething,
-  type Witness,
+  mergeExternalResults,
+  isEvidence,
+  type ExternalResult,
   witnessedOrder,
-  witnessPlace,
+  externalResultPosition,
 } from '../../../src/domain/submission/external-results.ts'
 import { ann } from '../batch/rows.ts'
 
@@ -21,7 +21,7 @@ const row: Compared = {
   addedAt: 100 * day,
   kind: 'file',
 }
-const witness: Witness = {
+const witness: ExternalResult = {
   file: 'people.results.csv',
   line: 3,
   state: 'accepted',
@@ -36,12 +36,12 @@ const witness: Witness = {
 }
 
 function verdict(
-  change: Partial<Witness>,
+  change: Partial<ExternalResult>,
   allowed = {},
   over: Partial<Compared> = {},
   released = false,
 ): string {
-  const stop = stopOf(
+  const stop = findConflict(
     { ...row, ...over, witnesses: [{ ...witness, ...change }] },
     [],
     { ...nothingAllowed, ...allowed },
@@ -56,7 +56,7 @@ function verdict(
 }
 
 test('rejected, invalid, cancelled and held rows say nothing', () => {
-  expect(submissionStates.filter((state) => !saysSomething({ state }))).toEqual([
+  expect(submissionStates.filter((state) => !isEvidence({ state }))).toEqual([
     'rejected',
     'held',
     'invalid',
@@ -81,7 +81,9 @@ test.each([
   ['another URL', { baseUrl: 'https://other.example.com' }, 'held: other_service'],
   ['a rehearsal on this machine', { baseUrl: 'http://localhost:4010' }, 'goes'],
   ['a request that ended in ERROR', { requestStatus: 'ERROR' }, 'held: ended_in_error'],
-] as [string, Partial<Witness>, string][])('%s', (_what, change, said) => expect(verdict(change)).toBe(said))
+] as [string, Partial<ExternalResult>, string][])('%s', (_what, change, said) =>
+  expect(verdict(change)).toBe(said),
+)
 
 test('a person who released the row has decided', () => {
   expect(verdict({ state: 'pending', requestId: undefined }, {}, {}, true)).toBe('goes')
@@ -103,19 +105,22 @@ test('--allow-duplicate passes what was ordered more than 7 days ago, as ever', 
 })
 
 test('it is told with its place', () => {
-  expect(witnessPlace(witness)).toBe('line 3 of people.results.csv')
+  expect(externalResultPosition(witness)).toBe('line 3 of people.results.csv')
 })
 
 test('results that are read again: the same keeps its number, what changed is new, what is gone is silent', () => {
   const files = new Set(['people.results.csv'])
-  const waits: Witness = { ...witness, state: 'pending', requestId: undefined }
-  const own: Witness = { ...witness, file: 'input.csv' }
+  const waits: ExternalResult = { ...witness, state: 'pending', requestId: undefined }
+  const own: ExternalResult = { ...witness, file: 'input.csv' }
   const silent = { ...waits, state: 'cancelled' }
-  expect(heardAgain([own, waits], files, [waits])).toBeUndefined()
-  expect(heardAgain([own, waits], files, [{ ...waits, line: 9 }])).toEqual([own, { ...waits, line: 9 }])
-  expect(heardAgain([own, waits], files, [witness])).toEqual([own, silent, witness])
-  expect(heardAgain([own, waits], files, [])).toEqual([own, silent])
-  expect(heardAgain([waits], new Set(['another.csv']), [])).toBeUndefined()
+  expect(mergeExternalResults([own, waits], files, [waits])).toBeUndefined()
+  expect(mergeExternalResults([own, waits], files, [{ ...waits, line: 9 }])).toEqual([
+    own,
+    { ...waits, line: 9 },
+  ])
+  expect(mergeExternalResults([own, waits], files, [witness])).toEqual([own, silent, witness])
+  expect(mergeExternalResults([own, waits], files, [])).toEqual([own, silent])
+  expect(mergeExternalResults([waits], new Set(['another.csv']), [])).toBeUndefined()
 })
 
 test.each([
@@ -144,5 +149,5 @@ test.each([
 
 test('of two lines that say the same each is heard once', () => {
   const both = [witness, { ...witness, line: 4 }]
-  expect(heardAgain([witness], new Set([witness.file]), both)).toEqual(both)
+  expect(mergeExternalResults([witness], new Set([witness.file]), both)).toEqual(both)
 })

@@ -8,7 +8,7 @@ import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import { fileIdentity } from '../../../src/domain/batch/new-row.ts'
 import type { Change } from '../../../src/domain/submission/states.ts'
-import type { Witness } from '../../../src/domain/submission/external-results.ts'
+import type { ExternalResult } from '../../../src/domain/submission/external-results.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 const by = { at: someTime + 50, by: 'owner@example.com' }
@@ -18,7 +18,7 @@ const likeRow = (row: number, email: string, first_name = 'Anne') =>
   ({ ...orderRow(row, email), recipient: { ...personOf(email), first_name } }) as NewRow
 
 /** A results file says that the person of a row was ordered. */
-const witness = (changes: Partial<Witness> = {}): Witness => ({
+const witness = (changes: Partial<ExternalResult> = {}): ExternalResult => ({
   file: 'people.results.csv',
   line: 2,
   state: 'accepted',

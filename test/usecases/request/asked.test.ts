@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { clientError, lost, order, orderFor, requestId, taken, unsent } from './answers.ts'
 import { memoryStore, runnerOf } from '../batch/runner.ts'
 import type { RequestBody } from '../../../src/contract/request-body.ts'
-import type { Stop } from '../../../src/domain/submission/conflicts.ts'
+import type { Conflict } from '../../../src/domain/submission/conflicts.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 
@@ -38,7 +38,7 @@ const named = (first_name: string): RequestBody => ({
 describe('somebody similar was ordered', () => {
   const asking = (...answers: boolean[]) => {
     const asked: string[] = []
-    const onSimilar = ({ order: { recipient }, reason }: Stop) => {
+    const onSimilar = ({ order: { recipient }, reason }: Conflict) => {
       asked.push(`${reason} ${recipient?.first_name}`)
       const yes = answers.shift()
       if (yes === undefined) throw new Error('nobody is to be asked')

@@ -54,7 +54,7 @@ function begun(
     },
     profiles,
     clock,
-    retire: async () => undefined,
+    purgeExpired: async () => undefined,
     inbox: {
       onArrival: async (wake) => {
         tell = () => wake('batch')

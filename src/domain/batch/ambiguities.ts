@@ -2,7 +2,7 @@ import { InvalidInputError, UndecidedError } from '../../errors/kinds.ts'
 import type { MergedCells, SheetRow } from '../sheet/cell.ts'
 import type { HiddenRows, Target } from './columns.ts'
 
-export interface DoubtRules {
+export interface AmbiguityRules {
   headers: readonly string[]
   targets: readonly Target[]
   hidden: HiddenRows | undefined
@@ -18,15 +18,15 @@ export interface ReadSheet {
 }
 
 /** Enough bytes to tell encodings by. */
-const mostSamples = 200
+const maxSamples = 200
 
 /**
  * What a person sees otherwise than it is read, in the columns that are sent: rows that are hidden or struck
  * through, bytes of an encoding that nobody named, cells merged over several rows. Collected while a file is
  * checked.
  */
-export class Doubts {
-  readonly #rules: DoubtRules
+export class Ambiguities {
+  readonly #rules: AmbiguityRules
   readonly #sent: readonly number[]
   /** Lines of rows that hold something and are not shown, or struck through. */
   readonly hidden: number[] = []
@@ -36,7 +36,7 @@ export class Doubts {
   firstBytes: { line: number; column: string } | undefined
   #lastLine = 0
 
-  constructor(rules: DoubtRules) {
+  constructor(rules: AmbiguityRules) {
     this.#rules = rules
     this.#sent = rules.targets.flatMap(({ kind }, at) => (kind === 'unused' ? [] : [at]))
   }
@@ -56,7 +56,7 @@ export class Doubts {
 
   #sample(text: string, line: number, at: number): void {
     this.firstBytes ??= { line, column: this.#rules.headers[at]?.trim() ?? '' }
-    if (this.samples.length < mostSamples) this.samples.push(text)
+    if (this.samples.length < maxSamples) this.samples.push(text)
   }
 
   /** What stands in the way of taking rows as they were read, but for bytes; undefined where nothing does. */

@@ -1,14 +1,14 @@
 import type { Batch, BatchCounts, BatchRow, Halt, Match } from './batch.ts'
 import { heldWords, sharedText, unmatchedText } from '../submission/duplicate.ts'
 import { isUnmatched } from '../submission/unmatched.ts'
-import { witnessPlace } from '../submission/external-results.ts'
+import { externalResultPosition } from '../submission/external-results.ts'
 import type { OrderInError } from '../../errors/base.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import { localTime } from '../wording/local-time.ts'
 
 /** What scripts read of a batch (cli-contract, "Streams"). */
-export interface BatchStanding {
+export interface BatchSummary {
   batch_id: string
   /** Null where the rows name their packages. */
   package_id: number | null
@@ -18,7 +18,7 @@ export interface BatchStanding {
 
 /** The same with what people want to know beside it. Times are ISO 8601. */
 export interface BatchStatus {
-  standing: BatchStanding
+  standing: BatchSummary
   name: string
   added_at: string
   changed_at: string
@@ -103,7 +103,7 @@ export function heldElsewhere(batch: Batch | undefined): IncompleteError {
   })
 }
 
-export function standingOf(batch: Batch): BatchStanding {
+export function summaryOf(batch: Batch): BatchSummary {
   return {
     batch_id: batch.id,
     package_id: batch.packageId ?? null,
@@ -115,7 +115,7 @@ export function standingOf(batch: Batch): BatchStanding {
 export function statusOf(batch: Batch): BatchStatus {
   const { halt, holder } = batch
   return {
-    standing: standingOf(batch),
+    standing: summaryOf(batch),
     name: batch.name,
     added_at: isoTime(batch.addedAt),
     changed_at: isoTime(batch.changedAt),
@@ -199,7 +199,7 @@ function errorOf({ state, reason, field, matches, heldFor, shares, batchId }: Ba
 }
 
 function matchText({ batchId, row, requestId, state, orderedAt, told }: Match, own: string): string {
-  const other = told === undefined ? `row ${row} of batch ${batchId}` : witnessPlace(told)
+  const other = told === undefined ? `row ${row} of batch ${batchId}` : externalResultPosition(told)
   if (isUnmatched({ row }))
     return `request ${batchId}${orderedAt === undefined ? '' : ` (created ${localTime(orderedAt)})`}`
   const where = batchId === own ? `row ${row}` : other

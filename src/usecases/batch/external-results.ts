@@ -10,8 +10,8 @@ import type { RowReading } from '../../domain/batch/row.ts'
 import {
   personDigests,
   sharedDigests,
-  saysSomething,
-  type Witness,
+  isEvidence,
+  type ExternalResult,
 } from '../../domain/submission/external-results.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
 import { RefcheckError } from '../../errors/base.ts'
@@ -24,7 +24,7 @@ import type { NoticeListener } from './ports.ts'
 import { findRow } from './read-batch.ts'
 import { fileOfBatch, foreignResults } from './results-file.ts'
 
-export interface WitnessServices
+export interface ExternalResultServices
   extends NoticeListener, Pick<Services, 'api' | 'batches' | 'ledger' | 'governor'> {
   signal?: AbortSignal | undefined
 }
@@ -41,19 +41,19 @@ interface ResultsFile {
  * What results files say of the rows of a file (ordering protocol, "Other witnesses"): the file's own columns, where it is
  * a results file itself, and results files beside it that another store wrote. Undefined where there are none.
  */
-export async function openWitnesses(
-  ports: WitnessServices,
+export async function openExternalResults(
+  ports: ExternalResultServices,
   place: FilePlace,
   { name, path, sheet }: BatchFile,
-): Promise<Witnesses | undefined> {
+): Promise<ExternalResults | undefined> {
   const own = resultsReader(sheet.columns)
-  const beside =
-    path === undefined ? [] : await readBeside(ports, place, await foreignResults(ports.batches, path))
-  if (own === undefined && beside.length === 0) return undefined
-  return new Witnesses(
+  const neighbours =
+    path === undefined ? [] : await readNeighbours(ports, place, await foreignResults(ports.batches, path))
+  if (own === undefined && neighbours.length === 0) return undefined
+  return new ExternalResults(
     ports,
     own && ((row) => own(row.source.cells, { file: name, line: row.source.line })),
-    beside,
+    neighbours,
   )
 }
 
@@ -62,8 +62,8 @@ export async function openWitnesses(
  * may have written them since it was taken in, and an id that could not be read then may be readable now. `given`: the
  * file, where it is at hand.
  */
-export async function hearAgain(
-  ports: WitnessServices & { clock: Clock; waiting: Pick<HeldRows, 'hear'> },
+export async function updateExternalResults(
+  ports: ExternalResultServices & { clock: Clock; waiting: Pick<HeldRows, 'hear'> },
   place: FilePlace,
   batch: Batch,
   given?: BatchFile,
@@ -77,35 +77,35 @@ export async function hearAgain(
     // Two may have chosen one name, and this batch not have written it yet.
     for (const found of await foreignResults(ports.batches, each, resultsFile)) paths.add(found)
   }
-  const beside = await readBeside(ports, place, paths)
+  const neighbours = await readNeighbours(ports, place, paths)
   const file = given ?? (await fileOfBatch(place, batch))
   const own = file && (await resultsIn(file.sheet, file.name))
-  if (own !== undefined) beside.push(own)
-  if (beside.length === 0) return
-  const heard = await new Witnesses(ports, undefined, beside).ofWaiting(
+  if (own !== undefined) neighbours.push(own)
+  if (neighbours.length === 0) return
+  const found = await new ExternalResults(ports, undefined, neighbours).ofWaiting(
     ports.batches.rows(id, { states: waitingStates }),
   )
-  await ports.waiting.hear(id, heard, new Set(beside.map(({ name }) => name)), ports.clock.now())
+  await ports.waiting.hear(id, found, new Set(neighbours.map(({ name }) => name)), ports.clock.now())
 }
 
-async function readBeside(
+async function readNeighbours(
   { onNotice }: NoticeListener,
   place: FilePlace,
   paths: Iterable<string>,
 ): Promise<ResultsFile[]> {
-  const beside: ResultsFile[] = []
+  const neighbours: ResultsFile[] = []
   for (const each of paths) {
     try {
       // One that another store has chosen, and not written yet.
       if ((await stat(each)).size === 0) continue
       const found = await readResults(place, each)
-      if (found !== undefined) beside.push(found)
+      if (found !== undefined) neighbours.push(found)
     } catch (error) {
       if (!(error instanceof RefcheckError)) throw error
       onNotice({ name: 'results-unread', file: basename(each), why: error.message })
     }
   }
-  return beside
+  return neighbours
 }
 
 async function readResults(place: FilePlace, path: string): Promise<ResultsFile | undefined> {
@@ -121,7 +121,7 @@ async function resultsIn(sheet: Sheet, name: string): Promise<ResultsFile | unde
   for await (const { cells, line } of sheet.rows()) {
     const row = read(cells, { file: name, line })
     rows.push(row)
-    if (row?.digests !== undefined && saysSomething(row)) byPerson.set(keyOf(row.digests), row)
+    if (row?.digests !== undefined && isEvidence(row)) byPerson.set(keyOf(row.digests), row)
   }
   return { name, rows, byPerson }
 }
@@ -129,10 +129,10 @@ async function resultsIn(sheet: Sheet, name: string): Promise<ResultsFile | unde
 const keyOf = ({ name, email, phone }: NonNullable<ResultsRow['digests']>): string =>
   `${name}${email}${phone}`
 
-export class Witnesses {
-  readonly #ports: WitnessServices
+export class ExternalResults {
+  readonly #ports: ExternalResultServices
   readonly #own: ((reading: RowReading) => ResultsRow | undefined) | undefined
-  readonly #beside: readonly ResultsFile[]
+  readonly #neighbours: readonly ResultsFile[]
   readonly #found = new Map<number, ResultsRow[]>()
   /** Rows of results whose person is in the file, wherever. */
   readonly #named = new Set<ResultsRow>()
@@ -140,19 +140,19 @@ export class Witnesses {
   readonly #read = new Map<string, Partial<ResultsRow> | 'failed'>()
 
   constructor(
-    ports: WitnessServices,
+    ports: ExternalResultServices,
     own: ((reading: RowReading) => ResultsRow | undefined) | undefined,
-    beside: readonly ResultsFile[],
+    neighbours: readonly ResultsFile[],
   ) {
     this.#ports = ports
     this.#own = own
-    this.#beside = beside
+    this.#neighbours = neighbours
   }
 
   /** Notes what is said of a row; `ordinal` counts the rows that the file gives out from 0, for which is at the same place. */
   collect(reading: RowReading, ordinal: number): void {
     if (reading.body === undefined) return
-    const spoken = this.#saidOf(reading.body.recipient, ordinal, this.#own?.(reading))
+    const spoken = this.#resultsFor(reading.body.recipient, ordinal, this.#own?.(reading))
     if (spoken.length > 0) this.#found.set(reading.row, spoken)
   }
 
@@ -162,49 +162,49 @@ export class Witnesses {
     let position = -1
     for (const row of rows) {
       position += 1
-      const said = row.state === 'pending' ? this.#found.get(row.row) : undefined
-      if (row.state !== 'pending' || said === undefined) continue
-      const heard = await this.#heard(row.recipient, said, (each) => {
+      const results = row.state === 'pending' ? this.#found.get(row.row) : undefined
+      if (row.state !== 'pending' || results === undefined) continue
+      const found = await this.#resultsAbout(row.recipient, results, (each) => {
         if (!this.#named.has(each)) others.set(each.file, (others.get(each.file) ?? 0) + 1)
       })
-      if (heard.length > 0) rows.setResults(position, heard)
+      if (found.length > 0) rows.setResults(position, found)
     }
     for (const [file, count] of others) this.#ports.onNotice({ name: 'results-of-others', file, rows: count })
   }
 
   /** What is said of rows of the store. */
-  async ofWaiting(rows: AsyncIterable<BatchRow>): Promise<Map<number, Witness[]>> {
-    const found = new Map<number, Witness[]>()
+  async ofWaiting(rows: AsyncIterable<BatchRow>): Promise<Map<number, ExternalResult[]>> {
+    const found = new Map<number, ExternalResult[]>()
     for await (const { row, recipient } of rows) {
       if (recipient === undefined) continue
-      const heard = await this.#heard(recipient, this.#saidOf(recipient, row - 1, undefined))
-      if (heard.length > 0) found.set(row, heard)
+      const results = await this.#resultsAbout(recipient, this.#resultsFor(recipient, row - 1, undefined))
+      if (results.length > 0) found.set(row, results)
     }
     return found
   }
 
-  #saidOf(recipient: Recipient, ordinal: number, own: ResultsRow | undefined): ResultsRow[] {
-    const key = this.#beside.length === 0 ? '' : keyOf(personDigests(recipient))
+  #resultsFor(recipient: Recipient, ordinal: number, own: ResultsRow | undefined): ResultsRow[] {
+    const key = this.#neighbours.length === 0 ? '' : keyOf(personDigests(recipient))
     // Rows may have been put in or sorted since, so whom a row names stands before where it stands.
-    const named = this.#beside.map(({ byPerson }) => byPerson.get(key))
+    const named = this.#neighbours.map(({ byPerson }) => byPerson.get(key))
     for (const each of named) if (each !== undefined) this.#named.add(each)
-    const said = [own, ...this.#beside.map(({ rows }, at) => named[at] ?? rows[ordinal])]
-    return said.filter((each) => each !== undefined && saysSomething(each)) as ResultsRow[]
+    const results = [own, ...this.#neighbours.map(({ rows }, at) => named[at] ?? rows[ordinal])]
+    return results.filter((each) => each !== undefined && isEvidence(each)) as ResultsRow[]
   }
 
-  async #heard(
+  async #resultsAbout(
     recipient: Recipient,
-    said: readonly ResultsRow[],
-    onOther?: (said: ResultsRow) => void,
-  ): Promise<Witness[]> {
-    const heard: Witness[] = []
-    for (const each of said) {
+    results: readonly ResultsRow[],
+    onOther?: (results: ResultsRow) => void,
+  ): Promise<ExternalResult[]> {
+    const found: ExternalResult[] = []
+    for (const each of results) {
       if (await this.#isKnown(each)) continue
-      const witness = about(recipient, await this.#whole(each))
-      if (witness !== undefined) heard.push(witness)
+      const result = about(recipient, await this.#whole(each))
+      if (result !== undefined) found.push(result)
       else onOther?.(each)
     }
-    return heard
+    return found
   }
 
   /** What this store knows itself it knows better. */
@@ -218,12 +218,12 @@ export class Witnesses {
   }
 
   /** "An id without digests (0.1.0) is read once." */
-  async #whole(said: ResultsRow): Promise<ResultsRow> {
-    const { requestId } = said
-    if (said.digests !== undefined || requestId === undefined) return said
+  async #whole(results: ResultsRow): Promise<ResultsRow> {
+    const { requestId } = results
+    if (results.digests !== undefined || requestId === undefined) return results
     const read = this.#read.get(requestId) ?? (await this.#request(requestId))
     this.#read.set(requestId, read)
-    return read === 'failed' ? said : { ...said, ...read }
+    return read === 'failed' ? results : { ...results, ...read }
   }
 
   async #request(requestId: string): Promise<Partial<ResultsRow> | 'failed'> {
@@ -246,8 +246,8 @@ export class Witnesses {
 }
 
 /** What a results row says of a row's person; undefined where it is about somebody else. */
-function about(recipient: Recipient, said: ResultsRow): Witness | undefined {
-  const { digests, batchId: _, row: __, ...rest } = said
+function about(recipient: Recipient, results: ResultsRow): ExternalResult | undefined {
+  const { digests, batchId: _, row: __, ...rest } = results
   if (digests === undefined) return { ...rest, person: 'unclear', shares: [] }
   const shared = sharedDigests(personDigests(recipient), digests)
   return shared && { ...rest, ...shared }
