@@ -10,7 +10,7 @@ import { ManualClock } from '../harness/manual-clock.ts'
 import { seeded } from '../harness/seeded-random.ts'
 import type { RequestBody } from '../../src/contract/request-body.ts'
 import { connectApi } from '../../src/api/service.ts'
-import { similarityOf } from '../../src/domain/submission/similarity.ts'
+import { similarity } from '../../src/domain/submission/similarity.ts'
 import type { Change } from '../../src/domain/submission/states.ts'
 import type { Attempt } from '../../src/domain/submission/submission.ts'
 import type { Random } from '../../src/host/random.ts'
@@ -281,7 +281,7 @@ export class World {
     const { recipient } = rows.find((each) => each.row === row) ?? {}
     for (const other of rows) {
       if (other.state !== 'unknown' || recipient === undefined || other.recipient === undefined) continue
-      if (similarityOf(recipient, other.recipient)?.kind !== 'similar') continue
+      if (similarity(recipient, other.recipient)?.kind !== 'similar') continue
       this.broken.push(`row ${row} of ${batchId} went past row ${other.row}, whose outcome is unknown`)
     }
   }

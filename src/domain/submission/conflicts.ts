@@ -1,6 +1,6 @@
 import type { Recipient } from '../../contract/request-body.ts'
 import { sharedKey, serviceOf } from './identity.ts'
-import { similarityOf, type Shared } from './similarity.ts'
+import { similarity, type Shared } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
 import type { Submission } from './submission.ts'
 import { isUnmatched } from './unmatched.ts'
@@ -261,7 +261,7 @@ function similar(
     isUncompared === true || row.recipient === undefined || order.recipient === undefined
       ? // Somebody who was forgotten: the name is gone, so only a person can tell.
         ({ kind: 'similar', shares: [sameEmail === true ? 'email' : 'phone'] } as const)
-      : similarityOf(row.recipient, order.recipient)
+      : similarity(row.recipient, order.recipient)
   // A damaged fingerprint makes nobody new.
   if (found?.kind === 'same') return same(row, order, 'one', allowed, relations)
   if (found?.kind !== 'similar') return undefined
@@ -300,7 +300,7 @@ export function phoneSharer(
       order.recipient !== undefined &&
       relations.joined.has(order.packageId) &&
       serviceOf(order.baseUrl) === serviceOf(baseUrl) &&
-      similarityOf(recipient, order.recipient)?.kind === 'phone',
+      similarity(recipient, order.recipient)?.kind === 'phone',
   )?.order
 }
 

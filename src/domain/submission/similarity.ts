@@ -41,7 +41,7 @@ export function agree(one: string, other: string): boolean {
  * How alike two people are (ordering protocol, "Similar"): the same e-mail, or the same phone with first names that
  * agree or names swapped. Undefined where they have nothing in common that counts.
  */
-export function similarityOf(one: Recipient, other: Recipient): Similarity | undefined {
+export function similarity(one: Recipient, other: Recipient): Similarity | undefined {
   const [mine, theirs] = [partsOf(one), partsOf(other)]
   if (mine.key.every((part, at) => part === theirs.key[at])) return { kind: 'same' }
   const email = mine.key[2] === theirs.key[2] && mine.key[2] !== ''

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { foldedName, similarityOf } from '../../../src/domain/submission/similarity.ts'
+import { foldedName, similarity } from '../../../src/domain/submission/similarity.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('similar', 'pairs judged otherwise')
@@ -371,7 +371,7 @@ const personOf = ([first_name, last_name, email, phone]: Person) => ({ first_nam
 const verdicts = { same: 'same', similar: 'held', phone: 'mentioned' } as const
 
 function verdictOf(one: Person, other: Person): string {
-  const found = similarityOf(personOf(one), personOf(other))
+  const found = similarity(personOf(one), personOf(other))
   return found === undefined ? 'goes' : verdicts[found.kind]
 }
 
@@ -391,12 +391,12 @@ test('a name is folded past case, accents and apostrophes', () => {
 test('what two people share is told whole, and nothing that they do not', () => {
   const ann = { first_name: 'Ann', last_name: 'Low', email: 'ann@example.com', phone: '+61400000001' }
   const swapped = { first_name: 'Low', last_name: 'Ann', email: 'low@example.com', phone: '+61400000001' }
-  expect(similarityOf(ann, swapped)).toEqual({ kind: 'similar', shares: ['phone', 'name'] })
+  expect(similarity(ann, swapped)).toEqual({ kind: 'similar', shares: ['phone', 'name'] })
   const corrected = { ...ann, phone: '+61400000002' }
-  expect(similarityOf(ann, corrected)).toEqual({ kind: 'similar', shares: ['email', 'name'] })
+  expect(similarity(ann, corrected)).toEqual({ kind: 'similar', shares: ['email', 'name'] })
   const called = { ...ann, first_name: 'Anne' }
-  expect(similarityOf(ann, called)).toEqual({ kind: 'similar', shares: ['email', 'phone'] })
-  expect(similarityOf(ann, { ...corrected, last_name: 'High' })).toEqual({
+  expect(similarity(ann, called)).toEqual({ kind: 'similar', shares: ['email', 'phone'] })
+  expect(similarity(ann, { ...corrected, last_name: 'High' })).toEqual({
     kind: 'similar',
     shares: ['email'],
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { phoneSharer } from '../../../src/domain/submission/conflicts.ts'
-import { similarityOf } from '../../../src/domain/submission/similarity.ts'
+import { similarity } from '../../../src/domain/submission/similarity.ts'
 import { ann, batchRow } from '../batch/rows.ts'
 
 const row = {
@@ -36,7 +36,7 @@ test.each([
 
 /** Two people with one phone and nothing else: only their names can join them. */
 const withOnePhone = (one: [string, string], other: [string, string]) =>
-  similarityOf(
+  similarity(
     { first_name: one[0], last_name: one[1], email: 'one@x.example', phone: '+61400000001' },
     { first_name: other[0], last_name: other[1], email: 'other@x.example', phone: '+61400000001' },
   )?.kind
