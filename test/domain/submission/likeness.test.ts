@@ -396,8 +396,5 @@ test('what two people share is told whole, and nothing that they do not', () => 
   expect(similarity(ann, corrected)).toEqual({ kind: 'similar', shares: ['email', 'name'] })
   const called = { ...ann, first_name: 'Anne' }
   expect(similarity(ann, called)).toEqual({ kind: 'similar', shares: ['email', 'phone'] })
-  expect(similarity(ann, { ...corrected, last_name: 'High' })).toEqual({
-    kind: 'similar',
-    shares: ['email'],
-  })
+  expect(similarity(ann, { ...corrected, last_name: 'High' })).toEqual({ kind: 'similar', shares: ['email'] })
 })
