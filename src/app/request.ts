@@ -35,10 +35,9 @@ export async function similarQuestion(
   signal: AbortSignal,
   guard: { allowDuplicate: boolean; allowSimilar: boolean },
 ): Promise<SimilarQuestion> {
-  const { previewOrder: lookForOrder, SimilarQuestion: Question } =
-    await import('../usecases/request/create.ts')
+  const { previewOrder, SimilarQuestion: Question } = await import('../usecases/request/create.ts')
   return new Question(app.prompter(), async (order) =>
-    lookForOrder(await orderServices(app, signal), order, guard),
+    previewOrder(await orderServices(app, signal), order, guard),
   )
 }
 
