@@ -140,6 +140,20 @@ test('a service that mixes up its answers halts at the first', () => {
   })
 })
 
+test('a single order ends with its first answer; only what created nothing is sent again', () => {
+  const single = { ...options, isSingle: true }
+  const refused: Outcome = { kind: 'halted', error: new ForbiddenError('no credits'), answerStatus: 403 }
+  for (const outcome of [accepted, rejected('recipient.phone'), lost, refused])
+    expect(nextStep(initialCounters, outcome, single).step).toEqual({ kind: 'end' })
+  for (const outcome of [throttled(7), unsent])
+    expect(nextStep(initialCounters, outcome, single).step).toMatchObject({ kind: 'wait' })
+  const { step } = waitForQuota(initialCounters, 10_001, single)
+  expect(step).toMatchObject({
+    kind: 'halt',
+    error: { hint: 'Nothing was sent. Run it again in 11 s, or wait automatically with a longer --timeout.' },
+  })
+})
+
 test('a 429 waits as long as the service says', () => {
   expect(after(throttled(7))).toEqual({
     counters: { ...initialCounters, waitedMs: 7_000 },
