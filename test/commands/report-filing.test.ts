@@ -286,29 +286,23 @@ test('--open shows the one report with the desktop’s opener, and only when all
   expect(readFileSync(join(bin, 'opened'), 'utf8')).toBe(join(here.reports, pdfsIn(here.reports)[0] ?? ''))
 })
 
-test.each(['in one run', 'in two runs'])(
-  'one check that two requests show is filed under the first alone: %s',
-  async (how) => {
-    const { type, intercept, ids, reports } = await filedSession(['Ana', 'Ben'])
-    const [ana = '', ben = ''] = ids
-    intercept(async (request, ask) => {
-      const answer = await ask(request)
-      if (!request.url.includes(`/v1/requests/${ben}`)) return answer
-      const other = await ask(new Request(request.url.replace(ben, ana), request))
-      const [own, of] = (await Promise.all([answer.json(), other.json()])) as { data: { checks: unknown } }[]
-      return Response.json({ ...own, data: { ...own?.data, checks: of?.data.checks } })
-    })
-    const both = `--request ${ana} --request ${ben}`
-    if (how === 'in two runs') await type(`report download --request ${ana} --output reports --quiet`)
-    const shown = await type(
-      `report download ${how === 'in one run' ? both : `--request ${ben}`} --output reports --quiet`,
-    )
-    expect([shown.code, shown.stderr]).toEqual([
-      10,
-      expect.stringMatching(
-        `check \\S+ belongs to request ${ana}, and request ${ben} shows it too\nNothing was filed for the second one.`,
-      ),
-    ])
-    expect(pdfsIn(reports)).toEqual([expect.stringMatching(/^Example-Ana_/)])
-  },
-)
+test('one check that two requests of a run show is filed under the first alone', async () => {
+  const { type, intercept, ids, reports } = await filedSession(['Ana', 'Ben'])
+  const [ana = '', ben = ''] = ids
+  intercept(async (request, ask) => {
+    const answer = await ask(request)
+    if (!request.url.includes(`/v1/requests/${ben}`)) return answer
+    const other = await ask(new Request(request.url.replace(ben, ana), request))
+    const [own, of] = (await Promise.all([answer.json(), other.json()])) as { data: { checks: unknown } }[]
+    return Response.json({ ...own, data: { ...own?.data, checks: of?.data.checks } })
+  })
+  const both = `--request ${ana} --request ${ben}`
+  const shown = await type(`report download ${both} --output reports --quiet`)
+  expect([shown.code, shown.stderr]).toEqual([
+    10,
+    expect.stringMatching(
+      `check \\S+ belongs to request ${ana}, and request ${ben} shows it too\nNothing was filed for the second one.`,
+    ),
+  ])
+  expect(pdfsIn(reports)).toEqual([expect.stringMatching(/^Example-Ana_/)])
+})

@@ -84,7 +84,7 @@ class Filing {
   readonly #service: string
   readonly #names: FileNames
   readonly #byRequest = new Map<string, ReportRecord[]>()
-  /** The request that each check was first read or recorded with; both ids in small letters. */
+  /** The request that each check was first read with in this run, since a sandbox that is started again repeats ids. */
   readonly #requestOfCheck = new Map<string, string>()
   readonly #stop = new AbortController()
   readonly #signal: AbortSignal
@@ -110,7 +110,6 @@ class Filing {
       const others = this.#byRequest.get(record.request_id)
       if (others === undefined) this.#byRequest.set(record.request_id, [record])
       else others.push(record)
-      if (record.check_id !== null) this.#requestOf(record.check_id, record.request_id)
     }
   }
 
@@ -235,7 +234,7 @@ class Filing {
     this.#ends.push(Promise.all(started).then(() => this.#arrange(request, targets)))
   }
 
-  /** The request that the check belongs to, as far as is known: the first one that it was read or recorded with. */
+  /** The request that the check belongs to, as far as is known: the first one of this run. */
   #requestOf(checkId: string, requestId: string): string {
     const check = checkId.toLowerCase()
     const known = this.#requestOfCheck.get(check) ?? requestId.toLowerCase()
