@@ -3,6 +3,11 @@ export async function sandboxScenarios() {
   return (await import('../sandbox/service/scenarios.ts')).scenarioTable
 }
 
+/** What a sandbox can be asked to play. */
+export async function sandboxStories() {
+  return (await import('../sandbox/service/stories.ts')).storyTable
+}
+
 /** What the document leaves open, as a sandbox does it unless told otherwise. */
 export async function usualSandboxRules() {
   const { ruleSettings, usualRules } = await import('../sandbox/service/rules.ts')

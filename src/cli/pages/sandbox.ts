@@ -29,8 +29,8 @@ MAKE CALLS FAIL
     $ refcheck sandbox inject --clear
 
 WATCH AND CHANGE IT
-    $ refcheck sandbox logs --follow
-    $ refcheck sandbox logs --bodies --path '/v1/requests*' --status 4xx
+    $ refcheck sandbox logs --follow --bodies
+    $ refcheck sandbox trigger late --to http://127.0.0.1:3000/hooks
     $ refcheck sandbox set webhook-url http://127.0.0.1:3000/hooks
     $ refcheck sandbox advance 2h
     $ refcheck sandbox snapshot > before.json

@@ -90,6 +90,7 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'sandbox snapshot': sandbox.anyObject,
   'sandbox start': sandbox.address,
   'sandbox status': sandbox.state,
+  'sandbox trigger': z.union([sandbox.stories, sandbox.story]),
   'schema show': z.union([packageSchema, sandbox.anyObject]),
   'schema template': z.union([template, sandbox.anyObject]),
   status: overview.overview,

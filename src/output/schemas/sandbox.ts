@@ -48,6 +48,24 @@ export const injected = z.union([
 
 const entry = { n: count, at: moment }
 
+export const stories = z.array(z.strictObject({ story: z.string(), what: z.string() }))
+
+export const story = z.strictObject({
+  story: z.string(),
+  request_id: z.string(),
+  deliveries: z.array(
+    z.strictObject({
+      status: z.string(),
+      /** `bad`: of another secret; the receiver has to refuse it. */
+      signature: z.enum(['good', 'bad']),
+      /** Null where there was no answer. */
+      http_status: z.int().nullable(),
+      failure: textOrNull,
+      ms: count,
+    }),
+  ),
+})
+
 const message = z.strictObject({ headers: z.record(z.string(), z.string()), body: textOrNull })
 
 /** With --bodies. */

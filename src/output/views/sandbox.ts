@@ -87,6 +87,55 @@ export function sandboxStateView(state: SandboxState): View {
   }
 }
 
+interface StoryRow {
+  story: string
+  what: string
+}
+
+export function storiesView(stories: readonly { name: string; what: string }[]): ListView<StoryRow> {
+  return {
+    rows: stories.map(({ name, what: about }) => ({ story: name, what: about })),
+    columns: [
+      { name: 'story', value: (row) => row.story },
+      { name: 'what', value: (row) => row.what },
+    ],
+    empty: 'No stories.',
+  }
+}
+
+interface PlayedDelivery {
+  status: string
+  signature: 'good' | 'bad'
+  http_status: number | null
+  failure: string | null
+  ms: number
+}
+
+interface PlayedStory {
+  story: string
+  request_id: string
+  deliveries: readonly PlayedDelivery[]
+}
+
+/** `isRight`: whether the receiver answered as it has to. */
+export function storyView(played: PlayedStory, isRight: (delivery: PlayedDelivery) => boolean): View {
+  const deliveryLine = (delivery: PlayedDelivery, terminal: Terminal): string => {
+    const { status, signature, http_status: answer, failure, ms } = delivery
+    const style = isRight(delivery) ? 'green' : 'red'
+    const answered = answer === null ? (failure ?? 'no answer') : `answered ${answer}`
+    const forged = signature === 'bad' ? ', bad signature' : ''
+    return `${statusPart(status, terminal)}${forged}: ${styled(terminal, style, sanitize(answered))} after ${ms} ms`
+  }
+  return {
+    json: played,
+    text: (terminal) =>
+      [
+        `Story "${sanitize(played.story)}" of request ${sanitize(played.request_id)}`,
+        ...played.deliveries.map((each) => deliveryLine(each, terminal)),
+      ].join('\n'),
+  }
+}
+
 interface ScenarioRow {
   tag: string
   changes: string

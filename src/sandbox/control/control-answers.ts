@@ -76,6 +76,22 @@ export const redelivered = z.object({
 
 const entry = { n: count, at: z.number() }
 
+export const story = z.object({
+  story: z.string(),
+  request_id: z.string(),
+  deliveries: z.array(
+    z.object({
+      status,
+      /** `bad`: of another secret; the receiver has to refuse it. */
+      signature: z.enum(['good', 'bad']),
+      /** Null where there was no answer. */
+      http_status: z.int().nullable(),
+      failure: z.string().nullable(),
+      ms: count,
+    }),
+  ),
+})
+
 const message = z.object({ headers: z.record(z.string(), z.string()), body: z.string().nullable() })
 
 /** Asked for with `bodies`. */

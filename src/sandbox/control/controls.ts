@@ -257,6 +257,13 @@ export const orderControls: readonly OrderControl[] = [
     answers.redelivered,
     (sandbox, { delivery_id }) => redeliver(sandbox, delivery_id),
   ),
+  order(
+    'trigger',
+    'Play a story: create a request, drive it through its statuses and post its events to a receiver',
+    z.object({ story: z.string(), to: z.string().optional() }),
+    answers.story,
+    (sandbox, { story, to }) => sandbox.trigger(story, to),
+  ),
   order('reset', 'Back to the initial state', nothing, answers.state, (sandbox) => {
     sandbox.reset()
     return sandbox.overview()

@@ -1,5 +1,5 @@
 import type { RequestResource } from '../../contract/request.ts'
-import { UsageError } from '../../errors/kinds.ts'
+import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import { systemRandom } from '../../host/random.ts'
 import type { Connection } from '../../server/listen.ts'
@@ -9,6 +9,7 @@ import type { Injection } from '../service/faults.ts'
 import { detached, Gateway, pathOf } from '../service/gateway.ts'
 import type { Journal } from '../service/journal.ts'
 import { attemptEntry, Log, secretsIn } from '../service/log.ts'
+import { findStory, playStory, type StoryResult } from '../service/play-story.ts'
 import { QuietWatch, Scheduler } from '../service/scheduler.ts'
 import {
   type Change,
@@ -205,6 +206,29 @@ class EmbeddedSandbox implements Sandbox {
 
   redeliver(id: string): DeliveryRecord {
     return this.#deliveries.redeliver(id)
+  }
+
+  async trigger(name: string, to?: string): Promise<StoryResult> {
+    const { organisationId, userEmail } = this.#home
+    const organisation = this.#state.organisations.get(organisationId)
+    const user = this.#state.users.get(organisationId)?.get(userEmail.toLowerCase())
+    if (organisation === undefined || user === undefined) throw new RangeError('a sandbox without a user')
+    const story = findStory(name)
+    const url = to ?? organisation.webhook_url
+    if (url === null) {
+      throw new InvalidInputError('there is no webhook URL to deliver to', {
+        hint: 'Give one with --to URL, or set one with: refcheck sandbox set webhook-url URL',
+      })
+    }
+    checkedWebhookUrl(url, this.#options.reach !== undefined)
+    // Without credits there is nothing to count down.
+    const caller = { organisation: { ...organisation, credits: null }, user }
+    return playStory(story, url, {
+      service: this.#service,
+      deliveries: this.#deliveries,
+      clock: this.#clock,
+      caller,
+    })
   }
 
   async advance(ms: number): Promise<void> {

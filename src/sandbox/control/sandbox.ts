@@ -16,6 +16,7 @@ import {
 import type { Reach } from '../service/networks.ts'
 import type { Choices, RuleSetting, Switch } from '../service/rules.ts'
 import type { Service } from '../service/service.ts'
+import type { StoryResult } from '../service/play-story.ts'
 import type { Fixture, packageIds, people } from './fixture.ts'
 
 export interface SandboxOptions {
@@ -86,6 +87,8 @@ export interface Sandbox {
   advanceRequest(requestId: string, checkId?: string): void
   /** Sends an event once more: of that id, or the latest of the request of that id. Throws InvalidInputError where there is none. */
   redeliver(id: string): DeliveryRecord
+  /** Plays a story of that name to `url`, or to the webhook of the organisation. Throws InvalidInputError where there is no such story or no URL. */
+  trigger(story: string, url?: string): Promise<StoryResult>
   /** Moves a ManualClock by milliseconds, and everything with it. Throws UsageError under another clock. */
   advance(ms: number): Promise<void>
   snapshot(): Snapshot

@@ -7,7 +7,7 @@ import { isLoopbackHost } from '../../contract/loopback.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import type { RequestStatus } from '../../contract/statuses.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
-import type { Clock } from '../../host/clock.ts'
+import { type Clock, systemClock } from '../../host/clock.ts'
 import type { HttpClient } from '../../http/client.ts'
 import type { Message } from './log.ts'
 import type { Networks } from './networks.ts'
@@ -61,6 +61,9 @@ export class Deliveries {
   readonly #options: DeliveriesOptions
   readonly #keys = new Map<string, KeyObject>()
   readonly #stop = new AbortController()
+  /** Events of requests that a story drives, which deliver them itself. */
+  readonly #collected = new Map<string, DeliveryRecord[]>()
+  #collecting: DeliveryRecord[] | undefined
 
   constructor(options: DeliveriesOptions) {
     this.#options = options
@@ -70,7 +73,9 @@ export class Deliveries {
   announce(request: RequestRecord, status: RequestStatus, at: number): void {
     const { service, rng } = this.#options
     const organisation = service.state.organisations.get(request.organisation_id)
-    if (organisation === undefined || organisation.webhook_url === null) return
+    const collected = this.#collecting ?? this.#collected.get(request.request_id)
+    if (organisation === undefined) return
+    if (organisation.webhook_url === null && collected === undefined) return
     if (status === 'RECEIVED' && service.rule('event-on-acceptance') === 'no') return
     const { scenarios } = request
     const first: DeliveryRecord = {
@@ -84,6 +89,10 @@ export class Deliveries {
       forged: scenarios.includes('event-forged') ? 1 : 0,
       at: at + this.#delay(request),
       outcome: null,
+    }
+    if (collected !== undefined) {
+      collected.push(first)
+      return
     }
     this.#send(first)
     if (scenarios.includes('event-twice') || this.#isRepeated(request, status)) this.#repeat(first, 2)
@@ -113,6 +122,45 @@ export class Deliveries {
     this.#keep(again)
     onWork(this.#attempt(again.id))
     return again
+  }
+
+  /** Creates a request whose events are collected in `events`, in order, instead of being sent; until `end`. */
+  collect(create: () => RequestRecord): {
+    request: RequestRecord
+    events: DeliveryRecord[]
+    end: () => void
+  } {
+    const events: DeliveryRecord[] = []
+    this.#collecting = events
+    try {
+      const request = create()
+      this.#collected.set(request.request_id, events)
+      return { request, events, end: () => void this.#collected.delete(request.request_id) }
+    } finally {
+      this.#collecting = undefined
+    }
+  }
+
+  /** Posts an event to `url` once, now; `forged`: with a signature that does not match. What it met, and after how many real milliseconds. */
+  async deliverTo(
+    url: string,
+    event: DeliveryRecord,
+    forged: boolean,
+  ): Promise<{ outcome: string; ms: number }> {
+    const { service, rng, clock, onAttempt } = this.#options
+    const organisation = service.state.organisations.get(event.organisation_id)
+    if (organisation === undefined) throw new RangeError('an event of no organisation')
+    const id = rng.uuid('story delivery', event.id, service.state.deliveries.size)
+    const delivery: DeliveryRecord = { ...event, id, forged: forged ? 1 : 0 }
+    const message = this.#message(delivery, organisation)
+    const startedAt = systemClock.monotonic()
+    const outcome = await this.#post(message, url, systemClock)
+    const ms = Math.round(systemClock.monotonic() - startedAt)
+    const state = /^2\d\d$/.test(outcome) ? 'delivered' : 'given_up'
+    const after: DeliveryRecord = { ...delivery, attempts: 1, outcome, state, at: clock.now() }
+    this.#keep(after)
+    onAttempt?.(after, after.at, message)
+    return { outcome, ms }
   }
 
   /** Takes up the deliveries that still wait, after a restart. */

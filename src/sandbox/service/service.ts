@@ -217,6 +217,11 @@ export class Service {
     return request
   }
 
+  /** Leaves a request as it is for ever. */
+  stopProgress(request: RequestRecord): void {
+    this.commit({ does: 'request', request: Object.assign(request, { steps: [], applied: 0 }) })
+  }
+
   /**
    * Works out the course of a request at the first look at it. It was settled when the request was
    * made; but most of what a load test creates is never looked at.
