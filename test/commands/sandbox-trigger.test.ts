@@ -102,9 +102,8 @@ test('the screen: what was answered to each event, and exit 10 where the receive
     COMPLETED: answered 204 after N ms
     exit 0"
   `)
-  expect(
-    withoutTimes(await here.type(['sandbox', 'trigger', 'forged', '--to', app.url])),
-  ).toMatchInlineSnapshot(`
+  expect(withoutTimes(await here.type(['sandbox', 'trigger', 'forged', '--to', app.url])))
+    .toMatchInlineSnapshot(`
     "$ refcheck sandbox trigger forged --to http://127.0.0.1:PORT_1/hooks
     Story "forged" of request ID_2
     IN_PROGRESS, bad signature: answered 204 after N ms
@@ -118,9 +117,8 @@ test('the screen: what was answered to each event, and exit 10 where the receive
     exit 10"
   `)
   app.answers.push(204, 500)
-  expect(
-    withoutTimes(await here.type(['sandbox', 'trigger', 'cancelled', '--to', app.url])),
-  ).toMatchInlineSnapshot(`
+  expect(withoutTimes(await here.type(['sandbox', 'trigger', 'cancelled', '--to', app.url])))
+    .toMatchInlineSnapshot(`
     "$ refcheck sandbox trigger cancelled --to http://127.0.0.1:PORT_1/hooks
     Story "cancelled" of request ID_3
     IN_PROGRESS: answered 204 after N ms
@@ -137,9 +135,8 @@ test('the screen: what was answered to each event, and exit 10 where the receive
 
 test('a receiver that is not there, and a sandbox without a webhook URL', async () => {
   const here = await beside()
-  expect(
-    withoutTimes(await here.type('sandbox trigger partial --to http://127.0.0.1:9/')),
-  ).toMatchInlineSnapshot(`
+  expect(withoutTimes(await here.type('sandbox trigger partial --to http://127.0.0.1:9/')))
+    .toMatchInlineSnapshot(`
     "$ refcheck sandbox trigger partial --to http://127.0.0.1:9/
     Story "partial" of request ID_1
     IN_PROGRESS: 127.0.0.1:9: connection refused after N ms
