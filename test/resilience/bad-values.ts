@@ -194,6 +194,7 @@ export const argumentKinds: Readonly<Record<string, Kind>> = {
   code: { right: 'ABCD-EFGH', wrong: none('no-code') },
   key: { right: 'output-dir', wrong: none('no-such-setting', 'constructor') },
   scenario: { right: 'declined', wrong: none('no-such-scenario', 'constructor') },
+  story: { right: 'completed', wrong: none('no-such-story', 'constructor') },
   method: { right: 'GET', wrong: none('POST', 'DELETE', 'get\r\nX: y') },
   path: {
     right: '/v1/ping',

@@ -31,7 +31,6 @@ MAKE CALLS FAIL
 WATCH AND CHANGE IT
     $ refcheck sandbox logs --follow --bodies
     $ refcheck sandbox trigger late --to http://127.0.0.1:3000/hooks
-    $ refcheck sandbox set webhook-url http://127.0.0.1:3000/hooks
     $ refcheck sandbox advance 2h
     $ refcheck sandbox snapshot > before.json
 
