@@ -16,7 +16,7 @@ import { StoreClosedError, UsageError } from '../../errors/kinds.ts'
 import { type BatchFile, packageFor, readOrders, openBatchFile } from './read-file.ts'
 import { packageGone, linkedPackages } from './packages.ts'
 import type { FilePlace } from '../services.ts'
-import type { Allowances, ReadingServices } from './ports.ts'
+import type { ReadingServices } from './ports.ts'
 import { claimedResults, noteLeftOut, noteLostLook, resultsPath } from './results-file.ts'
 import { findToRun, leftToOrder } from './read-batch.ts'
 import {
@@ -24,7 +24,7 @@ import {
   openExternalResults,
   type ExternalResultServices,
 } from './external-results.ts'
-import { choicesOf } from '../../domain/batch/file-command.ts'
+import { type Allowed, choicesOf } from '../../domain/batch/file-command.ts'
 import type { FileReading, PackedRows } from '../../domain/batch/new-row.ts'
 import type { Package } from '../../contract/package.ts'
 import { localDay } from '../../domain/wording/local-time.ts'
@@ -55,7 +55,7 @@ interface OrderFileChoices {
   columns: ColumnChoices
   /** Whether somebody said now how the file is to be read: one that was read otherwise is another batch. */
   isReadingChosen: boolean
-  allowances: Allowances
+  allowances: Allowed
   /** Whether invalid rows are left out; undefined where they cannot be. */
   skipInvalid: boolean | undefined
   isDryRun: boolean
@@ -204,7 +204,7 @@ async function findReadAsChosen(
 export interface ToOrder {
   file: BatchFile
   columns: ColumnChoices
-  allowances: Allowances
+  allowances: Allowed
 }
 
 /**
@@ -216,7 +216,7 @@ export async function appliedPlan(
   path: FilePlace,
   { baseUrl }: { baseUrl: string },
   { text, name, again }: { text: string; name: string; again?: string | undefined },
-  now: Allowances,
+  now: Allowed,
 ): Promise<ToOrder> {
   const plan = parsePlan(text, name)
   if (plan.base_url !== baseUrl) {
@@ -252,7 +252,7 @@ interface Planned {
 
 interface PlanOptions {
   choices: ColumnChoices
-  allowances: Allowances
+  allowances: Allowed
   packageId: number | undefined
   resultsFile: string | undefined
   /** Which packages replaced which is not read: the file is only checked. */

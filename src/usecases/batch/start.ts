@@ -4,7 +4,8 @@ import type { RunEvent, RunEnd, RunLimits } from '../../domain/batch/run-policy.
 import { RefcheckError } from '../../errors/base.ts'
 import type { Hold } from '../../store/ledger/holds.ts'
 import type { BatchFile } from './read-file.ts'
-import type { NoticeListener, RunServices } from './ports.ts'
+import type { NoticeListener } from './ports.ts'
+import type { OrderServices } from '../request/send.ts'
 import {
   confirmUserLeft,
   requireSameAccount,
@@ -19,6 +20,12 @@ import { type FirstRows, verdict } from '../../domain/batch/verdict.ts'
 import { InternalError, IoError, StoreClosedError } from '../../errors/kinds.ts'
 import { linkedPackages, packageGone } from './packages.ts'
 import { runWithOthers } from './runner.ts'
+
+/** What running a batch works with. */
+interface RunServices extends OrderServices, Pick<Services, 'waiting'> {
+  /** Called when a read that looks for evidence has to wait for the quota. */
+  onPaced?: ((seconds: number) => void) | undefined
+}
 
 /** Shows how far a run has come. */
 interface Meter {
