@@ -137,16 +137,16 @@ const proxyHint = 'Check the base URL: something between this machine and the se
 
 /** The typed error for an answer, by the status matrix of the document ("Errors"). */
 export function failure({ status, envelope: answered, retryAfter, hints = {} }: FailedAnswer): RefcheckError {
-  const said = answered?.message.trim() ?? ''
-  const told = (fallback: string): string => (said === '' ? fallback : said)
+  const message = answered?.message.trim() ?? ''
+  const messageOr = (fallback: string): string => (message === '' ? fallback : message)
   if (status === 429) {
-    return new ThrottledError(told('the quota is used up'), {
+    return new ThrottledError(messageOr('the quota is used up'), {
       status,
       retryAfter,
       hint: `Wait${retryAfter === undefined ? '' : ` ${retryAfter} s`} and run it again.`,
     })
   }
-  if (status < 400 || status >= 500) return unexpected(status, said)
+  if (status < 400 || status >= 500) return unexpected(status, message)
   if (answered === undefined) {
     return new UnavailableError(`the answer (${status}) does not come from the service: it has no envelope`, {
       status,
@@ -156,26 +156,26 @@ export function failure({ status, envelope: answered, retryAfter, hints = {} }: 
   switch (status) {
     case 400:
     case 422:
-      return new InvalidInputError(told('the service refused the request as invalid'), {
+      return new InvalidInputError(messageOr('the service refused the request as invalid'), {
         status,
-        field: namedField(said),
+        field: namedField(message),
         hint: 'Nothing was done. Correct it and run it again.',
       })
     case 401:
-      return new UnauthenticatedError(hints.refused ?? told('the API key was refused'), {
+      return new UnauthenticatedError(hints.refused ?? messageOr('the API key was refused'), {
         status,
         hint:
           hints[401] ??
           'A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login',
       })
     case 403:
-      return new ForbiddenError(told('the service does not allow this'), {
+      return new ForbiddenError(messageOr('the service does not allow this'), {
         status,
-        hint: forbiddenHints[forbiddenCause(said)],
+        hint: forbiddenHints[forbiddenCause(message)],
       })
     case 404:
       return new NotFoundError(
-        hints.subject === undefined ? told('not found') : `${hints.subject} was not found`,
+        hints.subject === undefined ? messageOr('not found') : `${hints.subject} was not found`,
         {
           status,
           hint:
@@ -183,7 +183,7 @@ export function failure({ status, envelope: answered, retryAfter, hints = {} }: 
         },
       )
     default:
-      return unexpected(status, said)
+      return unexpected(status, message)
   }
 }
 
@@ -223,9 +223,9 @@ export function forbiddenCause(message: string): ForbiddenCause {
   return causes.find(([, words]) => words.test(message))?.[0] ?? 'unknown'
 }
 
-function unexpected(status: number, said: string): RefcheckError {
+function unexpected(status: number, message: string): RefcheckError {
   if (status >= 500) {
-    return new UnavailableError(`the service failed (${status})${said === '' ? '' : `: ${said}`}`, {
+    return new UnavailableError(`the service failed (${status})${message === '' ? '' : `: ${message}`}`, {
       status,
       hint: 'Try again in a moment. Check whether the service is up with: refcheck ping',
     })

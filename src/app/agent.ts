@@ -60,14 +60,14 @@ function outputStream({ context: { streams } }: App): Writable {
 /** Runs lines of this program with nobody at a terminal, and what they start marked as an agent's. */
 function runReading(app: App): RunReading {
   const { context, options } = app
-  const gate = new Gate()
+  const limit = new Gate()
   const profile = options.profile === undefined ? [] : [`--profile=${options.profile}`]
   return async (argv, { stdin, signal, onNote }) => {
     const { program } = context
     if (program === undefined) throw new InternalError('no program to run command lines with')
     requireReading(argv)
     const either = AbortSignal.any([signal, context.interrupts.signal])
-    return gate.through(either, async () => {
+    return limit.through(either, async () => {
       const printed: string[] = []
       const code = await program([...argv, '--json', ...profile], {
         ...context,
@@ -91,9 +91,9 @@ function runReading(app: App): RunReading {
   }
 }
 
-function into(take: (text: string) => void): Sink {
+function into(write: (text: string) => void): Sink {
   return {
-    write: (data) => take(typeof data === 'string' ? data : Buffer.from(data).toString('utf8')),
+    write: (data) => write(typeof data === 'string' ? data : Buffer.from(data).toString('utf8')),
     drained: () => Promise.resolve(),
     isTTY: false,
     columns: 80,

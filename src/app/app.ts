@@ -15,7 +15,7 @@ import { processId } from '../host/process.ts'
 import type { HttpClient } from '../http/client.ts'
 import { Progress, Reporter } from '../output/reporter.ts'
 import { terminalOf } from '../output/terminal.ts'
-import { exchangeText, retryNoticeText } from '../output/views/notices.ts'
+import { exchangeText, retryText } from '../output/views/notices.ts'
 import type { Prompter } from '../prompt/prompter.ts'
 import { TerminalPrompter } from '../prompt/terminal.ts'
 import type { Store, StoreOptions } from '../store/ledger/store.ts'
@@ -40,7 +40,7 @@ type Close = () => Promise<void> | void
 const defaultBudgetMs = 120_000
 
 /** Who is typing waits for nothing that takes longer than a person notices. */
-const hastyLimits = { busyMs: 300, answerMs: 300, wholeMs: 1_000, patienceMs: 0 }
+const shortLimits = { busyMs: 300, answerMs: 300, wholeMs: 1_000, patienceMs: 0 }
 /** Counting keeps nobody waiting whose answer is out. */
 const busyMsAtTheEnd = 250
 
@@ -132,7 +132,7 @@ export class App {
     this.reporter = new Reporter(stderr, terminal, options.quiet, this.keep)
     // A store in memory would forget it again.
     if (variable(context.env, 'REFCHECK_STORE') !== ':memory:')
-      this.onSettle(() => this.usage.settle((baseUrl, apiKey) => governorOf(this, baseUrl, apiKey)))
+      this.beforeClose(() => this.usage.settle((baseUrl, apiKey) => governorOf(this, baseUrl, apiKey)))
   }
 
   /**
@@ -214,22 +214,22 @@ export class App {
   async storeOptions(chosen?: string): Promise<StoreOptions> {
     const { paths, note: onNotice, secrets } = this
     const { clock, random, cwd, env } = this.context
-    const place = chosen ?? variable(env, 'REFCHECK_STORE') ?? (await this.setting('store'))
-    return { chosen: place, paths, cwd, clock, random, env, secrets, onNotice }
+    const path = chosen ?? variable(env, 'REFCHECK_STORE') ?? (await this.setting('store'))
+    return { chosen: path, paths, cwd, clock, random, env, secrets, onNotice }
   }
 
   /**
    * The store for who is typing. Undefined where there is no store yet, or nobody tells where it is.
    */
-  async hastyStore(): Promise<Store | undefined> {
+  async storeWithShortTimeouts(): Promise<Store | undefined> {
     const { storePlace } = await import('../store/ledger/store.ts')
-    const place = storePlace(await this.storeOptions())
-    if (place.kind === 'file' && !existsSync(place.path)) return undefined
-    if (place.kind === 'postgres') {
+    const path = storePlace(await this.storeOptions())
+    if (path.kind === 'file' && !existsSync(path.path)) return undefined
+    if (path.kind === 'postgres') {
       const { isNameAnswered } = await import('../host/machine.ts')
-      if (!(await isNameAnswered(place.server.host, hastyLimits.answerMs))) return undefined
+      if (!(await isNameAnswered(path.server.host, shortLimits.answerMs))) return undefined
     }
-    return openStore(this, hastyLimits, false)
+    return openStore(this, shortLimits, false)
   }
 
   /** Throws a UsageError where neither the environment nor the account says where they are, or by a relative path. */
@@ -256,8 +256,8 @@ export class App {
   }
 
   /** Done at the end, while all that was made is still open. */
-  onSettle(settle: Close): void {
-    this.#settlers.push(settle)
+  beforeClose(action: Close): void {
+    this.#settlers.push(action)
   }
 
   /** Done at the very end, what was made last first. */
@@ -273,7 +273,7 @@ export class App {
   async close(): Promise<void> {
     this.reporter.done()
     this.#isClosing = true
-    for (const settle of this.#settlers.splice(0)) await settle()
+    for (const action of this.#settlers.splice(0)) await action()
     for (const close of this.#closers.splice(0).reverse()) await close()
   }
 
@@ -371,7 +371,7 @@ async function connector(app: App): Promise<Connect> {
       baseUrl,
       credentials: apiKey === undefined ? undefined : { apiKey, userEmail: email },
       budgetMs,
-      onNotice: (notice) => app.note(retryNoticeText(notice)),
+      onNotice: (event) => app.note(retryText(event)),
       onThrottled: (seconds, understood) => usage.throttled(seconds, understood),
       // For showing requests of them later.
       onPackages: async (packages) =>

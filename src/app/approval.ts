@@ -46,7 +46,7 @@ export async function plannedFile(
   const { api: service } = await app.services('api')
   if (rows === null) return appliedPlan((await app.services('files')).files, service, named, allowances)
   const { cwd } = app.context
-  const place = { cwd, stdin: { isTTY: false, stream: Readable.from([Buffer.from(rows)]) } }
-  const applied = await appliedPlan(place, service, named, allowances)
+  const session = { cwd, stdin: { isTTY: false, stream: Readable.from([Buffer.from(rows)]) } }
+  const applied = await appliedPlan(session, service, named, allowances)
   return { ...applied, file: { ...applied.file, name: named.name } }
 }

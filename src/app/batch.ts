@@ -5,7 +5,7 @@ import { orderQuestion } from '../domain/submission/confirmation.ts'
 import { statusOf } from '../domain/batch/batch-status.ts'
 import { batchMeter } from '../output/meters.ts'
 import { planText, unlikelyWarning } from '../output/views/batch-check.ts'
-import { batchGoesOnText, batchNoticeText } from '../output/views/batches.ts'
+import { batchGoesOnText, batchEventText } from '../output/views/batches.ts'
 import type { OrderFileServices, OrderFilePrompts } from '../usecases/batch/order-file.ts'
 import type { StartServices } from '../usecases/batch/start.ts'
 import type { BatchNotice } from '../domain/batch/notice.ts'
@@ -54,7 +54,7 @@ export async function startServices(app: App, signal: AbortSignal): Promise<Star
 }
 
 /** What is shown before anything is sent; `confirm` throws where the person does not want it. */
-export function orderTalk(
+export function orderPrompts(
   app: App,
   { quiet, yes, showChanges }: { quiet: boolean; yes: boolean; showChanges: boolean },
   confirm: (question: string) => Promise<void>,
@@ -71,16 +71,16 @@ export function orderTalk(
   })
 }
 
-function noticing({ reporter }: App): (notice: BatchNotice) => void {
-  return (notice) => {
-    const said = batchNoticeText(notice)
-    if (said?.matters === true) reporter.warn(said.text)
-    else if (said !== undefined) reporter.note(said.text)
+function noticing({ reporter }: App): (event: BatchNotice) => void {
+  return (event) => {
+    const text = batchEventText(event)
+    if (text?.matters === true) reporter.warn(text.text)
+    else if (text !== undefined) reporter.note(text.text)
   }
 }
 
 /** Where a batch stands, with its results file where there is one; for scripts with what each row that was not sent matches. */
-export async function standingView(app: App, batch: Batch, isJson: boolean): Promise<View> {
+export async function batchView(app: App, batch: Batch, isJson: boolean): Promise<View> {
   const { batchStatusView } = await import('../output/views/batches.ts')
   const resultsFile = existsSync(batch.resultsFile ?? '') ? batch.resultsFile : undefined
   const stopped = isJson ? await stoppedRows(await app.services('batches', 'files'), batch) : []

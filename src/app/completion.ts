@@ -22,7 +22,7 @@ export function liveSources(
       return openPackageNames({ paths, random: context.random }).get({ baseUrl, userEmail: email })
     },
     profiles: async () => (await app.services('settings')).settings.profiles(),
-    store: () => app.hastyStore(),
+    store: () => app.storeWithShortTimeouts(),
     mappings: async () =>
       (await readdir(join(paths.config, 'mappings')))
         .flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? [])

@@ -25,7 +25,7 @@ export interface Context {
   /** Runs another command line of this program; main sets it. */
   program?: ((argv: readonly string[], context: Context) => Promise<number>) | undefined
   /** Makes the process independent of the program's files, which an upgrade replaces; absent where src runs as it is. */
-  hold?: (() => void) | undefined
+  pinCode?: (() => void) | undefined
   /** In place of the terminal's; for tests. */
   prompter?: Prompter | undefined
 }

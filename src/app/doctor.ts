@@ -15,7 +15,7 @@ import { checkMachine, machineChecks, type WrittenPlace } from '../usecases/doct
 import { serviceChecks } from '../usecases/doctor/service.ts'
 import { resolveBaseUrl } from '../usecases/session/resolve.ts'
 import { retentionLimit } from '../usecases/store/purge.ts'
-import { retireExpired } from './retention.ts'
+import { purgeAllExpired } from './retention.ts'
 
 /** Looks at all that a command stands on. `needed`: the versions of Node that will do. */
 export async function diagnose(
@@ -27,7 +27,7 @@ export async function diagnose(
   const location = async (): Promise<string> => storeLocation(await app.storeOptions())
   const sources = await app.services('settings', 'secrets', 'env', 'profile')
   // Looked at before anything is opened, which would fix it.
-  const storeFiles = await location().then(placesOf, () => [])
+  const storeFiles = await location().then(pathsOf, () => [])
   const files = [sources.settings.path, sources.secrets.path, ...storeFiles]
   const folders = [paths.config, paths.data, ...storeFiles.map(dirname)]
   const machine = machineChecks({
@@ -38,13 +38,13 @@ export async function diagnose(
     // Settings that are damaged are another finding.
     written: async () => {
       const reports = await app.setting('output-dir').catch(() => undefined)
-      return writtenPlaces(paths, storeFiles.slice(0, 1).map(dirname), reports)
+      return writtenPaths(paths, storeFiles.slice(0, 1).map(dirname), reports)
     },
     tryWrite,
     retention: async () => {
       const limit = retentionLimit(await app.setting('retention'), clock.now())
       if (limit === undefined || !(await isStoreThere(await location()))) return { text: limit?.text, due: 0 }
-      const { rows, events, drafts } = (await retireExpired(app, true)) ?? { rows: 0, events: 0, drafts: 0 }
+      const { rows, events, drafts } = (await purgeAllExpired(app, true)) ?? { rows: 0, events: 0, drafts: 0 }
       return { text: limit.text, due: rows + events + drafts }
     },
     requireOwnFolders: () => requireOwnFolders(paths.config, paths.data),
@@ -54,7 +54,7 @@ export async function diagnose(
     store: async () => {
       const path = await location()
       const isThere = await isStoreThere(path)
-      const [file] = placesOf(path)
+      const [file] = pathsOf(path)
       return {
         location: path,
         exposed: file === undefined ? undefined : storeWeakness(file),
@@ -112,7 +112,7 @@ async function isStoreThere(path: string): Promise<boolean> {
 }
 
 /** `ofStore`: the folder of its file; none of a database. */
-function writtenPlaces(
+function writtenPaths(
   { config, data }: Paths,
   ofStore: readonly string[],
   reports: string | undefined,
@@ -125,7 +125,7 @@ function writtenPlaces(
   ]
 }
 
-const placesOf = (path: string): string[] =>
+const pathsOf = (path: string): string[] =>
   path === ':memory:' || path.startsWith('postgres://') ? [] : [path, `${path}-wal`]
 
 async function unreadable(path: string): Promise<string | undefined> {

@@ -8,7 +8,7 @@ import { UsageError } from '../errors/kinds.ts'
 import type { Context } from './context.ts'
 
 /** Where `--output` leads: standard output where it is left out or `-`, else a file by its absolute path. */
-export interface OutputPlace {
+export interface OutputFile {
   path: string | undefined
   overwrite: boolean
 }
@@ -25,11 +25,11 @@ export interface OutputOptions {
  * Reads `--output FILE`. A file that is already there is refused unless it may be replaced, and so is
  * standard output for bytes that a terminal cannot show.
  */
-export async function outputPlace(
+export async function openOutputFile(
   context: Pick<Context, 'cwd' | 'streams'>,
   typed: string | undefined,
   { overwrite, binary, flag, hasOverwrite = flag === undefined }: OutputOptions,
-): Promise<OutputPlace> {
+): Promise<OutputFile> {
   if (typed === undefined || typed === '-') {
     if (binary && context.streams.stdout.isTTY) {
       throw new UsageError('refused to write a workbook to the terminal', {
@@ -39,13 +39,13 @@ export async function outputPlace(
     return { path: undefined, overwrite }
   }
   const path = resolve(context.cwd, typed)
-  const standing = await lstat(path).catch(() => undefined)
-  if (standing?.isDirectory() === true) {
+  const existing = await lstat(path).catch(() => undefined)
+  if (existing?.isDirectory() === true) {
     throw new UsageError(`${flag ?? '--output'}: ${typed} is a folder`, {
       hint: 'Give the name of a file in it.',
     })
   }
-  if (standing !== undefined && !overwrite) {
+  if (existing !== undefined && !overwrite) {
     throw new UsageError(`${flag ?? '--output'}: ${typed} already exists`, {
       hint: `Choose another name, or ${hasOverwrite ? 'replace it with --overwrite' : 'remove it first'}.`,
     })
@@ -56,7 +56,7 @@ export async function outputPlace(
 /** Writes it there: a file whole or not at all. */
 export async function writeOutput(
   { streams: { stdout } }: Pick<Context, 'streams'>,
-  { path, overwrite }: OutputPlace,
+  { path, overwrite }: OutputFile,
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<void> {
   if (path !== undefined) {
@@ -72,12 +72,12 @@ export async function writeOutput(
 /** The same beside an answer, which is to be printed whatever becomes of the file: why it was not written. */
 export async function failureToWrite(
   context: Pick<Context, 'streams'>,
-  place: OutputPlace | undefined,
+  output: OutputFile | undefined,
   content: () => Uint8Array,
 ): Promise<RefcheckError | undefined> {
-  if (place === undefined) return undefined
+  if (output === undefined) return undefined
   try {
-    await writeOutput(context, place, [content()])
+    await writeOutput(context, output, [content()])
     return undefined
   } catch (error) {
     if (error instanceof RefcheckError) return error

@@ -2,10 +2,10 @@ import { join, resolve } from 'node:path'
 
 import type { App } from './app.ts'
 import { UnauthenticatedError } from '../errors/kinds.ts'
-import type { QuotaStanding } from '../output/views/overview.ts'
+import type { QuotaStatus } from '../output/views/overview.ts'
 
 /** The windows of the key in use; undefined where nobody is logged in. */
-export async function quotaInUse(app: App): Promise<QuotaStanding | undefined> {
+export async function quotaInUse(app: App): Promise<QuotaStatus | undefined> {
   try {
     return await (await app.services('governor')).governor.standing()
   } catch (error) {

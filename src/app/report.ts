@@ -23,7 +23,7 @@ export interface FilingFlags {
   timeout: number | undefined
 }
 
-interface Place {
+interface Destination {
   /** `--output`, or what stands for it. */
   typed: string
   source: ReportSource
@@ -34,16 +34,16 @@ interface Place {
 export async function fileReports(
   app: App,
   flags: FilingFlags,
-  place: Place,
+  options: Destination,
 ): Promise<FilingResult & { folder: string }> {
   const template = parseTemplate(flags['name-template'] ?? defaultTemplate)
   const concurrency = flags.concurrency ?? Number((await app.setting('concurrency')) ?? 8)
-  const { source, signal } = place
+  const { source, signal } = options
   // Requests by name wait as any call does; whole batches and stores as long as the quota takes.
   const isLong = source.kind === 'batch' || source.kind === 'completed' || source.kind === 'all'
   const isPatient = flags.wait || (isLong && flags.timeout === undefined)
   const { api, patientApi, clock } = await app.services('api', 'patientApi', 'clock')
-  const { folder, file } = await openFolder(app, place, flags.overwrite)
+  const { folder, file } = await openFolder(app, options, flags.overwrite)
   const progress = new ReportProgress(app.reporter, clock, isLong ? readingTime(app) : undefined)
   const passed = flatMemory()
   const result = await fetchReports(source, {
@@ -58,7 +58,7 @@ export async function fileReports(
     waitMs: flags.wait ? (flags.timeout ?? Number.POSITIVE_INFINITY) : undefined,
     signal,
     onEvent: (event) => {
-      progress.take(event)
+      progress.record(event)
       if (event.name === 'received') passed(Math.max(0, event.bytes))
     },
     following: () => following(app),
@@ -74,15 +74,15 @@ function readingTime(app: App): ReadingTime {
 
 async function openFolder(
   app: App,
-  { typed, source }: Place,
+  { typed, source }: Destination,
   overwrite: boolean,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
   const { standingAt, holdsPdf } = await import('../store/reports/file.ts')
   const { reportFolders } = await app.services('reportFolders')
   const path = resolve(app.context.cwd, typed)
-  const standing = await standingAt(path)
-  const place = destination(typed, path, standing, isSingle(source))
-  if (place.kind === 'folder') {
+  const status = await standingAt(path)
+  const target = destination(typed, path, status, isSingle(source))
+  if (target.kind === 'folder') {
     const folder = await reportFolders.open(path)
     if (folder.isOpenTo === 'all')
       app.reporter.warn(
@@ -93,7 +93,7 @@ async function openFolder(
     await rememberWritten(await app.services('written', 'reporter'), { path, kind: 'reports' })
     return { folder, file: undefined }
   }
-  if (standing === 'file' && !overwrite && !(await holdsPdf(path))) {
+  if (status === 'file' && !overwrite && !(await holdsPdf(path))) {
     throw new UsageError(`--output: ${typed} already exists`, {
       hint: 'Choose another name, or replace it with --overwrite.',
     })

@@ -42,7 +42,7 @@ export async function similarQuestion(
 }
 
 /** What an order works with that may be waited for, its report too. */
-export async function placeServices(app: App, signal: AbortSignal) {
+export async function servicesToOrder(app: App, signal: AbortSignal) {
   const { budgetMs, ...services } = await app.services('inbox', 'patientApi', 'budgetMs')
   return {
     ...(await orderServices(app, signal)),
@@ -105,7 +105,7 @@ export function readMeter(app: App): (done: number, total: number) => void {
 
 /** Keeps at the end, where the answer is out, what was read of orders of this store. */
 export function keepReads(app: App, baseUrl: string, requests: readonly RequestResource[]): void {
-  app.onSettle(async () => {
+  app.beforeClose(async () => {
     try {
       const { ledger } = await app.services('ledger')
       for (const { request_id: id, status, checks } of requests)

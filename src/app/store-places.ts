@@ -18,15 +18,15 @@ export async function storeToMove(app: App, from: string, to: string) {
     return { ...(await app.storeOptions(chosen)), patienceMs: 0 }
   }
   const [source, target] = [await optionsOf('FROM', from), await optionsOf('TO', to)]
-  const kept = <Made extends Store>(made: Made): Made => {
+  const remember = <Made extends Store>(made: Made): Made => {
     app.onClose(() => made.close())
     return made
   }
   return {
     to: storeLocation(target),
-    from: kept(await openFormerStore(source)),
+    from: remember(await openFormerStore(source)),
     address: storePlace(target).kind === 'file' ? undefined : to,
-    openTo: async () => kept(await openNewStore(target)),
+    openTo: async () => remember(await openNewStore(target)),
     ...(await app.services('clock', 'random')),
   }
 }

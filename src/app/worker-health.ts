@@ -1,18 +1,18 @@
 import type { App } from './app.ts'
 import type { WorkerEvent } from '../domain/worker/events.ts'
-import type { WorkerStanding } from '../output/metrics.ts'
+import type { WorkerStatus } from '../output/metrics.ts'
 import type { Listener } from '../server/listen.ts'
 import type { SmallAnswer } from '../server/small-requests.ts'
 
 export interface Health extends Listener {
   /** Counts what happens. */
-  take(event: WorkerEvent): void
+  record(event: WorkerEvent): void
 }
 
-interface Place {
+interface HealthAddress {
   host: string
   port: number
-  quota: () => Promise<WorkerStanding['quota']>
+  quota: () => Promise<WorkerStatus['quota']>
 }
 
 const limits = { maxBytes: 1024, requestTimeoutMs: 5_000, idleTimeoutMs: 5_000 }
@@ -21,25 +21,25 @@ const limits = { maxBytes: 1024, requestTimeoutMs: 5_000, idleTimeoutMs: 5_000 }
  * `/healthz`: the process lives. `/readyz`: the store can be read and takes orders. `/metrics`: for Prometheus. Nothing
  * else, and nobody's data.
  */
-export async function serveHealth(app: App, { host, port, quota }: Place): Promise<Health> {
+export async function serveHealth(app: App, { host, port, quota }: HealthAddress): Promise<Health> {
   const [{ serveSmallRequests }, { WorkerMetrics }] = await Promise.all([
     import('../server/small-requests.ts'),
     import('../output/metrics.ts'),
   ])
   const metrics = new WorkerMetrics()
-  const standing = async (): Promise<WorkerStanding> => ({
-    ...(await queueStanding(app)),
+  const status = async (): Promise<WorkerStatus> => ({
+    ...(await queueStatus(app)),
     quota: await quota(),
   })
   const pages: Record<string, () => Promise<SmallAnswer>> = {
     '/healthz': async () => ({ status: 200, text: 'ok\n' }),
     '/readyz': async () => {
-      const { isClosed } = await queueStanding(app)
+      const { isClosed } = await queueStatus(app)
       return isClosed ? { status: 503, text: 'the store takes no orders\n' } : { status: 200, text: 'ok\n' }
     },
     '/metrics': async () => ({
       status: 200,
-      text: await metrics.text(await standing()),
+      text: await metrics.text(await status()),
       contentType: metrics.contentType(),
     }),
   }
@@ -63,10 +63,10 @@ export async function serveHealth(app: App, { host, port, quota }: Place): Promi
     { host, port, ...limits },
   )
   app.onClose(() => listener.close())
-  return { ...listener, take: (event) => metrics.take(event) }
+  return { ...listener, record: (event) => metrics.record(event) }
 }
 
-async function queueStanding(app: App): Promise<Omit<WorkerStanding, 'quota'>> {
+async function queueStatus(app: App): Promise<Omit<WorkerStatus, 'quota'>> {
   const { batches, maintenance } = await app.services('batches', 'maintenance')
   const queued = await batches.queued()
   const sum = (state: 'pending' | 'unknown' | 'held'): number =>

@@ -89,13 +89,13 @@ async function memberOf(parent: App, name: string | undefined): Promise<Member> 
 }
 
 /** So long one look at the store serves all keys that are read again. */
-const lookServesMs = 30_000
+const readServesMs = 30_000
 
 /** Unfinished requests of a key. Keys that ask at the same time share a look: a store may hold very many. */
 function sharedLook(app: App, members: readonly Member[]): (member: Member) => Promise<ListedRequest[]> {
   const { clock } = app.context
-  let look: { at: number; found: Promise<Map<Member | undefined, ListedRequest[]>> } | undefined
-  const lookNow = async () => {
+  let lastRead: { at: number; found: Promise<Map<Member | undefined, ListedRequest[]>> } | undefined
+  const readNow = async () => {
     const requests = await unfinishedRequests({ ledger: (await app.services('ledger')).ledger, clock })
     const owners = new Map<string, Member | undefined>()
     return Map.groupBy(requests, ({ base_url: baseUrl, user_email: userEmail }) => {
@@ -106,10 +106,10 @@ function sharedLook(app: App, members: readonly Member[]): (member: Member) => P
   }
   return async (member) => {
     const now = clock.monotonic()
-    if (look === undefined || now - look.at > lookServesMs) look = { at: now, found: lookNow() }
-    const { found } = look
+    if (lastRead === undefined || now - lastRead.at > readServesMs) lastRead = { at: now, found: readNow() }
+    const { found } = lastRead
     // One that failed is nobody else's.
-    found.catch(() => (look = undefined))
+    found.catch(() => (lastRead = undefined))
     return (await found).get(member) ?? []
   }
 }

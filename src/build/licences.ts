@@ -7,7 +7,7 @@ import type { Plugin } from 'rolldown'
 const allowed = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'])
 
 /** What a package's own files do not say: a licence that is not packed, and that of code compiled into it. */
-const notices = join(import.meta.dirname, 'notices')
+const noticeFolder = join(import.meta.dirname, 'notices')
 
 /** Name of the file next to what was bundled. */
 export const licenceFile = 'THIRD-PARTY-LICENSES.txt'
@@ -56,7 +56,7 @@ export function licensed(folder: string, modules: readonly string[]): Licensed {
   const folders = new Set([folder])
   for (const id of modules)
     for (let at = dirname(id); at.startsWith(`${folder}/`); at = dirname(at)) folders.add(at)
-  const own = join(notices, `${name}.txt`)
+  const own = join(noticeFolder, `${name}.txt`)
   const files = [...[...folders].sort().flatMap(filesOf), ...(existsSync(own) ? [own] : [])]
   const texts = files.length > 0 ? files.map((path) => readFileSync(path, 'utf8')) : licenceInReadme(folder)
   if (texts.length === 0) throw new Error(`${name} ${version} has no text of its licence`)

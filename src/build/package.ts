@@ -40,21 +40,21 @@ function unpackOwn(work: string, lib: string): void {
 }
 
 /** Where npm put the Node that the project itself runs on. */
-const nodePlaces = (name: string): string[] => [
+const nodePaths = (name: string): string[] => [
   join(modules, 'node', 'node_modules', name),
   join(modules, name),
 ]
 
 function nodePackage(work: string): string {
   const { node } = platforms[platform]
-  return unpacked(node, work, nodePlaces(node.name))
+  return unpacked(node, work, nodePaths(node.name))
 }
 
 /** Node's own licence and those of what is in it, alike for all platforms: not every package has the file. */
 function nodeLicence(work: string, folder: string): string {
   const { node } = platforms['linux-x64']
   const own = join(folder, 'LICENSE')
-  const file = existsSync(own) ? own : join(unpacked(node, work, nodePlaces(node.name)), 'LICENSE')
+  const file = existsSync(own) ? own : join(unpacked(node, work, nodePaths(node.name)), 'LICENSE')
   return readFileSync(file, 'utf8')
 }
 
@@ -80,12 +80,12 @@ function copyNode(from: string, bin: string): void {
 /** Everything that travels in the file, and under which licence. */
 function writeLicences(folder: string, keychain: readonly string[], node: string, work: string): void {
   const bundled = readFileSync(join(folder, 'lib', 'dist', licenceFile), 'utf8')
-  const beside = licenceText(
+  const ownText = licenceText(
     'These packages are beside it, for the keychain.',
     keychain.map((each) => licensed(each, [])),
   )
   const own = `Node.js ${versionOf(node)} is beside it.\n\n${nodeLicence(work, node)}`
-  writeFileSync(join(folder, licenceFile), [bundled, beside, own].join(`\n${'='.repeat(80)}\n\n`))
+  writeFileSync(join(folder, licenceFile), [bundled, ownText, own].join(`\n${'='.repeat(80)}\n\n`))
 }
 
 async function zip(file: string, work: string): Promise<void> {

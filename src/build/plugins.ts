@@ -108,7 +108,7 @@ export const lazyRequireNames: readonly string[] = lazyPackages.map(({ name }) =
  * `lazy` does: of @oclif/core a plain command needs a tenth. Without this the bundle does not start: modules of @oclif/core
  * require each other in circles.
  */
-export function lazyRequires(code: string): { code: string; places: number } {
+export function lazyRequires(code: string): { code: string; count: number } {
   const names: string[] = []
   const declaration =
     /^(?:const|var) (\w+) = ((?:__import(?:Default|Star)\()?require\(["'][^"']+["']\)(?:\.library)?\)?);?$/gm
@@ -122,7 +122,7 @@ export function lazyRequires(code: string): { code: string; places: number } {
       made === undefined ? `load_${name}()` : `${made}(load_${name}())`,
     )
   }, declared)
-  return { code: rewritten, places: names.length }
+  return { code: rewritten, count: names.length }
 }
 
 export function lazyRequirePlugins(rewrites: Rewrites): Plugin[] {
@@ -131,7 +131,7 @@ export function lazyRequirePlugins(rewrites: Rewrites): Plugin[] {
     transform: {
       filter: { id: files },
       handler(text) {
-        const { code, places } = lazyRequires(text)
+        const { code, count: places } = lazyRequires(text)
         rewrites.count(lazyRequireLabel(name), places)
         return code
       },
@@ -195,25 +195,25 @@ export function stylesheetPlugin(rewrites: Rewrites): Plugin {
  * a path moved, and that a start now loads what it should not: the build fails there, instead of growing slow.
  */
 export class Rewrites {
-  readonly #places = new Map<string, number>()
+  readonly #counts = new Map<string, number>()
 
   /** @param names What must change at least one place each by the end. */
   constructor(names: readonly string[]) {
-    for (const name of names) this.#places.set(name, 0)
+    for (const name of names) this.#counts.set(name, 0)
   }
 
   /** Adds changed places to a rewrite that was named at the start. */
-  count(name: string, places: number): void {
-    const before = this.#places.get(name)
+  count(name: string, found: number): void {
+    const before = this.#counts.get(name)
     if (before === undefined) throw new Error(`the build has no rewrite "${name}"`)
-    this.#places.set(name, before + places)
+    this.#counts.set(name, before + found)
   }
 
   /** One line a rewrite. Throws an `Error` that names each rewrite that changed nothing. */
   summary(): string[] {
-    const places = [...this.#places]
-    const idle = places.flatMap(([name, count]) => (count === 0 ? [name] : []))
+    const counts = [...this.#counts]
+    const idle = counts.flatMap(([name, count]) => (count === 0 ? [name] : []))
     if (idle.length > 0) throw new Error(`the build changed nothing for: ${idle.join(', ')}`)
-    return places.map(([name, count]) => `${name}: ${count}`)
+    return counts.map(([name, count]) => `${name}: ${count}`)
   }
 }

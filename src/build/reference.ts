@@ -41,6 +41,6 @@ for (const [command, schema] of Object.entries(schemas)) {
 
 if (process.argv.includes('--keys')) {
   const file = join(root, 'test', 'house', 'json-keys.txt')
-  const kept = readFileSync(file, 'utf8').split('\n').filter(Boolean)
-  writeFileSync(file, `${[...new Set([...kept, ...jsonKeys(schemas)])].sort().join('\n')}\n`)
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
+  writeFileSync(file, `${[...new Set([...lines, ...jsonKeys(schemas)])].sort().join('\n')}\n`)
 }

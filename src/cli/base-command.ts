@@ -11,7 +11,7 @@ import type { Filtered } from '../output/jq.ts'
 import { jsonText, type ListView, type View } from '../output/view.ts'
 import {
   arrangeColumns,
-  holdsError,
+  isErrorDocument,
   jsonDocument,
   type ListFormat,
   presentList,
@@ -101,7 +101,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
 
   /** Says that this command runs for long: an upgrade meanwhile takes nothing from it. Before it says that it is ready. */
   protected lasts(): void {
-    this.context.hold?.()
+    this.context.pinCode?.()
   }
 
   /** Failures go to main, which alone decides what they look like and their exit code. */
@@ -146,7 +146,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
       'there is no terminal to confirm on',
       'Nothing was done. Run it again with --yes to skip the confirmation.',
     )
-    if (await prompter?.confirm({ message: question, isGrave: true })) return
+    if (await prompter?.confirm({ message: question, isDestructive: true })) return
     throw new InterruptedError('cancelled; nothing was done')
   }
 
@@ -170,7 +170,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
         failure,
       )
     else presentText(view, stdout, this.terminal, keep)
-    if (failure !== undefined) this.fail(failure, this.flags.json && holdsError(view.json))
+    if (failure !== undefined) this.fail(failure, this.flags.json && isErrorDocument(view.json))
   }
 
   /** A document on stdout, or what --jq makes of it; an answer that --jq stumbles over is not lost. */

@@ -91,8 +91,8 @@ function firstLine(message: string): string {
   const text = stripVTControlCharacters(message)
   // A value that was typed may have lines of its own.
   const whole = text.replace(/\nSee more help.*$/s, '')
-  const said = inOurWords(whole)
-  if (said !== undefined) return said
+  const reworded = inOurWords(whole)
+  if (reworded !== undefined) return reworded
   const lines = text
     .split('\n')
     .map((line) => line.trim())
@@ -101,8 +101,8 @@ function firstLine(message: string): string {
   const [, flag] = /^Parsing (--[\w-]+)$/.exec(first) ?? []
   if (second === undefined) return inOurWords(first) ?? withoutValue(first)
   if (flag !== undefined) return `${flag}: ${inOurWords(second) ?? withoutValue(second)}`
-  const told = /^The following errors? occurred:?$/.test(first) ? second : first
-  return inOurWords(told) ?? withoutValue(told)
+  const line = /^The following errors? occurred:?$/.test(first) ? second : first
+  return inOurWords(line) ?? withoutValue(line)
 }
 
 /** What oclif says of a command line, as the rest of this program would say it. */

@@ -62,7 +62,7 @@ async function codeOf(
     else await named.command.launch(named.argv, pjson)
     return 0
   } catch (error) {
-    await addKeptSecrets(context)
+    await addStoredSecrets(context)
     return report(error, argv, context)
   }
 }
@@ -72,7 +72,7 @@ function unwritten(cause: Error, argv: readonly string[], context: Context): num
   const { message } = diskFailure('write the result to', 'stdout', cause)
   const hint = 'The command itself was carried out; only its output is lost.'
   const failure = new IoError(message, { hint, cause })
-  tell(failure, argv, context)
+  reportFailure(failure, argv, context)
   return exitCodes[failure.code]
 }
 
@@ -147,7 +147,7 @@ export function packageJson(root: URL, fromSource: boolean): Interfaces.PJSON {
 }
 
 /** A failure may repeat what was typed: it names no secret of any profile. Those in a keychain are not asked for. */
-async function addKeptSecrets({ env, secrets }: Context): Promise<void> {
+async function addStoredSecrets({ env, secrets }: Context): Promise<void> {
   try {
     const { readOwn } = await import('../disk/private-modes.ts')
     const text = readOwn(join(resolvePaths(env).config, 'credentials.json'), maxSecretsBytes)
@@ -168,11 +168,15 @@ function report(error: unknown, argv: readonly string[], context: Context): numb
   const failure = asRefcheckError(error, context)
   nameCommand(failure, argv, context.secrets)
   if (wantsJson(argv)) context.streams.stdout.write(jsonDocument({ error: failureJson(failure) }))
-  else tell(failure, argv, context)
+  else reportFailure(failure, argv, context)
   return exitCodes[failure.code]
 }
 
-function tell(failure: RefcheckError, argv: readonly string[], { env, streams: { stderr } }: Context): void {
+function reportFailure(
+  failure: RefcheckError,
+  argv: readonly string[],
+  { env, streams: { stderr } }: Context,
+): void {
   stderr.write(failureText(failure, terminalOf(stderr, env, argv.includes('--no-color'))))
 }
 

@@ -2,9 +2,9 @@ import { BaseCommand } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/time.ts'
 import { Args, Flags } from '../cli/oclif.ts'
 import { startApproval, plannedFile } from '../app/approval.ts'
-import { planServices, startServices, orderTalk } from '../app/batch.ts'
-import { keepSuccessions, placeServices, similarQuestion } from '../app/request.ts'
-import { standingView } from '../app/batch.ts'
+import { planServices, startServices, orderPrompts } from '../app/batch.ts'
+import { keepSuccessions, servicesToOrder, similarQuestion } from '../app/request.ts'
+import { batchView } from '../app/batch.ts'
 import { parsePlanCode } from '../domain/approval/plan-code.ts'
 import type { OrderPlan } from '../domain/approval/order-plan.ts'
 import { orderCostText, plannedPeopleText, plannedText, unstartedView } from '../output/views/batch-check.ts'
@@ -49,13 +49,13 @@ export default class Approve extends BaseCommand<typeof Approve> {
     const { reporter } = app
     const show = showReview(reporter)
     const { windows } = await (await app.services('governor')).governor.standing()
-    const placed = await approveOrder(approval, plan, body, {
+    const outcome = await approveOrder(approval, plan, body, {
       api: (await app.services('api')).api,
       schemas: (await app.services('schemas')).schemas,
       prompter: approval.prompter,
       onPackages: keepSuccessions(app),
       similar: await similarQuestion(app, signal, guard),
-      placing: async () => ({ ...(await placeServices(app, signal)), ...guard }),
+      placing: async () => ({ ...(await servicesToOrder(app, signal)), ...guard }),
       signal,
       show: (rows, pack, page) => {
         const pages = show(rows, pack, page)
@@ -63,8 +63,8 @@ export default class Approve extends BaseCommand<typeof Approve> {
         return pages
       },
     })
-    this.answer(createdView(placed.answer), placed.failure)
-    reporter.note(`Follow it with: refcheck request wait ${placed.answer.request_id}`)
+    this.answer(createdView(outcome.answer), outcome.failure)
+    reporter.note(`Follow it with: refcheck request wait ${outcome.answer.request_id}`)
   }
 
   private async batch(approval: Approval, plan: OrderPlan, what: PlannedBatch): Promise<void> {
@@ -76,13 +76,13 @@ export default class Approve extends BaseCommand<typeof Approve> {
     const shown = { quiet: false, yes: false, showChanges: true }
     const end = await approveFile(approval, plan, planned, {
       planning: { ...(await planServices(app)), signal },
-      talk: orderTalk(app, shown, (question) => this.confirm(question, false))(planned.file.name),
+      talk: orderPrompts(app, shown, (question) => this.confirm(question, false))(planned.file.name),
       sending: () => startServices(app, signal),
     })
     if (end.kind === 'unstarted') {
       return this.answer(unstartedView(end.plan, planned.file.name, end.packageId, true), end.failure)
     }
-    this.answer(await standingView(app, end.done.batch, this.flags.json), end.done.failure)
+    this.answer(await batchView(app, end.done.batch, this.flags.json), end.done.failure)
   }
 
   private get guard() {

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { diagnose, reportOn } from '../app/doctor.ts'
-import { outputPlace, writeOutput } from '../app/output-file.ts'
+import { openOutputFile, writeOutput } from '../app/output-file.ts'
 import { Flags } from '../cli/oclif.ts'
 import { timeoutFlag } from '../cli/flags/time.ts'
 import { doctorView } from '../output/views/checks.ts'
@@ -26,17 +26,17 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
     const needed = this.config.pjson.engines?.node ?? ''
     const { report: typed } = this.flags
     const flag = '--report'
-    const place =
+    const file =
       typed === undefined
         ? undefined
-        : await outputPlace(this.context, typed, { overwrite: false, binary: false, flag })
+        : await openOutputFile(this.context, typed, { overwrite: false, binary: false, flag })
     const found = await diagnose(this.app, { needed, signal: this.signal })
-    if (place !== undefined) {
+    if (file !== undefined) {
       const report = await reportOn(this.app, found)
       const text = this.app.secrets.redact(JSON.stringify(report, undefined, 2))
-      await writeOutput(this.context, place, [Buffer.from(`${text}\n`)])
+      await writeOutput(this.context, file, [Buffer.from(`${text}\n`)])
       if (typed !== undefined) this.app.reporter.note(`Wrote ${typed}. Read it before you send it.`)
     }
-    this.answer(doctorView(found.findings, place?.path), found.failure)
+    this.answer(doctorView(found.findings, file?.path), found.failure)
   }
 }

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { Flags } from '../cli/oclif.ts'
-import { failureToWrite, outputPlace, writeOutput } from '../app/output-file.ts'
+import { failureToWrite, openOutputFile, writeOutput } from '../app/output-file.ts'
 import { filesOfReports, quotaInUse } from '../app/overview.ts'
 import { rememberWritten } from '../usecases/store/files-of-person.ts'
 import { storePage } from '../app/people-page.ts'
@@ -23,19 +23,19 @@ export default class Status extends BaseCommand<typeof Status> {
   async run(): Promise<void> {
     const { html, overwrite } = this.flags
     const options = { overwrite, binary: false, flag: '--html', hasOverwrite: true }
-    const place = html === undefined ? undefined : await outputPlace(this.context, html, options)
+    const file = html === undefined ? undefined : await openOutputFile(this.context, html, options)
     const services = await this.app.services('ledger', 'batches', 'inboxToShow', 'clock')
     const overview = await readOverview(services, () => filesOfReports(this.app))
     const quota = await quotaInUse(this.app)
-    const content = place === undefined ? new Uint8Array() : await storePage(this.app, overview)
-    if (place !== undefined && place.path === undefined) return writeOutput(this.context, place, [content])
-    const failure = await failureToWrite(this.context, place, () => content)
-    if (place?.path !== undefined && failure === undefined) {
+    const content = file === undefined ? new Uint8Array() : await storePage(this.app, overview)
+    if (file !== undefined && file.path === undefined) return writeOutput(this.context, file, [content])
+    const failure = await failureToWrite(this.context, file, () => content)
+    if (file?.path !== undefined && failure === undefined) {
       await rememberWritten(await this.app.services('written', 'reporter'), {
-        path: place.path,
+        path: file.path,
         kind: 'export',
       })
-      this.app.note(`Page written to ${place.path}`)
+      this.app.note(`Page written to ${file.path}`)
     }
     this.answer(overviewView(overview, quota, this.context.clock.now()), failure)
   }

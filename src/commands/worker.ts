@@ -6,7 +6,7 @@ import { serveHealth } from '../app/worker-health.ts'
 import { logEntry, type WorkerEvent } from '../domain/worker/events.ts'
 import { logView } from '../output/views/batches.ts'
 import { work } from '../usecases/worker/work.ts'
-import { retireExpired } from '../app/retention.ts'
+import { purgeAllExpired } from '../app/retention.ts'
 
 const usualRefreshMs = 900_000
 
@@ -61,7 +61,7 @@ export default class Worker extends BaseCommand<typeof Worker> {
         port: flags['health-port'],
         quota: () => workerQuota(members),
       })
-      listeners.push((event) => health.take(event))
+      listeners.push((event) => health.record(event))
       onEvent({ name: 'health', url: health.url })
     }
     const { batches, inbox } = await app.services('batches', 'inbox')
@@ -70,7 +70,7 @@ export default class Worker extends BaseCommand<typeof Worker> {
       batches,
       inbox,
       profiles: members,
-      purgeExpired: () => retireExpired(app, false),
+      purgeExpired: () => purgeAllExpired(app, false),
       clock,
       signal,
     }

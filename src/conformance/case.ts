@@ -24,7 +24,7 @@ export interface Case {
 }
 
 /** The rule cannot be judged here, and why. */
-export class NotJudged extends Error {
+export class NotTestableError extends Error {
   constructor(reason: string) {
     super(reason)
     this.name = 'NotJudged'
@@ -32,7 +32,7 @@ export class NotJudged extends Error {
 }
 
 /** No order was accepted; where that is not for its contents or the plan, it breaks a rule itself. */
-export class NotAccepted extends NotJudged {
+export class NotAccepted extends NotTestableError {
   readonly answer: Answer | undefined
 
   constructor(answer: Answer | undefined) {
@@ -44,7 +44,7 @@ export class NotAccepted extends NotJudged {
 
 /** Ends a case that has nothing to judge. */
 export function unless(possible: boolean, reason: string): asserts possible {
-  if (!possible) throw new NotJudged(reason)
+  if (!possible) throw new NotTestableError(reason)
 }
 
 export type Verdict = 'holds' | 'broken' | 'not_judged'

@@ -1,5 +1,5 @@
 import { type Answer, entries, field } from './answer.ts'
-import { NotJudged } from './case.ts'
+import { NotTestableError } from './case.ts'
 import type { Identity } from './target.ts'
 import type { Visit } from './visit.ts'
 
@@ -52,7 +52,7 @@ export function listed(answer: Answer): ListedPackage[] {
 /** The first package of a status. */
 export async function packageOf(visit: Visit, status: string): Promise<ListedPackage> {
   const found = (await packages(visit)).find((each) => each.status === status)
-  if (found === undefined) throw new NotJudged(`this user sees no ${status} package here`)
+  if (found === undefined) throw new NotTestableError(`this user sees no ${status} package here`)
   return found
 }
 
@@ -65,7 +65,7 @@ export async function unusedPackageId(visit: Visit): Promise<number> {
 /** The second user; their e-mail is never guessed, because calls would be attributed to somebody who knows nothing of it. */
 export function secondUser(visit: Visit): Identity {
   const { apiKey, secondEmail: userEmail } = visit.target
-  if (userEmail === undefined) throw new NotJudged('a second user of the organisation is needed')
+  if (userEmail === undefined) throw new NotTestableError('a second user of the organisation is needed')
   return { apiKey, userEmail }
 }
 

@@ -1,5 +1,5 @@
 import { type Answer, entries, field } from './answer.ts'
-import { NotAccepted, NotJudged } from './case.ts'
+import { NotAccepted, NotTestableError } from './case.ts'
 import { type Ordered, recipient, richOrder, usualRecipient } from './order.ts'
 import type { Visit } from './visit.ts'
 
@@ -44,13 +44,13 @@ export async function journeys(visit: Visit): Promise<Journey[]> {
 /** The request that takes its usual way. */
 export async function journey(visit: Visit): Promise<Journey> {
   const made = (await everyJourney(visit)).get('usual')
-  if (made === undefined) throw new NotJudged('no request could be followed')
+  if (made === undefined) throw new NotTestableError('no request could be followed')
   return made
 }
 
 function everyJourney(visit: Visit): Promise<Map<Ending, Journey>> {
   return visit.once('journeys', async () => {
-    const begun = new Map<Ending, Journey>()
+    const started = new Map<Ending, Journey>()
     for (const ending of endings) {
       const email = visit.target.recipients?.[ending]
       if (ending !== 'usual' && email === undefined) continue
@@ -59,10 +59,10 @@ function everyJourney(visit: Visit): Promise<Map<Ending, Journey>> {
         if (ending === 'usual' || !(error instanceof NotAccepted)) throw error
       })
       if (ordered === undefined) continue
-      begun.set(ending, { ordered, sightings: [], early: [], failed: [], ended: false })
+      started.set(ending, { ordered, sightings: [], early: [], failed: [], ended: false })
     }
-    await follow(visit, [...begun.values()])
-    return begun
+    await follow(visit, [...started.values()])
+    return started
   })
 }
 
@@ -70,7 +70,7 @@ function everyJourney(visit: Visit): Promise<Map<Ending, Journey>> {
 export async function sightingsOf(visit: Visit, status: string): Promise<Sighting[]> {
   const all = (await journeys(visit)).flatMap(({ sightings }) => sightings)
   const found = all.filter((each) => each.status === status)
-  if (found.length === 0) throw new NotJudged(`no request was seen ${status}`)
+  if (found.length === 0) throw new NotTestableError(`no request was seen ${status}`)
   return found
 }
 
@@ -80,7 +80,7 @@ export const checksOf = (data: unknown): unknown[] => entries(field(data, 'check
 export async function completed(visit: Visit): Promise<Journey> {
   const made = await journey(visit)
   if (made.sightings.at(-1)?.status !== 'COMPLETED') {
-    throw new NotJudged('no request was seen COMPLETED in the time it was watched')
+    throw new NotTestableError('no request was seen COMPLETED in the time it was watched')
   }
   return made
 }
@@ -91,7 +91,7 @@ async function follow(visit: Visit, all: readonly Journey[]): Promise<void> {
   const deadline = pace.now() + visit.watchMs
   let wait = pollMs.first
   for (let reads = 0; ; reads += 1) {
-    for (const made of all) if (isUnderWay(made)) await look(visit, made, asked)
+    for (const made of all) if (isUnderWay(made)) await readJourney(visit, made, asked)
     // Time that the quota took was not spent watching.
     const late = pace.exact ? reads >= minutes + hours : pace.now() >= deadline + probe.waitedMs
     if (late || !all.some(isUnderWay)) return
@@ -102,7 +102,7 @@ async function follow(visit: Visit, all: readonly Journey[]): Promise<void> {
 
 const isUnderWay = ({ ended, failed }: Journey): boolean => !ended && failed.length === 0
 
-async function look(visit: Visit, made: Journey, asked: Set<string>): Promise<void> {
+async function readJourney(visit: Visit, made: Journey, asked: Set<string>): Promise<void> {
   const deliveries = visit.receiver?.deliveries.length ?? 0
   const answer = await visit.probe.get(`/v1/requests/${made.ordered.requestId}`)
   const status = field(answer.data, 'status')

@@ -1,5 +1,5 @@
 import { type Answer, entries, field } from './answer.ts'
-import { NotAccepted, NotJudged } from './case.ts'
+import { NotAccepted, NotTestableError } from './case.ts'
 import { type ListedPackage, packages, schemaOf } from './discoveries.ts'
 import { isObject } from './shape.ts'
 import type { Visit } from './visit.ts'
@@ -45,7 +45,7 @@ export function usualRecipient({ target }: Visit): Recipient {
 }
 
 /** How many packages are tried before it is said that nothing can be ordered. */
-const mostTries = 4
+const maxTries = 4
 
 /** An accepted order of the package that asks for least. */
 export function plainOrder(visit: Visit): Promise<Ordered> {
@@ -73,7 +73,7 @@ export async function bodyFor(visit: Visit, pack: ListedPackage, to: Recipient):
 
 /** Sends an order; every order of the suite passes here. */
 export function tryOrder(visit: Visit, body: unknown, options?: Parameters<Visit['probe']['post']>[1]) {
-  if (!visit.mayCreate) throw new NotJudged('creating requests was not allowed')
+  if (!visit.mayCreate) throw new NotTestableError('creating requests was not allowed')
   return visit.probe.post(body, options)
 }
 
@@ -85,9 +85,9 @@ export function acceptedId(answer: Answer): string | undefined {
 
 /** The packages that can be ordered from, by what a request shows of the document. */
 async function lightestFirst(visit: Visit): Promise<ListedPackage[]> {
-  if (!visit.mayCreate) throw new NotJudged('creating requests was not allowed')
+  if (!visit.mayCreate) throw new NotTestableError('creating requests was not allowed')
   const active = (await packages(visit)).filter(({ status }) => status === 'ACTIVE')
-  if (active.length === 0) throw new NotJudged('this user sees no ACTIVE package here')
+  if (active.length === 0) throw new NotTestableError('this user sees no ACTIVE package here')
   const weighed: { pack: ListedPackage; weight: number }[] = []
   for (const pack of active) weighed.push({ pack, weight: await weigh(visit, pack) })
   return weighed.sort((a, b) => a.weight - b.weight).map(({ pack }) => pack)
@@ -105,7 +105,7 @@ async function weigh(visit: Visit, { id, survey, checks }: ListedPackage): Promi
 
 async function firstAccepted(visit: Visit, candidates: ListedPackage[], to: Recipient): Promise<Ordered> {
   let last: Answer | undefined
-  for (const pack of candidates.slice(0, mostTries)) {
+  for (const pack of candidates.slice(0, maxTries)) {
     const body = await bodyFor(visit, pack, to)
     const answer = await tryOrder(visit, body)
     const requestId = acceptedId(answer)

@@ -32,7 +32,7 @@ export interface ProbeOptions {
 const longestWait = 3_660
 
 /** How often one call is held back by the quota before its 429 is taken for the answer. */
-const mostWaits = 5
+const maxWaits = 5
 
 /**
  * Asks the deployment, and keeps every answer for the rules that hold for all of them. A call throws
@@ -93,7 +93,7 @@ export class Probe {
     const label = `${method} ${this.#options.secrets.redact(path)}${note}`
     for (let waits = 0; ; waits += 1) {
       const answer = await this.#once(method, url, path, body, options, label)
-      if (answer.status !== 429 || options.throttled === 'tell' || waits === mostWaits) return answer
+      if (answer.status !== 429 || options.throttled === 'tell' || waits === maxWaits) return answer
       await this.#waitOut(answer)
     }
   }
@@ -119,8 +119,8 @@ export class Probe {
   }
 
   async #waitOut(answer: Answer): Promise<void> {
-    const told = Number(answer.header('retry-after') ?? 60)
-    const seconds = Number.isFinite(told) ? Math.min(longestWait, Math.max(1, told)) : 60
+    const retryAfter = Number(answer.header('retry-after') ?? 60)
+    const seconds = Number.isFinite(retryAfter) ? Math.min(longestWait, Math.max(1, retryAfter)) : 60
     this.waitedMs += seconds * 1000
     if (this.waitedMs > (this.#options.waitBudgetMs ?? Number.POSITIVE_INFINITY)) {
       throw new ThrottledError(`the quota is used up for the next ${seconds} s`, {

@@ -45,7 +45,7 @@ export class Receiver {
 
   /** Port 0: any free one. Throws IoError when the port cannot be had. */
   async open(port = 0): Promise<void> {
-    this.#listener = await listen((request) => this.#take(request), { port })
+    this.#listener = await listen((request) => this.#receive(request), { port })
   }
 
   get url(): string {
@@ -71,7 +71,7 @@ export class Receiver {
     return value === null ? null : this.#secrets.redact(value)
   }
 
-  async #take(request: Request): Promise<Response> {
+  async #receive(request: Request): Promise<Response> {
     if (new URL(request.url).pathname === elsewhere) return new Response(null, { status: 204 })
     const body = Buffer.from(await request.arrayBuffer())
     const delivery: Delivery = {

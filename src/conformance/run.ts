@@ -4,7 +4,7 @@ import { Secrets } from '../host/secrets.ts'
 import type { HttpClient } from '../http/client.ts'
 import { TransportError } from '../http/failure.ts'
 import { apart } from './advice.ts'
-import { type Case, type CaseResult, type ConformanceReport, NotJudged } from './case.ts'
+import { type Case, type CaseResult, type ConformanceReport, NotTestableError } from './case.ts'
 import { paceOf } from './pace.ts'
 import { Probe } from './probe.ts'
 import { Receiver } from './receiver.ts'
@@ -36,7 +36,7 @@ export interface ConformanceOptions {
 }
 
 const defaultWatchMs = 60_000
-const mostFindings = 8
+const maxFindings = 8
 
 /**
  * Asks a deployment for every rule of the document. Throws where nothing can be judged at all: it
@@ -53,16 +53,18 @@ export async function runConformance(
   try {
     if (receiver !== undefined) await control.pointWebhook?.(receiver.url)
     const visit = begin(options, control, secrets, receiver)
-    await knock(visit)
+    await checkReachable(visit)
     const chosen = suite.filter(only)
     const cases: CaseResult[] = []
     let halted: ThrottledError | undefined
     for (const each of chosen) {
-      const judged =
+      const results =
         halted ?? (await judge(each, visit, options.signal).catch((error: unknown) => throttled(error)))
-      if (judged instanceof ThrottledError) halted = judged
+      if (results instanceof ThrottledError) halted = results
       const result =
-        judged instanceof ThrottledError ? resultOf(each, 'not_judged', { reason: judged.message }) : judged
+        results instanceof ThrottledError
+          ? resultOf(each, 'not_judged', { reason: results.message })
+          : results
       cases.push(result)
       options.onCase?.(result, cases.length, chosen.length)
     }
@@ -101,18 +103,18 @@ function begin(
 }
 
 /** Whether there is anybody, and whether they let us in. */
-async function knock({ probe }: Visit): Promise<void> {
+async function checkReachable({ probe }: Visit): Promise<void> {
   await probe.get('/v1/ping', { as: {} })
   const { status, message = '' } = await probe.get('/v1/users')
-  const said = message === '' ? '' : `: ${message}`
+  const detail = message === '' ? '' : `: ${message}`
   if (status === 401) {
-    throw new UnauthenticatedError(`the service refused this key${said}`, {
+    throw new UnauthenticatedError(`the service refused this key${detail}`, {
       status,
       hint: 'The checks need a valid key and user. Test them with: refcheck auth status',
     })
   }
   if (status === 403) {
-    throw new ForbiddenError(`the service refused this user${said}`, {
+    throw new ForbiddenError(`the service refused this user${detail}`, {
       status,
       hint: 'The checks need an active user of the organisation. Test it with: refcheck auth status',
     })
@@ -128,21 +130,21 @@ function throttled(error: unknown): ThrottledError {
 function resultOf(
   { id, section, rule, kind }: Case,
   verdict: CaseResult['verdict'],
-  told: Partial<CaseResult> = {},
+  details: Partial<CaseResult> = {},
 ): CaseResult {
-  return { id, section, rule, kind, verdict, findings: [], advice: [], reason: null, ...told }
+  return { id, section, rule, kind, verdict, findings: [], advice: [], reason: null, ...details }
 }
 
 async function judge(each: Case, visit: Visit, signal: AbortSignal | undefined): Promise<CaseResult> {
-  const result = (verdict: CaseResult['verdict'], told?: Partial<CaseResult>): CaseResult =>
-    resultOf(each, verdict, told)
+  const result = (verdict: CaseResult['verdict'], details?: Partial<CaseResult>): CaseResult =>
+    resultOf(each, verdict, details)
   try {
     const { findings, advice } = apart(await each.run(visit))
-    const told = { findings: few(findings), advice: few(advice) }
-    return result(findings.length === 0 ? 'holds' : 'broken', told)
+    const details = { findings: few(findings), advice: few(advice) }
+    return result(findings.length === 0 ? 'holds' : 'broken', details)
   } catch (error) {
     signal?.throwIfAborted()
-    if (error instanceof NotJudged) return result('not_judged', { reason: error.message })
+    if (error instanceof NotTestableError) return result('not_judged', { reason: error.message })
     if (error instanceof TransportError)
       return result('broken', { findings: [`the answer was incomplete: ${error.message}`] })
     throw error
@@ -151,12 +153,12 @@ async function judge(each: Case, visit: Visit, signal: AbortSignal | undefined):
 
 /** As many as somebody reads. */
 function few(lines: string[]): string[] {
-  const more = lines.length - mostFindings
-  return more > 0 ? [...lines.slice(0, mostFindings), `and ${more} more`] : lines
+  const more = lines.length - maxFindings
+  return more > 0 ? [...lines.slice(0, maxFindings), `and ${more} more`] : lines
 }
 
 /** What a deployment may send back to us, which goes no further; also the key as a case changes it, to be refused. */
-function secretsOf({ apiKey, webhookSecret, stranger }: Target): Secrets {
+function secretsOf({ apiKey, webhookSecret, foreignUser: stranger }: Target): Secrets {
   const secrets = new Secrets()
   secrets.add('API key', apiKey)
   secrets.add('API key', apiKey.slice(0, -1))

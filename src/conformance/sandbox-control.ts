@@ -11,7 +11,13 @@ export interface SandboxControl extends Control {
   /** What else the suite can use of it: another user, another organisation, and so on. */
   known: Pick<
     Target,
-    'secondEmail' | 'stranger' | 'recipients' | 'inactiveTeams' | 'quota' | 'noCreateEmail' | 'inactiveEmail'
+    | 'secondEmail'
+    | 'foreignUser'
+    | 'recipients'
+    | 'inactiveTeams'
+    | 'quota'
+    | 'noCreateEmail'
+    | 'inactiveEmail'
   >
   /** Puts everything back as it was found. */
   restore(): Promise<void>
@@ -31,7 +37,7 @@ export async function sandboxControl(
   return {
     known: {
       secondEmail: memberOf(before, apiKey),
-      stranger: otherOrganisationThan(before, apiKey),
+      foreignUser: otherOrganisationThan(before, apiKey),
       recipients: {
         cancelled: 'conformance+declined@example.com',
         error: 'conformance+error@example.com',
@@ -46,22 +52,22 @@ export async function sandboxControl(
       ),
       quota: manual ? windowsOf(state) : undefined,
     },
-    advance: manual ? (ms) => control.tell('advance', { ms }) : undefined,
-    pointWebhook: (url) => control.tell('webhook', { url }),
+    advance: manual ? (ms) => control.send('advance', { ms }) : undefined,
+    pointWebhook: (url) => control.send('webhook', { url }),
     // An expired trial cannot be taken back, so the good plan is what stood before the bad one.
     async setPlan(plan) {
-      if (plan === 'good') return control.tell('restore', good)
+      if (plan === 'good') return control.send('restore', good)
       good = await control.read('snapshot')
-      return control.tell('switch', { switch: switchOf[plan] })
+      return control.send('switch', { switch: switchOf[plan] })
     },
-    deactivateUser: (email) => control.tell('user', { email, active: false }),
-    revokeKey: () => control.tell('switch', { switch: 'revoke-key' }),
+    deactivateUser: (email) => control.send('user', { email, active: false }),
+    revokeKey: () => control.send('switch', { switch: 'revoke-key' }),
     failNextUsers: () =>
-      control.tell('inject', {
+      control.send('inject', {
         on: 'GET /v1/users',
         fault: { kind: 'status', status: 500, when: 'before' },
       }),
-    restore: () => control.tell('restore', before),
+    restore: () => control.send('restore', before),
   }
 }
 
@@ -89,8 +95,8 @@ class ControlClient {
       url: this.#base + what,
       headers: this.#headers,
     })
-    const said = status === 200 ? parsed(body) : undefined
-    if (said !== undefined) return said
+    const answer = status === 200 ? parsed(body) : undefined
+    if (answer !== undefined) return answer
     if (status === 401) {
       throw new UnauthenticatedError('the control token of the sandbox is missing or wrong', {
         hint: 'Set REFCHECK_SANDBOX_TOKEN to the control_token that "sandbox start" printed.',
@@ -101,7 +107,7 @@ class ControlClient {
     })
   }
 
-  async tell(what: string, order: unknown): Promise<void> {
+  async send(what: string, order: unknown): Promise<void> {
     const { status, body } = await this.#http.send({
       method: 'POST',
       url: this.#base + what,
@@ -109,8 +115,8 @@ class ControlClient {
       body: Buffer.from(JSON.stringify(order)),
     })
     if (status === 200) return
-    const said = field(parsed(body), 'error', 'message')
-    throw new UsageError(`the sandbox refused "${what}": ${String(said)}`)
+    const message = field(parsed(body), 'error', 'message')
+    throw new UsageError(`the sandbox refused "${what}": ${String(message)}`)
   }
 }
 

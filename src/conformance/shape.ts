@@ -14,9 +14,9 @@ const expected = (what: string, value: unknown, where: string): string[] => [
 ]
 
 const simple =
-  (what: string, holds: (value: unknown) => boolean): Shape =>
+  (what: string, isMet: (value: unknown) => boolean): Shape =>
   (value, where) =>
-    holds(value) ? [] : expected(what, value, where)
+    isMet(value) ? [] : expected(what, value, where)
 
 export const text = simple('a string', (value) => typeof value === 'string')
 export const integer = simple('an integer', (value) => Number.isInteger(value))

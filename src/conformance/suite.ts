@@ -1,5 +1,5 @@
 import type { Case } from './case.ts'
-import { accessCases, roleCases, standingCases } from './cases/access.ts'
+import { accessCases, roleCases, userStatusCases } from './cases/access.ts'
 import { answerCases } from './cases/answers.ts'
 import { createCases, createFormCases, createInformationCases, createRefusalCases } from './cases/create.ts'
 import { packageCases, schemaCases } from './cases/packages.ts'
@@ -32,6 +32,6 @@ export const suite: readonly Case[] = [
   ...throttleCases,
   ...quotaScopeCases,
   ...lastingCases,
-  ...standingCases,
+  ...userStatusCases,
   ...answerCases,
 ]

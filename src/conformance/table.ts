@@ -12,9 +12,9 @@ type Expected = number | readonly number[] | ((answer: Answer) => string[])
 export type Ask = CallOptions & { expect: Expected } & ({ get: string } | { order: unknown })
 
 /** Asks that are still to be made, and findings. */
-export type Judged = readonly (Ask | string)[]
+export type Expectations = readonly (Ask | string)[]
 
-export type Run = (visit: Visit) => Judged | Promise<Judged>
+export type Run = (visit: Visit) => Expectations | Promise<Expectations>
 
 /** By case id: the words of the document, and the calls that show whether the service keeps them. */
 type Rows = Readonly<Record<string, readonly [rule: string, run: Run | readonly Ask[]]>>
@@ -31,9 +31,9 @@ export function under(section: string, kind: CaseKind, rows: Rows): Case[] {
 }
 
 /** Makes the asks in their order, and adds what is wrong with their answers to the findings. */
-export async function judge(visit: Visit, judged: Judged): Promise<string[]> {
+export async function judge(visit: Visit, expectations: Expectations): Promise<string[]> {
   const findings: string[] = []
-  for (const each of judged) {
+  for (const each of expectations) {
     if (typeof each === 'string') findings.push(each)
     else findings.push(...expected(await call(visit, each), each.expect))
   }
@@ -55,7 +55,7 @@ export const refused =
     expectRefusedField(answer, ...paths)
 
 /** The items where something is the case, else none. */
-export const when = <T>(holds: boolean, ...items: T[]): T[] => (holds ? items : [])
+export const when = <T>(isMet: boolean, ...items: T[]): T[] => (isMet ? items : [])
 
 /** Those that come more than once. */
 export const repeated = (all: readonly unknown[]): unknown[] =>

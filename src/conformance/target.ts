@@ -11,7 +11,7 @@ export interface Target extends Identity {
   /** Another active user of the same organisation, best one with fewer rights. */
   secondEmail?: string | undefined
   /** A key of another organisation, and a user of it. */
-  stranger?: Identity | undefined
+  foreignUser?: Identity | undefined
   /** The windows of the quota; naming them allows to use them up. */
   quota?: readonly QuotaWindow[] | undefined
   /** Recipients whose requests end in a way of their own. */

@@ -24,7 +24,7 @@ export async function flushFolder(folder: string): Promise<void> {
 }
 
 /** Another process may take a parent away just when it is looked for; more often than this it is no chance. */
-const mostTries = 20
+const maxTries = 20
 
 /**
  * Makes a folder and its missing parents, with `mode`; answers the topmost that it made, undefined where all were
@@ -42,7 +42,7 @@ export function makeFolders(path: string, mode: number): string | undefined {
       if (code === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
         return topmost
       const parent = dirname(path)
-      if (code !== 'ENOENT' || parent === path || tries === mostTries) throw error
+      if (code !== 'ENOENT' || parent === path || tries === maxTries) throw error
       topmost = makeFolders(parent, mode) ?? topmost
     }
   }

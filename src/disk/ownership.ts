@@ -99,9 +99,9 @@ export function openOwn(path: string, flags = O_RDONLY, mode?: number): OpenedFi
 export function hasModes({ descriptor, status }: OpenedFile): boolean {
   try {
     fchmodSync(descriptor, status.mode & 0o700)
-    const isKept = (fstatSync(descriptor).mode & byOthers) === 0
+    const isPrivate = (fstatSync(descriptor).mode & byOthers) === 0
     fchmodSync(descriptor, status.mode & 0o7777)
-    return isKept
+    return isPrivate
   } catch {
     return true
   }

@@ -89,7 +89,7 @@ function makeFolder(path: string): void {
 interface PrivateText {
   text: string
   /** A sentence to show the person: the file was open to others and no longer is. */
-  notice: string | undefined
+  warning: string | undefined
 }
 
 /**
@@ -104,11 +104,11 @@ export async function readPrivate(
   base?: string,
 ): Promise<PrivateText | undefined> {
   if (base !== undefined) requireOwnFolders(...new Set([base, dirname(path)]))
-  let notice: string | undefined
+  let warning: string | undefined
   const text = readChecked(path, maxBytes, (file) => {
-    notice = makeFilePrivate(path, file)
+    warning = makeFilePrivate(path, file)
   })
-  return text === undefined ? undefined : { text, notice }
+  return text === undefined ? undefined : { text, warning }
 }
 
 /** The same for a file in a folder that is not ours, such as one of reports; its mode stays. */

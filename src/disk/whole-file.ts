@@ -63,7 +63,7 @@ export async function writeWhole(
   await writeTemporary(temporary, path, content, { mode })
   try {
     if (overwrite) renameSync(temporary, path)
-    else placeAsNew(temporary, path)
+    else linkAsNew(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })
     throw diskFailure('write', path, error)
@@ -126,7 +126,7 @@ const noHardLinks = new Set<string | undefined>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP
  * rename() would replace whatever stands there; link() refuses to. Without hard links the name is
  * taken by an empty file first.
  */
-export function placeAsNew(temporary: string, path: string): void {
+export function linkAsNew(temporary: string, path: string): void {
   try {
     linkSync(temporary, path)
   } catch (error) {

@@ -32,7 +32,7 @@ export interface ClientOptions {
   /** Milliseconds that the retries and 429 waits of one read may take together; default two minutes. */
   timeoutMs?: number | undefined
   /** Told before a read is tried again. */
-  onRetry?: ((notice: { reason: string; seconds: number }) => void) | undefined
+  onRetry?: ((retry: { reason: string; seconds: number }) => void) | undefined
 }
 
 export interface CallOptions {
@@ -83,9 +83,9 @@ export function createClient(options: ClientOptions): Client {
     baseUrl,
     credentials,
     budgetMs: timeoutMs,
-    onNotice: (notice) => {
-      const reason = notice.kind === 'throttled' ? 'the quota is used up' : notice.reason
-      onRetry?.({ reason, seconds: notice.seconds })
+    onNotice: (retry) => {
+      const reason = retry.kind === 'throttled' ? 'the quota is used up' : retry.reason
+      onRetry?.({ reason, seconds: retry.seconds })
     },
   })
   return {

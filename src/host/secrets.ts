@@ -123,8 +123,8 @@ export class Secrets {
   #replaced(text: string): string {
     const searches = this.#searches()
     if (searches.length === 0) return text
-    const inPlace = searches.reduce((rest, search) => search.replacedIn(rest), text)
-    return replacedInDecodings(inPlace, searches)
+    const replaced = searches.reduce((rest, search) => search.replacedIn(rest), text)
+    return replacedInDecodings(replaced, searches)
   }
 
   #searches(): readonly Search[] {
@@ -160,7 +160,7 @@ function replacedInDecodings(text: string, searches: readonly Search[]): string 
   const all: Found[] = []
   for (const each of decodings(text, passes)) {
     for (const { from, to, name } of searches.flatMap((search) => search.allIn(each))) {
-      const [start, end] = placeIn(passes, from, to)
+      const [start, end] = rangeIn(passes, from, to)
       all.push({ from: start, to: end, name })
     }
   }
@@ -287,7 +287,7 @@ interface AddressVariable {
   /** What stands before, the user and the password. Of several @ the last one ends the password, which nobody may have encoded. */
   userinfo: RegExp
   /** What a program that we start is given of these. */
-  kept: string
+  found: string
 }
 
 /**
@@ -299,13 +299,13 @@ const addressVariables: readonly AddressVariable[] = [
     pattern: /^REFCHECK_STORE$/i,
     name: 'store password',
     userinfo: /^([^a-z]*postgres(?:ql)?:\/\/)([^:/?#@]*):(.*)@/is,
-    kept: '$1$2@',
+    found: '$1$2@',
   },
   {
     pattern: /^(?:.*_)?proxy$/i,
     name: 'proxy password',
     userinfo: /^((?:[^a-z\d]*[a-z][a-z\d+.-]*:\/\/)?)([^:]*)(?::(.*))?@/is,
-    kept: '$1',
+    found: '$1',
   },
 ]
 /** A token in place of a user; what is shorter, or an e-mail address, may be a name, which occurs elsewhere. */
@@ -353,17 +353,17 @@ const needed = /^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|TMPDIR|LANG|TERM|XDG_\w+|RE
  */
 export function childEnvironment(env: Environment, secrets: Secrets): Record<string, string | undefined> {
   const all = secrets.withOrdinary()
-  const kept = Object.entries(env).flatMap(([variable, value = '']): [string, string][] => {
+  const found = Object.entries(env).flatMap(([variable, value = '']): [string, string][] => {
     if (secretNamed(variable) !== undefined || secrets.isIn(variable)) return []
     const address = addressNamed(variable)
     if (address !== undefined) {
-      const rest = value.replace(address.userinfo, address.kept).replace(passwordParameter, '$1')
+      const rest = value.replace(address.userinfo, address.found).replace(passwordParameter, '$1')
       // Without the variable a program would use another store or no proxy; with a name in the secret's place it fails.
       return [[variable, secrets.isIn(rest) ? secrets.redact(rest) : rest]]
     }
     return (needed.test(variable) ? secrets : all).isIn(value) ? [] : [[variable, value]]
   })
-  return Object.fromEntries(kept)
+  return Object.fromEntries(found)
 }
 
 /** A place that a pass changed: `at` and `length` in its result, `from` and `to` in what it read. */
@@ -448,9 +448,9 @@ function* decodings(source: string, passes?: Edit[][]): Generator<string> {
 }
 
 /** Where the part of a text after `passes` from `start` to before `end` was in the source. */
-function placeIn(passes: readonly Edit[][], start: number, end: number): [from: number, to: number] {
+function rangeIn(passes: readonly Edit[][], start: number, end: number): [from: number, to: number] {
   return passes.reduceRight<[number, number]>(
-    ([from, to], edits) => [placeBefore(edits, from).from, placeBefore(edits, to - 1).to],
+    ([from, to], edits) => [rangeBefore(edits, from).from, rangeBefore(edits, to - 1).to],
     [start, end],
   )
 }
@@ -470,7 +470,7 @@ function edited(text: string, pattern: RegExp, change: (found: string) => string
 }
 
 /** Where a character of a pass's result was before the pass. */
-function placeBefore(edits: readonly Edit[], at: number): { from: number; to: number } {
+function rangeBefore(edits: readonly Edit[], at: number): { from: number; to: number } {
   let low = 0
   let high = edits.length
   while (low < high) {

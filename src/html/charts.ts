@@ -10,7 +10,7 @@ const barHeight = 26
 export function statusChart(counts: readonly (readonly [status: string, count: number])[]): Piece {
   const shown = counts.filter(([, count]) => count > 0)
   const total = shown.reduce((sum, [, count]) => sum + count, 0)
-  const said = shown.map(([status, count]) => `${count} ${status}`).join(', ')
+  const description = shown.map(([status, count]) => `${count} ${status}`).join(', ')
   let before = 0
   const parts = shown.map(([status, count]) => {
     const from = (before / total) * width
@@ -21,7 +21,7 @@ export function statusChart(counts: readonly (readonly [status: string, count: n
     <svg
       viewBox="0 0 ${String(width)} ${String(barHeight)}"
       role="img"
-      aria-label="Statuses: ${said || 'none'}"
+      aria-label="Statuses: ${description || 'none'}"
     >
       <rect class="rest" width="${String(width)}" height="${String(barHeight)}" rx="4"></rect>
       ${parts.map(
@@ -70,16 +70,16 @@ const plot = { left: 34, right: 4, top: 10, bottom: 24, height: 150 }
 
 /** Orders and completions over time. `what`: the stretch of one bar, such as "day". */
 export function timeline(buckets: readonly Bucket[], what: string): Piece {
-  const most = Math.max(1, ...buckets.map(({ ordered, completed }) => Math.max(ordered, completed)))
+  const highest = Math.max(1, ...buckets.map(({ ordered, completed }) => Math.max(ordered, completed)))
   const floor = plot.height - plot.bottom
-  const y = (count: number): number => floor - (count / most) * (floor - plot.top)
+  const y = (count: number): number => floor - (count / highest) * (floor - plot.top)
   const slot = (width - plot.left - plot.right) / Math.max(1, buckets.length)
   const barWidth = Math.min(26, slot * 0.4)
   const sum = (of: 'ordered' | 'completed'): number => buckets.reduce((all, each) => all + each[of], 0)
-  const said = `${sum('ordered')} orders and ${sum('completed')} completions by ${what}, ${buckets[0]?.label ?? ''} to ${buckets.at(-1)?.label ?? ''}`
+  const description = `${sum('ordered')} orders and ${sum('completed')} completions by ${what}, ${buckets[0]?.label ?? ''} to ${buckets.at(-1)?.label ?? ''}`
   return html`<figure>
-    <svg viewBox="0 0 ${String(width)} ${String(plot.height)}" role="img" aria-label="${said}">
-      ${[most, ...(most > 1 ? [most / 2] : []), 0].map(
+    <svg viewBox="0 0 ${String(width)} ${String(plot.height)}" role="img" aria-label="${description}">
+      ${[highest, ...(highest > 1 ? [highest / 2] : []), 0].map(
         (count) =>
           html`<line
               class="grid"

@@ -23,7 +23,7 @@ export interface RetryPolicy {
 }
 
 /** "A GET is tried at most 4 times" (cli-contract). Waiting out a 429 is not counted: nothing failed. */
-const mostAttempts = 4
+const maxAttempts = 4
 const firstBackoffMs = 500
 const longestBackoffMs = 8_000
 
@@ -40,18 +40,18 @@ export async function withRetries<T extends { status: number; headers: HttpRespo
   const deadline = policy.clock.monotonic() + policy.budgetMs
   const left = (): number => deadline - policy.clock.monotonic()
   for (let tries = 1; ;) {
-    const outcome = await settle(attempt)
+    const outcome = await outcomeOf(attempt)
     if (outcome.kind === 'answer' && outcome.answer.status === 429) {
       await waitOut(outcome.answer, policy, left())
       continue
     }
     const backoff = backoffMs(tries, policy.random)
-    if (!worthRepeating(outcome) || tries >= mostAttempts || backoff > left()) return unwrap(outcome)
+    if (!worthRepeating(outcome) || tries >= maxAttempts || backoff > left()) return unwrap(outcome)
     tries += 1
     policy.onNotice?.({
       kind: 'retry',
       attempt: tries,
-      of: mostAttempts,
+      of: maxAttempts,
       seconds: backoff / 1000,
       reason: outcome.kind === 'failure' ? outcome.error.message : `answer ${outcome.answer.status}`,
     })
@@ -61,7 +61,7 @@ export async function withRetries<T extends { status: number; headers: HttpRespo
 
 type Outcome<T> = { kind: 'answer'; answer: T } | { kind: 'failure'; error: TransportError }
 
-async function settle<T>(attempt: () => Promise<T>): Promise<Outcome<T>> {
+async function outcomeOf<T>(attempt: () => Promise<T>): Promise<Outcome<T>> {
   try {
     return { kind: 'answer', answer: await attempt() }
   } catch (error) {

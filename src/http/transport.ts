@@ -74,14 +74,14 @@ export class Transport {
   /** Connections that are kept and used again: for reads. The connect limit is that of the first call. */
   shared(url: URL, limits: HttpLimits): Dispatcher {
     this.#requireOpen()
-    const place = isLoopbackHost(url.hostname) ? 'loopback' : 'network'
-    let route = this.#kept.get(place)
+    const network = isLoopbackHost(url.hostname) ? 'loopback' : 'network'
+    let route = this.#kept.get(network)
     if (route === undefined) {
       route =
-        place === 'loopback'
+        network === 'loopback'
           ? loopbackRoute(limits, this.#trust)
           : networkRoute(limits, this.#settings(), this.#trust)
-      this.#kept.set(place, route)
+      this.#kept.set(network, route)
     }
     return route.dispatcher
   }

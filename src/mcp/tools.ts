@@ -44,7 +44,7 @@ export interface ReadTool {
   /** Lines whose answers have names that this one's texts may hold, to mask them. */
   namesFrom?: (input: Record<string, unknown>) => string[][]
   /** It is about packages and nobody. */
-  isAboutNobody?: boolean
+  hasNoPersons?: boolean
 }
 
 const requestId = z.guid().describe('id of a request, a UUID')
@@ -77,7 +77,7 @@ export const readTools: readonly ReadTool[] = [
     input: z.object({ status: z.enum(['active', 'inactive', 'disabled']).optional() }),
     line: ({ status }) => ['packages', 'list', ...given('status', status)],
     answer: answers['packages list'] ?? anything,
-    isAboutNobody: true,
+    hasNoPersons: true,
   },
   {
     name: 'get_package_schema',
@@ -86,7 +86,7 @@ export const readTools: readonly ReadTool[] = [
     input: z.object({ package_id: packageId }),
     line: ({ package_id: id }) => ['schema', 'show', String(id), '--json-schema'],
     answer: anything,
-    isAboutNobody: true,
+    hasNoPersons: true,
   },
   {
     name: 'validate_order',

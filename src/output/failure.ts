@@ -24,8 +24,8 @@ export function failureJson(error: RefcheckError): Record<string, unknown> {
 
 /** What went wrong, several problems one a line, and what to do. Leaving on purpose is no error. */
 export function failureText(error: RefcheckError, terminal: Terminal): string {
-  const told = lines(error).map((line) => wrapped(line, terminal.columns))
-  const [first = '', ...rest] = told
+  const wrappedLines = lines(error).map((line) => wrapped(line, terminal.columns))
+  const [first = '', ...rest] = wrappedLines
   const head =
     error.code === 'interrupted' ? first : first.replace(/^Error:/, styled(terminal, 'red', 'Error:'))
   const hint =

@@ -12,13 +12,13 @@ export function bar(part: number): string {
 }
 
 /** The one line that everything long shows: how much of it is done, in words, and the seconds that are left where they are known. */
-export function progressLine(part: number, told: string, secondsLeft?: number): string {
-  const left = secondsLeft === undefined ? '' : `; ${durationInWords(secondsLeft)} left`
-  return `${bar(part)}  ${told}${left}`
+export function progressLine(part: number, text: string, secondsLeft?: number): string {
+  const left = secondsLeft === undefined ? '' : `; ${formatDuration(secondsLeft)} left`
+  return `${bar(part)}  ${text}${left}`
 }
 
 /** 4 s, 3 min, 5 h 10 min, 2 d 3 h: as exact as anybody needs it. */
-export function durationInWords(seconds: number): string {
+export function formatDuration(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`
   const minutes = Math.round(seconds / 60)
   if (minutes < 90 && minutes !== 60) return `${minutes} min`
@@ -99,14 +99,14 @@ function wrappedCommand(command: string, columns: number): string {
 /** Between quotes a blank belongs to the word, and a flag keeps its value beside it. */
 function wordsOf(command: string): string[] {
   const words = command.match(/(?:'[^']*'|\\.|[^\s'])+/g) ?? []
-  const joined: string[] = []
+  const lines: string[] = []
   for (const word of words) {
-    const last = joined.at(-1)
+    const last = lines.at(-1)
     if (last !== undefined && /^--[\w-]+$/.test(last) && !word.startsWith('-'))
-      joined[joined.length - 1] = `${last} ${word}`
-    else joined.push(word)
+      lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
   }
-  return joined
+  return lines
 }
 
 /** One colour for each status of packages, requests, checks and referees; none for one we do not know. */

@@ -5,7 +5,7 @@ import type { RunEvent } from '../domain/batch/run-policy.ts'
 import { statusCounts } from '../domain/overview/people.ts'
 import { personName } from '../domain/wording/shown-name.ts'
 import type { Clock } from '../host/clock.ts'
-import { durationInWords, progressLine } from './format.ts'
+import { formatDuration, progressLine } from './format.ts'
 import type { Progress, Reporter } from './reporter.ts'
 import { batchProgressText, runEventText } from './views/batches.ts'
 
@@ -25,13 +25,13 @@ export async function batchMeter({ clock, secondsFor, progress, note }: BatchMet
   const { progressOf } = await import('../domain/batch/run-policy.ts')
   const startedAt = clock.monotonic()
   let counts: BatchCounts | undefined
-  let settled = 0
+  let finished = 0
   let waitedMs = 0
   let reckoned: { at: number; until: number } | undefined
   const secondsLeft = (pending: number): number => {
     const now = clock.monotonic()
     if (reckoned === undefined || now - reckoned.at >= reckonedMs) {
-      const callMs = settled === 0 ? 0 : Math.max(0, now - startedAt - waitedMs) / settled
+      const callMs = finished === 0 ? 0 : Math.max(0, now - startedAt - waitedMs) / finished
       reckoned = { at: now, until: now + secondsFor(pending, callMs) * 1000 }
     }
     return Math.max(0, reckoned.until - now) / 1000
@@ -49,7 +49,7 @@ export async function batchMeter({ clock, secondsFor, progress, note }: BatchMet
       if (event.name === 'row' && event.state !== 'pending' && counts !== undefined) {
         counts.pending -= 1
         counts[event.state] += 1
-        settled += 1
+        finished += 1
       }
       if (event.name === 'paced' || event.name === 'outage') {
         waitedMs += event.seconds * 1000
@@ -63,15 +63,15 @@ export async function batchMeter({ clock, secondsFor, progress, note }: BatchMet
 }
 
 /** The newest changes that have room under the counts. */
-const mostChanges = 4
+const maxChanges = 4
 
-type Told = Pick<RequestResource, 'request_id' | 'status' | 'recipient'>
+type ShownChange = Pick<RequestResource, 'request_id' | 'status' | 'recipient'>
 
 /** How requests that are waited for get on: lines that change on a terminal, elsewhere a line for each change. */
 export class WaitMeter {
   readonly #reporter: Pick<Reporter, 'isLive' | 'live' | 'note'>
   readonly #total: number
-  readonly #seen = new Map<string, Told>()
+  readonly #seen = new Map<string, ShownChange>()
   #changes: string[] = []
 
   constructor(reporter: Pick<Reporter, 'isLive' | 'live' | 'note'>, total: number) {
@@ -79,18 +79,18 @@ export class WaitMeter {
     this.#total = total
   }
 
-  readonly onStatus = (request: Told): void => {
+  readonly onStatus = (request: ShownChange): void => {
     const { request_id: id, status, recipient } = request
     if (!this.#reporter.isLive) return this.#reporter.note(`${id}  ${status}`)
     this.#seen.set(id, request)
     const change = `${id.slice(0, 8)}  ${personName(recipient)}  ${status}`
-    this.#changes = [...this.#changes.slice(1 - mostChanges), change]
+    this.#changes = [...this.#changes.slice(1 - maxChanges), change]
     this.#show('')
   }
 
   /** The next read is so many seconds off. */
   readonly onRest = (seconds: number): void => {
-    if (this.#reporter.isLive) this.#show(`; next read in ${durationInWords(seconds)}`)
+    if (this.#reporter.isLive) this.#show(`; next read in ${formatDuration(seconds)}`)
   }
 
   #show(rest: string): void {

@@ -3,7 +3,7 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import type { WorkerEvent } from '../domain/worker/events.ts'
 
 /** How things stand when somebody asks. */
-export interface WorkerStanding {
+export interface WorkerStatus {
   /** Rows of queued batches. */
   rows: { pending: number; unknown: number; held: number }
   /** Since when the oldest batch with rows to send is queued, in seconds; 0 where none waits. */
@@ -27,7 +27,7 @@ export class WorkerMetrics {
   readonly #quota = this.#gauge('quota_left', 'Calls left in a window', ['profile', 'window_seconds'])
   readonly #closed = this.#gauge('store_closed', '1 where the store has forgotten orders and takes none', [])
 
-  take(event: WorkerEvent): void {
+  record(event: WorkerEvent): void {
     if (event.name === 'row') this.#orders.inc({ outcome: event.state })
     if (event.name === 'filed') this.#reports.inc(event.reports)
     if ('code' in event && event.code !== undefined)
@@ -38,7 +38,7 @@ export class WorkerMetrics {
     return this.#registry.contentType
   }
 
-  text({ rows, lagSeconds, isClosed, quota }: WorkerStanding): Promise<string> {
+  text({ rows, lagSeconds, isClosed, quota }: WorkerStatus): Promise<string> {
     for (const [state, count] of Object.entries(rows)) this.#rows.set({ state }, count)
     this.#lag.set(lagSeconds)
     this.#closed.set(isClosed ? 1 : 0)

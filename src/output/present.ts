@@ -21,12 +21,13 @@ export interface ListFormat {
 
 /** One JSON document. `failure` is added to an object, where the command answers and fails at once. */
 export function jsonDocument(json: unknown, failure?: RefcheckError): string {
-  const whole = failure !== undefined && holdsError(json) ? { ...json, error: failureJson(failure) } : json
+  const whole =
+    failure !== undefined && isErrorDocument(json) ? { ...json, error: failureJson(failure) } : json
   return `${jsonText(whole, 2)}\n`
 }
 
 /** Whether an answer has a place for the error of its command: an object has, an array has not. */
-export function holdsError(json: unknown): json is object {
+export function isErrorDocument(json: unknown): json is object {
   return typeof json === 'object' && json !== null && !Array.isArray(json)
 }
 

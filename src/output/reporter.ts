@@ -49,8 +49,8 @@ export class Reporter {
   /** A line that matters even with --quiet. */
   warn(text: string): void {
     this.#clear()
-    const told = wrapped(`Warning: ${this.#keep(sanitize(text, { lines: true }))}`, this.#terminal.columns)
-    this.#sink.write(`${told.replace('Warning:', styled(this.#terminal, 'yellow', 'Warning:'))}\n`)
+    const warning = wrapped(`Warning: ${this.#keep(sanitize(text, { lines: true }))}`, this.#terminal.columns)
+    this.#sink.write(`${warning.replace('Warning:', styled(this.#terminal, 'yellow', 'Warning:'))}\n`)
   }
 
   /** The line that changes in place on a terminal; elsewhere nothing, its milestones are notes. */
@@ -63,9 +63,9 @@ export class Reporter {
     if (this.#quiet || !this.#sink.isTTY) return
     const width = (this.#terminal.columns ?? 80) - 1
     // What has scrolled off cannot be drawn again.
-    const most = Math.max(1, (this.#sink.rows ?? 24) - 1)
+    const maxLines = Math.max(1, (this.#sink.rows ?? 24) - 1)
     const shown = lines
-      .slice(0, most)
+      .slice(0, maxLines)
       .map((line) =>
         styled(this.#terminal, 'dim', cutTo(this.#keep(sanitize(line, { layout: true })), width)),
       )

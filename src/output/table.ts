@@ -142,7 +142,7 @@ function widthOf(texts: readonly (readonly string[])[]): number {
 }
 
 function longest(texts: readonly string[]): number {
-  return texts.reduce((most, text) => Math.max(most, stringWidth(text)), 1)
+  return texts.reduce((widest, text) => Math.max(widest, stringWidth(text)), 1)
 }
 
 /**

@@ -39,7 +39,7 @@ export interface ConfirmQuestion {
   /** What Enter alone means; no where absent. */
   initial?: boolean | undefined
   /** A yes has consequences: keys typed before the question is shown do not answer it. */
-  isGrave?: boolean | undefined
+  isDestructive?: boolean | undefined
 }
 
 /**

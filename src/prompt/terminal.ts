@@ -43,7 +43,7 @@ export class TerminalPrompter implements Prompter {
         initial: sanitize(initial, { layout: true }),
         check: cleaned(check),
         canGoBack,
-        look: promptStyle(this.#options.color),
+        theme: promptStyle(this.#options.color),
         columns: this.#options.output.columns,
       }
       const answer = await textPrompt(config, context)
@@ -102,7 +102,7 @@ export class TerminalPrompter implements Prompter {
     return chosen.value
   }
 
-  confirm({ message, initial = false, isGrave = false }: ConfirmQuestion): Promise<boolean> {
+  confirm({ message, initial = false, isDestructive: isGrave = false }: ConfirmQuestion): Promise<boolean> {
     return this.#ask(message, async (context) => {
       if (isGrave) await forgetTyped(this.#options.input.stream)
       const { module, theme } = await this.#inquirer(context)

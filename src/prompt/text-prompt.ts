@@ -17,13 +17,13 @@ interface TextConfig {
   initial: string
   check: (value: string) => string | undefined
   canGoBack: boolean
-  look: PromptStyle
+  theme: PromptStyle
   /** Width of the terminal. */
   columns: number
 }
 
 /** The answer of one who goes back to the question before. */
-const wentBack = Symbol('went back')
+const back = Symbol('went back')
 
 const backHelp = 'Up arrow: back.'
 
@@ -31,8 +31,8 @@ const backHelp = 'Up arrow: back.'
  * inquirer's input, with three things it lacks: a line of help, the reason why an answer will not do
  * while it is being typed (mildly; firmly once Enter was pressed on it), and a way back.
  */
-export const textPrompt = createPrompt<string | typeof wentBack, TextConfig>((config, done) => {
-  const { message, initial, check, canGoBack, look, columns } = config
+export const textPrompt = createPrompt<string | typeof back, TextConfig>((config, done) => {
+  const { message, initial, check, canGoBack, theme, columns } = config
   const help = canGoBack ? `${config.help} ${backHelp}`.trim() : config.help
   const [line, setLine] = useState('')
   const [refused, setRefused] = useState(false)
@@ -45,7 +45,7 @@ export const textPrompt = createPrompt<string | typeof wentBack, TextConfig>((co
     if (answer !== undefined) return
     if (canGoBack && isUpKey(key)) {
       setAnswer('(back)')
-      done(wentBack)
+      done(back)
       return
     }
     if (!isEnterKey(key)) {
@@ -63,10 +63,10 @@ export const textPrompt = createPrompt<string | typeof wentBack, TextConfig>((co
     setRefused(true)
   })
 
-  const { prefix, style } = look
+  const { prefix, style } = theme
   if (answer !== undefined) return `${prefix.done} ${style.message(message)} ${style.answer(answer)}`
   const problem = line === '' && !refused ? undefined : check(line.trim())
-  const reason = refused ? look.refusal : look.doubt
+  const reason = refused ? theme.refusal : theme.doubt
   const below = problem === undefined ? help : `> ${problem}`
   return [
     `${prefix.idle} ${style.message(message)} ${line}`,

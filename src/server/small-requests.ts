@@ -78,7 +78,7 @@ function build(
     }
     collect(incoming, maxBytes, (body) => {
       if (body === undefined) return answer(outgoing, { status: 413, text: 'the body is too large\n' }, true)
-      void settle(handle, incoming, body).then((each) => answer(outgoing, each, !server.listening))
+      void consumeBody(handle, incoming, body).then((each) => answer(outgoing, each, !server.listening))
     })
   }
   const server =
@@ -90,7 +90,7 @@ function build(
   return server
 }
 
-async function settle(
+async function consumeBody(
   handle: (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>,
   incoming: IncomingMessage,
   body: Buffer,

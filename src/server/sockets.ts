@@ -70,22 +70,22 @@ const ordinaryPieceBytes = 256
 
 /** Joins tiny pieces, so that the object of none of them stays in memory. */
 class JoinedPieces {
-  #joined = Buffer.alloc(0)
+  #pending = Buffer.alloc(0)
   bytes = 0
 
   add(piece: Buffer): void {
-    if (this.bytes + piece.byteLength > this.#joined.byteLength) {
+    if (this.bytes + piece.byteLength > this.#pending.byteLength) {
       const larger = Buffer.allocUnsafe(2 * (this.bytes + piece.byteLength))
-      this.#joined.copy(larger, 0, 0, this.bytes)
-      this.#joined = larger
+      this.#pending.copy(larger, 0, 0, this.bytes)
+      this.#pending = larger
     }
-    this.bytes += piece.copy(this.#joined, this.bytes)
+    this.bytes += piece.copy(this.#pending, this.bytes)
   }
 
   /** What was joined since the last time. */
-  take(): Buffer {
-    const taken = this.#joined.subarray(0, this.bytes)
-    this.#joined = Buffer.alloc(0)
+  flush(): Buffer {
+    const taken = this.#pending.subarray(0, this.bytes)
+    this.#pending = Buffer.alloc(0)
     this.bytes = 0
     return taken
   }
@@ -145,8 +145,8 @@ export class IncompleteRequests {
     const push = incoming.push.bind(incoming)
     const tinyPieces = new JoinedPieces()
     const pushTinyPieces = (): void => {
-      const joined = tinyPieces.take()
-      if (joined.byteLength > 0 && !connection.socket.destroyed) push(joined)
+      const piece = tinyPieces.flush()
+      if (piece.byteLength > 0 && !connection.socket.destroyed) push(piece)
     }
     incoming.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
       if (chunk !== null) {

@@ -66,7 +66,7 @@ export interface BookOptions {
 const maxWhiteSpace = 1000
 
 /** Whether a row holds anything but white space. Throws for one that is too long, as of a CSV. */
-export function holdsAnything(cells: readonly Cell[], row: number, name: string): boolean {
+export function hasContent(cells: readonly Cell[], row: number, name: string): boolean {
   const characters = cells.reduce((sum, cell) => sum + textOf(cell).length, 0)
   if (characters > limits.rowCharacters) {
     throw refusal(name, `row ${String(row)} is longer than 1 MiB`, 'Shorten its cells.')

@@ -39,8 +39,8 @@ export async function openCsv(source: SheetSource, options: CsvOptions = {}): Pr
     parts,
     rows: () => oneByOne(parts()),
     merged: () => [],
-    look: () => noLook,
-    undecided: (place, samples) => undecidedEncoding(name, place, samples),
+    style: () => noLook,
+    undecided: (position, samples) => undecidedEncoding(name, position, samples),
   }
 }
 
@@ -278,12 +278,12 @@ interface Candidate {
 }
 
 function findDelimiter(
-  told: string | undefined,
+  declared: string | undefined,
   body: string,
   complete: boolean,
   name: string,
 ): Pick<Candidate, 'delimiter' | 'spaced'> {
-  if (told !== undefined) return judge(told, body, complete)
+  if (declared !== undefined) return judge(declared, body, complete)
   const candidates = delimiters
     .map((delimiter) => judge(delimiter, body, complete))
     .filter(({ width }) => width > 1)

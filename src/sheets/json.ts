@@ -29,7 +29,7 @@ export async function openJson(source: SheetSource, { array, read, encoding }: J
   const { name } = source
   const text = decodedText(source, encoding ?? 'utf-8')
   const plain: JsonLayout = array ? 'array' : 'lines'
-  const isWrapped = !array && !saysLines.test(name) && (await readsAs('wrapped', text, name))
+  const isWrapped = !array && !isLinesName.test(name) && (await readsAs('wrapped', text, name))
   const layout = isWrapped ? 'wrapped' : plain
   const columns = await everyColumn(text, layout, name, read)
   const dialect: Dialect = { ...plainDialect, ...text.found, format: layout === 'lines' ? 'jsonl' : 'json' }
@@ -43,13 +43,13 @@ export async function openJson(source: SheetSource, { array, read, encoding }: J
     rows,
     parts: () => alone(rows()),
     merged: () => [],
-    look: () => noLook,
-    undecided: (place, samples) => undecidedEncoding(name, place, samples),
+    style: () => noLook,
+    undecided: (position, samples) => undecidedEncoding(name, position, samples),
   }
 }
 
 /** A name that promises a row on each line: the only row of such a file may be what elsewhere is a wrapped list. */
-const saysLines = /\.(?:jsonl|ndjson)$/iu
+const isLinesName = /\.(?:jsonl|ndjson)$/iu
 
 /** Whether the file as a whole has that layout; a single row may begin as a wrapped list does. */
 async function readsAs(layout: JsonLayout, text: DecodedText, name: string): Promise<boolean> {
@@ -99,14 +99,14 @@ interface ReadState {
 
 async function* dataRows(text: DecodedText, reading: ReadState): AsyncGenerator<SheetRow> {
   const { layout, name, read, columns } = reading
-  const places = new Map(columns.map((column, at) => [column, at]))
+  const positions = new Map(columns.map((column, at) => [column, at]))
   let row = 0
   for await (const element of elements(text.chunks(), layout, name)) {
     row += 1
     const cells: Cell[] = columns.map(() => '')
     let blank = true
     for (const [column, value] of entriesOf(element, read, name)) {
-      const at = places.get(column)
+      const at = positions.get(column)
       if (at === undefined || value === null || value === '') continue
       cells[at] = cellOf(value)
       blank = false
@@ -151,7 +151,7 @@ async function* elements(
 ): AsyncGenerator<Element> {
   const scan = new Scan(layout, name)
   const decoder = new TextDecoder()
-  for await (const bytes of chunks) yield* scan.take(decoder.decode(bytes, { stream: true }))
+  for await (const bytes of chunks) yield* scan.read(decoder.decode(bytes, { stream: true }))
   scan.finish()
 }
 
@@ -177,7 +177,7 @@ class Scan {
     this.#expected = layout === 'wrapped' ? 'wrapper' : layout === 'array' ? 'open' : 'element'
   }
 
-  *take(chunk: string): Generator<Element> {
+  *read(chunk: string): Generator<Element> {
     let start = this.#depth > 0 ? 0 : -1
     for (let at = 0; at < chunk.length; at += 1) {
       const code = chunk.charCodeAt(at)
@@ -340,8 +340,8 @@ function extended(source: string, names: readonly string[], values: readonly Cel
   )
   const all = members(source)
   if (all.some(({ name }) => names.includes(name))) {
-    const kept = all.filter(({ name }) => !names.includes(name)).map(({ text }) => text)
-    return `{${[...kept, ...added].join(', ')}}`
+    const others = all.filter(({ name }) => !names.includes(name)).map(({ text }) => text)
+    return `{${[...others, ...added].join(', ')}}`
   }
   const body = source.trimEnd().slice(0, -1).trimEnd()
   return `${body}${all.length === 0 ? '' : ', '}${added.join(', ')}}`

@@ -28,7 +28,7 @@ export interface AnnotatedRow {
 }
 
 interface Annotated {
-  sheet: Pick<Sheet, 'columns'> & Partial<Pick<Sheet, 'hiddenColumns' | 'look'>>
+  sheet: Pick<Sheet, 'columns'> & Partial<Pick<Sheet, 'hiddenColumns' | 'style'>>
   /** Our columns; ones of the same names in the sheet make way. */
   addedColumns: readonly string[]
   rows: AsyncIterable<AnnotatedRow>
@@ -37,19 +37,19 @@ interface Annotated {
 /** A person's table written back, every column in its order, with ours at the end. */
 export function annotatedBytes(table: Annotated, dialect: Dialect): AsyncGenerator<Uint8Array> {
   const { sheet, addedColumns, rows } = table
-  const kept = [...sheet.columns.keys()].filter(
+  const columnsToKeep = [...sheet.columns.keys()].filter(
     (at) => !addedColumns.includes(sheet.columns[at]?.trim() ?? ''),
   )
   switch (dialect.format) {
     case 'csv': {
-      const own = kept.map((at) => sheet.columns[at] ?? '')
-      return csvBytes([...own, ...addedColumns], flat(asTexts(rows), kept), dialect)
+      const own = columnsToKeep.map((at) => sheet.columns[at] ?? '')
+      return csvBytes([...own, ...addedColumns], flat(asTexts(rows), columnsToKeep), dialect)
     }
     // OpenDocument is read, and written back as what every program opens.
     case 'ods':
     case 'xlsx':
       return bookBytes({
-        sheets: [{ name: dialect.sheet ?? 'Sheet1', ...bookSheet(table, kept) }],
+        sheets: [{ name: dialect.sheet ?? 'Sheet1', ...bookSheet(table, columnsToKeep) }],
         from1904: dialect.from1904,
       })
     case 'json':
@@ -73,25 +73,28 @@ async function* bare(rows: Iterable<readonly Cell[]>): AsyncGenerator<AnnotatedR
   for (const added of rows) yield { row: { cells: [] }, added }
 }
 
-async function* flat(rows: AsyncIterable<AnnotatedRow>, kept: readonly number[]): AsyncGenerator<Cell[]> {
-  for await (const { row, added } of rows) yield [...kept.map((at) => row.cells[at] ?? ''), ...added]
+async function* flat(
+  rows: AsyncIterable<AnnotatedRow>,
+  columnsToKeep: readonly number[],
+): AsyncGenerator<Cell[]> {
+  for await (const { row, added } of rows) yield [...columnsToKeep.map((at) => row.cells[at] ?? ''), ...added]
 }
 
 /** The same as a sheet of a workbook, which has its widths and hidden columns too. */
 function bookSheet(
   { sheet, addedColumns, rows }: Annotated,
-  kept: readonly number[],
+  columnsToKeep: readonly number[],
 ): Omit<XlsxSheet, 'name'> {
-  const { columns, hiddenColumns, look = () => noLook } = sheet
+  const { columns, hiddenColumns, style: look = () => noLook } = sheet
   const { widths } = look()
-  const own = kept.map((at) => ({
+  const own = columnsToKeep.map((at) => ({
     header: columns[at] ?? '',
     width: widths.get(at),
     hidden: hiddenColumns?.has(at),
   }))
   async function* written(): AsyncGenerator<XlsxRow> {
     for await (const { row, added } of toWrite(rows, ['json']))
-      yield { cells: [...kept.map((at) => row.cells[at] ?? ''), ...added] }
+      yield { cells: [...columnsToKeep.map((at) => row.cells[at] ?? ''), ...added] }
   }
   return { columns: [...own, ...addedColumns.map((header) => ({ header }))], rows: written() }
 }

@@ -20,7 +20,7 @@ export interface Sheet {
   parts(): AsyncGenerator<SheetRow[]>
   /** What was found merged, once all rows have been read. */
   merged(): readonly MergedCells[]
-  look(): SheetLook
+  style(): SheetLook
   /**
    * The refusal of values whose encoding nobody has named, with the likeliest ones. `place` says where the first
    * stands; `samples` are their texts as the cells of kind `bytes` have them.

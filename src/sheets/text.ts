@@ -37,7 +37,7 @@ export function decodedText(source: SheetSource, named?: string): DecodedText {
       found.bom = mark !== undefined
       found.encoding = mark?.[1] ?? (plain ? 'utf-8' : named)
       const skip = mark?.[0].length ?? 0
-      const parts = joined(first.subarray(skip), rest)
+      const parts = joinChunks(first.subarray(skip), rest)
       if (found.encoding === 'utf-8') yield* fromBytes(parts, skip, source.name, found, named === 'utf-8')
       else yield* inEncoding(parts, await decoderOf(found.encoding ?? ''), source.name, found.encoding ?? '')
     },
@@ -66,7 +66,7 @@ async function begin(source: SheetSource) {
   return { rest, first }
 }
 
-async function* joined(first: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Buffer> {
+async function* joinChunks(first: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Buffer> {
   try {
     yield first
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
@@ -112,19 +112,19 @@ async function* fromBytes(
   skipped: number,
   name: string,
   found: Encoding,
-  sureOfIt: boolean,
+  isCertain: boolean,
 ): AsyncGenerator<Buffer> {
   let offset = skipped
-  let sure = found.bom || sureOfIt
+  let isKnown = found.bom || isCertain
   let cut: Buffer = Buffer.alloc(0)
-  const take = (whole: Buffer, at: number): Buffer => {
+  const decode = (whole: Buffer, at: number): Buffer => {
     if (isAscii(whole)) return whole
     if (found.encoding === 'utf-8') {
       if (isUtf8(whole)) {
-        sure = true
+        isKnown = true
         return whole
       }
-      if (sure || isMostlyUtf8(whole)) {
+      if (isKnown || isMostlyUtf8(whole)) {
         const wrong = firstWrong(whole)
         throw damaged(name, at + wrong, whole[wrong])
       }
@@ -140,9 +140,9 @@ async function* fromBytes(
     offset += part.length
     const end = found.encoding === 'utf-8' ? lastWhole(whole) : whole.length
     cut = whole.subarray(end)
-    yield take(whole.subarray(0, end), at)
+    yield decode(whole.subarray(0, end), at)
   }
-  if (cut.length > 0) yield take(cut, offset - cut.length)
+  if (cut.length > 0) yield decode(cut, offset - cut.length)
 }
 
 /** Where the last character begins that may go on in the next chunk; the length where none does. */

@@ -7,19 +7,19 @@ import { decoderOf } from './encoding.ts'
  */
 export async function undecidedEncoding(
   name: string,
-  place: string,
+  position: string,
   samples: readonly string[],
 ): Promise<UndecidedError> {
   const readings = await likelyReadings(samples)
-  const says = ({ encoding, samples: texts }: (typeof readings)[number]): string =>
+  const describe = ({ encoding, samples: texts }: (typeof readings)[number]): string =>
     `${encoding} (${texts.slice(0, 2).join(', ')})`
   const [first] = readings
-  return new UndecidedError(`${name}: ${place} is not UTF-8, so its letters cannot be told for sure`, {
+  return new UndecidedError(`${name}: ${position} is not UTF-8, so its letters cannot be told for sure`, {
     about: 'encoding',
     hint:
       first === undefined
         ? 'Save it again as "CSV UTF-8", or name its encoding: --encoding NAME'
-        : `Save it as "CSV UTF-8", or say what it is, such as --encoding ${first.encoding}. It may be ${readings.map(says).join(' or ')}.`,
+        : `Save it as "CSV UTF-8", or say what it is, such as --encoding ${first.encoding}. It may be ${readings.map(describe).join(' or ')}.`,
     question: `${name} is not UTF-8. Which of these is right?`,
     answers: readings.map(({ encoding, of, samples: texts }) => ({
       value: encoding,
@@ -96,17 +96,17 @@ const scripts = [
 /** The two or three likeliest readings, the best first. `samples`: values as bytes, each a character (Latin-1). */
 export async function likelyReadings(samples: readonly string[]): Promise<LikelyReading[]> {
   const values = [...new Set(samples)].slice(0, 200).map((text) => Buffer.from(text, 'latin1'))
-  const judged: (LikelyReading & { score: number })[] = []
+  const scored: (LikelyReading & { score: number })[] = []
   for (const [encoding, of] of candidates) {
     const texts = await decoded(values, encoding)
     if (texts === undefined) continue
     const score = texts.reduce((sum, text) => sum + plausibility(text), 0)
-    judged.push({ encoding, of, samples: texts, score })
+    scored.push({ encoding, of, samples: texts, score })
   }
   // A sort that is stable keeps the order above, the commonest first, among equals.
-  judged.sort((a, b) => b.score - a.score)
-  const distinct: typeof judged = []
-  for (const each of judged) {
+  scored.sort((a, b) => b.score - a.score)
+  const distinct: typeof scored = []
+  for (const each of scored) {
     if (distinct.every(({ samples: others }) => others.join('\0') !== each.samples.join('\0')))
       distinct.push(each)
   }

@@ -44,13 +44,13 @@ async function openBook(book: Book, options: BookOptions, name: string): Promise
     parts: people,
     rows: () => oneByOne(people()),
     merged: () => chosen.found.merged,
-    look: () => ({
+    style: () => ({
       widths: new Map([...chosen.found.widths].filter(([at]) => at < columns.length)),
       struckByRule: chosen.found.struckByRule,
       lost: new Set([...(hasAbove ? (['lines above the header'] as const) : []), ...chosen.found.lost]),
       otherSheets: others.map((each) => each.name),
     }),
-    undecided: (place, samples) => undecidedEncoding(name, place, samples),
+    undecided: (position, samples) => undecidedEncoding(name, position, samples),
   }
 }
 

@@ -45,7 +45,7 @@ test('what was made is closed with the app, last first, once its end was counted
   const { app } = newApp()
   const closed: string[] = []
   app.onClose(() => void closed.push('first'))
-  app.onSettle(
+  app.beforeClose(
     async () => void closed.push(`settled ${(await app.services('batches')).batches.constructor.name}`),
   )
   app.onClose(() => void closed.push('second'))

@@ -16,9 +16,9 @@ test('a rewrite that changes nothing ends the build by its name', () => {
 test('requires move to first use; a module that went ESM has none to move', () => {
   expect(lazyRequires('const a_1 = require("./a");\nnew a_1.B(a_1.c)')).toEqual({
     code: 'let lazy_a_1; const load_a_1 = () => (lazy_a_1 ??= require("./a"));\nnew (load_a_1()).B(load_a_1().c)',
-    places: 1,
+    count: 1,
   })
-  expect(lazyRequires("import { B } from './a.js'\n").places).toBe(0)
+  expect(lazyRequires("import { B } from './a.js'\n").count).toBe(0)
 })
 
 test('each path of a group is a file, so that a move cannot take it out of its group unseen', () => {

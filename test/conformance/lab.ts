@@ -52,7 +52,7 @@ export async function lab(options: LabOptions = {}): Promise<Lab> {
     userEmail,
     webhookSecret,
     secondEmail: sandbox.people.member,
-    stranger: sandbox.otherOrganisation,
+    foreignUser: sandbox.otherOrganisation,
     recipients: {
       cancelled: 'conformance+declined@example.com',
       error: 'conformance+error@example.com',

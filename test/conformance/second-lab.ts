@@ -29,7 +29,7 @@ export async function second(options: SecondOptions = {}) {
     userEmail: people.owner,
     webhookSecret: secret,
     secondEmail: people.member,
-    stranger: { apiKey: keys.abroad, userEmail: people.foreigner },
+    foreignUser: { apiKey: keys.abroad, userEmail: people.foreigner },
     recipients: {
       cancelled: 'declines@second.example.org',
       error: 'fails@second.example.org',

@@ -69,7 +69,7 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
     const awake = setInterval(() => undefined, 1_000)
     await once(process.stderr, 'resize')
     clearInterval(awake)
-    return on.confirm({ message: 'Order?', isGrave: true })
+    return on.confirm({ message: 'Order?', isDestructive: true })
   },
   several: async (on) => [
     await on.text({ message: 'One' }),

@@ -81,7 +81,7 @@ export async function refusalOf(
       name,
       headerLine: sheet.headerLine,
       merged: sheet.merged(),
-      struckByRule: sheet.look().struckByRule,
+      struckByRule: sheet.style().struckByRule,
     })
     if (refusal !== undefined) throw refusal
   } catch (error) {

@@ -32,16 +32,16 @@ export function requireOneSource(
     Parameters<typeof resumeLine>[0] & { file: string | undefined; resume: boolean },
 ): void {
   const { file, resume } = flags
-  const isTold = Object.values(bodyFlags(flags)).some((each) => each !== undefined)
+  const isGiven = Object.values(bodyFlags(flags)).some((each) => each !== undefined)
   if (file !== undefined && resume) {
     throw new UsageError('--file cannot be combined with --resume', { hint: 'Leave out one of them.' })
   }
-  if (file !== undefined && isTold) {
+  if (file !== undefined && isGiven) {
     throw new UsageError('--file cannot be combined with flags for single fields', {
       hint: 'Put these values into the file, or leave out --file.',
     })
   }
-  if (resume && isTold) {
+  if (resume && isGiven) {
     throw new UsageError('--resume cannot be combined with flags for single fields', {
       hint: `Change the answers at the review: ${resumeLine(flags)}`,
     })
@@ -62,8 +62,8 @@ export function resumeLine(flags: {
     const value = flags[name]
     return value === undefined ? [] : [`--${name}`, value]
   })
-  const said = (['dry-run', 'allow-duplicate', 'allow-similar', 'wait', 'yes'] as const).flatMap((name) =>
+  const given = (['dry-run', 'allow-duplicate', 'allow-similar', 'wait', 'yes'] as const).flatMap((name) =>
     flags[name] ? [`--${name}`] : [],
   )
-  return ['refcheck', 'request', 'create', '--resume', ...named, ...said].map(shellWord).join(' ')
+  return ['refcheck', 'request', 'create', '--resume', ...named, ...given].map(shellWord).join(' ')
 }

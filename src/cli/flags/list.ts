@@ -44,8 +44,8 @@ const withoutStatus = ['unknown', 'sending'] as const
 export function requestStatus(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const all = [...requestStatuses.map((each) => each.toLowerCase()), ...withoutStatus]
-  const said = text.trim().toLowerCase().replaceAll('-', '_')
-  if (all.includes(said)) return said
+  const wanted = text.trim().toLowerCase().replaceAll('-', '_')
+  if (all.includes(wanted)) return wanted
   throw new UsageError(`--status: unknown status "${text.slice(0, 40)}"`, {
     hint: `Statuses: ${all.join(', ')}`,
   })

@@ -62,7 +62,7 @@ const held = new Map<string, Buffer>()
  * Reads every file of the built program once, and loads from that copy from then on: whoever runs for long goes on as what
  * it is while the program is upgraded, whose files then have other names. `dist` ends with a slash.
  */
-export function holdProgram(dist: URL): void {
+export function pinLoadedCode(dist: URL): void {
   if (held.size > 0) return
   for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     const url = new URL(name.replaceAll('\\', '/'), dist)
@@ -93,11 +93,11 @@ export function isHeld(file: URL): boolean {
 const longMs = 1000
 
 /** The machine's clock, which holds the program before the first long wait. */
-export function holdingClock(hold: () => void): Clock {
+export function holdingClock(pinCode: () => void): Clock {
   return {
     ...systemClock,
     sleep(ms, signal) {
-      if (ms >= longMs) hold()
+      if (ms >= longMs) pinCode()
       return systemClock.sleep(ms, signal)
     },
   }

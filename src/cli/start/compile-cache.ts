@@ -92,7 +92,7 @@ interface Contents {
   scripts: [path: string, bytes: number][]
 }
 
-interface Kept {
+interface CachedCode {
   whole: boolean
   code: Map<string, Buffer>
 }
@@ -103,7 +103,7 @@ interface Kept {
  * that run later would be compiled anew in each run. Call it before any of those files is loaded.
  */
 export function keepCode(file: string, root: string, build: string): void {
-  const kept = readKept(file, build)
+  const cached = readCached(file, build)
   const scripts = new Map<string, { script: Script; known: boolean }>()
   const modules = Module.prototype as unknown as Record<typeof compiling, Compile>
   const compileOther = modules[compiling]
@@ -111,7 +111,7 @@ export function keepCode(file: string, root: string, build: string): void {
   modules[compiling] = function compile(content, path, ...rest) {
     if (!path.startsWith(own)) return compileOther.call(this, content, path, ...rest)
     const name = path.slice(own.length)
-    const cachedData = kept.code.get(name)
+    const cachedData = cached.code.get(name)
     const script = new Script(Module.wrap(content), {
       filename: path,
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
@@ -124,9 +124,9 @@ export function keepCode(file: string, root: string, build: string): void {
   }
   atExit((code) => {
     const whole = code === 0
-    if ([...scripts.values()].every(({ known }) => known) && (kept.whole || !whole)) return
-    for (const [name, { script }] of scripts) kept.code.set(name, script.createCachedData())
-    write(file, build, { whole: whole || kept.whole, code: kept.code })
+    if ([...scripts.values()].every(({ known }) => known) && (cached.whole || !whole)) return
+    for (const [name, { script }] of scripts) cached.code.set(name, script.createCachedData())
+    write(file, build, { whole: whole || cached.whole, code: cached.code })
   })
 }
 
@@ -134,7 +134,7 @@ const wordBytes = 8
 /** V8 copies what does not begin at a word of memory. */
 const padded = (bytes: number): number => Math.ceil(bytes / wordBytes) * wordBytes
 
-function readKept(file: string, build: string): Kept {
+function readCached(file: string, build: string): CachedCode {
   try {
     const all = readOwnCode(file)
     let at = padded(wordBytes + all.readUInt32LE(0))
@@ -161,7 +161,7 @@ function readOwnCode(file: string): Buffer {
   }
 }
 
-function write(file: string, build: string, { whole, code }: Kept): void {
+function write(file: string, build: string, { whole, code }: CachedCode): void {
   const scripts = [...code].map(([path, { length }]): [string, number] => [path, length])
   const contents = Buffer.from(JSON.stringify({ build, whole, scripts } satisfies Contents))
   const head = Buffer.alloc(padded(wordBytes + contents.length), ' ')

@@ -5,7 +5,7 @@ import { Secrets, secretsOf } from '../../host/secrets.ts'
 import { failureText } from '../../output/failure.ts'
 import { processContext } from '../../app/context.ts'
 import { internalError, main } from '../main.ts'
-import { builtCommands, holdingClock, holdProgram } from './built-command.ts'
+import { builtCommands, holdingClock, pinLoadedCode } from './built-command.ts'
 
 // Tests drive the built program through these.
 export { builtCommands, InterruptedError, main, PromptBackError }
@@ -18,13 +18,13 @@ export function start(argv: readonly string[], root: string): Promise<number> {
   globalThis.process.report.excludeEnv = true
   const folder = pathToFileURL(`${root}/`)
   const dist = new URL('dist/', folder)
-  const hold = (): void => holdProgram(dist)
+  const pinCode = (): void => pinLoadedCode(dist)
   const process = processContext()
   const context = {
     ...process,
     secrets: secretsOf(process.env, secrets),
-    clock: holdingClock(hold),
-    hold,
+    clock: holdingClock(pinCode),
+    hold: pinCode,
   }
   return main(argv, context, folder, { builtCommand: builtCommands(dist) })
 }

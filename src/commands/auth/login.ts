@@ -23,7 +23,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
 
   async run(): Promise<void> {
     const { flags, app, signal } = this
-    const { connect, ...kept } = await app.services('settings', 'secrets', 'connect')
+    const { connect, ...stores } = await app.services('settings', 'secrets', 'connect')
     const apiKey = flags['with-key'] ? await readSecretLine(this.context, 'the API key') : undefined
     const insecure = flags['insecure-storage']
     const result = await loginAsking(
@@ -32,7 +32,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
         prompter: app.prompter(),
         profile: flags.profile,
         insecure,
-        ...kept,
+        ...stores,
         connect,
         reach: async (baseUrl) => void (await connect({ baseUrl }).ping(signal)),
         onRefused: ({ message }) => app.reporter.warn(message),
@@ -41,6 +41,6 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     )
     if (result.storage === 'file' && !insecure) app.reporter.note('No system keychain is available.')
     if (result.replaced.length > 0) app.reporter.warn(replacedText(result.replaced))
-    this.answer(loginView(result, result.baseUrl, kept.secrets.path))
+    this.answer(loginView(result, result.baseUrl, stores.secrets.path))
   }
 }

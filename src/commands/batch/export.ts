@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { rowStates } from '../../cli/flags/list.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { outputPlace, tableBytes, writeOutput } from '../../app/output-file.ts'
+import { openOutputFile, tableBytes, writeOutput } from '../../app/output-file.ts'
 import { exportFormatOf, exportFormats, exportTable } from '../../domain/batch/export.ts'
 import { rememberWritten } from '../../usecases/store/files-of-person.ts'
 import { batchPage } from '../../app/people-page.ts'
@@ -38,9 +38,9 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
     const { output, overwrite } = this.flags
     const states = rowStates(this.flags.state)
     const format = exportFormatOf(this.flags.format, output, this.flags.json)
-    const place = await outputPlace(this.context, output, { overwrite, binary: format === 'xlsx' })
+    const file = await openOutputFile(this.context, output, { overwrite, binary: format === 'xlsx' })
     this.refuse(
-      this.flags.json && place.path === undefined && format !== 'json',
+      this.flags.json && file.path === undefined && format !== 'json',
       `--json cannot be combined with a ${format} export on stdout`,
       'Add --output FILE, or use --format json.',
     )
@@ -51,11 +51,11 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
       format === 'html'
         ? [await batchPage(this.app, batch, states)]
         : await tableBytes(exportTable(rows), format)
-    const { path } = place
+    const { path } = file
     if (path === undefined && format === 'json' && this.flags.jq !== undefined) {
       return this.answer(documentView(JSON.parse(await textOf(content))))
     }
-    await writeOutput(this.context, place, content)
+    await writeOutput(this.context, file, content)
     if (path !== undefined)
       await rememberWritten(await this.app.services('written', 'reporter'), {
         path,

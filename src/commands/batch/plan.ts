@@ -8,12 +8,12 @@ import {
 } from '../../cli/flags/people-file.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { outputPlace, writeOutput } from '../../app/output-file.ts'
+import { openOutputFile, writeOutput } from '../../app/output-file.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
 import { storedPlan, unsent } from '../../domain/batch/plan.ts'
 import { rememberWritten } from '../../usecases/store/files-of-person.ts'
 import { planServices, readingDefaults } from '../../app/batch.ts'
-import { keptPlanView, planText } from '../../output/views/batch-check.ts'
+import { storedPlanView, planText } from '../../output/views/batch-check.ts'
 import {
   readAsAnswered,
   withDefaults,
@@ -50,7 +50,10 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
       'a plan needs a file that can be read again',
       'Give the name of a file.',
     )
-    const place = await outputPlace(context, flags.output, { overwrite: flags.overwrite, binary: false })
+    const outputFile = await openOutputFile(context, flags.output, {
+      overwrite: flags.overwrite,
+      binary: false,
+    })
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
     const { file, planned } = await readAsAnswered(choices, app.prompter(), async () => {
       const opened = await openBatchFile((await app.services('files')).files, this.args.file, choices)
@@ -63,7 +66,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     })
     const { reporter } = app
     reporter.note(planText(planned.plan, file.name, reporter.terminal, flags['show-changes']))
-    const kept = storedPlan(planned.plan, {
+    const stored = storedPlan(planned.plan, {
       file: file.path ?? file.name,
       sha256: file.sha256,
       base_url: planned.batch.baseUrl,
@@ -74,15 +77,17 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
       shared: flags.shared ?? [],
       ignore_results: flags['ignore-results'],
     })
-    if (place.path !== undefined) {
-      await writeOutput(context, place, [new TextEncoder().encode(`${JSON.stringify(kept, null, 2)}\n`)])
+    if (outputFile.path !== undefined) {
+      await writeOutput(context, outputFile, [
+        new TextEncoder().encode(`${JSON.stringify(stored, null, 2)}\n`),
+      ])
       await rememberWritten(await this.app.services('written', 'reporter'), {
-        path: place.path,
+        path: outputFile.path,
         kind: 'plan',
       })
     }
     this.answer(
-      keptPlanView(kept, place.path),
+      storedPlanView(stored, outputFile.path),
       unsent(planned.plan, file.name, {
         errorsCommand: errorsCommand(this.args.file, choices),
       }),

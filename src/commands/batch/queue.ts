@@ -1,6 +1,6 @@
 import { queueBatch } from '../../usecases/batch/change-batch.ts'
 import type { BatchFile } from '../../usecases/batch/read-file.ts'
-import { standingView } from '../../app/batch.ts'
+import { batchView } from '../../app/batch.ts'
 import BatchRun from './run.ts'
 
 const { max: _max, timeout: _timeout, ...flags } = BatchRun.flags
@@ -20,6 +20,6 @@ export default class BatchQueue extends BatchRun {
     if (batch.counts.pending > 0) {
       this.app.reporter.note('Nothing was sent yet. A running "refcheck worker" orders the rows.')
     }
-    this.answer(await standingView(this.app, batch, false))
+    this.answer(await batchView(this.app, batch, false))
   }
 }

@@ -7,7 +7,7 @@ import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { findBatch, findToRun, leftToOrder } from '../../usecases/batch/read-batch.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
 import { updateExternalResults } from '../../usecases/batch/external-results.ts'
-import { standingView } from '../../app/batch.ts'
+import { batchView } from '../../app/batch.ts'
 
 export default class BatchResume extends BaseCommand<typeof BatchResume> {
   static override summary = 'Resume a batch that was stopped or halted'
@@ -36,6 +36,6 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
       await this.confirm(question, flags.yes)
     }
     const done = await startBatch(services, batch.id, { max: flags.max })
-    this.answer(await standingView(app, done.batch, flags.json), done.failure)
+    this.answer(await batchView(app, done.batch, flags.json), done.failure)
   }
 }

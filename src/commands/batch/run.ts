@@ -8,9 +8,9 @@ import {
 } from '../../cli/flags/people-file.ts'
 import { longTimeoutFlag } from '../../cli/flags/time.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { planServices, startServices, orderTalk, readingDefaults } from '../../app/batch.ts'
+import { planServices, startServices, orderPrompts, readingDefaults } from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
-import { standingView } from '../../app/batch.ts'
+import { batchView } from '../../app/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
 import { unstartedView } from '../../output/views/batch-check.ts'
@@ -61,9 +61,9 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
 
   async run(): Promise<void> {
     const { flags, app } = this
-    const said = columnChoices(flags)
-    const choices = flags.plan === undefined ? await withDefaults(said, await readingDefaults(app)) : said
-    const talk = orderTalk(app, { ...flags, showChanges: flags['show-changes'] }, (question) =>
+    const given = columnChoices(flags)
+    const choices = flags.plan === undefined ? await withDefaults(given, await readingDefaults(app)) : given
+    const ask = orderPrompts(app, { ...flags, showChanges: flags['show-changes'] }, (question) =>
       this.confirm(question, flags.yes),
     )
     const { file, end } = await readAsAnswered(choices, app.prompter(), async () => {
@@ -71,16 +71,16 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       const services = { ...(await planServices(app)), signal: this.signal }
       const how = {
         columns: opened.columns,
-        isReadingChosen: flags.plan !== undefined || isReadingChosen(said),
+        isReadingChosen: flags.plan !== undefined || isReadingChosen(given),
         allowances: opened.allowances,
         skipInvalid: flags['on-invalid'] === 'skip',
         isDryRun: flags['dry-run'],
         results: flags.results,
         errorsCommand: () => errorsCommand(this.args.file ?? '-', opened.columns),
       }
-      return { file: opened.file, end: await orderFile(services, talk(opened.file.name), opened.file, how) }
+      return { file: opened.file, end: await orderFile(services, ask(opened.file.name), opened.file, how) }
     })
-    if (end.kind === 'known') return this.answer(await standingView(app, end.batch, flags.json))
+    if (end.kind === 'known') return this.answer(await batchView(app, end.batch, flags.json))
     if (end.kind === 'unstarted') {
       const view = unstartedView(end.plan, file.name, end.packageId, flags['show-changes'])
       return this.answer(view, end.failure)
@@ -90,7 +90,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   protected async carryOn(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
     const services = await startServices(this.app, this.signal)
     const done = await startBatch(services, batchId, { file, max: this.flags.max, isPlanned })
-    this.answer(await standingView(this.app, done.batch, this.flags.json), done.failure)
+    this.answer(await batchView(this.app, done.batch, this.flags.json), done.failure)
   }
 
   private async file(columns: ColumnChoices): Promise<ToOrder> {

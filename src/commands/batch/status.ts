@@ -5,7 +5,7 @@ import { followedBatchView } from '../../output/views/batch-status.ts'
 import { findBatch, watchBatch } from '../../usecases/batch/read-batch.ts'
 import { batchWatching } from '../../app/batch-watch.ts'
 import { readBatchProgress } from '../../usecases/overview/read.ts'
-import { standingView } from '../../app/batch.ts'
+import { batchView } from '../../app/batch.ts'
 
 export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
   static override summary = 'Show the progress of a batch, and what needs a person'
@@ -35,7 +35,7 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
       })
     }
     const now = await findBatch(stored, batch.id)
-    const standing = await standingView(this.app, now, this.flags.json)
-    this.answer(followedBatchView(standing, await readBatchProgress(services, now)))
+    const statusView = await batchView(this.app, now, this.flags.json)
+    this.answer(followedBatchView(statusView, await readBatchProgress(services, now)))
   }
 }

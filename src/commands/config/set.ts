@@ -43,13 +43,13 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
     const isAddress = /^postgres(ql)?:/i.test(value ?? '')
     const text = isPath && !isAddress ? resolve(this.context.cwd, value ?? '') : (value ?? '')
     if (key === 'account') await this.confirmAccount(accountName(text))
-    const kept = await setSetting(sources, key, text)
-    this.answer(changedView({ key, value: kept, profile: sources.profile ?? null }, `${key} is ${kept}`))
+    const stored = await setSetting(sources, key, text)
+    this.answer(changedView({ key, value: stored, profile: sources.profile ?? null }, `${key} is ${stored}`))
   }
 
   private async confirmAccount(to: string): Promise<void> {
     const { settings, profile } = await this.app.services('settings', 'profile')
-    const known = await accountChange(() => this.app.hastyStore(), {
+    const known = await accountChange(() => this.app.storeWithShortTimeouts(), {
       from: await settings.value('account', profile),
       to,
     })
@@ -73,11 +73,11 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
       ...(await this.app.services('settings', 'secrets', 'env', 'profile')),
       secret,
     })
-    const place = storage === 'keychain' ? 'the system keychain' : 'a private file'
+    const target = storage === 'keychain' ? 'the system keychain' : 'a private file'
     this.answer(
       changedView(
         { key: secretKey, profile, kept_in: storage },
-        `The webhook secret of profile "${profile}" is kept in ${place}.`,
+        `The webhook secret of profile "${profile}" is kept in ${target}.`,
       ),
     )
   }

@@ -34,7 +34,7 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
   private async confirmAccount(profile: string): Promise<void> {
     const { settings } = await this.app.services('settings')
     const [from, to] = [await settings.value('account', profile), await settings.value('account')]
-    const known = await accountChange(() => this.app.hastyStore(), { from, to })
+    const known = await accountChange(() => this.app.storeWithShortTimeouts(), { from, to })
     if (known === undefined) return
     this.app.note(known)
     await this.confirm(`Change the account to "${to}"?`, this.flags.yes)

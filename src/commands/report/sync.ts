@@ -32,8 +32,8 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
       'Set a default once with: refcheck config set output-dir DIR',
     )
     const flags = { ...this.flags, overwrite: false, wait: false }
-    const place = { typed: typed ?? '', source: { kind: 'all' }, signal: this.signal } as const
-    const result = await fileReports(this.app, flags, place)
+    const target = { typed: typed ?? '', source: { kind: 'all' }, signal: this.signal } as const
+    const result = await fileReports(this.app, flags, target)
     this.app.reporter.note(syncSummary(result))
     this.answer(syncView(result, result.folder, this.context.cwd), result.failure)
   }

@@ -15,7 +15,7 @@ import { placeOrder } from '../../usecases/request/order-and-wait.ts'
 import type { DraftKeeper } from '../../usecases/request/draft-keeper.ts'
 import { prepareOrder } from '../../usecases/request/prepare-order.ts'
 import { draftKeeper, orderForm } from '../../app/order.ts'
-import { placeServices, similarQuestion } from '../../app/request.ts'
+import { servicesToOrder, similarQuestion } from '../../app/request.ts'
 
 export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   static override summary = 'Order a package of checks on one person'
@@ -67,18 +67,18 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
         stop && refusedOrder(stop, (await app.services('api')).api.baseUrl),
       )
     }
-    const placed = await placeOrder(order, {
-      ...(await placeServices(app, signal)),
+    const outcome = await placeOrder(order, {
+      ...(await servicesToOrder(app, signal)),
       ...guard,
       onSimilar: app.prompter() && ((stop) => similar.isConfirmed(stop)),
       onAccepted: () => draft.drop(),
       wait: flags.wait,
     })
-    this.answer(createdView(placed.answer), placed.failure)
+    this.answer(createdView(outcome.answer), outcome.failure)
     if (app.prompter() !== undefined && !flags.yes) {
       app.reporter.note(`The same order as one command:\n  ${commandLine(order.body, order.schema)}`)
     }
-    if (!flags.wait) app.reporter.note(`Follow it with: refcheck request wait ${placed.answer.request_id}`)
+    if (!flags.wait) app.reporter.note(`Follow it with: refcheck request wait ${outcome.answer.request_id}`)
   }
 
   private async compose(similar: SimilarQuestion, draft: DraftKeeper): Promise<Order> {

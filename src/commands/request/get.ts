@@ -35,12 +35,12 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
       service.baseUrl,
       results.flatMap((each) => (isUnread(each) ? [] : [each.request])),
     )
-    const told = await withReasons(
+    const explained = await withReasons(
       results,
       service.baseUrl,
       async () => (await this.app.services('inbox')).inbox,
     )
-    const named = withPackageNames(told, await names)
+    const named = withPackageNames(explained, await names)
     this.answer(requestsView(named, ids.length > 1), failure)
   }
 }

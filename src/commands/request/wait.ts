@@ -57,8 +57,12 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
       throw error
     })
     await kept()
-    const told = await withReasons(results, baseUrl, async () => (await this.app.services('inbox')).inbox)
-    const all = withPackageNames(told, await packageNames.get({ baseUrl, userEmail }))
+    const explained = await withReasons(
+      results,
+      baseUrl,
+      async () => (await this.app.services('inbox')).inbox,
+    )
+    const all = withPackageNames(explained, await packageNames.get({ baseUrl, userEmail }))
     const view = batch === undefined ? requestsView(all, given.length > 1) : waitedBatchView(all)
     this.answer(view, failure)
   }

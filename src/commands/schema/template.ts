@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { packageIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { outputPlace, writeOutput, templateBytes } from '../../app/output-file.ts'
+import { openOutputFile, writeOutput, templateBytes } from '../../app/output-file.ts'
 import { loadSchema } from '../../usecases/form/load-schema.ts'
 import { templateBody, templateColumns, templateFormat, templateFormats } from '../../domain/form/template.ts'
 import { documentView, templateNextText, templateView } from '../../output/views/schema.ts'
@@ -33,9 +33,9 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
     const { output, overwrite, refresh } = this.flags
     const file = output ?? ''
     const format = templateFormat(this.flags.format, output)
-    const place = await outputPlace(this.context, output, { overwrite, binary: format === 'xlsx' })
+    const outputFile = await openOutputFile(this.context, output, { overwrite, binary: format === 'xlsx' })
     this.refuse(
-      this.flags.json && place.path === undefined && format !== 'json',
+      this.flags.json && outputFile.path === undefined && format !== 'json',
       `--json cannot be combined with a ${format} template on stdout`,
       'Add --output FILE, or use --format json.',
     )
@@ -47,17 +47,17 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
     })
     const columns = templateColumns(schema)
     const body = documentView(templateBody(schema))
-    if (place.path === undefined && format === 'json') return this.answer(body)
+    if (outputFile.path === undefined && format === 'json') return this.answer(body)
     const content =
       format === 'json'
         ? [Buffer.from(`${body.text(this.terminal)}\n`)]
         : await templateBytes(columns, format)
-    await writeOutput(this.context, place, content)
-    if (place.path === undefined) return
+    await writeOutput(this.context, outputFile, content)
+    if (outputFile.path === undefined) return
     const required = columns.filter((column) => column.required).length
     this.answer(
       templateView({
-        path: place.path,
+        path: outputFile.path,
         file,
         format,
         fields: columns.length,

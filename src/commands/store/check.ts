@@ -45,7 +45,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
         `Exclude ${without.join(', ')}, and hold all waiting rows, which it may have sent?`,
         this.flags.yes,
       )
-      await this.#tellHeld(await maintenance.exclude(without))
+      await this.#reportHeld(await maintenance.exclude(without))
     }
     const found = accepts ? await maintenance.examine() : undefined
     const moved = found?.closing?.move === undefined ? undefined : unsound(location, [], found)
@@ -56,7 +56,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
           ? 'Continue with a store that does not know all of its attempts?'
           : 'Open the store, because no other machine has ordered with it?'
       await this.confirm(question, this.flags.yes)
-      await this.#tellHeld(await maintenance.acceptOlder())
+      await this.#reportHeld(await maintenance.acceptOlder())
     }
     const damage = await maintenance.check()
     const examined = await maintenance.examine()
@@ -64,7 +64,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
     this.answer(storeCheckView(location, findings, examined), unsound(location, damage, examined))
   }
 
-  async #tellHeld({ held }: { held: number }): Promise<void> {
+  async #reportHeld({ held }: { held: number }): Promise<void> {
     if (held === 0) return
     const { batches } = await this.app.services('batches')
     const all = await batches.list({ singles: true })

@@ -79,7 +79,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     if (this.flags['delete-files'] || this.flags.yes) return this.flags['delete-files']
     this.app.note(foundFilesText(files))
     const question = `Delete ${countInWords(files.length, 'file')} that refcheck wrote as well?`
-    return (await this.app.prompter()?.confirm({ message: question, isGrave: true })) === true
+    return (await this.app.prompter()?.confirm({ message: question, isDestructive: true })) === true
   }
 }
 

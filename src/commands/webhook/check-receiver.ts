@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/time.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { failureToWrite, outputPlace } from '../../app/output-file.ts'
+import { failureToWrite, openOutputFile } from '../../app/output-file.ts'
 import { receiverAt } from '../../app/receiver.ts'
 import { webhookSecrets } from '../../app/webhook.ts'
 import { shownUrl } from '../../domain/webhook/delivery.ts'
@@ -39,8 +39,8 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
     const { flags, args, signal, app } = this
     const { secret } = await webhookSecrets(app, flags['secret-file'])
     const { junit } = flags
-    const place = { overwrite: true, binary: false, flag: '--junit' }
-    const file = junit === undefined ? undefined : await outputPlace(this.context, junit, place)
+    const fileOptions = { overwrite: true, binary: false, flag: '--junit' }
+    const file = junit === undefined ? undefined : await openOutputFile(this.context, junit, fileOptions)
     const { clock, random } = this.context
     const { http, url } = await receiverAt(app, args.url, 'URL')
     app.reporter.note(

@@ -7,7 +7,7 @@ import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
 import { listenServices, webhookSecrets } from '../../app/webhook.ts'
 import { commandWords } from '../../domain/webhook/command-words.ts'
-import { deliveredText, keptEventView, listeningEnd, unreadEnd } from '../../output/views/webhook.ts'
+import { deliveredText, storedEventView, listeningEnd, unreadEnd } from '../../output/views/webhook.ts'
 
 export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
   static override summary = 'Receive webhook events, and forward them'
@@ -63,9 +63,9 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       'Nothing is forwarded without one of them.',
     )
     const { secret, service } = await webhookSecrets(app, flags['secret-file'])
-    const most = flags['max-events'] ?? Number.POSITIVE_INFINITY
+    const maxEvents = flags['max-events'] ?? Number.POSITIVE_INFINITY
     const full = new AbortController()
-    const kept = { count: 0 }
+    const stored = { count: 0 }
     const services = await listenServices(app, {
       secret,
       forwardTo: flags['forward-to'],
@@ -80,9 +80,9 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       path: flags.path,
       tls: await tlsPair(this.context, flags),
       onKept: (event) => {
-        this.answerLine(keptEventView(event))
-        if (!event.repeated) kept.count += 1
-        if (kept.count >= most) full.abort()
+        this.answerLine(storedEventView(event))
+        if (!event.repeated) stored.count += 1
+        if (stored.count >= maxEvents) full.abort()
       },
       onRefused: (why) => app.reporter.note(`Refused a delivery: ${why}.`),
       onHeldUp: (what, { message }) => app.reporter.warn(`${what}: ${message}`),
@@ -95,9 +95,9 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     const over = AbortSignal.any([signal, full.signal, listening.broken, gone])
     const failure = await this.untilOver(listening, over)
     if (failure !== undefined) this.end(failure)
-    if (gone.aborted) this.end(unreadEnd(kept.count))
+    if (gone.aborted) this.end(unreadEnd(stored.count))
     if (signal.aborted) {
-      this.end(listeningEnd(kept.count, forwards))
+      this.end(listeningEnd(stored.count, forwards))
     }
   }
 

@@ -6,7 +6,7 @@ import { expectSame, expectStatus } from '../expect.ts'
 import { acceptedId, bodyFor, plainOrder, recipient, tryOrder } from '../order.ts'
 import type { CallOptions } from '../probe.ts'
 import { object, text } from '../shape.ts'
-import { type Ask, judge, type Judged, type Run, under, when } from '../table.ts'
+import { type Ask, judge, type Expectations, type Run, under, when } from '../table.ts'
 import type { Identity, Plan } from '../target.ts'
 import type { Visit } from '../visit.ts'
 
@@ -56,9 +56,9 @@ const requestedBy =
   }
 
 /** What a key of another organisation must not reach, and its user not with our key. */
-async function foreignKey(visit: Visit): Promise<Judged> {
+async function foreignKey(visit: Visit): Promise<Expectations> {
   const { probe, target } = visit
-  const as = target.stranger
+  const as = target.foreignUser
   unless(as !== undefined, 'a key of another organisation is needed')
   const note = 'with a key of another organisation'
   const ours = await packages(visit)
@@ -71,20 +71,20 @@ async function foreignKey(visit: Visit): Promise<Judged> {
       emailsOf(answer).includes(target.userEmail),
       `${answer.label}: a user of our organisation is in the list`,
     )
-  const judged: Judged = [
+  const requests: Expectations = [
     ...expectStatus(theirs, 200),
     ...foreign.map(({ id }): Ask => ({ get: `/v1/packages/${id}/schema`, as, note, expect: [403, 404] })),
     { get: '/v1/users', ...mixed, expect: 403 },
     { get: '/v1/users', as, note, expect: listsUs },
   ]
-  if (!visit.mayCreate) return judged
+  if (!visit.mayCreate) return requests
   const { requestId, body } = await plainOrder(visit)
   const read: Ask = { get: `/v1/requests/${requestId}`, as, note, expect: 404 }
-  return [...judged, read, ...when<Ask>(!own.has(body.package_id), { order: body, as, note, expect: 404 })]
+  return [...requests, read, ...when<Ask>(!own.has(body.package_id), { order: body, as, note, expect: 404 })]
 }
 
 /** An order that is good in itself, as another user of the organisation, for a package of their own list. */
-async function orderAs(visit: Visit, as: Identity, note: string, expect: number[]): Promise<Judged> {
+async function orderAs(visit: Visit, as: Identity, note: string, expect: number[]): Promise<Expectations> {
   const theirs = listed(await visit.probe.get('/v1/packages', { as, note }))
   const pack = theirs.find(({ status }) => status === 'ACTIVE')
   unless(pack !== undefined, `${note} no ACTIVE package is seen`)
@@ -271,7 +271,7 @@ const plans =
  * What changes when somebody changes the plan of the organisation, its users or its key. These run last, because
  * some of it cannot be taken back.
  */
-export const standingCases: readonly Case[] = [
+export const userStatusCases: readonly Case[] = [
   ...under('POST /v1/requests', 'control', {
     'standing.credits': [plans, refusedPlan('no credits')],
     'standing.trial': [plans, refusedPlan('trial expired')],

@@ -14,12 +14,12 @@ import {
   tryOrder,
 } from '../order.ts'
 import { object, oneOf, uuid } from '../shape.ts'
-import { type Ask, type Judged, refused, type Run, under, when } from '../table.ts'
+import { type Ask, type Expectations, refused, type Run, under, when } from '../table.ts'
 import type { Visit } from '../visit.ts'
 
 /** Asks around a body that was accepted. */
 const fromPlain =
-  (asks: (body: Body, visit: Visit) => Judged | Promise<Judged>): Run =>
+  (asks: (body: Body, visit: Visit) => Expectations | Promise<Expectations>): Run =>
   async (visit) =>
     asks((await plainOrder(visit)).body, visit)
 
@@ -256,7 +256,7 @@ interface Informed {
 }
 
 const fromInformed =
-  (asks: (informed: Informed, visit: Visit) => Judged | Promise<Judged>): Run =>
+  (asks: (informed: Informed, visit: Visit) => Expectations | Promise<Expectations>): Run =>
   async (visit) => {
     const { body } = (await journey(visit)).ordered
     const given = body.additional_information ?? []
@@ -266,8 +266,8 @@ const fromInformed =
     return asks({ body, given, entry, instead }, visit)
   }
 
-const placesOf = ({ fields }: Information, place: string): string[] =>
-  Object.keys(fields).map((name) => `${place}.fields.${name}`)
+const fieldsAt = ({ fields }: Information, path: string): string[] =>
+  Object.keys(fields).map((name) => `${path}.fields.${name}`)
 
 /** The entries of a package's schema. */
 const informationOf = async (visit: Visit, id: number): Promise<unknown[]> =>
@@ -294,7 +294,7 @@ export const createInformationCases: readonly Case[] = [
       fromInformed(({ body, entry, instead }) => {
         const { code: known, fields } = entry
         // Without its code the entry is also one that is required and missing; the message may name either.
-        const others = [first, 'additional_information', ...placesOf(entry, first)]
+        const others = [first, 'additional_information', ...fieldsAt(entry, first)]
         const wrong = (note: string, name: string, sent: object) =>
           refuses(note, instead(sent), `${first}.${name}`, ...others)
         const notArray = { ...body, additional_information: {} }
@@ -331,7 +331,7 @@ export const createInformationCases: readonly Case[] = [
           without(body, 'additional_information'),
           'additional_information',
           first,
-          ...given.flatMap((each) => placesOf(each, first)),
+          ...given.flatMap((each) => fieldsAt(each, first)),
         ),
       ]),
     ],
@@ -350,7 +350,7 @@ export const createInformationCases: readonly Case[] = [
       '...fields.<field_name>.type | string | One of string, integer, number, boolean, array, object.',
       fromInformed(async ({ body, given }, visit) => {
         const schema = await informationOf(visit, body.package_id)
-        return given.flatMap((entry, place) => {
+        return given.flatMap((entry, index) => {
           const definitions = field(
             schema.find((each) => field(each, 'code') === entry.code),
             'fields',
@@ -361,7 +361,7 @@ export const createInformationCases: readonly Case[] = [
               const changed = { code: entry.code, fields: { ...entry.fields, [name]: value } }
               const all = given.map((each) => (each.code === entry.code ? changed : each))
               const note = `with ${entry.code}.${name} as ${JSON.stringify(value)} instead of ${String(type)}`
-              const path = `additional_information[${place}].fields.${name}`
+              const path = `additional_information[${index}].fields.${name}`
               return refuses(note, { ...body, additional_information: all }, path)
             })
           })
@@ -419,8 +419,8 @@ export const createFormCases: readonly Case[] = [
         given.map((entry) => {
           const order = { ...body, additional_information: given.filter((each) => each.code !== entry.code) }
           const whole = ['additional_information', `additional_information.${entry.code}`]
-          const places = placesOf(entry, 'additional_information[]')
-          return refuses(`without the entry ${entry.code}`, order, ...whole, ...places)
+          const fields = fieldsAt(entry, 'additional_information[]')
+          return refuses(`without the entry ${entry.code}`, order, ...whole, ...fields)
         }),
       ),
     ],
@@ -452,9 +452,9 @@ export const createFormCases: readonly Case[] = [
         const known = body.additional_information ?? []
         const stray = { code: 'no_such_check', fields: { example: 'Example' } }
         const order = { ...body, additional_information: [...known, stray] }
-        const place = `additional_information[${known.length}]`
+        const path = `additional_information[${known.length}]`
         const note = 'with an entry that the schema does not have'
-        return [refuses(note, order, `${place}.code`, `${place}.no_such_check`, place)]
+        return [refuses(note, order, `${path}.code`, `${path}.no_such_check`, path)]
       }),
     ],
     'create.package-forms': [

@@ -3,7 +3,7 @@ import { type Case, unless } from '../case.ts'
 import { unknownEmail, unknownId } from '../discoveries.ts'
 import { expectPdf, expectStatus } from '../expect.ts'
 import { checksOf, completed, journey } from '../journey.ts'
-import { type Ask, judge, type Judged, type Run, under, when } from '../table.ts'
+import { type Ask, judge, type Expectations, type Run, under, when } from '../table.ts'
 import type { Visit } from '../visit.ts'
 
 /** A report that a read of a request leads to. */
@@ -100,7 +100,7 @@ function spoilt(token: string): [token: string, note: string][] {
 }
 
 /** A report of a check that has none of this kind. */
-async function wrongKinds(visit: Visit): Promise<Judged> {
+async function wrongKinds(visit: Visit): Promise<Expectations> {
   const { answer, reports } = await freshReports(visit)
   const reference = checksOf(answer.data).find((check) => field(check, 'type') === 'reference')
   const path = `/v1/reports/${String(field(reference, 'id'))}`
@@ -117,7 +117,7 @@ async function wrongKinds(visit: Visit): Promise<Judged> {
   ]
 }
 
-async function tokenLife(visit: Visit): Promise<Judged> {
+async function tokenLife(visit: Visit): Promise<Expectations> {
   unless(visit.pace.exact, 'it would take an hour, and the clock here cannot be moved')
   const issued = await oneOfEach(visit)
   const ask = (note: string, expect: Ask['expect']) =>
@@ -219,7 +219,7 @@ export const reportCases: readonly Case[] = [
     'reports.of-another-organisation': [
       errors,
       (visit) => {
-        const as = visit.target.stranger
+        const as = visit.target.foreignUser
         unless(as !== undefined, 'a key of another organisation is needed')
         const note = 'with a key of another organisation'
         return ofEachKind(({ path }) => [{ get: path, as, note, expect: 404 }])(visit)
@@ -252,10 +252,10 @@ export const reportTokenCases: readonly Case[] = [
       errors,
       async (visit) => {
         const get = (await signedTwice(visit))[1][0]?.path ?? ''
-        const stranger = { apiKey: visit.target.apiKey, userEmail: unknownEmail }
-        const unknown = { ...stranger, apiKey: 'x'.repeat(32) }
+        const foreignUser = { apiKey: visit.target.apiKey, userEmail: unknownEmail }
+        const unknown = { ...foreignUser, apiKey: 'x'.repeat(32) }
         return [
-          { get, as: stranger, note: 'as an unknown user', expect: 403 },
+          { get, as: foreignUser, note: 'as an unknown user', expect: 403 },
           { get, as: unknown, note: 'with an unknown key', expect: 401 },
           { get, as: {}, note: 'without headers or token', expect: 401 },
         ]

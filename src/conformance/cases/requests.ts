@@ -205,10 +205,10 @@ const statusesOf = (data: unknown): string[] => checksOf(data).map((each) => Str
 
 /** The reads with this status whose checks do not mean it. */
 const means =
-  (status: string, holds: (checks: string[], sighting: Sighting) => boolean): Run =>
+  (status: string, isMet: (checks: string[], sighting: Sighting) => boolean): Run =>
   async (visit) =>
     (await sightingsOf(visit, status))
-      .filter((sighting) => !holds(statusesOf(sighting.data), sighting))
+      .filter((sighting) => !isMet(statusesOf(sighting.data), sighting))
       .map(({ data }) => `a request is ${status} while its checks are [${statusesOf(data).join(', ')}]`)
 
 const isOver = (checks: string[]): boolean => checks.every((status) => terminal.has(status))

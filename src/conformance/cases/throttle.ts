@@ -4,7 +4,7 @@ import { packages, schemaOf, secondUser } from '../discoveries.ts'
 import { expectStatus } from '../expect.ts'
 import { completed } from '../journey.ts'
 import { plainOrder } from '../order.ts'
-import { type Judged, type Run, under, when } from '../table.ts'
+import { type Expectations, type Run, under, when } from '../table.ts'
 import type { QuotaWindow } from '../target.ts'
 import type { Visit } from '../visit.ts'
 import { everyEndpoint } from './access.ts'
@@ -18,7 +18,7 @@ interface Windows {
 
 /** A case that uses up the quota; naming its windows is the permission to do so. */
 const metered =
-  (run: (visit: Visit, windows: Windows) => Promise<Judged>): Run =>
+  (run: (visit: Visit, windows: Windows) => Promise<Expectations>): Run =>
   (visit) => {
     const [minute, hour] = visit.target.quota ?? []
     unless(minute !== undefined && hour !== undefined, 'the windows of the quota were not named')
@@ -46,12 +46,12 @@ interface Filled {
 }
 
 /** Calls until one is refused, or `most` were accepted. */
-async function fill(visit: Visit, most: number): Promise<Filled> {
-  for (let accepted = 0; accepted < most; accepted += 1) {
+async function fill(visit: Visit, maxCalls: number): Promise<Filled> {
+  for (let accepted = 0; accepted < maxCalls; accepted += 1) {
     const answer = await counted(visit)
     if (answer.status === 429) return { accepted, refusal: answer }
   }
-  return { accepted: most, refusal: undefined }
+  return { accepted: maxCalls, refusal: undefined }
 }
 
 /** Calls until one is refused; one more than two windows take is tried at most. */
@@ -121,9 +121,9 @@ async function minuteQuota(visit: Visit, windows: Windows): Promise<string[]> {
     return [`${first.accepted} calls were accepted within ${minute.seconds} s`]
   }
   await atStartOfWindow(visit, windows)
-  const begun = visit.pace.now()
+  const startedAt = visit.pace.now()
   const { accepted } = await exceedQuota(visit, windows)
-  const took = (visit.pace.now() - begun) / 1000
+  const took = (visit.pace.now() - startedAt) / 1000
   const isInTime = took < minute.seconds - tolerance(visit)
   unless(isInTime, 'calls take too long to count those of one window')
   const wrong = `expected ${minute.calls} calls in a window, ${accepted} were accepted`
@@ -137,8 +137,8 @@ async function minuteRetryAfter(visit: Visit, windows: Windows): Promise<string[
   const wait = retryAfter(before.refusal)
   if (!isWithin(wait, minute)) return [unusable(before.refusal, minute.seconds)]
   await visit.pace.pause(wait * 1000)
-  const begun = await fill(visit, minute.calls - 1)
-  if (begun.refusal !== undefined) return [notEnough(wait)]
+  const filled = await fill(visit, minute.calls - 1)
+  if (filled.refusal !== undefined) return [notEnough(wait)]
   // A part of a second is left in the window then, which a value that is rounded down leaves out.
   const passed = Math.floor(minute.seconds / 3)
   await visit.pace.pause(passed * 1000 - (visit.pace.exact ? 350 : 0))
@@ -186,17 +186,17 @@ async function hourQuota(visit: Visit, windows: Windows): Promise<string[]> {
   return [...findings, `the hour is full: expected a Retry-After of about ${left}, got ${got}`]
 }
 
-async function fillHour(visit: Visit, { minute }: Windows, most: number): Promise<Filled> {
+async function fillHour(visit: Visit, { minute }: Windows, maxCalls: number): Promise<Filled> {
   let accepted = 0
   for (;;) {
-    const batch = await fill(visit, Math.min(minute.calls, most + 1 - accepted))
+    const batch = await fill(visit, Math.min(minute.calls, maxCalls + 1 - accepted))
     accepted += batch.accepted
-    if (batch.refusal !== undefined || accepted > most) return { accepted, refusal: batch.refusal }
+    if (batch.refusal !== undefined || accepted > maxCalls) return { accepted, refusal: batch.refusal }
     await visit.pace.pause(minute.seconds * 1000)
   }
 }
 
-async function pingExempt(visit: Visit, windows: Windows): Promise<Judged> {
+async function pingExempt(visit: Visit, windows: Windows): Promise<Expectations> {
   await atStartOfWindow(visit, windows)
   const { apiKey, userEmail } = visit.target
   for (let pings = 0; pings < 3; pings += 1) await visit.probe.get('/v1/ping', { as: { apiKey, userEmail } })
@@ -208,7 +208,7 @@ async function pingExempt(visit: Visit, windows: Windows): Promise<Judged> {
   ]
 }
 
-async function tokenExempt(visit: Visit, windows: Windows): Promise<Judged> {
+async function tokenExempt(visit: Visit, windows: Windows): Promise<Expectations> {
   const { ordered } = await completed(visit)
   await atStartOfWindow(visit, windows)
   const read = await visit.probe.get(`/v1/requests/${ordered.requestId}`, { throttled: 'tell' })
@@ -292,7 +292,7 @@ export const throttleCases: readonly Case[] = [
     'throttle.per-key': [
       perMinute,
       metered(async (visit, windows) => {
-        const as = visit.target.stranger
+        const as = visit.target.foreignUser
         unless(as !== undefined, 'a key of another organisation is needed')
         await usedUp(visit, windows)
         const note = 'with another key, when the quota of the first is used up'

@@ -265,10 +265,10 @@ async function hasEnded(visit: Visit, requestId: string): Promise<boolean> {
 async function waitUntil(
   { pace }: Visit,
   longest: number,
-  holds: () => boolean,
+  isMet: () => boolean,
 ): Promise<number | undefined> {
   const from = pace.now()
-  for (let step = second / 2; !holds(); step = Math.min(pace.exact ? 60 * minute : second, step * 1.5)) {
+  for (let step = second / 2; !isMet(); step = Math.min(pace.exact ? 60 * minute : second, step * 1.5)) {
     if (pace.now() - from >= longest) return undefined
     await pace.pause(step)
   }

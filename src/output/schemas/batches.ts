@@ -43,7 +43,7 @@ const heldRow = z.strictObject({
 })
 
 /** `batch run`, `status`, `resume` and what else changes a batch. */
-export const standing = z.strictObject({
+export const batchStatusShape = z.strictObject({
   /** Null where nothing was begun. */
   batch_id: textOrNull,
   package_id: z.int().nullable(),
@@ -158,20 +158,20 @@ export const exported = z.union([
   z.strictObject({ batch_id: z.string(), path: z.string(), format: z.string(), rows: count }),
 ])
 
-const place = { batch_id: z.string(), row, email: textOrNull }
+const position = { batch_id: z.string(), row, email: textOrNull }
 
 const found = z.strictObject({
-  settled: z.array(z.strictObject({ ...place, request_id: z.string(), status: z.string() })),
+  settled: z.array(z.strictObject({ ...position, request_id: z.string(), status: z.string() })),
   ambiguous: z.array(
     z.strictObject({
-      ...place,
+      ...position,
       request_ids: z.array(z.string()),
       requests: z.array(
         z.strictObject({ request_id: z.string(), created_at: z.string(), differs: z.array(z.string()) }),
       ),
     }),
   ),
-  open: z.array(z.strictObject(place)),
+  open: z.array(z.strictObject(position)),
   reads: count,
   second_orders: z.array(
     z.strictObject({
@@ -183,4 +183,4 @@ const found = z.strictObject({
 })
 
 /** `batch reconcile`: what was found, or where the batch stands after a row was settled by hand. */
-export const reconciled = z.union([standing, found])
+export const reconciled = z.union([batchStatusShape, found])

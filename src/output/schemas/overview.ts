@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 import { attentionKinds } from '../../domain/overview/attention.ts'
-import { list, standing } from './batches.ts'
+import { list, batchStatusShape } from './batches.ts'
 import { count, moment, momentOrNull, textOrNull } from './document.ts'
 import { quota } from './session.ts'
 
@@ -48,4 +48,4 @@ export const overview = z.strictObject({
 })
 
 /** `batch status`. */
-export const followedBatch = standing.extend({ statuses, checks, attention })
+export const followedBatch = batchStatusShape.extend({ statuses, checks, attention })

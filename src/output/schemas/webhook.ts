@@ -77,7 +77,7 @@ export const sent = z.strictObject({
   ),
 })
 
-export const exam = z.strictObject({
+export const receiverCheck = z.strictObject({
   url: z.string(),
   passed: z.boolean(),
   counts: z.strictObject({

@@ -6,7 +6,7 @@ import { wrapped } from '../format.ts'
 import { styled } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
 
-const places = { keychain: 'the system keychain', file: 'a private file', environment: 'the environment' }
+const storages = { keychain: 'the system keychain', file: 'a private file', environment: 'the environment' }
 
 /** `file` names the credentials file, for where a key is not in a keychain. */
 export function loginView(result: LoginResult, baseUrl: string, file: string): View {
@@ -14,11 +14,11 @@ export function loginView(result: LoginResult, baseUrl: string, file: string): V
   return {
     json: { profile, base_url: baseUrl, user_email: user.email, key_from: storage, replaced },
     text: (terminal) => {
-      const told = [
+      const pairs = [
         `${styled(terminal, 'green', 'Logged in')} to ${baseUrl} as ${sanitize(personName(user))} (${sanitize(user.email)}, ${sanitize(user.role)}).`,
-        `Profile "${profile}" is now in use. Its key is in ${places[storage]}${storage === 'file' ? `, readable only by you: ${file}` : '.'}`,
+        `Profile "${profile}" is now in use. Its key is in ${storages[storage]}${storage === 'file' ? `, readable only by you: ${file}` : '.'}`,
       ]
-      return wrapped(told.join('\n'), terminal.columns)
+      return wrapped(pairs.join('\n'), terminal.columns)
     },
   }
 }
@@ -41,7 +41,7 @@ export function statusView(status: SessionStatus): View {
         `profile   ${status.profile ?? 'none; everything comes from the environment'}`,
         `base URL  ${status.base_url}`,
         `user      ${sanitize(status.user_email)}${who}`,
-        `key       ${status.key}, from ${places[status.key_from]}; it ${works}`,
+        `key       ${status.key}, from ${storages[status.key_from]}; it ${works}`,
       ].join('\n')
     },
   }

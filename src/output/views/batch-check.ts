@@ -19,14 +19,14 @@ import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { cutName, personName, shownName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
-import { durationInWords } from '../format.ts'
+import { formatDuration } from '../format.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
 import { isName } from './order.ts'
 
-const mostProblems = 10
-const mostPairs = 10
+const maxProblems = 10
+const maxPairs = 10
 
 const problemColumns: Column<RowProblem>[] = [
   { name: 'line', value: (problem) => problem.line },
@@ -104,8 +104,8 @@ function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = f
   const parts = [`${sanitize(name)}: ${countInWords(rows, 'row')}, ${good}${bad}`]
   if (problems.length > 0) {
     parts.push(
-      table(problems.slice(0, mostProblems), problemColumns, terminal) +
-        moreText(problems.length, mostProblems),
+      table(problems.slice(0, maxProblems), problemColumns, terminal) +
+        moreText(problems.length, maxProblems),
     )
   }
   if (duplicates.length > 0) parts.push(pairs(plan.check))
@@ -122,14 +122,14 @@ function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = f
 
 function pairs({ duplicates, lines: standsAt }: BatchCheck): string {
   const lines = duplicates
-    .slice(0, mostPairs)
+    .slice(0, maxPairs)
     .map(
       ([first, again]) =>
-        `  ${place(again, standsAt[again])} is the same as ${place(first, standsAt[first])}`,
+        `  ${position(again, standsAt[again])} is the same as ${position(first, standsAt[first])}`,
     )
   return (
     ['The same person and package more than once; only the first is sent:', ...lines].join('\n') +
-    moreText(duplicates.length, mostPairs)
+    moreText(duplicates.length, maxPairs)
   )
 }
 
@@ -168,7 +168,7 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
 
 function timeText(seconds: number, endsAt: number): string {
   if (seconds === 0) return 'under a minute'
-  return `about ${durationInWords(seconds)} within the quota, until ${localTime(endsAt)}`
+  return `about ${formatDuration(seconds)} within the quota, until ${localTime(endsAt)}`
 }
 
 /** The answer of a run that did not begin, in the shape of one that did. */
@@ -214,17 +214,17 @@ function stoppedJson(plan: Plan): { stopped?: unknown[] } {
 }
 
 /** The plan itself for a pipe, for a person how to keep it: what it comes to was told already. */
-export function keptPlanView(kept: StoredPlan, path: string | undefined): View {
+export function storedPlanView(plan: StoredPlan, path: string | undefined): View {
   return {
-    json: kept,
+    json: plan,
     text: ({ columns }) => {
       if (path !== undefined) return `The plan is saved in ${sanitize(path)}`
-      return columns === undefined ? JSON.stringify(kept, null, 2) : 'Save this plan with: --output plan.json'
+      return columns === undefined ? JSON.stringify(plan, null, 2) : 'Save this plan with: --output plan.json'
     },
   }
 }
 
-const mostOfAKind = 3
+const maxOfAKind = 3
 
 const meanings: Record<ChangeKind, string> = {
   phone: 'phone: spaces, (), - and . are removed',
@@ -238,7 +238,7 @@ const meanings: Record<ChangeKind, string> = {
 function changesText(changes: readonly RowChange[], all = false): string {
   const kinds = Map.groupBy(changes, changeKind)
   const parts = [...kinds].map(([kind, found]) => {
-    const shown = (all ? found : found.slice(0, mostOfAKind)).map(lineOf)
+    const shown = (all ? found : found.slice(0, maxOfAKind)).map(lineOf)
     const left = found.length - shown.length
     const lines = [`  ${String(found.length)} × ${meanings[kind]}`].concat(shown)
     return lines.concat(left > 0 ? `    … and ${String(left)} more: --show-changes` : []).join('\n')
@@ -250,10 +250,10 @@ function lineOf({ line, column, from, to }: RowChange): string {
   return `    line ${String(line)}, ${sanitize(column)}: "${sanitize(cutName(from))}" is sent as "${sanitize(cutName(to))}"`
 }
 
-const mostNamed = 5
+const maxNamed = 5
 
 /** A person counts lines as the spreadsheet program does; a row alone is named where its line is not known. */
-function place(row: number, line: number | undefined): string {
+function position(row: number, line: number | undefined): string {
   return line === undefined ? `row ${row}` : `line ${line}`
 }
 
@@ -281,8 +281,8 @@ function notSentLines(matches: Plan['matches'], why: string): string[] {
   return [
     `  ${countInWords(matches.length, 'row')} ${why}`,
     ...matches
-      .slice(0, mostPairs)
-      .map(({ row, line, stop }) => `    ${place(row, line)}: ${sanitize(whatMatches(stop))}`),
+      .slice(0, maxPairs)
+      .map(({ row, line, stop }) => `    ${position(row, line)}: ${sanitize(whatMatches(stop))}`),
   ]
 }
 
@@ -291,14 +291,15 @@ function phoneLines(phones: Plan['phones']): string[] {
   if (phones.length === 0) return []
   const [few, many] = ['has the phone of another person', 'have the phone of another person']
   const lines = phones
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map(
-      ({ row, line, person, order }) => `${personName(person)} (${place(row, line)}) and ${personOf(order)}`,
+      ({ row, line, person, order }) =>
+        `${personName(person)} (${position(row, line)}) and ${personOf(order)}`,
     )
   return [
     `  ${countInWords(phones.length, 'row')} ${phones.length === 1 ? few : many}: ${phones.length === 1 ? 'it is' : 'they are'} sent`,
     ...lines.map((line) => `    ${sanitize(line)}`),
-    ...(phones.length > mostNamed ? [`    … and ${phones.length - mostNamed} more`] : []),
+    ...(phones.length > maxNamed ? [`    … and ${phones.length - maxNamed} more`] : []),
   ]
 }
 
@@ -306,16 +307,16 @@ function phoneLines(phones: Plan['phones']): string[] {
 function unlikelyLines(unlikely: readonly UnlikelyValue[]): string[] {
   if (unlikely.length === 0) return []
   const rows = new Set(unlikely.map(({ row }) => row)).size
-  const lines = unlikely.slice(0, mostPairs).map((each) => `    ${sanitize(unlikelyText(each))}`)
+  const lines = unlikely.slice(0, maxPairs).map((each) => `    ${sanitize(unlikelyText(each))}`)
   return [
     `  ${countInWords(rows, 'row')} with an unlikely value; fix the file, or ${rows === 1 ? 'it is' : 'they are'} sent as ${rows === 1 ? 'it is' : 'they are'}`,
     ...lines,
-    ...(unlikely.length > mostPairs ? [`    … and ${unlikely.length - mostPairs} more`] : []),
+    ...(unlikely.length > maxPairs ? [`    … and ${unlikely.length - maxPairs} more`] : []),
   ]
 }
 
 function unlikelyText({ person, line, row, column, value, problem }: UnlikelyValue): string {
-  return `${person} (${place(row, line)}): ${column} ${value} ${problem}`
+  return `${person} (${position(row, line)}): ${column} ${value} ${problem}`
 }
 
 /** One line for who is not shown the plan; undefined where nothing is improbable. */
@@ -331,27 +332,27 @@ function heldLines(held: Plan['held']): string[] {
   if (held.length === 0) return []
   const groups = Map.groupBy(held, ({ person, stop }) =>
     stop.reason === 'similar'
-      ? `the same ${sharedText(stop.shares)} as ${likeWhom(person, stop)}`
+      ? `the same ${sharedText(stop.shares)} as ${similarPerson(person, stop)}`
       : stop.reason === 'unmatched_request'
         ? conflictText(stop)
         : heldWords[stop.reason],
   )
-  const lines = [...groups].slice(0, mostPairs).map(([what, rows]) => {
+  const lines = [...groups].slice(0, maxPairs).map(([what, rows]) => {
     const people = rows
-      .slice(0, mostNamed)
-      .map(({ row, line, person }) => `${personName(person)} (${place(row, line)})`)
-    const rest = rows.length > mostNamed ? ` and ${rows.length - mostNamed} more` : ''
+      .slice(0, maxNamed)
+      .map(({ row, line, person }) => `${personName(person)} (${position(row, line)})`)
+    const rest = rows.length > maxNamed ? ` and ${rows.length - maxNamed} more` : ''
     return `    ${sanitize(what)}\n      ${sanitize(people.join(', '))}${rest}`
   })
   return [
     `  ${countInWords(held.length, 'row')} held, not sent until you release ${held.length === 1 ? 'it' : 'them'}`,
     ...lines,
-    ...(groups.size > mostPairs ? [`    … and ${groups.size - mostPairs} more groups`] : []),
+    ...(groups.size > maxPairs ? [`    … and ${groups.size - maxPairs} more groups`] : []),
   ]
 }
 
 /** Who has the same, and what: the e-mail stands with the person already. */
-function likeWhom(person: Plan['held'][number]['person'], { order, shares, witness }: Conflict): string {
+function similarPerson(person: Plan['held'][number]['person'], { order, shares, witness }: Conflict): string {
   if (witness === undefined && order.recipient !== undefined && shares.includes('email'))
     return personOf(order)
   const who = witness === undefined ? personOf(order) : externalResultPosition(witness)
@@ -375,7 +376,7 @@ export function plannedText({ code, made_at, expires_at, base_url, user_email, p
 
 /** What one order takes of the quota. */
 export function orderCostText(windows: readonly WindowStanding[]): string {
-  const left = windows.map((each) => `${each.left} of ${each.calls} in ${durationInWords(each.seconds)}`)
+  const left = windows.map((each) => `${each.left} of ${each.calls} in ${formatDuration(each.seconds)}`)
   return `It uses 1 call of the quota. Left: ${left.join(', ')}`
 }
 

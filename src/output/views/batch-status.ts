@@ -6,7 +6,7 @@ import { statusesInOrder } from '../../domain/overview/people.ts'
 import type { CheckCounts } from '../../domain/request/check-counts.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { sanitize } from '../../host/text.ts'
-import { durationInWords, statusStyle } from '../format.ts'
+import { formatDuration, statusStyle } from '../format.ts'
 import type { Reporter } from '../reporter.ts'
 import { styled } from '../terminal.ts'
 import type { View } from '../view.ts'
@@ -17,17 +17,17 @@ import { attentionLines, attentionWords } from './overview.ts'
 const maxGroups = 5
 
 /** Where a batch stands, with how its checks go and who needs somebody. `standing`: its rows by state. */
-export function followedBatchView(standing: View, { statuses, checks, attention }: BatchProgressNow): View {
+export function followedBatchView(statusView: View, { statuses, checks, attention }: BatchProgressNow): View {
   const counts = statusesInOrder(Object.entries(statuses))
   return {
-    json: { ...(standing.json as object), statuses, checks, attention },
+    json: { ...(statusView.json as object), statuses, checks, attention },
     text: (terminal) => {
       const shown = counts.map(([status, count]) => {
         const style = statusStyle(status)
         return `${count} ${style === undefined ? status : styled(terminal, style, status)}`
       })
       return [
-        standing.text(terminal),
+        statusView.text(terminal),
         ...(shown.length === 0 ? [] : ['', `requests  ${shown.join(', ')}`]),
         ...checkLines(checks, sum(Object.values(statuses))),
         ...(groupedAttention(attention).length === 0
@@ -61,12 +61,12 @@ function checkLines({ requests, by_type: byType }: CheckCounts, all: number): st
     for (const [status, count] of Object.entries(statuses)) total[status] = (total[status] ?? 0) + count
   const of = requests === all ? '' : ` (${requests} of ${countInWords(all, 'request')} read)`
   return [
-    `checks    ${checksInWords(total)}${of}`,
-    ...(types.length === 1 ? [] : types.map(([type, statuses]) => `  ${type}: ${checksInWords(statuses)}`)),
+    `checks    ${formatChecks(total)}${of}`,
+    ...(types.length === 1 ? [] : types.map(([type, statuses]) => `  ${type}: ${formatChecks(statuses)}`)),
   ]
 }
 
-const checksInWords = (statuses: Readonly<Record<string, number>>): string =>
+const formatChecks = (statuses: Readonly<Record<string, number>>): string =>
   statusesInOrder(Object.entries(statuses))
     .map(([status, count]) => {
       const [one, many] = checkWords[status] ?? [status, status]
@@ -105,8 +105,8 @@ interface WatchedBatch extends Pick<BatchProgressNow, 'statuses' | 'attention'> 
 export class BatchWatch {
   readonly #reporter: Pick<Reporter, 'isLive' | 'live' | 'note'>
   readonly #clock: { monotonic(): number }
-  readonly #toldKinds = new Set<AttentionKind>()
-  #told: { at: number; text: string } | undefined
+  readonly #reportedKinds = new Set<AttentionKind>()
+  #lastLine: { at: number; text: string } | undefined
 
   constructor(reporter: Pick<Reporter, 'isLive' | 'live' | 'note'>, clock: { monotonic(): number }) {
     this.#reporter = reporter
@@ -122,14 +122,18 @@ export class BatchWatch {
     for (const kind of attentionKinds) {
       const of = attention.filter((each) => each.kind === kind)
       const [first] = of
-      if (first === undefined || this.#toldKinds.has(kind)) continue
-      this.#toldKinds.add(kind)
+      if (first === undefined || this.#reportedKinds.has(kind)) continue
+      this.#reportedKinds.add(kind)
       this.#reporter.note(`${of.length} ${attentionWords[kind]}. See: ${first.command}`)
     }
     const now = this.#clock.monotonic()
     const text = [rowsText(batch.counts), requestsText(statuses)].filter((each) => each !== '').join('; ')
-    if (text === this.#told?.text || now - (this.#told?.at ?? Number.NEGATIVE_INFINITY) < plainEveryMs) return
-    this.#told = { at: now, text }
+    if (
+      text === this.#lastLine?.text ||
+      now - (this.#lastLine?.at ?? Number.NEGATIVE_INFINITY) < plainEveryMs
+    )
+      return
+    this.#lastLine = { at: now, text }
     this.#reporter.note(`${batchProgressText(progress)}  (${text})`)
   }
 }
@@ -141,7 +145,7 @@ function liveLines({ batch, progress, statuses, attention, nextIn }: WatchedBatc
     batchProgressText(progress),
     `rows      ${rowsText(batch.counts)}`,
     ...(requests === '' ? [] : [`requests  ${requests}`]),
-    ...(isWaiting ? [`quota     used up; next order in ${durationInWords(nextIn)}`] : []),
+    ...(isWaiting ? [`quota     used up; next order in ${formatDuration(nextIn)}`] : []),
     ...(attention.length === 0
       ? []
       : [

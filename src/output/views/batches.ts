@@ -8,7 +8,7 @@ import type { SheetLook } from '../../domain/sheet/look.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
-import { durationInWords, progressLine, wrapped } from '../format.ts'
+import { formatDuration, progressLine, wrapped } from '../format.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './notices.ts'
@@ -163,8 +163,8 @@ export function rowsText(counts: BatchCounts): string {
 /** One line for how far a batch has come. */
 export function batchProgressText({ counts, settled, toSend, secondsLeft }: BatchProgress): string {
   const apart = (['rejected', 'unknown'] as const).filter((state) => counts[state] > 0)
-  const told = [`${settled} of ${toSend}`, ...apart.map((state) => `${counts[state]} ${state}`)].join(', ')
-  return progressLine(settled / Math.max(1, toSend), told, settled >= toSend ? undefined : secondsLeft)
+  const summary = [`${settled} of ${toSend}`, ...apart.map((state) => `${counts[state]} ${state}`)].join(', ')
+  return progressLine(settled / Math.max(1, toSend), summary, settled >= toSend ? undefined : secondsLeft)
 }
 
 /** What is worth a line of its own while a batch runs. */
@@ -181,7 +181,7 @@ export function runEventText(event: RunEvent): string | undefined {
     case 'paced':
       return event.seconds < 90
         ? undefined
-        : `The quota is used up; continuing in ${durationInWords(event.seconds)}.`
+        : `The quota is used up; continuing in ${formatDuration(event.seconds)}.`
     case 'retrying':
       return undefined
     case 'recovered':
@@ -216,7 +216,7 @@ function secondOrderText({ requestId, createdAt, order }: SecondOrder): string {
 /** What `batch reconcile` found. */
 export function reconciledView(found: Reconciliation): View {
   const { settled, ambiguous, open, reads, secondOrders = [] } = found
-  const place = ({ batchId, row, recipient }: Reconciliation['open'][number]) => ({
+  const position = ({ batchId, row, recipient }: Reconciliation['open'][number]) => ({
     batch_id: batchId,
     row,
     email: recipient?.email ?? null,
@@ -224,12 +224,12 @@ export function reconciledView(found: Reconciliation): View {
   return {
     json: {
       settled: settled.map(({ submission, requestId, status }) => ({
-        ...place(submission),
+        ...position(submission),
         request_id: requestId,
         status,
       })),
       ambiguous: ambiguous.map(({ submission, requestIds, near }) => ({
-        ...place(submission),
+        ...position(submission),
         request_ids: requestIds,
         requests: near.map(({ requestId, createdAt, differs }) => ({
           request_id: requestId,
@@ -237,7 +237,7 @@ export function reconciledView(found: Reconciliation): View {
           differs,
         })),
       })),
-      open: open.map(place),
+      open: open.map(position),
       reads,
       second_orders: secondOrders.map(({ requestId, createdAt, order }) => ({
         request_id: requestId,
@@ -266,65 +266,65 @@ export function reconciledView(found: Reconciliation): View {
 }
 
 /** A notice in words; `matters` where it is said with --quiet too. Undefined where there is nothing to say. */
-export function batchNoticeText(notice: BatchNotice): { text: string; matters: boolean } | undefined {
-  switch (notice.name) {
+export function batchEventText(batchEvent: BatchNotice): { text: string; matters: boolean } | undefined {
+  switch (batchEvent.name) {
     case 'mapping-kept':
-      return note(`Kept how the file was read: use it with --mapping ${notice.mapping}`)
+      return note(`Kept how the file was read: use it with --mapping ${batchEvent.mapping}`)
     case 'answers-kept':
-      return note(`Kept your answers about the columns: use them with --mapping ${notice.mapping}`)
+      return note(`Kept your answers about the columns: use them with --mapping ${batchEvent.mapping}`)
     case 'no-results-folder':
       return warning(
-        `nothing can be written to ${notice.folder}, so there will be no results file: name one with --results.`,
+        `nothing can be written to ${batchEvent.folder}, so there will be no results file: name one with --results.`,
       )
     case 'duplicates-too-late':
       return warning(
-        `--allow-duplicate has no effect on rows that this batch already holds as duplicates. Write them to a file and run that: refcheck batch export ${notice.batchId} --state duplicate --output again.csv`,
+        `--allow-duplicate has no effect on rows that this batch already holds as duplicates. Write them to a file and run that: refcheck batch export ${batchEvent.batchId} --state duplicate --output again.csv`,
       )
     case 'other-user':
       return warning(
-        `this batch was begun as ${notice.begunAs}, and its other rows are ordered as ${notice.now}.`,
+        `this batch was begun as ${batchEvent.begunAs}, and its other rows are ordered as ${batchEvent.now}.`,
       )
     case 'reconciled': {
-      const text = reconciliationText(notice.found)
+      const text = reconciliationText(batchEvent.found)
       return text === '' ? undefined : note(text)
     }
     case 'file-changed':
       return warning(
-        `${notice.file} has changed since, so no results file was written. Write all rows to a file with: refcheck batch export ${notice.batchId} --output results.csv`,
+        `${batchEvent.file} has changed since, so no results file was written. Write all rows to a file with: refcheck batch export ${batchEvent.batchId} --output results.csv`,
       )
     case 'results-unwritten': {
       const instead =
-        notice.batchId === undefined
+        batchEvent.batchId === undefined
           ? ''
-          : `. Write all rows to a file with: refcheck batch export ${notice.batchId} --output results.csv`
-      return warning(`the results file was not written: ${notice.why}${instead}`)
+          : `. Write all rows to a file with: refcheck batch export ${batchEvent.batchId} --output results.csv`
+      return warning(`the results file was not written: ${batchEvent.why}${instead}`)
     }
     case 'results-unread':
       return warning(
-        `${notice.file} could not be read, so orders it may name were not looked at: ${notice.why}`,
+        `${batchEvent.file} could not be read, so orders it may name were not looked at: ${batchEvent.why}`,
       )
     case 'results-of-others': {
-      const rows = countInWords(notice.rows, 'row names', 'rows name')
+      const rows = countInWords(batchEvent.rows, 'row names', 'rows name')
       return note(
-        `${notice.file}: ${rows} another person than this file, and ${notice.rows === 1 ? 'was' : 'were'} ignored.`,
+        `${batchEvent.file}: ${rows} another person than this file, and ${batchEvent.rows === 1 ? 'was' : 'were'} ignored.`,
       )
     }
     case 'look-lost': {
-      const { file, look } = notice
+      const { file, look } = batchEvent
       return note(
         `${file} keeps the values, number formats and column widths, but not: ${lostText(look)}. Your own file is not changed.`,
       )
     }
     case 'rows-left-out': {
-      const { file, rows } = notice
+      const { file, rows } = batchEvent
       const them = countInWords(rows, 'row that is', 'rows that are')
       return note(`${file} leaves out ${them} hidden or struck through and not ordered.`)
     }
     case 'second-orders':
-      return warning(notice.found.map(secondOrderText).join('\n'))
+      return warning(batchEvent.found.map(secondOrderText).join('\n'))
     case 'may-order-again':
       return warning(
-        `row ${notice.row} may have been ordered already. Sending it again may order, and charge for, a second check on the same person.`,
+        `row ${batchEvent.row} may have been ordered already. Sending it again may order, and charge for, a second check on the same person.`,
       )
   }
 }
@@ -332,13 +332,13 @@ export function batchNoticeText(notice: BatchNotice): { text: string; matters: b
 const note = (text: string) => ({ text, matters: false })
 const warning = (text: string) => ({ text, matters: true })
 
-const mostSheets = 5
+const maxSheets = 5
 
 function lostText({ lost, otherSheets }: Pick<SheetLook, 'lost' | 'otherSheets'>): string {
   const parts = [...lost].sort().map((part) => (part === 'formulas' ? 'formulas (only their values)' : part))
   if (otherSheets.length === 0) return parts.join(', ')
-  const names = otherSheets.slice(0, mostSheets).map((name) => `"${sanitize(name)}"`)
-  const more = otherSheets.length > mostSheets ? ', …' : ''
+  const names = otherSheets.slice(0, maxSheets).map((name) => `"${sanitize(name)}"`)
+  const more = otherSheets.length > maxSheets ? ', …' : ''
   return [...parts, `the sheet${otherSheets.length === 1 ? '' : 's'} ${names.join(', ')}${more}`].join(', ')
 }
 

@@ -28,11 +28,11 @@ function findingText({ check, level, message, hint }: Finding, terminal: Termina
 interface ConformanceAnswer {
   base_url: string
   counts: { cases: number; holds: number; broken: number; not_judged: number; advised: number }
-  cases: readonly JudgedCase[]
+  cases: readonly CaseTestResult[]
   cannot_be_judged: readonly { section: string; rule: string; reason: string }[]
 }
 
-interface JudgedCase {
+interface CaseTestResult {
   id: string
   section: string
   rule: string
@@ -50,7 +50,7 @@ export function conformanceView(report: ConformanceAnswer): View {
       [
         ...brokenText(report, terminal),
         ...adviceText(report, terminal),
-        ...notJudgedText(report, terminal),
+        ...untestableText(report, terminal),
         ...invisibleText(report, terminal),
         sumText(report, terminal),
       ].join('\n'),
@@ -72,8 +72,8 @@ function adviceText({ cases }: ConformanceAnswer, terminal: Terminal): string[] 
     .filter(({ advice }) => advice.length > 0)
     .map(({ id, section, rule, advice }) => {
       const head = `${styled(terminal, 'yellow', 'advice')}  ${styled(terminal, 'bold', id)}  ${section}`
-      const told = advice.map((line) => `  - ${sanitize(line)}\n`).join('')
-      return `${head}\n  "${rule}"\n${told}`
+      const lines = advice.map((line) => `  - ${sanitize(line)}\n`).join('')
+      return `${head}\n  "${rule}"\n${lines}`
     })
 }
 
@@ -84,7 +84,7 @@ function invisibleText({ cases, cannot_be_judged: all }: ConformanceAnswer, term
   return [styled(terminal, 'dim', 'cannot be judged from outside'), ...lines, '']
 }
 
-function notJudgedText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {
+function untestableText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {
   const byReason = new Map<string, string[]>()
   for (const { id, verdict, reason } of cases) {
     if (verdict !== 'not_judged') continue
@@ -125,8 +125,8 @@ export function receiverCheckView(report: ReceiverReport): View {
   return {
     json: report,
     text: (terminal) => {
-      const judged = report.cases.filter(({ verdict }) => verdict !== 'not_judged')
-      const cases = judged.map((each) => caseText(each, terminal))
+      const tested = report.cases.filter(({ verdict }) => verdict !== 'not_judged')
+      const cases = tested.map((each) => caseText(each, terminal))
       return [...cases, ...skippedText(report.cases, terminal), '', sum(report, terminal)].join('\n')
     },
   }
@@ -136,8 +136,8 @@ function caseText({ id, title, rule, verdict, findings }: CaseReport, terminal: 
   const word = { passed: 'passed', advised: 'advice', failed: 'FAILED', not_judged: '' }[verdict]
   const head = `${styled(terminal, verdictStyles[verdict], word)}  ${id}  ${styled(terminal, 'dim', title)}`
   if (findings.length === 0) return head
-  const told = [`"${rule}"`, ...findings.map(({ text }) => `- ${sanitize(text)}`)]
-  return [head, ...told.map((text) => indented(text, belowCase, terminal))].join('\n')
+  const lines = [`"${rule}"`, ...findings.map(({ text }) => `- ${sanitize(text)}`)]
+  return [head, ...lines.map((text) => indented(text, belowCase, terminal))].join('\n')
 }
 
 const belowCase = ' '.repeat(8)

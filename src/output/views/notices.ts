@@ -6,9 +6,9 @@ export type RetryNotice =
   | { kind: 'throttled'; seconds: number; understood: boolean }
   | { kind: 'retry'; attempt: number; of: number; seconds: number; reason: string }
 
-export function retryNoticeText(notice: RetryNotice): string {
-  if (notice.kind === 'throttled') return throttledText(notice)
-  const { attempt, of, seconds, reason } = notice
+export function retryText(retry: RetryNotice): string {
+  if (retry.kind === 'throttled') return throttledText(retry)
+  const { attempt, of, seconds, reason } = retry
   return `${reason}; try ${attempt} of ${of} in ${seconds.toFixed(1)} s`
 }
 

@@ -45,25 +45,25 @@ export function reviewPages(
   // A page leaves room for answers, and shows the person at least once.
   const isRepeated = others.length > 0 && linesOf(person) <= room / 2
   const head = isRepeated ? person : title
-  const most = Math.max(fewestLines, room - linesOf(head))
+  const maxLines = Math.max(fewestLines, room - linesOf(head))
   const pages: string[] = []
   let page: ReviewRow[] = []
   for (const row of isRepeated ? others : rows) {
-    if (page.length > 0 && linesOf(drawn([...page, row])) > most) {
+    if (page.length > 0 && linesOf(drawn([...page, row])) > maxLines) {
       pages.push(drawn(page))
       page = []
     }
     page.push(row)
   }
   if (page.length > 0) pages.push(drawn(page))
-  return pages.flatMap((each) => parts(each, most)).map((part) => `${head}\n\n${part}`)
+  return pages.flatMap((each) => parts(each, maxLines)).map((part) => `${head}\n\n${part}`)
 }
 
 /** A drawn table in parts of at most so many lines, each below its header. */
-function parts(drawn: string, most: number): string[] {
+function parts(drawn: string, maxLines: number): string[] {
   const [header = '', ...lines] = drawn.split('\n')
-  return Array.from({ length: Math.ceil(lines.length / (most - 1)) }, (_, at) =>
-    [header, ...lines.slice(at * (most - 1), (at + 1) * (most - 1))].join('\n'),
+  return Array.from({ length: Math.ceil(lines.length / (maxLines - 1)) }, (_, at) =>
+    [header, ...lines.slice(at * (maxLines - 1), (at + 1) * (maxLines - 1))].join('\n'),
   )
 }
 

@@ -14,16 +14,16 @@ import { cutText } from '../../domain/wording/cut-text.ts'
 import { localDay } from '../../domain/wording/local-time.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
-import { bar, durationInWords } from '../format.ts'
+import { bar, formatDuration } from '../format.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 
 /** What a screen of 24 lines has room for. */
-const mostGroups = 3
-const mostBatches = 3
-const mostReports = 3
+const maxGroups = 3
+const maxBatches = 3
+const maxReports = 3
 /** People who are named of a group. */
-const mostNamed = 3
+const maxNamed = 3
 /** Statuses that were read longer ago are told of as old. */
 const oldMs = 86_400_000
 
@@ -50,7 +50,7 @@ const kindStyle: Readonly<Record<AttentionKind, Style>> = {
 }
 
 /** The morning's screen. `quota`: undefined where nobody is logged in. */
-export function overviewView(overview: Overview, quota: QuotaStanding | undefined, now: number): View {
+export function overviewView(overview: Overview, quota: QuotaStatus | undefined, now: number): View {
   return {
     json: { ...overview, quota: quota === undefined ? null : quotaJson(quota, now) },
     text: (terminal) =>
@@ -85,11 +85,11 @@ function inFlightLines({ statuses, in_flight: inFlight }: Overview, now: number)
       ? 'No request is in flight.'
       : `${countInWords(requests, 'request')}: ${counts.join(', ')}`,
     ...(age > oldMs
-      ? [`Last read up to ${durationInWords(age / 1000)} ago. Read again: refcheck request list --refresh`]
+      ? [`Last read up to ${formatDuration(age / 1000)} ago. Read again: refcheck request list --refresh`]
       : []),
-    ...batches.slice(0, mostBatches).map(batchLine),
+    ...batches.slice(0, maxBatches).map(batchLine),
   ]
-  const more = batches.length - mostBatches
+  const more = batches.length - maxBatches
   return more > 0
     ? [...lines, `${countInWords(more, 'more batch', 'more batches')}: refcheck batch list`]
     : lines
@@ -104,17 +104,17 @@ function batchLine({ name, state, total, pending }: ListedBatch): string {
 export function attentionLines(
   attention: readonly Attention[],
   terminal: Terminal,
-  most = terminal.columns === undefined ? Number.POSITIVE_INFINITY : mostGroups,
+  maxShown = terminal.columns === undefined ? Number.POSITIVE_INFINITY : maxGroups,
 ): string[] {
   const groups = groupedAttention(attention)
   if (groups.length === 0) return [styled(terminal, 'green', 'Nothing.')]
-  const lines = groups.slice(0, most).flatMap((group) => {
+  const lines = groups.slice(0, maxShown).flatMap((group) => {
     const { kind, items, command } = group
     const head = `${items.length} ${attentionWords[kind]}`
     const about = shortened(aboutGroup(group), terminal, head.length + 6)
     return [`${styled(terminal, kindStyle[kind], head)}  ${about}`.trimEnd(), `  ${command}`]
   })
-  const more = groups.length - most
+  const more = groups.length - maxShown
   return more > 0 ? [...lines, `and ${more} more; --json lists all`] : lines
 }
 
@@ -122,7 +122,7 @@ function aboutGroup({ batch, items, kind }: AttentionGroup): string {
   const where = batch === null ? '' : `${sanitize(batch)}: `
   if (kind === 'halted' || kind === 'stopped')
     return `${sanitize(batch ?? '')}  ${sanitize(items[0]?.reason ?? '')}`
-  const people = `${where}${namesOf(items, mostNamed)}`
+  const people = `${where}${namesOf(items, maxNamed)}`
   const [reason, ...others] = new Set(items.map((each) => each.reason))
   return others.length > 0 || reason === null || reason === undefined
     ? people
@@ -130,9 +130,9 @@ function aboutGroup({ batch, items, kind }: AttentionGroup): string {
 }
 
 /** The first of them by their names, and how many more there are. */
-export function namesOf(items: readonly Attention[], most: number): string {
-  const rest = items.length - most
-  return `${items.slice(0, most).map(nameOf).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+export function namesOf(items: readonly Attention[], maxShown: number): string {
+  const rest = items.length - maxShown
+  return `${items.slice(0, maxShown).map(nameOf).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
 /** As a person is called, or else what is known of them. */
@@ -142,12 +142,12 @@ function nameOf({ first_name: first, last_name: last, email, row }: Attention): 
 }
 
 function shortened(text: string, { columns }: Terminal, taken: number): string {
-  const most = columns === undefined ? Number.POSITIVE_INFINITY : columns - taken
-  return text.length <= most ? text : cutText(text, Math.max(0, most - 1))
+  const maxColumns = columns === undefined ? Number.POSITIVE_INFINITY : columns - taken
+  return text.length <= maxColumns ? text : cutText(text, Math.max(0, maxColumns - 1))
 }
 
 function reportLines({ reports }: Overview): string[] {
-  const shown = reports.slice(0, mostReports)
+  const shown = reports.slice(0, maxReports)
   const missing = reports.some(({ files }) => files === null || files === 0)
   const lines = shown.map(
     ({ completed_at: at, first_name: first, last_name: last, request_id: id, files }) => {
@@ -162,30 +162,30 @@ function reportLines({ reports }: Overview): string[] {
   return missing ? [...lines, `Download: ${command}`] : lines
 }
 
-export interface QuotaStanding {
+export interface QuotaStatus {
   windows: readonly WindowStanding[]
   notBefore: number
 }
 
 /** The windows of a key at `now` (wall time in ms). */
-export function quotaView(quota: QuotaStanding, now: number): View {
+export function quotaView(quota: QuotaStatus, now: number): View {
   return {
     json: quotaJson(quota, now),
     text: (terminal) => {
-      const told = quota.windows.filter(({ learnt }) => learnt)
-      const said = told.map(
-        ({ seconds }) => `The window of ${durationInWords(seconds)} is as the service reported it.`,
+      const known = quota.windows.filter(({ learnt }) => learnt)
+      const counts = known.map(
+        ({ seconds }) => `The window of ${formatDuration(seconds)} is as the service reported it.`,
       )
       return [
         'Calls to the service',
         ...quotaLines(quota, now, terminal),
-        ...(said.length === 0 ? [] : ['', ...said]),
+        ...(counts.length === 0 ? [] : ['', ...counts]),
       ].join('\n')
     },
   }
 }
 
-function quotaJson({ windows, notBefore }: QuotaStanding, now: number) {
+function quotaJson({ windows, notBefore }: QuotaStatus, now: number) {
   return {
     windows: windows.map(({ calls, seconds, used, left, resetsAt, learnt }) => ({
       calls,
@@ -200,8 +200,8 @@ function quotaJson({ windows, notBefore }: QuotaStanding, now: number) {
 }
 
 /** A bar for each window, and a line where the service refuses calls. */
-function quotaLines({ windows, notBefore }: QuotaStanding, now: number, terminal: Terminal): string[] {
-  const names = windows.map(({ calls, seconds }) => `${calls} in ${durationInWords(seconds)}`)
+function quotaLines({ windows, notBefore }: QuotaStatus, now: number, terminal: Terminal): string[] {
+  const names = windows.map(({ calls, seconds }) => `${calls} in ${formatDuration(seconds)}`)
   const width = (texts: readonly (string | number)[]): number =>
     Math.max(...texts.map((text) => String(text).length))
   const [nameWidth, usedWidth, leftWidth] = [
@@ -212,13 +212,13 @@ function quotaLines({ windows, notBefore }: QuotaStanding, now: number, terminal
   const lines = windows.map(({ calls, seconds, used, left, resetsAt }, at) => {
     // Calls are counted as if they arrived late; nobody waits longer than the window.
     const rest = Math.min(seconds, (resetsAt - now) / 1000)
-    const again = used === 0 ? '' : `, free again in ${durationInWords(rest)}`
+    const again = used === 0 ? '' : `, free again in ${formatDuration(rest)}`
     const drawn = styled(terminal, fullness(used / calls), bar(used / calls))
     const counts = `${String(used).padStart(usedWidth)} used, ${String(left).padStart(leftWidth)} left`
     return `${(names[at] ?? '').padEnd(nameWidth)}  ${drawn}  ${counts}${again}`
   })
   if (notBefore <= now) return lines
-  return [...lines, '', `The service refuses calls for another ${durationInWords((notBefore - now) / 1000)}.`]
+  return [...lines, '', `The service refuses calls for another ${formatDuration((notBefore - now) / 1000)}.`]
 }
 
 function fullness(part: number): Style {

@@ -39,7 +39,7 @@ export interface PeoplePage {
 }
 
 /** People who are named of a group that needs somebody. */
-const mostNamed = 4
+const maxNamed = 4
 
 /** People and their checks as one page that needs nothing else: to open, to print, to file. */
 export function peoplePage(page: PeoplePage): Promise<string> {
@@ -130,7 +130,7 @@ const meanings: Readonly<Record<AttentionKind, string>> = {
 
 function attentionItem({ kind, batch, items, command }: AttentionGroup, title: string): Piece {
   const isOfBatch = kind === 'halted' || kind === 'stopped'
-  const who = isOfBatch ? sanitize(batch ?? '') : namesOf(items, mostNamed)
+  const who = isOfBatch ? sanitize(batch ?? '') : namesOf(items, maxNamed)
   const reasons = [...new Set(items.flatMap(({ reason }) => reason ?? []))]
   return html`<li>
     <p>
@@ -192,7 +192,7 @@ function peopleSection({ people, total, isMixed, packages, keep }: PeoplePage): 
 }
 
 function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
-  const { name, email, status, ordered_at: orderedAt, heard_at: heardAt, request_id: requestId } = row
+  const { name, email, status, ordered_at: orderedAt, heard_at: updatedAt, request_id: requestId } = row
   const of = packages === undefined ? undefined : packageText(row, packages)
   const shown = name === '' ? (email === '' ? `row ${row.row}` : '-') : shownName(name)
   return html`<tr
@@ -203,7 +203,7 @@ function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
     <td>${sanitize(email)}</td>
     ${of === undefined ? '' : html`<td>${sanitize(of)}</td>`}
     <td>${pill(status)}</td>
-    ${moment(orderedAt)} ${moment(heardAt)}
+    ${moment(orderedAt)} ${moment(updatedAt)}
     <td class="id">
       ${requestId === null ? '' : html`<code title="${sanitize(requestId)}">${sanitize(requestId.slice(0, 8))}</code>`}
     </td>

@@ -10,7 +10,7 @@ import {
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { sanitize } from '../../host/text.ts'
 import { failureJson } from '../failure.ts'
-import { durationInWords, progressLine, wrapped } from '../format.ts'
+import { formatDuration, progressLine, wrapped } from '../format.ts'
 import type { Reporter } from '../reporter.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
@@ -135,25 +135,25 @@ export class ReportProgress {
     this.#shownAt = this.#isLive ? Number.NEGATIVE_INFINITY : this.#startedAt
   }
 
-  readonly take = (event: FilingEvent): void => {
+  readonly record = (event: FilingEvent): void => {
     if (event.name === 'wanted') return this.#begin(event.requests)
     if (event.name === 'looked') this.#unseen -= 1
     else if (event.name === 'planned') this.#planned += event.files
-    else if (event.name === 'filed') this.#settle(event.skipped)
+    else if (event.name === 'filed') this.#finishOne(event.skipped)
     else this.#bytes += event.bytes
     const now = this.#clock.monotonic()
     const isLive = this.#isLive
     if (now - this.#shownAt < (isLive ? everyMs.live : everyMs.plain)) return
     this.#shownAt = now
     const left = this.#secondsLeft(now)
-    const most = this.#unseen > 0 ? Math.round(this.#expected) : this.#planned
-    const about = most > this.#planned ? 'about ' : ''
-    const count = `${this.#filed} of ${about}${countInWords(most, 'file')}, ${size(this.#bytes)}`
+    const total = this.#unseen > 0 ? Math.round(this.#expected) : this.#planned
+    const about = total > this.#planned ? 'about ' : ''
+    const count = `${this.#filed} of ${about}${countInWords(total, 'file')}, ${size(this.#bytes)}`
     if (isLive) this.#reporter.status(progressLine(this.#part, count, left))
-    else this.#reporter.note(left === undefined ? count : `${count}; ${durationInWords(left)} left`)
+    else this.#reporter.note(left === undefined ? count : `${count}; ${formatDuration(left)} left`)
   }
 
-  #settle(skipped: boolean): void {
+  #finishOne(skipped: boolean): void {
     this.#filed += 1
     if (!skipped) this.#fetched += 1
   }

@@ -107,7 +107,7 @@ function line(delivery: SentDelivery, terminal: Terminal): string {
 }
 
 /** One event as it comes in. */
-export function keptEventView({
+export function storedEventView({
   id,
   receivedAt,
   requestId,
@@ -159,16 +159,16 @@ export function deliveredText(
 }
 
 /** How a receiver ends on Ctrl-C. */
-export function listeningEnd(kept: number, forwards: boolean): InterruptedError {
-  return new InterruptedError(`interrupted; ${countInWords(kept, 'new event')} recorded`, {
+export function listeningEnd(count: number, forwards: boolean): InterruptedError {
+  return new InterruptedError(`interrupted; ${countInWords(count, 'new event')} recorded`, {
     hint: forwards ? 'Events that were not forwarded yet are forwarded first by the next run.' : undefined,
   })
 }
 
 /** How it ends when nobody reads its output any more, as after `| head -1`. */
-export function unreadEnd(kept: number): IoError {
+export function unreadEnd(count: number): IoError {
   return new IoError(
-    `the program that read the output has ended; ${countInWords(kept, 'new event')} recorded`,
+    `the program that read the output has ended; ${countInWords(count, 'new event')} recorded`,
     {
       hint: 'Nothing is lost. List them with: refcheck webhook events list',
     },

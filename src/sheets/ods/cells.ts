@@ -115,14 +115,14 @@ function dated(written: string, shown: string | undefined): Cell | undefined {
 /** The parts of a day that are seen of it, as a format: a month as a number or a word, a year of two digits or four. */
 function shownParts(shown: string, year: string, month: string, day: string): string {
   const numbers = (shown.match(/\d+/g) ?? []).map(Number)
-  const take = (...wanted: number[]): boolean => {
+  const match = (...wanted: number[]): boolean => {
     const at = numbers.findIndex((each) => wanted.includes(each))
     if (at !== -1) numbers.splice(at, 1)
     return at !== -1
   }
-  const hasDay = take(Number(day))
-  const hasMonth = take(Number(month)) || /\p{L}{3,}/u.test(shown)
-  const hasYear = take(Number(year), Number(year.slice(2)))
+  const hasDay = match(Number(day))
+  const hasMonth = match(Number(month)) || /\p{L}{3,}/u.test(shown)
+  const hasYear = match(Number(year), Number(year.slice(2)))
   if (hasDay && hasMonth && hasYear) return 'yyyy-mm-dd'
   const parts = [hasDay ? 'd' : '', hasMonth ? 'mmmm' : '', hasYear ? 'yyyy' : '']
   return parts.filter((part) => part !== '').join(' ') || 'dddd'
@@ -228,8 +228,8 @@ export async function stylesOf(archive: Archive, name: string): Promise<Styles> 
         if (tag === 'style:style') {
           const { 'style:name': own = '', 'style:parent-style-name': parent = '' } = attributes
           const formatted = attributes['style:data-style-name'] !== undefined
-          const said = { struck: undefined, colour: undefined, background: undefined }
-          style = { name: own, parent, ...said, formatted, conditional: [] }
+          const properties = { struck: undefined, colour: undefined, background: undefined }
+          style = { name: own, parent, ...properties, formatted, conditional: [] }
           styles.set(own, style)
           if (styles.size > limits.styles) throw new Error('it has too many styles')
         }

@@ -6,7 +6,7 @@ import {
   type BookRow,
   type BookSheet,
   type Findings,
-  holdsAnything,
+  hasContent,
   noFindings,
 } from '../book.ts'
 import { limits, refusal } from '../limits.ts'
@@ -96,7 +96,7 @@ async function hidesZerosIn(archive: Archive, name: string): Promise<boolean> {
   return hides
 }
 
-interface SheetPlace {
+interface SheetEntry {
   /** Which table of the document, from 0. */
   number: number
   name: string
@@ -109,9 +109,9 @@ const rowsAtMost = 1_048_576
 const rowsAtOnce = 1000
 
 /** The rows of a sheet that hold anything, in order, equal ones that are written once included. */
-async function* sheetRows(archive: Archive, place: SheetPlace): AsyncGenerator<BookRow[]> {
-  const walk = new Walk(place)
-  for await (const _ of xmlChunks(archive, 'content.xml', place.name, walk, limits.sheetBytes)) {
+async function* sheetRows(archive: Archive, entry: SheetEntry): AsyncGenerator<BookRow[]> {
+  const walk = new Walk(entry)
+  for await (const _ of xmlChunks(archive, 'content.xml', entry.name, walk, limits.sheetBytes)) {
     if (walk.rows.length === 0) yield []
     for (const { row, times } of walk.rows.splice(0)) {
       for (let done = 0; done < times; done += rowsAtOnce) {
@@ -138,12 +138,12 @@ const besides = new Set([
 class Walk {
   readonly spaces = spaces
   readonly rows: { row: BookRow; times: number }[] = []
-  readonly #place: SheetPlace
+  readonly #entry: SheetEntry
   #table = -1
   /** Tables within tables are drawn in cells. */
   #depth = 0
   /** How deep in what is no part of a text. */
-  #beside = 0
+  #skippedDepth = 0
   #number = 1
   #times = 1
   #row: BookRow = { number: 1, cells: [], hidden: false, struck: [], unseen: [], adorned: false }
@@ -154,9 +154,9 @@ class Walk {
   #raw: RawCell | undefined
   readonly #text = new Paragraphs()
 
-  constructor(place: SheetPlace) {
-    this.#place = place
-    Object.assign(place.found, noFindings())
+  constructor(entry: SheetEntry) {
+    this.#entry = entry
+    Object.assign(entry.found, noFindings())
   }
 
   /** Groups of rows and columns that are being read, each within the one before: whether it is folded away. */
@@ -168,11 +168,11 @@ class Walk {
       if (this.#depth === 1) this.#table += 1
       return
     }
-    if (this.#table !== this.#place.number || this.#depth !== 1) return
-    if (this.#beside > 0 || besides.has(tag) || tag.startsWith('draw:')) {
-      if (tag === 'office:annotation') this.#place.found.lost.add('comments')
-      if (tag.startsWith('draw:') && this.#beside === 0) this.#place.found.lost.add('pictures')
-      this.#beside += 1
+    if (this.#table !== this.#entry.number || this.#depth !== 1) return
+    if (this.#skippedDepth > 0 || besides.has(tag) || tag.startsWith('draw:')) {
+      if (tag === 'office:annotation') this.#entry.found.lost.add('comments')
+      if (tag.startsWith('draw:') && this.#skippedDepth === 0) this.#entry.found.lost.add('pictures')
+      this.#skippedDepth += 1
       return
     }
     switch (tag) {
@@ -191,15 +191,15 @@ class Walk {
         return
       default:
         if (this.#raw === undefined) return
-        if (this.#place.styles.struck.has(attributes['text:style-name'] ?? '')) this.#raw.struck = true
+        if (this.#entry.styles.struck.has(attributes['text:style-name'] ?? '')) this.#raw.struck = true
         if (tag === 'text:span') notePart(this.#raw, attributes['text:style-name'])
-        if (tag === 'text:a') this.#place.found.lost.add('links')
+        if (tag === 'text:a') this.#entry.found.lost.add('links')
         this.#text.open(tag, attributes)
     }
   }
 
   readonly text = (piece: string): void => {
-    if (this.#raw !== undefined && this.#beside === 0 && this.#depth === 1) this.#text.add(piece)
+    if (this.#raw !== undefined && this.#skippedDepth === 0 && this.#depth === 1) this.#text.add(piece)
   }
 
   readonly close = (tag: string): void => {
@@ -207,9 +207,9 @@ class Walk {
       this.#depth -= 1
       return
     }
-    if (this.#table !== this.#place.number || this.#depth !== 1) return
-    if (this.#beside > 0) {
-      this.#beside -= 1
+    if (this.#table !== this.#entry.number || this.#depth !== 1) return
+    if (this.#skippedDepth > 0) {
+      this.#skippedDepth -= 1
       return
     }
     if (tag === 'table:table-cell' || tag === 'table:covered-table-cell') this.#closeCell()
@@ -226,11 +226,11 @@ class Walk {
   #openColumn(attributes: Attributes): void {
     const times = repeated(attributes['table:number-columns-repeated'])
     const isHidden = this.#isHidden(attributes)
-    const width = this.#place.styles.widths.get(attributes['table:style-name'] ?? '')
+    const width = this.#entry.styles.widths.get(attributes['table:style-name'] ?? '')
     const style = attributes['table:default-cell-style-name'] ?? ''
     for (let done = 0; done < times && this.#columnStyles.length < limits.columns; done += 1) {
-      if (isHidden) this.#place.found.hiddenColumns.add(this.#columnStyles.length)
-      if (width !== undefined) this.#place.found.widths.set(this.#columnStyles.length, width)
+      if (isHidden) this.#entry.found.hiddenColumns.add(this.#columnStyles.length)
+      if (width !== undefined) this.#entry.found.widths.set(this.#columnStyles.length, width)
       this.#columnStyles.push(style)
     }
   }
@@ -245,10 +245,10 @@ class Walk {
 
   #closeRow(): void {
     this.#number += this.#times
-    if (this.#row.cells.length === 0 || !holdsAnything(this.#row.cells, this.#row.number, this.#place.name))
+    if (this.#row.cells.length === 0 || !hasContent(this.#row.cells, this.#row.number, this.#entry.name))
       return
     if (this.#number > rowsAtMost + 1) {
-      throw refusal(this.#place.name, 'it has more rows than a spreadsheet can', 'Save it again.')
+      throw refusal(this.#entry.name, 'it has more rows than a spreadsheet can', 'Save it again.')
     }
     this.rows.push({ row: this.#row, times: this.#times })
   }
@@ -258,8 +258,8 @@ class Walk {
     this.#raw = undefined
     if (raw === undefined) return
     raw.text = this.#text.taken()
-    raw.isFormatted = this.#place.styles.formatted.has(this.#styleAt(this.#column, raw.attributes))
-    const cell = this.#place.hidesZeros ? asShownWithoutZeros(cellOf(raw)) : cellOf(raw)
+    raw.isFormatted = this.#entry.styles.formatted.has(this.#styleAt(this.#column, raw.attributes))
+    const cell = this.#entry.hidesZeros ? asShownWithoutZeros(cellOf(raw)) : cellOf(raw)
     const times = repeated(raw.attributes['table:number-columns-repeated'])
     this.#merge(raw.attributes)
     if (cell !== '') {
@@ -274,9 +274,9 @@ class Walk {
   }
 
   #put(cell: Cell, { attributes, struck, parts }: RawCell, times: number): void {
-    const { styles } = this.#place
+    const { styles } = this.#entry
     for (let at = this.#column; at < this.#column + times; at += 1) {
-      if (at >= limits.columns) throw beyondColumns(this.#place.name, at, this.#row.number)
+      if (at >= limits.columns) throw beyondColumns(this.#entry.name, at, this.#row.number)
       this.#row.cells[at] = cell
       const style = this.#styleAt(at, attributes)
       if (struck || styles.struck.has(style)) this.#row.struck.push(at)
@@ -292,7 +292,7 @@ class Walk {
 
   /** One range for each column, down to the last cell that a condition may strike through. */
   #noteRule(column: number): void {
-    const { struckByRule } = this.#place.found
+    const { struckByRule } = this.#entry.found
     const lastRow = this.#row.number + this.#times - 1
     const at = this.#ruled.get(column) ?? struckByRule.length
     this.#ruled.set(column, at)
@@ -308,7 +308,7 @@ class Walk {
   }
 
   #noteLook(cell: Cell, { attributes, text }: RawCell): void {
-    const { found, styles } = this.#place
+    const { found, styles } = this.#entry
     if (attributes['table:formula'] !== undefined) found.lost.add('formulas')
     if (attributes['table:content-validation-name'] !== undefined) found.lost.add('data validations')
     if (styles.adorned.has(attributes['table:style-name'] ?? '')) this.#row.adorned = true
@@ -321,7 +321,7 @@ class Walk {
     const columns = repeated(attributes['table:number-columns-spanned'])
     const rows = repeated(attributes['table:number-rows-spanned'])
     if (columns === 1 && rows === 1) return
-    const { merged, lost } = this.#place.found
+    const { merged, lost } = this.#entry.found
     lost.add('merged cells')
     if (merged.length === limits.merged) throw new Error('it has too many merged cells')
     const [firstRow, firstColumn] = [this.#row.number, this.#column]
@@ -332,11 +332,11 @@ class Walk {
 }
 
 function notePart({ parts }: RawCell, style: string | undefined): void {
-  if (style !== undefined && parts.length < mostParts && !parts.includes(style)) parts.push(style)
+  if (style !== undefined && parts.length < maxParts && !parts.includes(style)) parts.push(style)
 }
 
 /** Of one cell, in styles of their own; one with more is a picture of it. */
-const mostParts = 20
+const maxParts = 20
 
 function repeated(text: string | undefined): number {
   if (text === undefined) return 1

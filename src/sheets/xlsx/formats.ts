@@ -22,7 +22,7 @@ interface Font {
   struck: boolean
   colour: Attributes
   /** What is said of it besides. */
-  look: string
+  style: string
 }
 
 interface CellFormats {
@@ -69,8 +69,8 @@ class StylesPart {
     else if (tag === 'fill') this.#fills.push(noFill())
     else if (this.#within === 'fills') putFill(this.#fills.at(-1), tag, attributes)
     else if (tag === 'xf' && this.#within === 'cellXfs') this.styles.push(attributes)
-    const most = Math.max(this.styles.length, this.rules.count, this.#fonts.length, this.#fills.length)
-    if (most > limits.styles) throw new Error('it has too many styles')
+    const largest = Math.max(this.styles.length, this.rules.count, this.#fonts.length, this.#fills.length)
+    if (largest > limits.styles) throw new Error('it has too many styles')
   }
 
   readonly close = (tag: string): void => {
@@ -79,11 +79,11 @@ class StylesPart {
 
   #openFont(tag: string, attributes: Attributes): void {
     const font = this.#fonts.at(-1)
-    if (tag === 'font') this.#fonts.push({ struck: false, colour: {}, look: '' })
+    if (tag === 'font') this.#fonts.push({ struck: false, colour: {}, style: '' })
     else if (tag === 'strike' && font !== undefined) font.struck = isOn(attributes)
-    else if (font !== undefined && font.look.length < 1000) {
+    else if (font !== undefined && font.style.length < 1000) {
       if (tag === 'color') font.colour = attributes
-      font.look += tag + JSON.stringify(Object.entries(attributes))
+      font.style += tag + JSON.stringify(Object.entries(attributes))
     }
   }
 
@@ -92,7 +92,7 @@ class StylesPart {
     const font = this.#fonts[idOf(fontId)]
     const isPlain =
       // The first two fills are none and a pattern that nobody uses.
-      idOf(fillId) < 2 && idOf(borderId) === 0 && (font === undefined || font.look === this.#fonts[0]?.look)
+      idOf(fillId) < 2 && idOf(borderId) === 0 && (font === undefined || font.style === this.#fonts[0]?.style)
     const { code, date } = shownBy(id, this.#codes.get(id))
     const background = backgroundOf(this.#fills[idOf(fillId)], palette)
     const colour = font === undefined ? black : textColour(font.colour, palette)

@@ -6,7 +6,7 @@ import {
   type BookRow,
   type BookSheet,
   type Findings,
-  holdsAnything,
+  hasContent,
   noFindings,
 } from '../book.ts'
 import { limits, refusal } from '../limits.ts'
@@ -55,7 +55,7 @@ export async function xlsxBook(archive: Archive, name: string): Promise<Book> {
   return { format: 'xlsx', from1904, sheets: sheets.map(sheetOf) }
 }
 
-interface SheetPlace {
+interface SheetEntry {
   part: string
   name: string
   context: CellContext
@@ -65,7 +65,7 @@ interface SheetPlace {
 /** The rows of a sheet that hold anything, in order, as they are inflated. */
 async function* sheetRows(
   archive: Archive,
-  { part, name, context, found }: SheetPlace,
+  { part, name, context, found }: SheetEntry,
 ): AsyncGenerator<BookRow[]> {
   const walk = new Walk(name, context, found, await relations(archive, part, name))
   for await (const _ of xmlChunks(archive, part, name, walk, limits.sheetBytes)) {
@@ -181,7 +181,7 @@ class Walk {
       case 'c':
         return this.#closeCell()
       case 'row':
-        if (this.#row.cells.length > 0 && holdsAnything(this.#row.cells, this.#row.number, this.#name))
+        if (this.#row.cells.length > 0 && hasContent(this.#row.cells, this.#row.number, this.#name))
           this.rows.push(this.#row)
     }
   }

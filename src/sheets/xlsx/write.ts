@@ -156,11 +156,11 @@ const view =
 
 function widths(columns: readonly XlsxColumn[]): string {
   const cols = columns.map(({ header, width, hidden, text = true }, at) => {
-    const place = String(at + 1)
+    const index = String(at + 1)
     const wide = String(width ?? Math.min(40, Math.max(14, header.length + 3)))
     const style = text ? ` style="${String(Styles.text)}"` : ''
     const shown = hidden === true ? ' hidden="1"' : ''
-    return `<col min="${place}" max="${place}" width="${wide}"${style}${shown} customWidth="1"/>`
+    return `<col min="${index}" max="${index}" width="${wide}"${style}${shown} customWidth="1"/>`
   })
   return cols.length === 0 ? '' : `<cols>${cols.join('')}</cols>`
 }
@@ -273,16 +273,16 @@ class Styles {
   static readonly header = 2
   static readonly required = 3
   readonly #formats: string[] = []
-  readonly #places = new Map<string, number>()
+  readonly #indexes = new Map<string, number>()
 
   of(format: string): number {
     if (format === 'General') return Styles.plain
     if (format === '@') return Styles.text
-    const known = this.#places.get(format)
+    const known = this.#indexes.get(format)
     if (known !== undefined) return known
-    const place = 3 + this.#formats.push(format)
-    this.#places.set(format, place)
-    return place
+    const index = 3 + this.#formats.push(format)
+    this.#indexes.set(format, index)
+    return index
   }
 
   xml(): string {

@@ -389,23 +389,25 @@ export async function sharedStrings(
 class Colours {
   readonly of = new Map<number, readonly Attributes[]>()
   /** What many texts have in common is kept once: there may be millions of them. */
-  readonly #kept = new Map<string, readonly Attributes[]>()
+  readonly #colour = new Map<string, readonly Attributes[]>()
 
   note(text: number, { rgb, theme, indexed, tint }: Attributes): void {
     const own = this.of.get(text) ?? []
     const same = (each: Attributes): boolean =>
       each['rgb'] === rgb && each['theme'] === theme && each['indexed'] === indexed && each['tint'] === tint
-    if (own.length === mostColours || own.some(same)) return
-    const said = Object.entries({ rgb, theme, indexed, tint }).filter(([, value]) => value !== undefined)
-    const all = [...own, Object.fromEntries(said) as Attributes]
+    if (own.length === maxColours || own.some(same)) return
+    const attributes = Object.entries({ rgb, theme, indexed, tint }).filter(
+      ([, value]) => value !== undefined,
+    )
+    const all = [...own, Object.fromEntries(attributes) as Attributes]
     const key = JSON.stringify(all)
-    const kept = this.#kept.get(key) ?? all
-    this.#kept.set(key, kept)
-    this.of.set(text, kept)
-    if (this.#kept.size > mostColourings) throw new Error('its texts have too many colours')
+    const colour = this.#colour.get(key) ?? all
+    this.#colour.set(key, colour)
+    this.of.set(text, colour)
+    if (this.#colour.size > maxColourings) throw new Error('its texts have too many colours')
   }
 }
 
 /** Of one text; one with more is a picture of it. */
-const mostColours = 20
-const mostColourings = 10_000
+const maxColours = 20
+const maxColourings = 10_000

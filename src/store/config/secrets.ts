@@ -149,7 +149,7 @@ class KeptSecrets implements Secrets {
   async #read(): Promise<SecretsFile> {
     const file = await readPrivate(this.path, maxBytes, dirname(this.path))
     if (file === undefined) return {}
-    if (file.notice !== undefined) this.#options.onNotice?.(file.notice)
+    if (file.warning !== undefined) this.#options.onNotice?.(file.warning)
     const { parseSecretsFile } = await import('./secrets-file.ts')
     const read = parseSecretsFile(this.path, file.text)
     for (const entries of Object.values(read.secrets ?? {})) {

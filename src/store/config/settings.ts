@@ -80,7 +80,7 @@ type Update = (change: (file: SettingsFile) => SettingsFile | undefined) => Prom
 async function readSettings(path: string, options: SettingsOptions): Promise<SettingsFile> {
   const file = await readPrivate(path, maxBytes, dirname(path))
   if (file === undefined) return {}
-  if (file.notice !== undefined) options.onNotice?.(file.notice)
+  if (file.warning !== undefined) options.onNotice?.(file.warning)
   const { parseSettingsFile } = await import('./settings-file.ts')
   return parseSettingsFile(path, file.text)
 }

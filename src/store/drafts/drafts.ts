@@ -42,7 +42,7 @@ export function openDrafts({ paths, random, onNotice }: DraftsOptions): Drafts {
   }
   const read = async (id: string): Promise<KeptDraft | undefined> => {
     const file = await readPrivate(pathOf(id), mostBytes, paths.data).catch(() => undefined)
-    if (file?.notice !== undefined) onNotice(file.notice)
+    if (file?.warning !== undefined) onNotice(file.warning)
     const draft = file === undefined ? undefined : parseDraft(file.text)
     return draft?.id === id ? draft : undefined
   }

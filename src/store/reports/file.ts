@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { flushFolder } from '../../disk/folders.ts'
 import { readOwn } from '../../disk/private-modes.ts'
-import { placeAsNew } from '../../disk/whole-file.ts'
+import { linkAsNew } from '../../disk/whole-file.ts'
 import { endMark, headMark, tailBytes } from '../../domain/report/pdf.ts'
 
 export interface Received {
@@ -116,7 +116,7 @@ export async function placeFile(
 ): Promise<'stored' | 'there' | 'another'> {
   try {
     if (replace) renameSync(temporary, path)
-    else placeAsNew(temporary, path)
+    else linkAsNew(temporary, path)
     return 'stored'
   } catch (error) {
     if (errorNumber(error) !== 'EEXIST' || replace) throw diskFailure('write', path, error)

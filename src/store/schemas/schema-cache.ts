@@ -53,7 +53,7 @@ export function openSchemaCache(options: SchemaCacheOptions): SchemaCache {
     async get(key) {
       const file = await readPrivate(pathOf(key), maxBytes, options.paths.data).catch(() => undefined)
       if (file === undefined) return undefined
-      if (file.notice !== undefined) options.onNotice?.(file.notice)
+      if (file.warning !== undefined) options.onNotice?.(file.warning)
       return schemaIn(file.text, key)
     },
     async put(key, schema) {

@@ -187,7 +187,7 @@ export async function checkBatch(
     name: orders.sheet.name,
     headerLine: orders.sheet.headerLine,
     merged: orders.sheet.merged(),
-    struckByRule: orders.sheet.look().struckByRule,
+    struckByRule: orders.sheet.style().struckByRule,
   })
   if (refusal !== undefined) throw refusal
   if (check.rows > 0) return check

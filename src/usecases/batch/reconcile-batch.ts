@@ -231,7 +231,7 @@ async function recordAnswer(
         hint: `Nothing was recorded. A person has to confirm it on a terminal: ${command}`,
       })
     }
-    if (!(await prompter.confirm({ message: confirmation(row, request, differs), isGrave: true }))) {
+    if (!(await prompter.confirm({ message: confirmation(row, request, differs), isDestructive: true }))) {
       throw new UsageError(`request ${request.request_id} was not confirmed`, {
         hint: 'Nothing was recorded; the row is as it was.',
       })

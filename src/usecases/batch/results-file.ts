@@ -128,7 +128,7 @@ const isThere = async (place: string): Promise<boolean> =>
 /** Says what of a workbook's look is not written to a path; all of its rows have to be read by then. */
 export function noteLostLook({ onNotice }: NoticeListener, path: string, sheet: Sheet): void {
   const { format } = dialectFor(path, sheet)
-  const style = sheet.look()
+  const style = sheet.style()
   if ((format !== 'xlsx' && format !== 'ods') || style.lost.size + style.otherSheets.length === 0) return
   onNotice({ name: 'look-lost', file: basename(path), look: style })
 }

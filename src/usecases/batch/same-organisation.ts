@@ -49,7 +49,7 @@ export function confirmUserLeft(
   return (
     prompter &&
     (({ id, userEmail }) =>
-      prompter.confirm({ message: starterLeft(id, userEmail, api.userEmail), isGrave: true }))
+      prompter.confirm({ message: starterLeft(id, userEmail, api.userEmail), isDestructive: true }))
   )
 }
 

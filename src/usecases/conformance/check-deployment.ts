@@ -118,7 +118,7 @@ async function targetOf(
     noCreateEmail,
     inactiveEmail,
     webhookSecret: await knownWebhookSecret(sources),
-    stranger:
+    foreignUser:
       foreignEmail === undefined || foreignKey === undefined
         ? undefined
         : { apiKey: foreignKey, userEmail: foreignEmail },

@@ -182,7 +182,7 @@ class Form {
       if (next === 'change') await this.#change()
       if (next !== 'send') continue
       const message = await this.#lastQuestion()
-      if (message === undefined || (await this.#prompter.confirm({ message, isGrave: true }))) return
+      if (message === undefined || (await this.#prompter.confirm({ message, isDestructive: true }))) return
       if (this.#options.isFixed === true) throw new InterruptedError('cancelled; nothing was ordered')
     }
   }

@@ -120,7 +120,7 @@ describe('they have it', () => {
     const prompter = new ScriptedPrompter([{ ask: /^Request/, confirm: true }])
     const confirm = prompter.confirm.bind(prompter)
     prompter.confirm = (question) => {
-      graves.push(question.isGrave)
+      graves.push(question.isDestructive)
       return confirm(question)
     }
     await answer(has, { ...reading({ requester: { email: 'other@example.com' } }), prompter })

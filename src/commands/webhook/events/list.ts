@@ -2,7 +2,7 @@ import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventFilter, eventFlags } from '../../../cli/flags/webhook.ts'
 import { listFlags, listFormat } from '../../../cli/flags/list.ts'
 import { Flags } from '../../../cli/oclif.ts'
-import { outputPlace, writeOutput } from '../../../app/output-file.ts'
+import { openOutputFile, writeOutput } from '../../../app/output-file.ts'
 import { eventListView } from '../../../output/views/webhook.ts'
 import { exportLines, listEvents } from '../../../usecases/webhook/inbox.ts'
 import { requestIdOf } from '../../../app/ids.ts'
@@ -33,11 +33,11 @@ export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsL
     const { export: file } = this.flags
     if (file !== undefined) {
       const isNew = { overwrite: false, binary: false, flag: '--export' }
-      const place = await outputPlace(this.context, file, isNew)
-      await writeOutput(this.context, place, exportLines(inbox, filter))
-      if (place.path === undefined) return
+      const opened = await openOutputFile(this.context, file, isNew)
+      await writeOutput(this.context, opened, exportLines(inbox, filter))
+      if (opened.path === undefined) return
       await rememberWritten(await this.app.services('written', 'reporter'), {
-        path: place.path,
+        path: opened.path,
         kind: 'export',
       })
     }

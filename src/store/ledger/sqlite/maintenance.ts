@@ -6,7 +6,7 @@ import { backup } from 'node:sqlite'
 import { diskFailure } from '../../../disk/failure.ts'
 import { folderWeakness } from '../../../disk/ownership.ts'
 import { makePrivateFolder } from '../../../disk/private-modes.ts'
-import { placeAsNew } from '../../../disk/whole-file.ts'
+import { linkAsNew } from '../../../disk/whole-file.ts'
 import { IoError, StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { Upkeep } from '../maintenance.ts'
 import { Database } from './engine.ts'
@@ -81,7 +81,7 @@ export function sqliteUpkeep(database: Database): Upkeep {
         await database.copyTo((connection) => backup(connection, place))
         mark(place, location)
         await makePrivate(place, undefined)
-        placeAsNew(place, path)
+        linkAsNew(place, path)
       } catch (error) {
         throw error instanceof IoError ? error : diskFailure('back the store up to', path, error)
       } finally {
