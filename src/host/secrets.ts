@@ -13,8 +13,8 @@ const maxDepth = 200
 const signedUrlKey = 'report_pdf_url'
 /** A JSON escape of a character that may also stand as it is, which services use for none or for all of a text. */
 const needlessEscape = /\\u00[2-7]/
-/** The only form of a signed URL that is called. */
-const signedUrl = /^([^?#\s]*\?t=)([^&#\s]*)$/
+/** A signed URL: its address, its token, and parameters after it. */
+const signedUrl = /^([^?#\s]*\?t=)([^&#\s]*)(&[^#\s]*)?$/
 const signedToken =
   /((?:[?&;]|%3f|%26|\\{1,8}u00(?:3f|26))t(?:=|%3d|\\{1,8}u003d))(?:[^&#\s"'<>\\]|\\(?!["'nrt]))+/gi
 
@@ -99,8 +99,10 @@ export class Secrets {
 
   #walk(value: unknown, key: string, all: Secrets, depth: number): unknown {
     if (typeof value === 'string') {
-      const [, address, token = ''] = (key === signedUrlKey && signedUrl.exec(value)) || []
-      return address === undefined ? all.redact(value) : all.#replaced(address) + this.#replaced(token)
+      const [, address, token = '', rest = ''] = (key === signedUrlKey && signedUrl.exec(value)) || []
+      return address === undefined
+        ? all.redact(value)
+        : all.#replaced(address) + this.#replaced(token) + all.redact(rest)
     }
     if (typeof value !== 'object' || value === null) return value
     if (depth > maxDepth) return null

@@ -210,7 +210,7 @@ describe('files', () => {
     expect(readOwn(path, 100)).toBe('x')
     expect(modeOf(path)).toBe(0o644)
     const said = `The file "${path}" was readable by other users (0644); it is now private (0600).`
-    expect(await readPrivate(path, 100)).toEqual({ text: 'x', notice: said })
+    expect(await readPrivate(path, 100)).toEqual({ text: 'x', warning: said })
     expect(modeOf(path)).toBe(0o600)
   })
 

@@ -347,6 +347,7 @@ test('every control is documented in its OpenAPI, and answers as that says', asy
     'replace-package': { id: 102 },
     hasten: { request_id: await where.order() },
     redeliver: { delivery_id: id },
+    trigger: { story: 'completed' },
     restore: snapshot,
   }
   const document = sandboxOpenApi('http://127.0.0.1:4010')
