@@ -259,10 +259,8 @@ export const jobTools: readonly JobTool[] = [
     async job(services, input, signal) {
       const { file, ...how } = input as FileInput
       const path = await allowedFile(services.files, file)
-      return ofFile(
-        services,
-        await services.run(['batch', 'validate', path, ...readingLine(how)], { signal }),
-      )
+      const ran = await services.run(['batch', 'validate', path, ...readingLine(how)], { signal })
+      return ofFile(services, how, ran)
     },
   },
   {
@@ -298,7 +296,7 @@ export const jobTools: readonly JobTool[] = [
     async job(services, input, signal) {
       const { file, ...how } = input as FileInput
       const path = await allowedFile(services.files, file)
-      return ofFile(services, endOf(await planFile({ ...services, signal }, path, readingLine(how))))
+      return ofFile(services, how, endOf(await planFile({ ...services, signal }, path, readingLine(how))))
     },
   },
   {
@@ -367,8 +365,15 @@ function readingLine({
   ]
 }
 
-const ofFile = ({ showsPersonalData }: AgentServices, ran: Ran): Ran =>
-  showsPersonalData ? ran : { ...ran, document: maskFileFailure(ran.document) }
+function ofFile(
+  { showsPersonalData }: AgentServices,
+  { map, ignore }: Omit<FileInput, 'file'>,
+  ran: Ran,
+): Ran {
+  if (showsPersonalData) return ran
+  const namesColumns = map !== undefined || ignore !== undefined
+  return { ...ran, document: maskFileFailure(ran.document, namesColumns) }
+}
 
 const endOf = (end: PlanEnd): Ran =>
   'planned' in end ? { code: 0, document: end.planned } : { ...end.refused, isRefused: true }

@@ -30,7 +30,7 @@ const texts = [
   'first_name canary',
   'phone numbre canary',
 ]
-const canary = /canary|1931|(?<![\da-f])(?:488.?017|88017)(?![\da-f])/i
+const canary = /canary|(?<![\da-f])(?:1931|488.?017|88017)(?![\da-f])/i
 
 const columns = [
   'first_name',
@@ -300,6 +300,31 @@ test('no cell, header or sheet name of a file reaches an agent, however the file
   }
   expect(leaks).toEqual([])
 }, 600_000)
+
+test('an agent cannot try values until one is a cell', async () => {
+  const here = await session()
+  const person = ['Ana', 'Lee', 'ana@example.com', '+61400000001']
+  here.write('people.csv', csv([['first_name', 'last_name', 'email', 'phone'], person]))
+  const agent = await connectAgent(here, ['--files', '.'], { clock: here.clock })
+  for (const tool of ['validate_file', 'plan_file']) {
+    const answer = async (how: object) =>
+      (await agent.call(tool, { file: 'people.csv', package_id: 102, header_row: 2, ...how })).data
+    const wrong = await answer({ map: { Lea: 'first_name' } })
+    expect(wrong).toMatchObject({ error: { message: expect.stringContaining('map and ignore do not fit') } })
+    for (const how of [
+      { map: { Lee: 'first_name' } },
+      { map: { Lee: 'no such' } },
+      { map: { Lea: 'no such' } },
+      { ignore: ['Lee'] },
+      { ignore: ['Lea'] },
+      { ignore: person.slice(1) },
+      { ignore: person },
+    ])
+      expect({ how, data: await answer(how) }).toEqual({ how, data: wrong })
+  }
+  const planned = await agent.call('plan_file', { file: 'people.csv', package_id: 102 })
+  expect(planned.data).toMatchObject({ orders: 1, review: { sha256: '…' } })
+}, 60_000)
 
 test('no cell reaches an agent from what was ordered, queued, held and refused', async () => {
   const here = await session()

@@ -171,6 +171,16 @@ test('no secret, no receiver; nor one that forwards in clear text to elsewhere',
   `)
 })
 
+test('a line break in an event forges no line', async () => {
+  const here = await desk()
+  const handler = await handlerApp()
+  const receiver = await startListening(here, ['--forward-to', handler.url, '--max-events', '1'])
+  const body = JSON.stringify({ event: 'request.updated', request_id: one, status: 'X\nForwarded event 9' })
+  await post(receiver.url, secretOf(here), { body })
+  const { stderr } = await receiver.ended
+  expect(stderr.split('\n')).toContain(`Forwarded event 1 (${one} X Forwarded event 9): 204`)
+})
+
 test('forwarding keeps the bytes and the signature', async () => {
   const here = await desk()
   const handler = await handlerApp()

@@ -84,6 +84,8 @@ const byKey: Readonly<Record<string, (text: string) => string>> = {
   from: withheld,
   to: withheld,
   suggestion: withheld,
+  // Of a file of one person whose other cells are known, it tells whether a guess is the last cell.
+  sha256: withheld,
 }
 
 /** Of these only names that are known and e-mails are masked, so that they lead somewhere. */
@@ -93,7 +95,7 @@ const paths = new Set(['path', 'file', 'folder', 'results_file'])
 const columnNames = new Set(['map', 'ignore'])
 
 /** Made here, of nobody. */
-const ours = new Set(['code', 'approve_with', 'base_url', 'state', 'status', 'sha256'])
+const ours = new Set(['code', 'approve_with', 'base_url', 'state', 'status'])
 
 const names = new Set(['first_name', 'last_name', 'referee_name'])
 
@@ -166,16 +168,25 @@ export function masked(document: unknown, known: ReadonlySet<string>): unknown {
 const readingHint =
   'Say how the file is read with map, ignore, sheet, header_row, encoding or hidden. A person sees its columns and sheets with: refcheck batch validate FILE'
 
+/** Failures that differ by whether the file has the columns that map and ignore name. */
+const ofColumns = /--map|--ignore|\bcolumns?\b|looks like a title/
+
 /**
  * Why a file cannot be read, without names of its columns and sheets: a hint lists them as flags that can be pasted, and
- * where a line of data is taken for the header each is a cell.
+ * where a line of data is taken for the header each is a cell. Where the agent `namesColumns`, one sentence stands for every
+ * failure of columns: with two of them it could try values until one is a cell.
  */
-export function maskFileFailure(document: unknown): unknown {
+export function maskFileFailure(document: unknown, namesColumns: boolean): unknown {
   if (typeof document !== 'object' || document === null || Object.keys(document).join(' ') !== 'error')
     return document
   const { error } = document as { error: Record<string, unknown> }
   if (error['code'] !== 'invalid_input' && error['code'] !== 'usage') return document
   const { field, ...rest } = error
+  if (namesColumns && ofColumns.test(String(error['message']))) {
+    const message =
+      'map and ignore do not fit the file: they name a column that it does not have, or one is unknown, missing or there twice'
+    return { error: { code: 'invalid_input', message, hint: readingHint } }
+  }
   const isRecipientField = recipientFields.some((name) => name === field)
   return { error: { ...rest, hint: readingHint, ...(isRecipientField && { field }) } }
 }

@@ -149,7 +149,7 @@ export function deliveredText(
   { taken, answer }: Delivered,
   next: NextTry,
 ): string {
-  const which = `event ${id} (${requestId ?? '-'} ${status ?? '-'})`
+  const which = sanitize(`event ${id} (${requestId ?? '-'} ${status ?? '-'})`)
   if (taken) return `Forwarded ${which}: ${answer}`
   const why = /^\d+$/.test(answer) ? `it answered ${answer}` : answer
   if (next === 'dropped') {
