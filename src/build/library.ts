@@ -1,13 +1,14 @@
 /*
- * Makes dist/library: what other programs import of refcheck, as ES modules with their libraries inside, and types
- * that need nothing else. Run: npm run build
+ * Makes dist/library: what other programs import of refcheck, as ES modules with source maps, the libraries that they use in
+ * chunks of their own, and types that need nothing else. Run: npm run build
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 
-import { build } from 'rolldown'
+import { build, type Plugin } from 'rolldown'
+import { minifySync } from 'rolldown/utils'
 
 import { licencePlugin } from './licences.ts'
 import { aliasPlugin, Rewrites, stylesheetNames, stylesheetPlugin } from './plugins.ts'
@@ -27,6 +28,27 @@ function declarations(from: string, seen: Set<string>): void {
   }
 }
 
+/** The name of the package that a bundled file is of; undefined for a file of this repository. */
+function libraryOf(id: string): string | undefined {
+  return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1]?.replace('/', '-')
+}
+
+/** Libraries are shipped minified and without source maps: readable they would be half of the package. */
+const minifiedLibraries: Plugin = {
+  name: 'minified libraries',
+  transform: {
+    filter: { id: /\/node_modules\// },
+    handler: (code) => ({ code, map: { mappings: '' } }),
+  },
+  renderChunk(code, { fileName, moduleIds }) {
+    if (moduleIds.some((id) => libraryOf(id) === undefined)) return null
+    return {
+      code: minifySync(fileName, code, { module: true, mangle: { keepNames: true } }).code,
+      map: { mappings: '' },
+    }
+  },
+}
+
 const rewrites = new Rewrites(['alias of undici', 'alias of string-width', ...stylesheetNames])
 await build({
   input: Object.fromEntries(
@@ -34,12 +56,14 @@ await build({
   ),
   checks: { ineffectiveDynamicImport: false },
   platform: 'node',
-  plugins: [aliasPlugin(rewrites), stylesheetPlugin(rewrites), licencePlugin()],
+  plugins: [aliasPlugin(rewrites), stylesheetPlugin(rewrites), minifiedLibraries, licencePlugin()],
   output: {
     dir: out,
     format: 'esm',
-    minify: true,
-    keepNames: true,
+    sourcemap: true,
+    codeSplitting: {
+      groups: [{ debugName: 'library', name: (id) => libraryOf(id) ?? null, test: /\/node_modules\// }],
+    },
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
   },
