@@ -67,7 +67,7 @@ export async function serveHealth(app: App, { host, port, quota }: HealthAddress
 }
 
 async function queueStatus(app: App): Promise<Omit<WorkerStatus, 'quota'>> {
-  const { batches, maintenance } = await app.services('batches', 'maintenance')
+  const { batches, store } = await app.services('batches', 'store')
   const queued = await batches.queued()
   const sum = (state: 'pending' | 'unknown' | 'held'): number =>
     queued.reduce((total, { counts }) => total + counts[state], 0)
@@ -75,6 +75,6 @@ async function queueStatus(app: App): Promise<Omit<WorkerStatus, 'quota'>> {
   return {
     rows: { pending: sum('pending'), unknown: sum('unknown'), held: sum('held') },
     lagSeconds: oldest === undefined ? 0 : Math.max(0, (app.context.clock.now() - oldest) / 1000),
-    isClosed: (await maintenance.closing()) !== undefined,
+    isClosed: (await store.rollbacks.closing()) !== undefined,
   }
 }

@@ -4,7 +4,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 
 import { peopleFile } from '../harness/batch-file.ts'
+import { copied } from '../harness/forgetful-store.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
+import { orderOf } from '../harness/people.ts'
 import { madeEarlier } from '../harness/postgres-store.ts'
 import { asked } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
@@ -117,4 +119,46 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     `)
     expect(here.ordered()).toEqual(['a1@example.com'])
   })
+})
+
+test('two orders answered with a request that is for neither person: neither has it once the store was put back', async () => {
+  const here = await session()
+  await here.type(orderOf('Cy'), { env: { REFCHECK_STORE: ':memory:' } })
+  const cys = here.sandbox.requests()[0]
+  await here.type(orderOf('Dee'))
+  const putBack = copied(here)
+  here.intercept(async (request, ask) => {
+    const answer = await ask(request)
+    if (request.method !== 'POST') return answer
+    const text = (await answer.text()).replaceAll(/"[0-9a-f-]{36}"/g, `"${cys?.request_id}"`)
+    return new Response(text, { status: answer.status, headers: { 'content-type': 'application/json' } })
+  })
+  const ordered = [await here.type(orderOf('Ana')), await here.type(orderOf('Ben'))]
+  expect(ordered.map(({ code }) => code)).toEqual([0, 8])
+  here.intercept(undefined)
+  putBack()
+  expect(await here.all([orderOf('Eve'), 'store check --accept-older --yes', 'request list', orderOf('Ana')]))
+    .toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Eve --last-name Example --email eve@example.com --phone +61412345678 --yes
+    2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
+    2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
+    exit 1
+
+    $ refcheck store check --accept-older --yes
+    sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
+    exit 0
+
+    $ refcheck request list
+    REQUEST ID                            STATUS    ORDERED AT  NAME         PACKAGE
+    REQUEST_2                             RECEIVED  2026-11-20  Dee Example  102 Identity check only
+    -                                     unknown   2026-11-20  -            102 Identity check only
+    -                                     unknown   2026-11-20  -            102 Identity check only
+    exit 0
+
+    $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
+    2> Error: package 102 was sent for this person on 2026-11-20 12:00 +00:00 with an unknown outcome
+    2> It may have been ordered, so it is not sent again. --allow-duplicate does not override this. Settle it with: refcheck batch reconcile BATCH_1
+    exit 2
+  `)
+  expect(here.ordered().sort()).toEqual(['ana', 'ben', 'cy', 'dee'].map((name) => `${name}@example.com`))
 })

@@ -1,9 +1,10 @@
-import { chmodSync, copyFileSync, cpSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
 import {
+  copied,
   orderedTwice,
   peopleAtOnce,
   removeStore,
@@ -19,17 +20,6 @@ import { type Session, session } from '../harness/session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('forgotten', 'ordered twice')
-
-/** The data folder as it is now, to be put back later. */
-function copied({ folder }: Session): () => void {
-  const data = join(folder, 'data')
-  cpSync(data, `${data}.copy`, { recursive: true })
-  return () => {
-    rmSync(data, { recursive: true })
-    renameSync(`${data}.copy`, data)
-    chmodSync(data, 0o700)
-  }
-}
 
 test('a store put back from before two orders: closed, checked, accepted as it is; then those two are unknown', async () => {
   const here = await peopleAtOnce(4)

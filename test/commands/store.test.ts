@@ -180,7 +180,7 @@ test('a backup into a folder where another account could replace it is refused, 
 test('a backup that failed leaves nothing under its name, since half a copy would know nobody', async () => {
   const { type, folder } = await filled()
   const place = await storeIn(folder)
-  const copying = place.maintenance.backup(join(folder, 'copy.sqlite'))
+  const copying = place.backup(join(folder, 'copy.sqlite'))
   writeFileSync(join(folder, 'copy.sqlite'), 'somebody was faster')
   await expect(copying).rejects.toThrow('it already exists')
   expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual(['copy.sqlite'])
@@ -191,7 +191,7 @@ test('a backup is made in a private folder, so that no other account can put a f
   const { type, folder } = await filled()
   const place = await storeIn(folder)
   const partial = join(folder, 'copy.sqlite.partial')
-  const copying = place.maintenance.backup(join(folder, 'copy.sqlite'))
+  const copying = place.backup(join(folder, 'copy.sqlite'))
   const made = statSync(partial)
   expect([made.isDirectory(), made.mode & 0o777]).toEqual([true, 0o700])
   await copying

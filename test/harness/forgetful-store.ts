@@ -1,4 +1,13 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 import { expect } from 'vitest'
@@ -91,4 +100,15 @@ export async function seenThrough(here: Session): Promise<string[]> {
   expect((await here.type(orderOf('New'))).code).toBe(0)
   expect(here.ordered()).toHaveLength(41)
   return orderedTwice(here)
+}
+
+/** The data folder as it is now, to be put back later. */
+export function copied({ folder }: Session): () => void {
+  const data = join(folder, 'data')
+  cpSync(data, `${data}.copy`, { recursive: true })
+  return () => {
+    rmSync(data, { recursive: true })
+    renameSync(`${data}.copy`, data)
+    chmodSync(data, 0o700)
+  }
 }

@@ -24,7 +24,7 @@ const comparedBefore = inFile(
   `${ledger}/batches.ts`,
   [
     'const lock = { account: batch.account',
-    'const before: ComparedRow[][] = []\n    await this.#engine.snapshot(() => this.#compare(batch, rows, (page) => { before.push(page); return undefined }))\n    const lock = { account: batch.account',
+    'const before: ComparedRow[][] = []\n    await this.engine.snapshot(() => this.#compare(batch, rows, (page) => { before.push(page); return undefined }))\n    const lock = { account: batch.account',
   ],
   ['this.#add(batch, rows)', 'this.#add(batch, before)'],
   ['*#add(batch: NewFileBatch, rows: RowList)', '*#add(batch: NewFileBatch, before: ComparedRow[][])'],
@@ -68,13 +68,13 @@ export const plants: readonly Plant[] = [
     edits: [
       ...inFile(`${ledger}/ledger.ts`, [
         'return (await this.#claim(from, attempt, undefined, false)',
-        'this.#claims.before = await this.#engine.transaction(() => this.#claims.compare(from))\n    return (await this.#claim(from, attempt, undefined, false)',
+        'this.#claims.before = await this.engine.transaction(() => this.#claims.compare(from))\n    return (await this.#claim(from, attempt, undefined, false)',
       ]),
       ...inFile(
         `${ledger}/claim.ts`,
         [
           '  *#insertAttempt(',
-          '  *compare(from: RowVersion) {\n    const matching = new Matching(this.#key, this.#engine.dialect)\n    return yield* matching.findConflictsOrDamage(yield* matching.lockRow(from))\n  }\n\n  before: never | undefined\n\n  *#insertAttempt(',
+          '  *compare(from: RowVersion) {\n    const matching = new Matching(this.key, this.engine.dialect)\n    return yield* matching.findConflictsOrDamage(yield* matching.lockRow(from))\n  }\n\n  before: never | undefined\n\n  *#insertAttempt(',
         ],
         [
           'yield* matching.findConflictsOrDamage(stored)\n    if',
@@ -88,8 +88,8 @@ export const plants: readonly Plant[] = [
     what: 'the lease of a runner is compared with the clock of the machine, PostgreSQL',
     edits: [
       ...inFile(`${ledger}/ledger.ts`, [
-        'this.#holds.abandoned(this.#engine)',
-        'this.#holds.abandoned(this.#engine, at)',
+        'this.holds.abandoned(this.engine)',
+        'this.holds.abandoned(this.engine, at)',
       ]),
       ...inFile(
         `${ledger}/postgres/holds.ts`,
@@ -108,7 +108,7 @@ export const plants: readonly Plant[] = [
         'const bytes = yield* metaBytes(fingerprintKeyName)',
         'const bytes = (yield* metaBytes(fingerprintKeyName)) ?? crypto().randomBytes(fingerprintKeyBytes)\n    yield* setMeta(fingerprintKeyName, bytes)',
       ],
-      ['import { type Engine, metaBytes,', 'import { type Engine, setMeta, metaBytes,'],
+      ['import { metaBytes,', 'import { setMeta, metaBytes,'],
     ),
     tests: ['test/store/ledger/damaged.test.ts'],
   },

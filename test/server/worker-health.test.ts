@@ -15,7 +15,7 @@ test('figures that many ask for at the same moment are made once, and again for 
   let queuedReads = 0
   const services = {
     batches: { queued: async () => ((queuedReads += 1), []) },
-    maintenance: { closing: async () => undefined },
+    store: { rollbacks: { closing: async () => undefined } },
   }
   const app = { services: async () => services, context: { clock: systemClock }, onClose: () => undefined }
   const health = await serveHealth(app as unknown as App, {

@@ -95,7 +95,7 @@ async function putBack(world: World, isCut: boolean): Promise<boolean> {
   else if (how === 'restore') happened.restored += 1
   if (!isSaid) return true
   const store = await world.open()
-  await store.maintenance.closeAsRestored()
+  await store.rollbacks.closeAsRestored()
   await store.close()
   happened.restored += 1
   return true

@@ -183,7 +183,7 @@ async function accepted(world: World, machine = world.machines.any()): Promise<v
   if (world.sandbox.requests().length > before) world.broken.push('a closed store sent')
   for (const each of machines.present) if (each !== machine) await isClosed(world, each)
   const store = await world.open(machine)
-  const { closing, step, unreported } = await store.maintenance.examine()
+  const { closing, step, unreported } = await store.rollbacks.examine()
   if (closing?.missing?.length) {
     world.happened['read and brought back by no log'] += 1
     if (step !== 'reports' && step !== 'acceptance')
@@ -193,9 +193,9 @@ async function accepted(world: World, machine = world.machines.any()): Promise<v
     const present = new Set(machines.present.map((each) => machines.logsOf(each)))
     for (const { path, id } of unreported)
       if (present.has(dirname(path))) world.broken.push(`machine ${path} has reported, and log ${id} not`)
-    await store.maintenance.exclude(unreported.map(({ id }) => id))
+    await store.rollbacks.exclude(unreported.map(({ id }) => id))
   }
-  await store.maintenance.acceptOlder()
+  await store.rollbacks.acceptOlder()
   await store.close()
   await world.endRound()
 }
@@ -203,7 +203,7 @@ async function accepted(world: World, machine = world.machines.any()): Promise<v
 /** `store check` on a machine. */
 async function isClosed(world: World, machine: Machine): Promise<boolean> {
   const store = await world.open(machine)
-  const { closing } = await store.maintenance.examine()
+  const { closing } = await store.rollbacks.examine()
   await store.close()
   return closing !== undefined
 }
@@ -229,9 +229,12 @@ async function orderElsewhere(world: World): Promise<void> {
   await world.endRound()
 }
 
-/** Nobody is in a hurry: whatever waits is gone on with, and whatever needs a person gets one who tells the truth. */
+/**
+ * Without faults, until no row is pending, sending, held or unknown: batches are resumed, and whoever decides about a row knows
+ * what the service recorded.
+ */
 async function peace(world: World): Promise<void> {
-  // Each machine has generations in its log that only an acceptance on it makes known to the store.
+  // Each machine compares its own log: what one of them finds says nothing about the logs of the others.
   for (const machine of world.machines.present) await accepted(world, machine)
   for (let round = 0; round < 12; round += 1) {
     await sideBySide(world, [inPeace], () => Number.POSITIVE_INFINITY)

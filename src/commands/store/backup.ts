@@ -27,12 +27,10 @@ export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
         hint: 'A backup is a file, such as refcheck-backup.sqlite. To keep orders in a database: refcheck help fleet',
       })
     }
-    const {
-      store: { maintenance, location },
-    } = await this.app.services('store')
+    const { store } = await this.app.services('store')
     const path = resolve(this.context.cwd, this.args.file)
-    await maintenance.backup(path)
+    await store.backup(path)
     await rememberWritten(await this.app.services('written', 'reporter'), { path, kind: 'backup' })
-    this.answer(storeBackupView(location, path))
+    this.answer(storeBackupView(store.location, path))
   }
 }

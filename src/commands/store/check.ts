@@ -35,19 +35,19 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
 
   async run(): Promise<void> {
     const {
-      store: { maintenance, location },
+      store: { maintenance, rollbacks, location },
     } = await this.app.services('store')
     const { 'accept-older': accepts, restored, without = [], 'without-list': withoutLog } = this.flags
-    if (withoutLog) await maintenance.allowWithoutLog()
-    if (restored) await maintenance.closeAsRestored()
+    if (withoutLog) await rollbacks.allowWithoutLog()
+    if (restored) await rollbacks.closeAsRestored()
     if (without.length > 0) {
       await this.confirm(
         `Exclude ${without.join(', ')}, and hold all waiting rows, which it may have sent?`,
         this.flags.yes,
       )
-      await this.#reportHeld(await maintenance.exclude(without))
+      await this.#reportHeld(await rollbacks.exclude(without))
     }
-    const found = accepts ? await maintenance.examine() : undefined
+    const found = accepts ? await rollbacks.examine() : undefined
     const moved = found?.closing?.move === undefined ? undefined : unsound(location, [], found)
     if (moved !== undefined) throw moved
     if (found?.closing !== undefined && found.step !== 'reports') {
@@ -56,10 +56,10 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
           ? 'Continue with a store that does not know all of its attempts?'
           : 'Open the store, because no other machine has ordered with it?'
       await this.confirm(question, this.flags.yes)
-      await this.#reportHeld(await maintenance.acceptOlder())
+      await this.#reportHeld(await rollbacks.acceptOlder())
     }
     const damage = await maintenance.check()
-    const examined = await maintenance.examine()
+    const examined = await rollbacks.examine()
     const findings = findingsOf(damage, examined)
     this.answer(storeCheckView(location, findings, examined), unsound(location, damage, examined))
   }

@@ -28,7 +28,7 @@ export const resultColumns = [
   ...externalResultColumns,
 ] as const
 
-/** Undefined where nothing tells whom it was for: 0.1.0 wrote no digests, and of a removed person there are none. */
+/** Undefined where nothing tells whom it was for: of a removed person there are no digests. */
 export interface ResultsRow extends Omit<ExternalResult, 'person' | 'shares'> {
   digests: PersonDigests | undefined
   /** Where it stands in a store. */

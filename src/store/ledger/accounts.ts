@@ -1,7 +1,8 @@
 import { UsageError } from '../../errors/kinds.ts'
 import type { KnownAccount } from '../../domain/store/told.ts'
 import { statesThatMatch } from '../../domain/submission/conflicts.ts'
-import { all, type Engine, get, run, type Work } from './engine.ts'
+import { all, get, run, type Work } from './engine.ts'
+import { StorePart } from './store-part.ts'
 import { sqlList } from './submission-rows.ts'
 
 const selectAccounts = `
@@ -15,12 +16,12 @@ FROM accounts c ORDER BY c.name`
 /** Two processes that give a store its first account at the same moment insert the same row, so that one waits for the other. */
 const lockFirst = `INSERT INTO meta (name, value) VALUES ('first_account', :name) ON CONFLICT (name) DO NOTHING`
 
-/** Adds an account that a person named, or that attempts are recorded under. */
-export function* ensureAccount(name: string, at: number): Work<void> {
-  yield* run('INSERT INTO accounts (name, added_at) VALUES (:name, :at) ON CONFLICT (name) DO NOTHING', {
-    name,
-    at,
-  })
+const insertAccount =
+  'INSERT INTO accounts (name, added_at) VALUES (:name, :at) ON CONFLICT (name) DO NOTHING'
+
+/** Adds an account that a person named, or that attempts are recorded under; false where it was there before. */
+export function* ensureAccount(name: string, at: number): Work<boolean> {
+  return (yield* run(insertAccount, { name, at })) === 1
 }
 
 /** Whether the store knows an account, or takes it as its first one. Throws UsageError for any other. */
@@ -55,29 +56,19 @@ function unknownAccount(name: string, known: readonly string[]): UsageError {
 }
 
 /** The names under which people are compared. Orders without an account are under ''. */
-export class Accounts {
-  readonly #engine: Engine
-
-  constructor(engine: Engine) {
-    this.#engine = engine
-  }
-
+export class Accounts extends StorePart {
   /** By name, each with what is known under it. */
   list(): Promise<KnownAccount[]> {
-    return this.#engine.snapshot(() => all<KnownAccount>(selectAccounts))
+    return this.engine.snapshot(() => all<KnownAccount>(selectAccounts))
   }
 
   /** Changes nothing; what adds an order checks again. `first`: the store has none yet, and takes this one. */
   check(name: string): Promise<'known' | 'first'> {
-    return this.#engine.snapshot(() => checkAccount(name))
+    return this.engine.snapshot(() => checkAccount(name))
   }
 
   /** False where it was there before. */
   add(name: string, at: number): Promise<boolean> {
-    return this.#engine.transaction(function* () {
-      const before = yield* get('SELECT 1 FROM accounts WHERE name = :name', { name })
-      yield* ensureAccount(name, at)
-      return before === undefined
-    })
+    return this.engine.transaction(() => ensureAccount(name, at))
   }
 }

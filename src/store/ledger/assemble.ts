@@ -8,12 +8,12 @@ import { StoreKey } from './fingerprints.ts'
 import { HeldRows } from './held-rows.ts'
 import type { Holds } from './holds.ts'
 import { Inbox } from './inbox.ts'
-import { EngineLedger } from './ledger.ts'
+import { EngineLedger, type Ledger } from './ledger.ts'
 import { Maintenance, type Upkeep } from './maintenance.ts'
 import { Quota } from './quota.ts'
 import { RollbackDetection } from './rollback-detection.ts'
 import { StoreLogs } from './store-logs.ts'
-import type { Store, StoreOptions } from './store.ts'
+import type { StoreOptions } from './store.ts'
 import { UnmatchedRequests } from './unmatched-requests.ts'
 import { UsageError } from '../../errors/kinds.ts'
 
@@ -28,34 +28,40 @@ export interface StoreParts {
   close: () => void | Promise<void>
 }
 
+/** What is stored in one place: a file, a database, or the memory of this process. */
+export type Store = Awaited<ReturnType<typeof assembleStore>>
+
 /** A store over a database that is open and of the newest format. */
 export async function assembleStore(
   { engine, holds, upkeep, logFiles, isNew = false, close }: StoreParts,
   { clock, random, onNotice, cwd, paths }: StoreOptions,
-): Promise<Store> {
+) {
   const key = new StoreKey(engine.location)
   await engine.run(key.loadKey())
-  const logs = logFiles && new StoreLogs(logFiles, { engine, key, random })
+  const logs = logFiles && new StoreLogs({ files: logFiles, engine, key, random })
   const rollbacks = new RollbackDetection({ engine, key, logs, runner: holds, clock, random, onNotice })
   if (isNew) await rollbacks.makeLog()
-  const maintenance = new Maintenance(engine, {
-    key,
-    rollbacks,
-    upkeep,
-    dataFolder: resolve(cwd, paths.data),
-  })
+  const dataFolder = resolve(cwd, paths.data)
+  const maintenance = new Maintenance(engine, { key, rollbacks, upkeep, dataFolder })
   await maintenance.finishErasure()
+  const context = { engine, key, holds, rollbacks }
+  const ledger: Ledger = new EngineLedger(context)
   return {
+    /** An absolute path, `:memory:`, or the address of a database without its password. */
     location: engine.location,
-    accounts: new Accounts(engine),
-    ledger: new EngineLedger(engine, key, holds, rollbacks),
-    batches: new Batches(engine, { key, holds, rollbacks }),
-    quota: new Quota(engine, key),
-    inbox: new Inbox(engine, holds),
-    orphans: new UnmatchedRequests(engine, key),
+    accounts: new Accounts(context),
+    ledger,
+    rollbacks,
+    batches: new Batches(context),
+    quota: new Quota(context),
+    inbox: new Inbox(context),
+    orphans: new UnmatchedRequests(context),
     maintenance,
-    waiting: new HeldRows(engine, key),
+    waiting: new HeldRows(context),
+    /** What is wrong with the file itself; none where it is sound. */
     problems: () => upkeep.problems(),
+    backup: (path: string) => upkeep.backup(path),
+    /** For `store move`. Throws UsageError for a store that ends with its process. */
     async moving() {
       if (logs === undefined) {
         throw new UsageError('a store in memory cannot be moved', {

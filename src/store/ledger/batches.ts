@@ -2,7 +2,6 @@ import { type SubmissionState, submissionStates, waitingStates } from '../../dom
 import {
   all,
   type Dialect,
-  type Engine,
   get,
   insertRows,
   maxRows,
@@ -26,17 +25,16 @@ import {
 import { type KnownRelations, type StopReason, relationsOf } from '../../domain/submission/conflicts.ts'
 import { resultsBatch, witnessedOrder } from '../../domain/submission/external-results.ts'
 import type { Shared } from '../../domain/submission/similarity.ts'
-import { Matching, StoredCandidates, witnessesOf } from './matching.ts'
+import { allowedBy, Matching, StoredCandidates, witnessesOf } from './matching.ts'
 import { addToPreview, type ComparedRow, emptyPreview, FileComparer } from '../../domain/batch/compare.ts'
 import { unmatchedRow } from '../../domain/submission/unmatched.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
 import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import type { StoreKey } from './fingerprints.ts'
-import { type HeldFor, type Hold, holdForOrdering, type Holds, shortWait } from './holds.ts'
+import { type HeldFor, type Hold, holdForOrdering, shortWait } from './holds.ts'
 import { newsChannel } from './inbox.ts'
 import { fileFields, fileRowFields } from './new-rows.ts'
-import type { Rollbacks } from './claim.ts'
+import { StorePart } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
 
 const ofState = (state: SubmissionState): string =>
@@ -179,18 +177,12 @@ export function batchRowOf(selected: SelectedRow): BatchRow {
     witnesses,
     matchesBatch,
     matchesRow,
-    matchesRequest,
-    matchesState,
-    matchesPackage,
-    matchesAt,
+    matchesRequest: requestId,
+    matchesState: state,
+    matchesPackage: packageId,
+    matchesAt: orderedAt,
     ...row
   } = selected
-  const match = {
-    requestId: matchesRequest,
-    state: matchesState,
-    packageId: matchesPackage,
-    orderedAt: matchesAt,
-  }
   return {
     ...row,
     recipient: recipientOf({ firstName, lastName, email: row.email, phone }),
@@ -199,7 +191,7 @@ export function batchRowOf(selected: SelectedRow): BatchRow {
         ? undefined
         : matchesBatch === resultsBatch
           ? witnessedMatch(witnesses, matchesRow, row)
-          : { batchId: matchesBatch, row: matchesRow, ...match },
+          : { batchId: matchesBatch, row: matchesRow, requestId, state, packageId, orderedAt },
     shares: (shares?.split(' ') ?? []) as Shared[],
   }
 }
@@ -226,24 +218,10 @@ function countsOf(found: readonly { state: SubmissionState; count: number }[]): 
   return counts
 }
 
-/** What batches are kept with. */
-interface BatchParts {
-  key: StoreKey
-  holds: Holds
-  /** Refuses a store that takes no orders. */
-  rollbacks: Pick<Rollbacks, 'begin' | 'noteHeads'>
-}
-
 /** Batches of files: many orders under one name. The orders themselves move in the ledger. */
-export class Batches {
-  readonly isShared: boolean
-  readonly #engine: Engine
-  readonly #parts: BatchParts
-
-  constructor(engine: Engine, parts: BatchParts) {
-    this.isShared = engine.dialect.isShared
-    this.#engine = engine
-    this.#parts = parts
+export class Batches extends StorePart {
+  get isShared(): boolean {
+    return this.engine.dialect.isShared
   }
 
   /**
@@ -252,23 +230,23 @@ export class Batches {
    * A file that another process took in meanwhile is added no second time: its batch is returned.
    */
   async add(batch: NewFileBatch, rows: RowList): Promise<Batch | undefined> {
-    refuseForgetting(this.#engine.location, batch.baseUrl)
-    await this.#parts.rollbacks.begin()
+    refuseForgetting(this.engine.location, batch.baseUrl)
+    await this.rollbacks.begin()
     const lock = { account: batch.account ?? '' }
     const { there } = await resolveAmbiguousCommit(
-      () => this.#engine.transaction(() => this.#add(batch, rows), lock),
-      () => this.#engine.transaction(() => this.#whetherAdded(batch.id), lock),
+      () => this.engine.transaction(() => this.#add(batch, rows), lock),
+      () => this.engine.transaction(() => this.#whetherAdded(batch.id), lock),
     )
     return this.#batch(there)
   }
 
   *#add(batch: NewFileBatch, rows: RowList): Work<{ there: SelectedBatch | undefined }> {
-    const { dialect } = this.#engine
+    const { dialect } = this.engine
     const same = yield* get<SelectedBatch>(selectByIdentity, { identity: batch.identity })
     if (same !== undefined) return { there: same }
     yield* requireAccount(batch.account ?? '', batch.addedAt)
     yield* insertRows(dialect, 'batches', [fileFields(batch)])
-    const { fingerprint } = this.#parts.key
+    const { fingerprint } = this.key
     yield* this.#compare(batch, rows, (page) =>
       insertRows(
         dialect,
@@ -281,7 +259,7 @@ export class Batches {
 
   /** Undefined where a commit without an answer was none. */
   *#whetherAdded(id: string): Work<{ there: undefined } | undefined> {
-    const { dialect } = this.#engine
+    const { dialect } = this.engine
     const added = yield* get(`SELECT 1 FROM batches WHERE id = :id ${dialect.lockRows('batches')}`, { id })
     return added === undefined ? undefined : { there: undefined }
   }
@@ -289,7 +267,7 @@ export class Batches {
   /** What `add` would make of the rows, with nothing added: for a plan to be looked at. */
   preview(batch: NewFileBatch, rows: RowList): Promise<BatchPreview> {
     const compare: Compare = (onPage) => this.#compare(batch, rows, onPage)
-    return this.#engine.snapshot(function* () {
+    return this.engine.snapshot(function* () {
       const preview = emptyPreview()
       yield* compare((page) => {
         for (const each of page) addToPreview(preview, each)
@@ -302,30 +280,29 @@ export class Batches {
   /** As Ledger.hold, for a batch of a file: undefined where another process has it (see Batch.holder). */
   hold(batchId: string, what?: HeldFor): Promise<Hold | undefined> {
     const how = what === undefined ? shortWait : { ...shortWait, for: what }
-    const { holds, rollbacks } = this.#parts
-    return holdForOrdering(() => holds.take({ id: batchId, kind: 'file' }, how), rollbacks)
+    return holdForOrdering(() => this.holds.take({ id: batchId, kind: 'file' }, how), this.rollbacks)
   }
 
   /** By its file: see NewFileBatch.identity. */
   async findByIdentity(identity: string): Promise<Batch | undefined> {
-    return this.#batch(await this.#engine.run(get<SelectedBatch>(selectByIdentity, { identity })))
+    return this.#batch(await this.engine.run(get<SelectedBatch>(selectByIdentity, { identity })))
   }
 
   /** By the id or the beginning of one (at least 4 characters) that only one batch has. */
   async find(id: string): Promise<Batch | undefined> {
-    await this.#parts.rollbacks.noteHeads()
-    const found = await this.#engine.run(all<SelectedBatch>(selectByStart, { start: id, beyond: `${id}g` }))
+    await this.rollbacks.noteHeads()
+    const found = await this.engine.run(all<SelectedBatch>(selectByStart, { start: id, beyond: `${id}g` }))
     return found.length === 1 ? this.#batch(found[0]) : undefined
   }
 
   /** Newest first; without the singles unless asked for. */
   async list({ singles = false }: { singles?: boolean } = {}): Promise<Batch[]> {
-    await this.#parts.rollbacks.noteHeads()
-    return this.#all(selectNewest(this.#engine.dialect, singles ? '' : `WHERE b.kind = 'file'`))
+    await this.rollbacks.noteHeads()
+    return this.#all(selectNewest(this.engine.dialect, singles ? '' : `WHERE b.kind = 'file'`))
   }
 
   async counts(batchId: string): Promise<BatchCounts> {
-    return countsOf(await this.#engine.run(all(selectCounts, { batchId })))
+    return countsOf(await this.engine.run(all(selectCounts, { batchId })))
   }
 
   /** In the order of the file. */
@@ -343,24 +320,24 @@ export class Batches {
 
   /** The first pending row, or the first after a row. */
   async nextPending(batchId: string, after = 0): Promise<BatchRow | undefined> {
-    const select = selectNextPending(this.#engine.dialect)
-    const found = await this.#engine.run(get<SelectedRow>(select, { batchId, after }))
+    const select = selectNextPending(this.engine.dialect)
+    const found = await this.engine.run(get<SelectedRow>(select, { batchId, after }))
     return found && batchRowOf(found)
   }
 
   /** Says why the batch stands still, or with undefined that it goes on. */
   async recordHalt(batchId: string, halt: Halt | undefined): Promise<void> {
-    await this.#engine.run(run(updateHalt, { id: batchId, ...halt }))
+    await this.engine.run(run(updateHalt, { id: batchId, ...halt }))
   }
 
   async recordResultsFile(batchId: string, path: string): Promise<void> {
-    await this.#engine.run(run(updateResultsFile, { id: batchId, path }))
+    await this.engine.run(run(updateResultsFile, { id: batchId, path }))
   }
 
   /** Leaves it for a worker from then on, or with undefined no longer. */
   async recordQueued(batchId: string, at: number | undefined): Promise<void> {
-    const { notify } = this.#engine.dialect
-    await this.#engine.transaction(function* () {
+    const { notify } = this.engine.dialect
+    await this.engine.transaction(function* () {
       yield* run(updateQueued, { id: batchId, at })
       if (notify !== undefined) yield* run(notify(newsChannel, 'batch'))
     })
@@ -368,12 +345,12 @@ export class Batches {
 
   /** Those that are left for a worker, the oldest first. */
   queued(): Promise<Batch[]> {
-    return this.#all(selectQueued(this.#engine.dialect))
+    return this.#all(selectQueued(this.engine.dialect))
   }
 
   /** Every row that was not sent, held ones and duplicates too, is `cancelled`; how many. */
   cancelWaiting(batchId: string, at: number, reason: string): Promise<number> {
-    return this.#engine.run(run(cancelWaitingRows, { batchId, at, reason }))
+    return this.engine.run(run(cancelWaitingRows, { batchId, at, reason }))
   }
 
   /**
@@ -381,12 +358,12 @@ export class Batches {
    * may become `duplicate` or `held`; one whose person was erased stays. How many are queued.
    */
   requeue(batchId: string, at: number, rows?: readonly number[]): Promise<number> {
-    return this.#engine.transaction(() => this.#requeue(batchId, at, rows), { accountOf: batchId })
+    return this.engine.transaction(() => this.#requeue(batchId, at, rows), { accountOf: batchId })
   }
 
   *#requeue(batchId: string, at: number, rows: readonly number[] | undefined): Work<number> {
     const rejected = yield* all<{ row: number }>(selectRejected, { batchId })
-    const matching = new Matching(this.#parts.key, this.#engine.dialect)
+    const matching = new Matching(this.key, this.engine.dialect)
     let queued = 0
     for (const { row } of rejected) {
       if (rows !== undefined && !rows.includes(row)) continue
@@ -398,17 +375,13 @@ export class Batches {
   /** Finds the conflict of each row: with an order of the store, or with an earlier one of these rows. A page at a time. */
   *#compare(batch: NewFileBatch, rows: RowList, onPage: OnPage): Work<void> {
     const { baseUrl } = batch
-    const matching = new Matching(this.#parts.key, this.#engine.dialect)
+    const matching = new Matching(this.key, this.engine.dialect)
     const isEmpty = (yield* get(selectAnyOrder)) === undefined
-    const stored = isEmpty ? undefined : new StoredCandidates(this.#parts.key, this.#engine.dialect, batch)
+    const stored = isEmpty ? undefined : new StoredCandidates(this.key, this.engine.dialect, batch)
     const { services, packages } = yield* matching.readRelations()
     const service = serviceOf(baseUrl)
     const relations = new Map<number, KnownRelations>()
-    const allowed = {
-      duplicate: batch.allowDuplicate,
-      similar: batch.allowSimilar === true,
-      shared: batch.shared ?? [],
-    }
+    const allowed = { ...allowedBy(batch), shared: batch.shared ?? [] }
     const comparer = new FileComparer(batch, rows, allowed, (packageId) => {
       // A new row was released for nothing yet, so all rows of a package have the same.
       const found = relations.get(packageId) ?? {
@@ -431,7 +404,7 @@ export class Batches {
     batchId: string,
     { states, limit, after = 0 }: RowFilter,
   ): AsyncGenerator<Row> {
-    const { dialect } = this.#engine
+    const { dialect } = this.engine
     const text = pageOf(dialect, select, states !== undefined)
     let left = limit ?? Number.POSITIVE_INFINITY
     for (let last = after; left > 0;) {
@@ -441,7 +414,7 @@ export class Batches {
         limit: Math.min(maxRows, left),
         states: states && dialect.list(states),
       }
-      const page = await this.#engine.run(all<Row>(text, values))
+      const page = await this.engine.run(all<Row>(text, values))
       yield* page
       const end = page.at(-1)
       if (end === undefined || page.length < values.limit) return
@@ -452,13 +425,13 @@ export class Batches {
 
   async #all(select: string): Promise<Batch[]> {
     const batches: Batch[] = []
-    for (const row of await this.#engine.run(all<SelectedBatch>(select)))
+    for (const row of await this.engine.run(all<SelectedBatch>(select)))
       batches.push((await this.#batch(row)) as Batch)
     return batches
   }
 
   async #batch(row: SelectedBatch | undefined): Promise<Batch | undefined> {
-    return row && batchOf(row, row.kind === 'file' ? await this.#parts.holds.holder(row.id) : undefined)
+    return row && batchOf(row, row.kind === 'file' ? await this.holds.holder(row.id) : undefined)
   }
 }
 

@@ -1,11 +1,11 @@
 import type { QuotaPlace } from '../../domain/quota/windows.ts'
-import type { Head, LogEntry, LogOutcome } from '../../domain/store/attempt-log.ts'
+import type { Head, LogEntry } from '../../domain/store/attempt-log.ts'
 import { type FenceFailure, fenceFailure } from '../../domain/store/rollback.ts'
 import { highestPrecedence, type Conflict } from '../../domain/submission/conflicts.ts'
 import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { damagedStore } from './submission-rows.ts'
-import { type Engine, get, lastly, nothingAsked, perDialect, run, together, type Work } from './engine.ts'
+import { get, lastly, nothingAsked, perDialect, run, together, type Work } from './engine.ts'
 import {
   closedName,
   epochName,
@@ -14,37 +14,32 @@ import {
   joinedPackages,
   selectMoved,
 } from './store-state.ts'
-import { fingerprintKeyName, type StoreKey } from './fingerprints.ts'
-import type { Runner } from './holds.ts'
+import { fingerprintKeyName } from './fingerprints.ts'
+import { StorePart } from './store-part.ts'
 import { Matching, type StoredRow } from './matching.ts'
 import { decidePlace, lockPlace } from './quota.ts'
 
-/** How long a row is its runner's after its claim, whatever becomes of the connection: longer than the longest POST. */
+/** How long a row belongs to its runner after its claim, even if the connection breaks: longer than the longest POST. */
 const leaseMs = 75_000
 
 /** What came of a claim: an attempt, a wait for the quota, or a conflict, which is journaled. */
 export interface Begun {
   waitMs: number
-  attempt: Attempt | undefined
-  stop: Conflict | undefined
+  attempt?: Attempt | undefined
+  stop?: Conflict | undefined
   /** The row that it is about, where that is another than was asked for. */
   row?: number | undefined
   /** Another runner has the row. */
   taken?: boolean | undefined
-  /** The outcome of another runner's order is unknown: ask the service whether it is well before anything else goes out. */
+  /** The outcome of another runner's order is unknown: no row is sent before a health check of the service passes. */
   paused?: boolean | undefined
 }
 
-/** The same before its caller is told of it. */
-export interface ClaimResult extends Omit<Begun, 'attempt'> {
-  claimed?: Claimed | undefined
+/** The same before the attempt is recorded in the attempt log. */
+export interface ClaimResult extends Begun {
+  recorded?: RecordedAttempt | undefined
   /** The store may not be used as it is. */
   failure?: ClaimFailure | undefined
-}
-
-/** What came of a change, and of the claim of the row after it. */
-export interface MovedAndBegun extends Pick<Begun, 'attempt' | 'stop' | 'row'> {
-  moved: boolean
 }
 
 /** `session`: the store was last compared on another connection, or with other replication. */
@@ -61,23 +56,6 @@ export interface FenceRequirement {
   isReplicated: boolean
   /** The log that the attempt will be recorded in. */
   logId: string | undefined
-}
-
-/** What sending asks of rollback detection. */
-export interface Rollbacks {
-  /** Before anything is ordered. Throws where the store is closed, or is to be from now on. */
-  begin(): Promise<void>
-  /** The same before the first attempt of a process that holds no batch. */
-  ready(): Promise<void>
-  /** Reads what the processes of this machine recorded, for the next claim. */
-  fence(): FenceRequirement
-  /** A claim failed. Throws, unless it may go on after all. */
-  failed(why: ClaimFailure): Promise<void>
-  /** Records an attempt that is committed, flushed. Throws where that cannot be done: it may not be sent then. */
-  record(attempt: RecordedAttempt): Promise<void>
-  recordOutcome(outcome: Omit<LogOutcome, 'kind'>): void
-  /** A read has seen the store. */
-  noteHeads(): Promise<void>
 }
 
 /** An attempt as its log has it, with the generation that its claim found in the store. */
@@ -168,21 +146,13 @@ interface Taken {
   beganAt?: number
 }
 
-const nothing = { waitMs: 0, stop: undefined } as const
-const noPlace = { waitMs: 0, update: undefined } as const
-
 /** Takes rows to `sending`: what binds is decided here, in one short transaction that no other process can share. */
-export class Claims {
-  readonly #key: StoreKey
-  readonly #engine: Engine
-  readonly #runner: Runner
+export class Claims extends StorePart {
   /** Attempts of this process, and attempts by whose unknown outcome it was paused once. */
   readonly #known = new Set<string>()
 
-  constructor(key: StoreKey, engine: Engine, runner: Runner) {
-    this.#key = key
-    this.#engine = engine
-    this.#runner = runner
+  #isAny(orNext: boolean): boolean {
+    return orNext && this.engine.dialect.isShared
   }
 
   /** Throws where the row is damaged. */
@@ -198,8 +168,8 @@ export class Claims {
 
   /** What a claim is decided by, at one go; the row and the use of the quota are locked. */
   *readForClaim(from: RowVersion, required: FenceRequirement, { place, orNext }: ClaimOptions): Work<Seen> {
-    const { dialect } = this.#engine
-    const matching = new Matching(this.#key, dialect)
+    const { dialect } = this.engine
+    const matching = new Matching(this.key, dialect)
     const [fence, stored, quota] = yield* together(
       get<SelectedFence>(claimStatements(dialect).selectFence, {
         ...headCount(dialect).values(required.heads),
@@ -222,13 +192,14 @@ export class Claims {
     if (from.state !== 'pending') throw new InternalError(`an attempt cannot begin from "${from.state}"`)
     const isAny = this.#isAny(orNext)
     const failure = fence === undefined ? 'closed' : this.#failure(fence, required)
-    if (fence === undefined || failure !== undefined) return { ...nothing, failure }
-    if (isAny && this.#isPaused(fence, isFirm)) return { ...nothing, paused: true }
-    if (stored === undefined || !isUnchanged(stored, from, isAny)) return { ...nothing, taken: true }
+    if (fence === undefined || failure !== undefined) return { waitMs: 0, failure }
+    if (isAny && this.#isPaused(fence, isFirm)) return { waitMs: 0, paused: true }
+    const isFree = stored?.state === 'pending' && (isAny || stored.attemptId === from.attemptId)
+    if (stored === undefined || !isFree) return { waitMs: 0, taken: true }
     const { damaged, stops } = yield* matching.findConflictsOrDamage(stored)
     if (damaged !== undefined || stored.body === undefined) {
-      if (isFirm) throw damagedStore(this.#key.location, damaged ?? stored)
-      return nothing
+      if (isFirm) throw damagedStore(this.key.location, damaged ?? stored)
+      return { waitMs: 0 }
     }
     const about = stored.row === from.row ? {} : { row: stored.row }
     const stop = highestPrecedence(stops)
@@ -236,10 +207,10 @@ export class Claims {
       const took = yield* matching.recordConflict(stored, 'pending', stop, attempt.at)
       return { waitMs: 0, stop: took ? stop : undefined, ...about, taken: !took }
     }
-    const { waitMs, update } = place === undefined ? noPlace : decidePlace(place, quota)
+    const { waitMs, update } = place === undefined ? { waitMs: 0 } : decidePlace(place, quota)
     if (waitMs > 0) {
       if (update !== undefined) yield* run(...update)
-      return { waitMs, stop: undefined }
+      return { waitMs }
     }
     const joined = joinedPackages(fence.joined, stored)
     const order = { ...stored, body: stored.body, joined }
@@ -250,14 +221,10 @@ export class Claims {
       this.#insertAttempt(order, attempt, required),
       update === undefined ? nothingAsked() : run(...update),
     )
+    if (taken === undefined) return { waitMs: 0, ...about, taken: true }
     const { generation } = required
-    const claimed =
-      taken && claimedOf(order, attempt, { number: taken.number, generation, at: taken.beganAt })
-    return { ...nothing, claimed, ...about, taken: claimed === undefined }
-  }
-
-  #isAny(orNext: boolean): boolean {
-    return orNext && this.#engine.dialect.isShared
+    const claimed = claimedOf(order, attempt, { number: taken.number, generation, at: taken.beganAt })
+    return { waitMs: 0, ...claimed, ...about }
   }
 
   /** Undefined where the row is not pending any more. */
@@ -271,11 +238,11 @@ export class Claims {
       ...attempt,
       logId,
       expected: stored.attemptId,
-      runner: this.#runner.id,
+      runner: this.holds.id,
       lease: leaseMs,
     }
     let taken: Taken | undefined
-    for (const statement of claimStatements(this.#engine.dialect).claim) {
+    for (const statement of claimStatements(this.engine.dialect).claim) {
       const found = yield* get<Taken>(statement, values)
       if (found === undefined) return undefined
       taken = found
@@ -285,7 +252,7 @@ export class Claims {
 
   #failure(fence: SelectedFence, required: FenceRequirement): ClaimFailure | undefined {
     const isSame = Boolean(fence.isReplicated) === required.isReplicated
-    if (this.#engine.session() !== required.session || !isSame) return 'session'
+    if (this.engine.session() !== required.session || !isSame) return 'session'
     const failure = fenceFailure(
       {
         isOpen: fence.closed === undefined,
@@ -301,30 +268,19 @@ export class Claims {
 
   /** With another key than the store's, everybody is new. */
   #requireKey(key: Uint8Array | undefined): void {
-    if (key !== undefined && Buffer.from(key).toString('hex') === this.#key.key) return
-    throw new IoError(`the store "${this.#key.location}" was replaced while it was in use`, {
+    if (key !== undefined && Buffer.from(key).toString('hex') === this.key.key) return
+    throw new IoError(`the store "${this.key.location}" was replaced while it was in use`, {
       hint: 'Nothing more was sent. See what is known: refcheck store check',
     })
   }
 
   /** Told once of each order whose outcome became unknown while this runner was there; of its own it knows. */
   #isPaused({ pausedBy, pausedAt = 0 }: SelectedFence, isTold: boolean): boolean {
-    if (pausedBy === undefined || pausedAt < this.#runner.beganAt) return false
+    if (pausedBy === undefined || pausedAt < this.holds.beganAt) return false
     if (this.#known.has(pausedBy)) return false
     if (isTold) this.#known.add(pausedBy)
     return true
   }
-}
-
-/** Whether a row may begin: as it was seen, or whichever of its batch is next. */
-function isUnchanged({ state, attemptId }: StoredRow, from: RowVersion, orNext: boolean): boolean {
-  return state === 'pending' && (orNext || attemptId === from.attemptId)
-}
-
-/** An attempt that is committed, with what its log says of it. */
-export interface Claimed {
-  attempt: Attempt
-  recorded: RecordedAttempt
 }
 
 const textOf = (bytes: Uint8Array = new Uint8Array()): string => Buffer.from(bytes).toString()
@@ -333,14 +289,14 @@ export function claimedOf(
   { batchId, row, body, prints, ...order }: StoredRow & { body: Uint8Array; joined: number[] },
   attempt: NewAttempt,
   numbered: { number: number; generation: string; at?: number | undefined },
-): Claimed {
+) {
   const { account, baseUrl, packageId, joined } = order
   const { attemptId, userEmail } = attempt
   // Of a row whose person was erased there are none.
   const { personPrint: person = '', emailPrint: email = '', phonePrint: phone = '' } = prints ?? {}
   const ordered = { batchId, row, account, baseUrl, packageId, joined, person, email, phone }
   return {
-    attempt: { batchId, row, ...attempt, state: 'sending', body },
+    attempt: { batchId, row, ...attempt, state: 'sending' as const, body },
     recorded: { ...ordered, attemptId, userEmail, ...numbered, at: numbered.at ?? attempt.at },
   }
 }

@@ -24,11 +24,11 @@ import {
   writeClosing,
 } from './store-state.ts'
 import type { AttemptLogFiles, LogFile } from './attempt-log.ts'
+import type { ExaminedLogs } from '../../domain/store/check.ts'
 import {
   type Closing,
   isReporting,
   type LogReport,
-  type NextStep,
   nextStep,
   unreportedLogs,
   withLoss,
@@ -199,7 +199,7 @@ interface SelectedRecovered
 }
 
 /** Attempts that were recovered, in words: with the person's name where the store still has it. */
-export function* recoveredInWords(dialect: Dialect, attemptIds: readonly string[]): Work<string[]> {
+function* recoveredInWords(dialect: Dialect, attemptIds: readonly string[]): Work<string[]> {
   const found = yield* all<SelectedRecovered>(selectRecovered(dialect), { ids: dialect.list(attemptIds) })
   return found.map((row) => {
     const name =
@@ -251,18 +251,6 @@ const generationsIn = (log: ReadLog): string[] => {
   return [...new Set([...records.map(({ generation }) => generation), log.file.header.generation])]
 }
 
-/** What a comparison of all logs of this machine with the store found and did. */
-export interface Examination {
-  /** As it was before. */
-  state: StoreState
-  /** Undefined where the store is open, or is open again. */
-  closing: Closing | undefined
-  unreported: LogReport[]
-  step: NextStep
-  /** Attempts that were recovered just now. */
-  recovered: string[]
-}
-
 interface ExaminedStore {
   /** Of its fingerprints. */
   key: string
@@ -281,22 +269,22 @@ export function* examineStore(
   dialect: Dialect,
   logs: readonly ReadLog[],
   { key, requiresLog, missingIn, now, newId }: ExaminedStore,
-): Work<Examination> {
+): Work<ExaminedLogs & { recoveredCount: number }> {
   const before = yield* readState(dialect, [])
-  if (before.closing?.move !== undefined)
-    return { state: before, closing: before.closing, unreported: [], step: 'acceptance', recovered: [] }
+  const found = { unreported: [], recovered: [], logs: before.logs, recoveredCount: 0 }
+  if (before.closing?.move !== undefined) return { ...found, closing: before.closing, step: 'acceptance' }
   const counted = logs.filter(({ file }) => !before.ignoredLogs.has(file.header.id))
-  yield* mergeRegister(
-    counted.filter(({ file }) => file.header.key === key).flatMap(({ file }) => file.header.register),
-  )
+  const own = counted.filter(({ file }) => file.header.key === key)
+  yield* mergeRegister(own.flatMap(({ file }) => file.header.register))
   const compared: ComparedLog[] = []
   for (const log of counted) compared.push(yield* compareLog(dialect, before, log, key))
+  const missingLogs = missingIn(before.logs)
   const { reasons, missing } = detectRollback(
     {
       ...before,
       isReporting: before.closing !== undefined && isReporting(before.closing),
       requiresLog: requiresLog && !before.mayBeWithoutLog,
-      missingLogs: missingIn(before.logs).length,
+      missingLogs: missingLogs.length,
     },
     compared,
   )
@@ -305,55 +293,43 @@ export function* examineStore(
     const { file, outcomes = new Map() } = log ?? {}
     yield* recoverAttempt(dialect, { entry, logId: file?.header.id ?? '', outcomes }, now)
   }
-  const recovered = missing.map(({ attemptId }) => attemptId)
-  const closed = closingOf(before.closing, { reasons, recovered, now, newId })
-  const closing = closed && (yield* withEvidence(dialect, closed, compared))
-  if (closing === undefined) return { state: before, closing, unreported: [], step: 'nothing', recovered }
+  const recoveredCount = missing.length
+  if (before.closing === undefined && reasons.length === 0)
+    return { ...found, closing: undefined, step: 'nothing', logs: yield* readLogs(), recoveredCount }
+  const known: Partial<Closing> = before.closing ?? {}
+  const { id = newId(), at = now } = known
+  // Attempts that machines have read are missing until a log brings them back: an unknown machine may have sent them.
+  const read = [...(known.missing ?? []), ...compared.flatMap(({ notedIds }) => notedIds)]
+  const named = compared.flatMap(({ hasSameKey, generations }) => (hasSameKey ? generations : []))
+  const closing = {
+    id,
+    at,
+    reasons: unique(known.reasons, reasons),
+    recovered: unique(
+      known.recovered,
+      missing.map(({ attemptId }) => attemptId),
+    ),
+    missing: [...(yield* missingAttempts(dialect, unique(read)))],
+    generations: unique(known.generations, named),
+  }
   yield* writeClosing(closing)
   // A log of this machine that is gone or damaged can be compared nowhere else: a person decides about it.
-  const own = counted.filter(({ file }) => file.isOriginal && file.header.key === key)
-  yield* recordReports(closing, [...own.map(({ file }) => file.header.id), ...missingIn(before.logs)])
+  const reported = own.flatMap(({ file }) => (file.isOriginal ? file.header.id : []))
+  yield* recordReports(closing, [...reported, ...missingLogs])
   const registered = yield* readLogs()
   const unreported = unreportedLogs(closing, registered)
   const step = nextStep(withLoss(closing), registered, { isReplicated: before.wasReplicated })
-  if (step !== 'nothing') return { state: before, closing: withLoss(closing), unreported, step, recovered }
-  yield* openAgain(before, {
-    id: newId(),
-    known: closing.generations ?? [],
-    heads: highestNumbers(counted),
-  })
-  return { state: before, closing: undefined, unreported, step, recovered }
+  if (step !== 'nothing') {
+    const recovered = yield* recoveredInWords(dialect, closing.recovered)
+    return { closing: withLoss(closing), unreported, step, recovered, logs: registered, recoveredCount }
+  }
+  yield* openAgain(before, { id: newId(), known: closing.generations, heads: highestNumbers(counted) })
+  return { ...found, closing: undefined, step, logs: registered, recoveredCount }
 }
 
-/**
- * With what the logs of each machine that reports add. Attempts that machines have read are missing until a log brings them
- * back: who sent them may be no known machine.
- */
-function* withEvidence(dialect: Dialect, closing: Closing, logs: readonly ComparedLog[]): Work<Closing> {
-  const read = [...(closing.missing ?? []), ...logs.flatMap(({ notedIds }) => notedIds)]
-  const own = logs.filter(({ hasSameKey }) => hasSameKey)
-  const generations = [...(closing.generations ?? []), ...own.flatMap((log) => log.generations)]
-  return {
-    ...closing,
-    missing: [...(yield* missingAttempts(dialect, [...new Set(read)]))],
-    generations: [...new Set(generations)],
-  }
-}
-
-function closingOf(
-  before: Closing | undefined,
-  found: { reasons: Closing['reasons']; recovered: string[]; now: number; newId: () => string },
-): Closing | undefined {
-  if (before === undefined && found.reasons.length === 0) return undefined
-  return {
-    id: before?.id ?? found.newId(),
-    at: before?.at ?? found.now,
-    reasons: [...new Set([...(before?.reasons ?? []), ...found.reasons])],
-    recovered: [...new Set([...(before?.recovered ?? []), ...found.recovered])],
-    missing: before?.missing,
-    generations: before?.generations,
-  }
-}
+const unique = <T>(values: readonly T[] = [], more: readonly T[] = []): T[] => [
+  ...new Set([...values, ...more]),
+]
 
 function* compareLog(dialect: Dialect, state: StoreState, log: ReadLog, key: string): Work<ComparedLog> {
   const { header } = log.file

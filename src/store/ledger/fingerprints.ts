@@ -2,7 +2,7 @@ import type { Recipient } from '../../contract/request-body.ts'
 import type { PersonMatch } from '../../domain/batch/reconciliation.ts'
 import { personIdentities } from '../../domain/submission/identity.ts'
 import { IoError } from '../../errors/kinds.ts'
-import { type Engine, metaBytes, metaText, type Work } from './engine.ts'
+import { metaBytes, metaText, type Work } from './engine.ts'
 
 export const fingerprintKeyName = 'fingerprint_key'
 export const storeIdName = 'store_id'
@@ -54,17 +54,6 @@ export class StoreKey {
     this.#bytes = bytes
     this.#fingerprint = undefined
     this.storeId = (yield* metaText(storeIdName)) ?? ''
-  }
-}
-
-/** A part of a store that needs its tables and its key. */
-export class KeyedPart {
-  protected readonly engine: Engine
-  protected readonly key: StoreKey
-
-  constructor(engine: Engine, key: StoreKey) {
-    this.engine = engine
-    this.key = key
   }
 }
 

@@ -1,19 +1,15 @@
 import { fileIdentity } from '../../domain/batch/new-row.ts'
 import { type StopGroup, type ConflictCounts, stopsIn } from '../../domain/batch/verdict.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
-import {
-  type StopReason,
-  coveredBy,
-  type Release,
-  type JoinedPackage,
-} from '../../domain/submission/conflicts.ts'
+import { type StopReason, coveredBy, type Release } from '../../domain/submission/conflicts.ts'
 import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
 import { mergeExternalResults, type ExternalResult } from '../../domain/submission/external-results.ts'
 import { all, get, run, type Work } from './engine.ts'
-import { KeyedPart, sha256 } from './fingerprints.ts'
-import { Matching, matchingStatements, selectJoinedPackages, witnessesOf } from './matching.ts'
+import { sha256 } from './fingerprints.ts'
+import { Matching, matchingStatements, type RowKey, witnessesOf } from './matching.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { sqlList, type StoredRecipient, submissionOf } from './submission-rows.ts'
+import { StorePart } from './store-part.ts'
 
 /** A row that waits, as `selectHeldRows` gives it. */
 interface WaitingRow {
@@ -91,13 +87,8 @@ export interface Released {
   left: { row: number; reason: StopReason }[]
 }
 
-interface Key {
-  batchId: string
-  row: number
-}
-
 /** Rows that wait until something is reconciled or decided, and known relations of packages and services. */
-export class HeldRows extends KeyedPart {
+export class HeldRows extends StorePart {
   /** Compares the held rows and the duplicates of a batch again: their conflicts may exist no more. How many changed. */
   async lookAgain(batchId: string, at: number): Promise<number> {
     const waiting = (await this.engine.run(selectHeld(batchId))).filter(
@@ -240,16 +231,9 @@ export class HeldRows extends KeyedPart {
     pairs: readonly (readonly [gone: number, successor: number])[],
     at: number,
   ): Promise<void> {
-    const service = serviceOf(baseUrl)
-    const known = new Set(
-      (await this.engine.run(all<JoinedPackage>(selectJoinedPackages)))
-        .filter((each) => each.how === 'likely' && each.service === service)
-        .map(({ packageId, successorId }) => `${packageId} ${successorId}`),
-    )
-    const unknown = pairs.filter((pair) => !known.has(pair.join(' ')))
-    if (unknown.length === 0) return
+    if (pairs.length === 0) return
     await this.engine.transaction(function* () {
-      for (const pair of unknown) yield* joinPackages(baseUrl, pair, 'likely', at)
+      for (const pair of pairs) yield* joinPackages(baseUrl, pair, 'likely', at)
     })
   }
 
@@ -295,7 +279,7 @@ function* allowOwn(batchId: string, release: Exclude<Release, { kind: 'rows' }>)
 }
 
 /** Compares a row that is to be sent, so that people are told; what binds is done again when it is. */
-function* comparePending(matching: Matching, key: Key, at: number): Work<void> {
+function* comparePending(matching: Matching, key: RowKey, at: number): Work<void> {
   const compared = yield* matching.lockRow(key)
   const conflict = compared && (yield* matching.findConflict(compared))
   if (conflict !== undefined) yield* matching.recordConflict(key, 'pending', conflict, at)

@@ -9,7 +9,8 @@ import {
 } from '../../domain/webhook/events.ts'
 import { all, type Engine, get, insertRows, perDialect, run, type Values, type Work } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
-import { type Hold, type Holds, shortWait } from './holds.ts'
+import { type Hold, shortWait } from './holds.ts'
+import { StorePart } from './store-part.ts'
 import { sqlIsOfService, sqlStatusRank } from './submission-rows.ts'
 
 /** Wakes processes that wait for events or queued batches. */
@@ -115,6 +116,14 @@ const updateBody = 'UPDATE events SET body = :body, signature = :signature WHERE
 /** What came; '' where the store does not say. */
 export type Arrival = 'event' | 'batch' | ''
 
+/** Listens for events or queued batches that another process may have added; undefined where the store sends no notice. */
+function arrivalsOf({ listen }: Engine): ((wake: (what: Arrival) => void) => Promise<void>) | undefined {
+  return (
+    listen &&
+    ((wake) => listen(newsChannel, (what) => wake(what === 'event' || what === 'batch' ? what : '')))
+  )
+}
+
 const pageEvents = 500
 
 interface Identified {
@@ -126,20 +135,9 @@ interface Identified {
  * Events that were received. What `add` has answered is on disk. "The pair (request_id, status)
  * identifies a status update already processed": one that comes again is counted, not stored again.
  */
-export class Inbox {
-  readonly #engine: Engine
-  readonly #holds: Holds
-  /** Calls back when another process may have added events, or queued a batch, where the store can tell: a hint beside looking. */
-  readonly onArrival?: ((wake: (what: Arrival) => void) => Promise<void>) | undefined
-
-  constructor(engine: Engine, holds: Holds) {
-    this.#engine = engine
-    this.#holds = holds
-    const { listen } = engine
-    this.onArrival =
-      listen &&
-      ((wake) => listen(newsChannel, (what) => wake(what === 'event' || what === 'batch' ? what : '')))
-  }
+export class Inbox extends StorePart {
+  /** Calls back when another process may have added events or queued a batch; undefined where the store has no such signal. */
+  readonly onArrival?: ReturnType<typeof arrivalsOf> = arrivalsOf(this.engine)
 
   /**
    * All of them with one flush. For each its id, and whether it was there before. `forward`: they are to
@@ -151,11 +149,11 @@ export class Inbox {
   ): Promise<{ id: number; repeated: boolean }[]> {
     if (events.length === 0) return []
     const came = events.map((event) => ({ event, identity: identityOf(event, sha256) }))
-    return this.#engine.transaction(() => this.#add(came, forward), 'events')
+    return this.engine.transaction(() => this.#add(came, forward), 'events')
   }
 
   *#add(came: readonly Identified[], forward: boolean): Work<{ id: number; repeated: boolean }[]> {
-    const { dialect } = this.#engine
+    const { dialect } = this.engine
     const { stored: ids, erased } = yield* this.#known(came)
     const seen = new Set(ids.keys())
     const fresh = came.filter(({ identity }) => seen.size < seen.add(identity).size)
@@ -177,7 +175,7 @@ export class Inbox {
 
   /** Ids of those that are stored already by their identity, and requests whose person was erased. */
   *#known(came: readonly Identified[]): Work<{ stored: Map<string, number>; erased: Set<string> }> {
-    const { dialect } = this.#engine
+    const { dialect } = this.engine
     const { list } = dialect
     const rows = yield* all<{ kind: 'stored' | 'erased'; name: string; id: number }>(selectKnown(dialect), {
       identities: list(came.map(({ identity }) => identity)),
@@ -205,14 +203,14 @@ export class Inbox {
       if (before !== undefined && rankOf(before.status) >= rankOf(status)) continue
       latest.set(key, { requestId, baseUrl, status, at })
     }
-    const { sql, values } = updateStatuses(this.#engine.dialect)
+    const { sql, values } = updateStatuses(this.engine.dialect)
     if (latest.size > 0) yield* run(sql, values([...latest.values()]))
   }
 
   *#countRepeats(repeated: readonly Identified[]): Work<void> {
     const times = new Map<string, number>()
     for (const { identity } of repeated) times.set(identity, (times.get(identity) ?? 0) + 1)
-    const { sql, values } = countRepeats(this.#engine.dialect)
+    const { sql, values } = countRepeats(this.engine.dialect)
     const rows = [...times].map(([identity, each]) => ({ identity, times: each }))
     if (rows.length > 0) yield* run(sql, values(rows))
   }
@@ -222,17 +220,8 @@ export class Inbox {
     let left = filter.limit ?? Number.POSITIVE_INFINITY
     for (let after = filter.after ?? 0; left > 0;) {
       const limit = Math.min(pageEvents, left)
-      const { baseUrl, status, since, until } = filter
-      const values = {
-        after,
-        baseUrl,
-        requestId: filter.requestId?.toLowerCase(),
-        status,
-        since,
-        until,
-        limit,
-      }
-      const page = await this.#engine.run(all<InboxEvent>(selectPage, values))
+      const values = { ...filter, requestId: filter.requestId?.toLowerCase(), after, limit }
+      const page = await this.engine.run(all<InboxEvent>(selectPage, values))
       yield* page
       const last = page.at(-1)
       if (last === undefined || page.length < limit) return
@@ -242,12 +231,12 @@ export class Inbox {
   }
 
   async get(id: number): Promise<InboxEvent | undefined> {
-    return this.#engine.run(get<InboxEvent>(`${selectEvents} WHERE id = :id`, { id }))
+    return this.engine.run(get<InboxEvent>(`${selectEvents} WHERE id = :id`, { id }))
   }
 
   /** Ids of requests that no submission of their service holds, the newest first. `baseUrl`: of this service alone. */
   async unclaimed(baseUrl?: string): Promise<string[]> {
-    const rows = await this.#engine.run(all<{ requestId: string }>(selectUnmatched, { baseUrl }))
+    const rows = await this.engine.run(all<{ requestId: string }>(selectUnmatched, { baseUrl }))
     return rows.map(({ requestId }) => requestId)
   }
 
@@ -256,7 +245,7 @@ export class Inbox {
     baseUrl: string,
     requestId: string,
   ): Promise<{ status: string; receivedAt: number } | undefined> {
-    return this.#engine.run(
+    return this.engine.run(
       get<{ status: string; receivedAt: number }>(selectLatest, {
         baseUrl,
         requestId: requestId.toLowerCase(),
@@ -270,12 +259,12 @@ export class Inbox {
    * the order within a request holds whatever fails.
    */
   async due(now: number, limit: number): Promise<InboxEvent[]> {
-    return this.#engine.run(all<InboxEvent>(selectDue, { now, limit }))
+    return this.engine.run(all<InboxEvent>(selectDue, { now, limit }))
   }
 
   /** When the next one is due; undefined where none waits. */
   async nextDue(): Promise<number | undefined> {
-    return (await this.#engine.run(get<{ due: number | undefined }>(selectNextDue)))?.due
+    return (await this.engine.run(get<{ due: number | undefined }>(selectNextDue)))?.due
   }
 
   async forwarded(id: number, at: number, answer: string): Promise<void> {
@@ -289,7 +278,7 @@ export class Inbox {
 
   /** What was to be forwarded as it came is not needed any more, should its person have been erased meanwhile. */
   #end(update: string, values: Values): Promise<boolean> {
-    return this.#engine.transaction(() => this.#endOne(update, values))
+    return this.engine.transaction(() => this.#endOne(update, values))
   }
 
   *#endOne(update: string, values: Values): Work<boolean> {
@@ -304,17 +293,17 @@ export class Inbox {
 
   /** It was not taken; it is due again at `retryAt`. */
   async refused(id: number, retryAt: number, answer: string): Promise<void> {
-    await this.#engine.run(run(updateRefused, { id, retryAt, answer }))
+    await this.engine.run(run(updateRefused, { id, retryAt, answer }))
   }
 
   /** Makes this process the one that forwards for all receivers on the store; undefined where another one is. */
   holdForwarding(): Promise<Hold | undefined> {
-    return this.#holds.take({ id: 'forwarding', kind: 'file' }, shortWait)
+    return this.holds.take({ id: 'forwarding', kind: 'file' }, shortWait)
   }
 
   /** Queues an event again. */
   async requeue(id: number): Promise<boolean> {
-    return (await this.#engine.run(run(updateQueued, { id }))) === 1
+    return (await this.engine.run(run(updateQueued, { id }))) === 1
   }
 }
 

@@ -2,7 +2,6 @@ import { terminalStatuses } from '../../contract/statuses.ts'
 import {
   all,
   type Dialect,
-  type Engine,
   get,
   insertRows,
   nothingAsked,
@@ -45,17 +44,11 @@ import type { QuotaPlace } from '../../domain/quota/windows.ts'
 import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
-import {
-  type Begun,
-  type ClaimOptions,
-  type ClaimResult,
-  Claims,
-  type MovedAndBegun,
-  type Rollbacks,
-} from './claim.ts'
-import { personPrints, printsOf, type StoredPrints, type StoreKey, whomByPrints } from './fingerprints.ts'
-import { type Hold, holdForOrdering, type Holds } from './holds.ts'
+import { type Begun, type ClaimOptions, type ClaimResult, Claims } from './claim.ts'
+import { personPrints, printsOf, type StoredPrints, whomByPrints } from './fingerprints.ts'
+import { type Hold, holdForOrdering } from './holds.ts'
 import { batchFields, orderFields } from './new-rows.ts'
+import { type StoreContext, StorePart } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
 
 const ledgerStatements = perDialect(({ lockRows, serial }) => ({
@@ -216,27 +209,22 @@ const unanswered = 'the store did not answer before it was sent'
  * The journal of every order. What a method has answered is on disk: it survives the process and a power cut. In SQLite
  * a failure of the disk throws IoError, and everything after it does too: a commit that failed is never tried again.
  */
-export class EngineLedger {
-  /** An absolute path, ":memory:", or the address of a database without its password. */
-  readonly location: string
-  readonly #engine: Engine
-  readonly #key: StoreKey
-  readonly #holds: Holds
-  readonly #rollbacks: Rollbacks
+export class EngineLedger extends StorePart {
   readonly #claims: Claims
 
-  constructor(engine: Engine, key: StoreKey, holds: Holds, rollbacks: Rollbacks) {
-    this.location = engine.location
-    this.#engine = engine
-    this.#key = key
-    this.#holds = holds
-    this.#rollbacks = rollbacks
-    this.#claims = new Claims(key, engine, holds)
+  constructor(context: StoreContext) {
+    super(context)
+    this.#claims = new Claims(context)
+  }
+
+  /** An absolute path, ":memory:", or the address of a database without its password. */
+  get location(): string {
+    return this.engine.location
   }
 
   /** Makes this process the one that may run a batch; undefined where another one holds it. Comes before `add`. */
   async hold(batch: BatchRef): Promise<Hold | undefined> {
-    return holdForOrdering(() => this.#holds.take(batch), this.#rollbacks)
+    return holdForOrdering(() => this.holds.take(batch), this.rollbacks)
   }
 
   /**
@@ -245,7 +233,7 @@ export class EngineLedger {
    */
   async recover(at: number): Promise<Submission[]> {
     const unknown: Submission[] = []
-    for await (const { row, kind, lock } of this.#holds.abandoned(this.#engine)) {
+    for await (const { row, kind, lock } of this.holds.abandoned(this.engine)) {
       const change = orphaned({ state: row.state, kind }, at)
       if (change === undefined || !(await this.#change(row, change, lock))) continue
       if (change.to === 'unknown') {
@@ -262,11 +250,11 @@ export class EngineLedger {
   async add(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
     refuseForgetting(this.location, batch.baseUrl)
     const lock = { account: batch.account ?? '' }
-    const { lockBatch } = ledgerStatements(this.#engine.dialect)
+    const { lockBatch } = ledgerStatements(this.engine.dialect)
     const { stop } = await resolveAmbiguousCommit(
-      () => this.#engine.transaction(() => this.#addUnlessConflict(batch, guard), lock),
+      () => this.engine.transaction(() => this.#addUnlessConflict(batch, guard), lock),
       async () => {
-        const there = await this.#engine.transaction(() => get(lockBatch, { id: batch.id }), lock)
+        const there = await this.engine.transaction(() => get(lockBatch, { id: batch.id }), lock)
         return there === undefined ? undefined : { stop: undefined }
       },
     )
@@ -275,7 +263,7 @@ export class EngineLedger {
 
   /** What would conflict with `add`, with nothing added. */
   async look(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
-    return this.#engine.snapshot(() => findConflictOfNew(this.#matching(), batch, guard))
+    return this.engine.snapshot(() => findConflictOfNew(this.#matching(), batch, guard))
   }
 
   /**
@@ -283,7 +271,7 @@ export class EngineLedger {
    * `held` from now on: it is compared once more in the same transaction.
    */
   async begin(from: RowVersion, attempt: NewAttempt): Promise<Attempt | undefined> {
-    await this.#rollbacks.ready()
+    await this.rollbacks.ready()
     return (await this.#claim(from, attempt, undefined, false)).attempt
   }
 
@@ -291,9 +279,14 @@ export class EngineLedger {
    * The same with a place in the quota, in one commit; without one nothing is done but to say how long to wait. `orNext`:
    * where runners share the batch, whichever pending row of it no other runner has.
    */
-  async beginInQuota(from: RowVersion, attempt: NewAttempt, place: QuotaPlace, orNext = false) {
-    await this.#rollbacks.ready()
-    return this.#claim(from, attempt, place, orNext)
+  async beginInQuota(
+    from: RowVersion,
+    attempt: NewAttempt,
+    place: QuotaPlace,
+    orNext = false,
+  ): Promise<Begun> {
+    await this.rollbacks.ready()
+    return { attempt: undefined, stop: undefined, ...(await this.#claim(from, attempt, place, orNext)) }
   }
 
   /** Any other change; whether it took. `accepted` does not where another order has that request. */
@@ -305,11 +298,11 @@ export class EngineLedger {
 
   /** `change` of a row after the row that has its request lost that by `loss`, in one step; whether both were made. */
   async moveFrom(holder: RowVersion, loss: Change, from: RowVersion, change: Change): Promise<boolean> {
-    const { dialect } = this.#engine
+    const { dialect } = this.engine
     const { lockState } = ledgerStatements(dialect)
     const moved = await resolveAmbiguousCommit(
       () =>
-        this.#engine.transaction(function* () {
+        this.engine.transaction(function* () {
           const row = yield* get<RowState>(lockState, from)
           if (row?.state !== from.state || row.attemptId !== from.attemptId) return false
           return (yield* changeRow(dialect, holder, loss)) && (yield* changeRow(dialect, from, change))
@@ -334,17 +327,17 @@ export class EngineLedger {
     attempt: NewAttempt,
     place: QuotaPlace,
     orNext = false,
-  ): Promise<MovedAndBegun> {
-    const { dialect } = this.#engine
+  ): Promise<Pick<Begun, 'attempt' | 'stop' | 'row'> & { moved: boolean }> {
+    const { dialect } = this.engine
     const claims = this.#claims
-    const required = this.#rollbacks.fence()
+    const required = this.rollbacks.fence()
     let claim: ClaimResult | undefined
     let asked: RowVersion | undefined
     let isAnswered = true
     const options: ClaimOptions = { place, orNext, onAsked: (row) => (asked = row) }
     const moved = await resolveAmbiguousCommit(
       () =>
-        this.#engine.transaction(
+        this.engine.transaction(
           function* () {
             claim = undefined
             asked = undefined
@@ -377,32 +370,32 @@ export class EngineLedger {
     try {
       if (!isAnswered) {
         await this.#takeBack(asked, attempt.at, unanswered)
-        return { moved, attempt: undefined, stop: undefined }
+        return { moved }
       }
-      const { attempt: begun, stop, row } = await this.#recorded(claim ?? { waitMs: 0, stop: undefined })
+      const { attempt: begun, stop, row } = await this.#recorded(claim ?? { waitMs: 0 })
       return { moved, attempt: begun, stop, row }
     } catch {
-      // What keeps it from being recorded is told when it is begun by itself.
-      return { moved, attempt: undefined, stop: claim?.stop }
+      // The claim of the row by itself fails with the same error, and its caller gets that.
+      return { moved, stop: claim?.stop }
     }
   }
 
-  /** Whom a row was for against a person, by its fingerprints alone: of one whose name is gone. */
+  /** PersonMatch a row was for against a person, by its fingerprints alone: of one whose name is gone. */
   async whom({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, person: Recipient): Promise<PersonMatch> {
-    const stored = await this.#engine.run(get<StoredPrints>(selectPrints, { batchId, row }))
-    return whomByPrints(stored && printsOf(stored), personPrints(this.#key.fingerprint, person))
+    const stored = await this.engine.run(get<StoredPrints>(selectPrints, { batchId, row }))
+    return whomByPrints(stored && printsOf(stored), personPrints(this.key.fingerprint, person))
   }
 
   /** Whether an e-mail is that of a row's person, by its fingerprint alone: of one whose name is gone. */
   async isEmailOf({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, email: string): Promise<boolean> {
-    const stored = await this.#engine.run(get<StoredPrints>(selectPrints, { batchId, row }))
-    return stored?.emailPrint === this.#key.fingerprint(emailIdentity(email))
+    const stored = await this.engine.run(get<StoredPrints>(selectPrints, { batchId, row }))
+    return stored?.emailPrint === this.key.fingerprint(emailIdentity(email))
   }
 
   /** How far the clock that says `now` is ahead of the one that times attempts, in ms; 0 where they are the same. */
   async clockAheadMs(now: number): Promise<number> {
-    const { clock } = this.#engine.dialect
-    const shared = await this.#engine.run(get<{ now: number | undefined }>(`SELECT ${clock} AS now`))
+    const { clock } = this.engine.dialect
+    const shared = await this.engine.run(get<{ now: number | undefined }>(`SELECT ${clock} AS now`))
     return now - (shared?.now ?? now)
   }
 
@@ -415,14 +408,14 @@ export class EngineLedger {
     checks?: string,
   ): Promise<void> {
     const values = { baseUrl, requestId: requestId.toLowerCase(), status, at, checks }
-    await this.#engine.run(run(updateStatus, values))
+    await this.engine.run(run(updateStatus, values))
   }
 
   /** In the order they were added. */
   async list(filter: SubmissionFilter): Promise<Submission[]> {
-    const { where, values } = conditions(this.#engine.dialect, filter)
-    const { selectFiltered } = ledgerStatements(this.#engine.dialect)
-    const found = await this.#engine.run(all<SelectedSubmission>(selectFiltered(where), values))
+    const { where, values } = conditions(this.engine.dialect, filter)
+    const { selectFiltered } = ledgerStatements(this.engine.dialect)
+    const found = await this.engine.run(all<SelectedSubmission>(selectFiltered(where), values))
     return found.map(submissionOf)
   }
 
@@ -432,7 +425,7 @@ export class EngineLedger {
    */
   async putBack(batchId?: string): Promise<Submission[]> {
     const ofBatch = batchId === undefined ? '' : ' AND a.batch_id = :batchId'
-    const rows = await this.#engine.run(
+    const rows = await this.engine.run(
       all<SelectedSubmission & { endedAt?: number }>(selectPutBack + ofBatch, { batchId }),
     )
     return rows.map(({ endedAt, ...row }) =>
@@ -449,12 +442,12 @@ export class EngineLedger {
   ): Promise<Begun> {
     const claims = this.#claims
     for (let failures = 0; ; failures += 1) {
-      const required = this.#rollbacks.fence()
+      const required = this.rollbacks.fence()
       let asked: RowVersion | undefined
       let claim: ClaimResult
       const options: ClaimOptions = { place, orNext, onAsked: (row) => (asked = row) }
       try {
-        claim = await this.#engine.transaction(
+        claim = await this.engine.transaction(
           function* () {
             asked = undefined
             return yield* claims.claim(from, attempt, required, options)
@@ -464,49 +457,48 @@ export class EngineLedger {
       } catch (error) {
         if (!(error instanceof NoAnswerError)) throw error
         await this.#takeBack(asked, attempt.at, unanswered)
-        return { waitMs: 0, attempt: undefined, stop: undefined, taken: true }
+        return { waitMs: 0, taken: true }
       }
       if (claim.failure === undefined) return this.#recorded(claim)
       if (failures === maxFailures) throw new InternalError(`the store is compared in vain: ${claim.failure}`)
-      await this.#rollbacks.failed(claim.failure)
+      await this.rollbacks.failed(claim.failure)
     }
   }
 
   /** After the commit and before the request; what cannot be recorded in the log is not sent. */
   async #recorded(claim: ClaimResult): Promise<Begun> {
-    const { claimed, failure: _, ...begun } = claim
-    if (claimed === undefined) return { ...begun, attempt: undefined }
-    const { attempt } = claimed
+    const { recorded, failure: _, ...begun } = claim
+    if (recorded === undefined) return begun
     try {
-      await this.#rollbacks.record(claimed.recorded)
+      await this.rollbacks.record(recorded)
     } catch (error) {
-      await this.#takeBack(attempt, attempt.at, 'the attempt could not be recorded in the attempt log')
+      await this.#takeBack(begun.attempt, recorded.at, 'the attempt could not be recorded in the attempt log')
       throw error
     }
-    return { ...begun, attempt }
+    return begun
   }
 
   /** What a recovery would need. `pending` says that nothing was sent only where the service was asked nothing. */
   #recordOutcome({ state, attemptId }: RowVersion, change: Change): void {
     if (attemptId === undefined || !isRecorded(state, change.to)) return
     const requestId = change.to === 'accepted' ? change.requestId : undefined
-    this.#rollbacks.recordOutcome({ attemptId, state: change.to, requestId })
+    this.rollbacks.recordOutcome({ attemptId, state: change.to, requestId })
   }
 
   /** No byte of it has left. A process that has the row locked still is waited for. */
   async #takeBack(asked: RowVersion | undefined, at: number, reason: string): Promise<void> {
     if (asked === undefined) return
-    const { lockState } = ledgerStatements(this.#engine.dialect)
+    const { lockState } = ledgerStatements(this.engine.dialect)
     await this.#change(asked, { to: 'pending', at, reason }, lockState)
   }
 
   /** `lock`: asked for the row first, waiting for a process that has it; nothing is changed where it finds none. */
   async #change(from: RowVersion, change: Change, lock?: string): Promise<boolean> {
-    const { dialect } = this.#engine
+    const { dialect } = this.engine
     const isCompared = change.to === 'pending' && leftByDecision.includes(from.state)
     return resolveAmbiguousCommit(
       () =>
-        this.#engine.transaction(
+        this.engine.transaction(
           function* () {
             if (lock !== undefined && (yield* get(lock, from)) === undefined) return false
             return yield* changeRow(dialect, from, change)
@@ -519,26 +511,26 @@ export class EngineLedger {
 
   /** What came of a change whose commit was not answered. */
   async #lookUp(from: RowVersion, { to }: Change): Promise<boolean | undefined> {
-    const { lockState } = ledgerStatements(this.#engine.dialect)
-    const row = await this.#engine.transaction(() => get<RowState>(lockState, from))
+    const { lockState } = ledgerStatements(this.engine.dialect)
+    const row = await this.engine.transaction(() => get<RowState>(lockState, from))
     if (row?.attemptId !== from.attemptId) return false
     return row?.state === from.state && from.state !== to ? undefined : row?.state === to
   }
 
   #matching(): Matching {
-    return new Matching(this.#key, this.#engine.dialect)
+    return new Matching(this.key, this.engine.dialect)
   }
 
   *#addUnlessConflict(batch: NewBatch, guard: AddGuard): Work<{ stop: Conflict | undefined }> {
     const matching = this.#matching()
     const stop = yield* findConflictOfNew(matching, batch, guard)
     if (stop !== undefined) return { stop }
-    const { dialect } = this.#engine
+    const { dialect } = this.engine
     yield* requireAccount(batch.account ?? '', batch.addedAt)
     yield* insertRows(dialect, 'batches', [batchFields(batch, allowedBy(guard))])
     // A single order is its runner's from the start.
-    const runner = batch.kind === 'single' ? this.#holds.id : undefined
-    const rows = orderFields(batch, this.#key.fingerprint)
+    const runner = batch.kind === 'single' ? this.holds.id : undefined
+    const rows = orderFields(batch, this.key.fingerprint)
     yield* insertRows(
       dialect,
       'submissions',

@@ -1,5 +1,3 @@
-import type { ExaminedLogs } from '../../domain/store/check.ts'
-import type { Closing } from '../../domain/store/closing.ts'
 import type { Forgotten, Purged, StoreInfo, StoreServer, Traces } from '../../domain/store/told.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
 import { machineName } from '../../host/machine.ts'
@@ -64,9 +62,8 @@ export interface Upkeep {
 export class Maintenance {
   readonly #engine: Engine
   readonly #key: StoreKey
-  readonly #rollbacks: RollbackDetection
   readonly #upkeep: Upkeep
-  readonly #place: string
+  readonly #purgeParts: PurgeParts
   #hasFilesToErase = false
 
   /** `dataFolder`: of this machine. */
@@ -75,10 +72,14 @@ export class Maintenance {
     parts: { key: StoreKey; rollbacks: RollbackDetection; upkeep: Upkeep; dataFolder: string },
   ) {
     this.#engine = engine
-    this.#place = `${machineName()} ${parts.dataFolder}`
     this.#key = parts.key
-    this.#rollbacks = parts.rollbacks
     this.#upkeep = parts.upkeep
+    this.#purgeParts = {
+      place: `${machineName()} ${parts.dataFolder}`,
+      logs: parts.rollbacks,
+      fingerprint: parts.key.fingerprint,
+      scrub: (isPatient) => parts.upkeep.scrub(isPatient),
+    }
   }
 
   async info(): Promise<StoreInfo> {
@@ -126,42 +127,6 @@ export class Maintenance {
     return found
   }
 
-  /** Why it takes no orders, as it was found last. */
-  closing(): Promise<Closing | undefined> {
-    return this.#engine.run(readClosing())
-  }
-
-  /** Compares the store with the attempt logs of this machine, and closes it where it lost attempts. */
-  async examine(): Promise<ExaminedLogs> {
-    const { closing, unreported, step } = await this.#rollbacks.examine()
-    const recovered = closing === undefined ? [] : await this.#rollbacks.recoveredInWords(closing)
-    return { closing, unreported, step, recovered, logs: await this.#rollbacks.registered() }
-  }
-
-  /** Goes on with a store that was closed. Answers how many pending rows are held from now on. */
-  acceptOlder(): Promise<{ held: number }> {
-    return this.#rollbacks.accept()
-  }
-
-  /** Closes the store until every machine has compared its log with it: a backup was restored. */
-  closeAsRestored(): Promise<void> {
-    return this.#rollbacks.restored()
-  }
-
-  /** Waits for no report of these machines. Answers how many pending rows are held from now on. */
-  exclude(machines: readonly string[]): Promise<{ held: number }> {
-    return this.#rollbacks.exclude(machines)
-  }
-
-  /** Goes on without an attempt log that lasts, where none can be kept. */
-  allowWithoutLog(): Promise<void> {
-    return this.#rollbacks.allowWithoutLog()
-  }
-
-  backup(path: string): Promise<void> {
-    return this.#upkeep.backup(path)
-  }
-
   /**
    * Removes what names a person: recipient, body, remarks, received events. Nothing of it is left in the
    * database or its journal. The keyed fingerprints stay, so that an old file run again orders nobody twice.
@@ -184,14 +149,5 @@ export class Maintenance {
   async finishErasure(eraseFiles?: EraseFiles): Promise<void> {
     const { hasFiles } = await finishErasure(this.#engine, this.#purgeParts, { isPatient: false, eraseFiles })
     this.#hasFilesToErase = hasFiles
-  }
-
-  get #purgeParts(): PurgeParts {
-    return {
-      place: this.#place,
-      logs: this.#rollbacks,
-      fingerprint: this.#key.fingerprint,
-      scrub: (isPatient) => this.#upkeep.scrub(isPatient),
-    }
   }
 }

@@ -37,11 +37,10 @@ import { all, type Dialect, get, perDialect, run, type Work } from './engine.ts'
 import { fieldOf } from './schema.ts'
 import {
   candidateOf,
-  type SelectedUnmatched,
+  findUnmatched,
+  printLists,
   sharesUnmatched,
   type StoredOrder,
-  unmatchedOrders,
-  unmatchedStatements,
 } from './unmatched-requests.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
@@ -228,7 +227,6 @@ ORDER BY ${dialect.pendingOrder('s')} LIMIT 1 ${dialect.lockRows('s', 'skip lock
 
   selectWhetherShared: `SELECT ${sharedColumns(dialect, (column) => `:${fieldOf(column)}`)}`,
   selectCandidates: selectCandidates(dialect),
-  selectUnmatched: unmatchedStatements(dialect).selectUnmatched,
   selectCandidatesOfMany: selectCandidatesOfMany(dialect),
 
   /** What the duplicates and held rows of a batch match, as that stands now. */
@@ -272,7 +270,7 @@ VALUES (:batchId, :row, :otherBatch, :otherRow, :at, :by) ON CONFLICT DO NOTHING
 /** States of a row that is compared again. */
 type ComparedAgain = 'held' | 'duplicate' | 'rejected'
 
-type Key = Pick<RowVersion, 'batchId' | 'row'>
+export type RowKey = Pick<RowVersion, 'batchId' | 'row'>
 
 interface WhetherShared {
   isShared: 0 | 1
@@ -292,22 +290,22 @@ interface Relations {
  */
 export class Matching {
   readonly #key: StoreKey
-  readonly #statements: ReturnType<typeof matchingStatements>
+  readonly #dialect: Dialect
   #relations: Relations | undefined
 
   constructor(key: StoreKey, dialect: Dialect) {
     this.#key = key
-    this.#statements = matchingStatements(dialect)
+    this.#dialect = dialect
   }
 
   /** A row of the store, which no other transaction changes meanwhile; undefined where it is none that can be sent. */
-  *lockRow({ batchId, row }: Key): Work<StoredRow | undefined> {
-    return storedRowOf(yield* get(this.#statements.lockRow, { batchId, row }))
+  *lockRow({ batchId, row }: RowKey): Work<StoredRow | undefined> {
+    return storedRowOf(yield* get(matchingStatements(this.#dialect).lockRow, { batchId, row }))
   }
 
   /** The first pending row of a batch that no other runner is about to send. */
   *lockNextRow(batchId: string): Work<StoredRow | undefined> {
-    return storedRowOf(yield* get(this.#statements.lockNext, { batchId }))
+    return storedRowOf(yield* get(matchingStatements(this.#dialect).lockNext, { batchId }))
   }
 
   *findConflict(row: ToCompare): Work<Conflict | undefined> {
@@ -322,7 +320,7 @@ export class Matching {
   }
 
   /** The same, or a row (this one, or one of the same e-mail) whose fingerprints are not its person's, who would be new. */
-  *findConflictsOrDamage(row: ToCompare): Work<{ damaged?: Key | undefined; stops: Conflict[] }> {
+  *findConflictsOrDamage(row: ToCompare): Work<{ damaged?: RowKey | undefined; stops: Conflict[] }> {
     const { damaged, candidates } = yield* this.#findCandidates(row)
     if (damaged !== undefined) return { damaged, stops: [] }
     if (candidates.length === 0 && (row.witnesses ?? []).length === 0) return { stops: [] }
@@ -331,7 +329,7 @@ export class Matching {
 
   *#readRelationsOfRow({ baseUrl, packageId, batchId, row }: ToCompare): Work<KnownRelations> {
     const { services, packages } = yield* this.readRelations()
-    const releases = yield* all<Key>(selectReleases, { batchId, row })
+    const releases = yield* all<RowKey>(selectReleases, { batchId, row })
     const released = new Set(releases.map((each) => `${each.batchId} ${each.row}`))
     return {
       ...relationsOf({ service: serviceOf(baseUrl), packageId }, services, packages),
@@ -351,7 +349,7 @@ export class Matching {
   }
 
   /** Compares a row that waits; answers its state from then on. A row that is not as `from` says is left alone. */
-  *compareAgain(key: Key, from: ComparedAgain, at: number): Work<SubmissionState> {
+  *compareAgain(key: RowKey, from: ComparedAgain, at: number): Work<SubmissionState> {
     const compared = yield* this.lockRow(key)
     const stop = compared && (yield* this.findConflict(compared))
     if (stop !== undefined) {
@@ -362,7 +360,7 @@ export class Matching {
   }
 
   /** Records a row's conflict; whether the row changed. */
-  *recordConflict(key: Key, from: ComparedAgain | 'pending', stop: Conflict, at: number): Work<boolean> {
+  *recordConflict(key: RowKey, from: ComparedAgain | 'pending', stop: Conflict, at: number): Work<boolean> {
     if (from !== stop.becomes) {
       refuseImpossible(from, stop.becomes, from === 'rejected' ? 'retry' : 'comparing')
     }
@@ -371,13 +369,13 @@ export class Matching {
   }
 
   /** A person said of a row and of each of these that they are two people. */
-  *recordReleases(key: Key, others: readonly Key[], by: { at: number; by: string }): Work<void> {
+  *recordReleases(key: RowKey, others: readonly RowKey[], by: { at: number; by: string }): Work<void> {
     for (const { batchId: otherBatch, row: otherRow } of others)
       yield* run(insertRelease, { ...key, otherBatch, otherRow, ...by })
   }
 
   /** Every order that shares the person, the e-mail or the phone, in any package and at any service. */
-  *#findCandidates(row: ToCompare): Work<{ damaged?: Key | undefined; candidates: Candidate[] }> {
+  *#findCandidates(row: ToCompare): Work<{ damaged?: RowKey | undefined; candidates: Candidate[] }> {
     const { recipient, kind, allowed } = row
     const own = recipient && personPrints(this.#key.fingerprint, recipient)
     if (own !== undefined && !areOwnPrints(row.prints, own)) return { damaged: row, candidates: [] }
@@ -386,21 +384,19 @@ export class Matching {
     const { batchId, account } = row
     const values = { ...prints, batchId, row: row.row, account, email: recipient?.email }
     const isLooked = row.prints !== undefined && row.isShared !== undefined
-    const looked = isLooked ? row : yield* get<WhetherShared>(this.#statements.selectWhetherShared, values)
+    const looked = isLooked
+      ? row
+      : yield* get<WhetherShared>(matchingStatements(this.#dialect).selectWhetherShared, values)
     if (looked?.damaged !== undefined) {
       const [number, damagedBatch = ''] = looked.damaged.split(' ')
       return { damaged: { batchId: damagedBatch, row: Number(number) }, candidates: [] }
     }
-    const requests =
-      looked?.unmatched === 0 ? [] : yield* all<SelectedUnmatched>(this.#statements.selectUnmatched, values)
+    const orders = looked?.unmatched === 0 ? [] : yield* findUnmatched(this.#dialect, [prints])
     // What a file's own rows share is allowed as a whole, but past no unknown one: there may be thousands of them.
     const skipsOwn = kind === 'file' && allowed.similar
-    const found =
-      looked?.isShared === 0
-        ? []
-        : yield* all<SelectedOrder>(this.#statements.selectCandidates, { ...values, skipsOwn })
-    const orders = [...found.map(storedOrderOf), ...unmatchedOrders(requests)]
-    return { candidates: orders.map((each) => candidateOf(each, prints)) }
+    const { selectCandidates: select } = matchingStatements(this.#dialect)
+    const found = looked?.isShared === 0 ? [] : yield* all<SelectedOrder>(select, { ...values, skipsOwn })
+    return { candidates: [...found.map(storedOrderOf), ...orders].map((each) => candidateOf(each, prints)) }
   }
 }
 
@@ -480,20 +476,13 @@ export class StoredCandidates {
   }
 
   *#select(prints: readonly PersonPrints[]): Work<StoredOrder[]> {
-    const { list } = this.#dialect
-    const phones = prints.map(({ phonePrint }) => phonePrint).filter((phone) => !this.#crowds.has(phone))
-    const values = {
-      persons: list(prints.map(({ personPrint }) => personPrint)),
-      emails: list(prints.map(({ emailPrint }) => emailPrint)),
-      phones: list([...new Set(phones)]),
-      account: this.#batch.account ?? '',
-      batchId: this.#batch.id,
-    }
-    const statements = matchingStatements(this.#dialect)
-    const { selectUnmatchedOfMany } = unmatchedStatements(this.#dialect)
-    const found = yield* all<SelectedOrder>(statements.selectCandidatesOfMany, values)
-    const requests = yield* all<SelectedUnmatched>(selectUnmatchedOfMany, values)
-    return [...found.map(storedOrderOf), ...unmatchedOrders(requests)]
+    const uncrowded = prints.map(({ phonePrint }) => phonePrint).filter((phone) => !this.#crowds.has(phone))
+    const phones = this.#dialect.list([...new Set(uncrowded)])
+    const { id: batchId, account = '' } = this.#batch
+    const values = { ...printLists(this.#dialect, prints), phones, account, batchId }
+    const select = matchingStatements(this.#dialect).selectCandidatesOfMany
+    const found = yield* all<SelectedOrder>(select, values)
+    return [...found.map(storedOrderOf), ...(yield* findUnmatched(this.#dialect, prints))]
   }
 }
 

@@ -15,6 +15,8 @@ import {
   type Work,
 } from './engine.ts'
 import type { Fingerprint } from './fingerprints.ts'
+import type { Upkeep } from './maintenance.ts'
+import type { RollbackDetection } from './rollback-detection.ts'
 import { sqlList } from './submission-rows.ts'
 import { erasureName, readLogs } from './store-state.ts'
 
@@ -26,21 +28,11 @@ export interface PurgeOptions {
   files?: FilesToErase | undefined
 }
 
-/** The attempt logs of this machine. */
-export interface ErasableLogs {
-  /** Of the logs with these ids, those that are on this machine. */
-  idsHere(logIds: readonly string[]): Promise<string[]>
-  /** From all files of this machine, copies too. */
-  removeFingerprints(attemptIds: ReadonlySet<string>): Promise<void>
-}
-
-export interface PurgeParts {
-  /** This machine's place of files, among all that use the store. */
+export interface PurgeParts extends Pick<Upkeep, 'scrub'> {
+  /** Names the files of this machine, among all that use the store. */
   place: string
-  logs: ErasableLogs
+  logs: Pick<RollbackDetection, 'idsHere' | 'removeFingerprints'>
   fingerprint: Fingerprint
-  /** Removes older versions of rows; `isPatient`: waits for other processes. */
-  scrub(isPatient: boolean): Promise<Purged['isLeftTo']>
 }
 
 /** Set while older versions of rows may hold what was removed; each purge counts it up. */

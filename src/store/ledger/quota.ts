@@ -1,7 +1,6 @@
 import type { QuotaPlace, QuotaState } from '../../domain/quota/windows.ts'
-import { NoAnswerError } from '../../errors/kinds.ts'
-import { type Dialect, get, run, type Values, type Work } from './engine.ts'
-import { KeyedPart } from './fingerprints.ts'
+import { type Dialect, get, resolveAmbiguousCommit, run, type Values, type Work } from './engine.ts'
+import { StorePart } from './store-part.ts'
 
 interface Stored {
   state: string | undefined
@@ -23,7 +22,7 @@ const insertState = `INSERT INTO quota (account, state) VALUES (:account, 'null'
 const updateState = 'UPDATE quota SET state = :state WHERE account = :account'
 
 /** The use of each key's windows, shared by all processes on one store. */
-export class Quota extends KeyedPart {
+export class Quota extends StorePart {
   /** A name for a key at a service, keyed by the store's own secret. */
   account(baseUrl: string, apiKey: string): string {
     return this.key.fingerprint(JSON.stringify(['quota', new URL(baseUrl).origin, apiKey]))
@@ -31,15 +30,12 @@ export class Quota extends KeyedPart {
 
   /** One step for all processes. */
   async update(place: QuotaPlace): Promise<{ waitMs: number }> {
-    const take = (): Promise<number> =>
-      this.engine.transaction(() => reservePlace(this.engine.dialect, place))
-    try {
-      return { waitMs: await take() }
-    } catch (error) {
-      if (!(error instanceof NoAnswerError)) throw error
-      // Taken twice at worst, which sends one call less.
-      return { waitMs: await take() }
-    }
+    const waitMs = await resolveAmbiguousCommit(
+      () => this.engine.transaction(() => reservePlace(this.engine.dialect, place)),
+      // A place that is reserved once more only sends one call less.
+      () => Promise.resolve(undefined),
+    )
+    return { waitMs }
   }
 
   /** `now`: as QuotaDecision is given it. */
@@ -68,7 +64,7 @@ export function* lockPlace(dialect: Dialect, { account }: QuotaPlace): Work<Stor
 export function decidePlace(
   { account, decide }: QuotaPlace,
   stored: Stored | undefined,
-): { waitMs: number; update: [sql: string, values: Values] | undefined } {
+): { waitMs: number; update?: [sql: string, values: Values] | undefined } {
   const { state, waitMs } = decide(parseState(stored?.state), stored?.now)
   const text = JSON.stringify(state)
   return { waitMs, update: text === stored?.state ? undefined : [updateState, { account, state: text }] }

@@ -1,31 +1,25 @@
-import type { ClaimFailure, FenceRequirement, RecordedAttempt, Rollbacks } from './claim.ts'
-import { type Engine, run, type Work } from './engine.ts'
-import {
-  type Examination,
-  examineStore,
-  highestNumbers,
-  type ReadLog,
-  recoveredInWords,
-} from './examine-store.ts'
+import type { ClaimFailure, FenceRequirement, RecordedAttempt } from './claim.ts'
+import { type Engine, run, setMeta, type Work } from './engine.ts'
+import { examineStore, highestNumbers, type ReadLog } from './examine-store.ts'
 import type { StoreKey } from './fingerprints.ts'
 import type { Runner } from './holds.ts'
 import type { FoundLogs, StoreLogs } from './store-logs.ts'
 import {
-  allowWithoutLog,
   becomeAnotherStore,
-  excludeLogs,
   ignoreLogs,
   openAgain,
   readClosing,
   readHeads,
   readLogs,
   readState,
-  recordReplication,
+  replicatedName,
   type StoreState,
   unregisterLogs,
+  withoutLogName,
   writeClosing,
 } from './store-state.ts'
 import type { Head, LogOutcome } from '../../domain/store/attempt-log.ts'
+import type { ExaminedLogs } from '../../domain/store/check.ts'
 import { type Closing, logsNamed, type LogReport, storeClosed } from '../../domain/store/closing.ts'
 import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
@@ -52,7 +46,7 @@ const noClaims = { account: '' }
  * Finds that a store lost attempts, by the logs of this machine: at the start of a process, in every claim, and in
  * `store check`. Such a store is closed for all runners.
  */
-export class RollbackDetection implements Rollbacks {
+export class RollbackDetection {
   readonly #parts: RollbackParts
   /** What this process recorded where it has no log. */
   #heads: KnownHeads = new Map()
@@ -70,9 +64,14 @@ export class RollbackDetection implements Rollbacks {
    * now on.
    */
   begin(): Promise<void> {
-    this.#beginning ??= this.#beginOrForget().finally(() => {
-      this.#beginning = undefined
-    })
+    this.#beginning ??= this.#begin()
+      .catch((error: unknown) => {
+        this.#begun = undefined
+        throw error
+      })
+      .finally(() => {
+        this.#beginning = undefined
+      })
     return this.#beginning
   }
 
@@ -153,11 +152,11 @@ export class RollbackDetection implements Rollbacks {
   }
 
   /** Compares all logs as a whole, recovers what the store lacks and closes it where that has to be. */
-  async examine(): Promise<Examination> {
+  async examine(): Promise<ExaminedLogs> {
     const { engine, logs, key, clock, random, onNotice } = this.#parts
     const registered = await engine.run(readLogs())
     const all = logs?.readAll(registered) ?? []
-    const found = await engine.transaction(
+    const { recoveredCount, ...found } = await engine.transaction(
       () =>
         examineStore(engine.dialect, all, {
           key: key.key,
@@ -168,26 +167,25 @@ export class RollbackDetection implements Rollbacks {
         }),
       noClaims,
     )
-    if (found.closing === undefined && found.recovered.length > 0) {
+    if (found.closing === undefined && recoveredCount > 0) {
       onNotice?.(
-        `The store lacked ${countInWords(found.recovered.length, 'attempt')} sent from this machine; they are recovered. See them with: refcheck store check`,
+        `The store lacked ${countInWords(recoveredCount, 'attempt')} sent from this machine; they are recovered. See them with: refcheck store check`,
       )
     }
     return found
   }
 
-  /** Recovered attempts, for a person to read. */
-  recoveredInWords({ recovered }: Closing): Promise<string[]> {
-    const { engine } = this.#parts
-    return engine.run(recoveredInWords(engine.dialect, recovered))
+  /** Why the store takes no orders, as it was found last. */
+  closing(): Promise<Closing | undefined> {
+    return this.#parts.engine.run(readClosing())
   }
 
   registered(): Promise<LogReport[]> {
     return this.#parts.engine.run(readLogs())
   }
 
-  /** A person goes on with a store that was closed. Answers how many pending rows are held: they may have been sent. */
-  async accept(): Promise<{ held: number }> {
+  /** The user continues with a store that was closed. Returns how many pending rows are held: they may have been sent. */
+  async acceptOlder(): Promise<{ held: number }> {
     const { engine, logs, key, clock, random } = this.#parts
     const { closing, step, unreported } = await this.examine()
     if (closing === undefined) return { held: 0 }
@@ -215,8 +213,8 @@ export class RollbackDetection implements Rollbacks {
     return { held }
   }
 
-  /** A person restored a backup: the store is closed until every machine has reported. */
-  async restored(): Promise<void> {
+  /** Closes the store until every machine has compared its log with it: a backup was restored. */
+  async closeAsRestored(): Promise<void> {
     const { engine, clock, random } = this.#parts
     this.#begun = undefined
     await engine.transaction(function* () {
@@ -229,7 +227,7 @@ export class RollbackDetection implements Rollbacks {
     }, noClaims)
   }
 
-  /** Machines that do not come back, by name; it ends when they send again. Answers how many pending rows are held. */
+  /** Requires no report of these machines until they send again. Returns how many pending rows are held. */
   async exclude(names: readonly string[]): Promise<{ held: number }> {
     const { engine, clock } = this.#parts
     const registered = await this.registered()
@@ -241,14 +239,14 @@ export class RollbackDetection implements Rollbacks {
     }
     const ids = names.flatMap((name) => logsNamed(registered, name).map(({ id }) => id))
     return engine.transaction(function* () {
-      yield* excludeLogs(ids)
+      for (const id of ids) yield* run('UPDATE attempt_logs SET is_excluded = 1 WHERE id = :id', { id })
       return { held: yield* holdPending(clock.now(), 'a machine that may have sent it was excluded') }
     }, noClaims)
   }
 
-  /** A person lets it go without a log, or with one that may be lost, where no other can be kept. */
+  /** The user permits orders without an attempt log that lasts. */
   allowWithoutLog(): Promise<void> {
-    return this.#parts.engine.run(allowWithoutLog())
+    return this.#parts.engine.run(setMeta(withoutLogName, '1'))
   }
 
   /** Of the logs with these ids, those that are on this machine. */
@@ -266,16 +264,6 @@ export class RollbackDetection implements Rollbacks {
   /** For a person who is erased completely. */
   async removeFingerprints(attemptIds: ReadonlySet<string>): Promise<void> {
     this.#parts.logs?.erase(await this.registered(), attemptIds)
-  }
-
-  /** Batches that are sent meanwhile go on with the comparison before. */
-  async #beginOrForget(): Promise<void> {
-    try {
-      await this.#begin()
-    } catch (error) {
-      this.#begun = undefined
-      throw error
-    }
   }
 
   async #begin(): Promise<void> {
@@ -296,7 +284,9 @@ export class RollbackDetection implements Rollbacks {
     this.#heads = new Map()
     for (const head of await engine.run(readHeads())) learnHead(this.#heads, head)
     const { isReplicated } = state
-    if (isReplicated !== state.wasReplicated) await engine.run(recordReplication(isReplicated))
+    // A claim requires that this is unchanged, so that it is true of every attempt until a failover.
+    if (isReplicated !== state.wasReplicated)
+      await engine.run(setMeta(replicatedName, isReplicated ? '1' : undefined))
     this.#begun = { generation: state.generations.current, session, isReplicated }
   }
 

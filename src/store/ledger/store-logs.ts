@@ -19,17 +19,11 @@ export interface FoundLogs {
 
 /** The attempt logs of one store on this machine. */
 export class StoreLogs {
-  readonly #files: AttemptLogFiles
-  readonly #engine: Engine
-  readonly #key: StoreKey
-  readonly #random: Random
+  readonly #parts: { files: AttemptLogFiles; engine: Engine; key: StoreKey; random: Random }
   #own: AttemptLog | undefined
 
-  constructor(files: AttemptLogFiles, parts: { engine: Engine; key: StoreKey; random: Random }) {
-    this.#files = files
-    this.#engine = parts.engine
-    this.#key = parts.key
-    this.#random = parts.random
+  constructor(parts: { files: AttemptLogFiles; engine: Engine; key: StoreKey; random: Random }) {
+    this.#parts = parts
   }
 
   get own(): AttemptLog | undefined {
@@ -38,10 +32,11 @@ export class StoreLogs {
 
   /** All of the store, and of one that was in its place. `registered`: as the store has them. */
   findFiles(registered: readonly LogReport[]): LogFile[] {
-    const place = { store: this.#engine.location, storeId: this.#key.storeId }
+    const place = { store: this.#parts.engine.location, storeId: this.#parts.key.storeId }
     // A file belongs to one machine, whose settings folder may have been another one.
-    const isHere = (log: LogReport): boolean => !this.#engine.dialect.isShared && this.#isOfThisMachine(log)
-    return this.#files.find(
+    const isHere = (log: LogReport): boolean =>
+      !this.#parts.engine.dialect.isShared && this.#isOfThisMachine(log)
+    return this.#parts.files.find(
       place,
       registered.filter(isHere).map(({ path }) => path),
     )
@@ -53,8 +48,8 @@ export class StoreLogs {
     const originals = found.filter(
       ({ isOriginal, header }) =>
         isOriginal &&
-        header.storeId === this.#key.storeId &&
-        header.key === this.#key.key &&
+        header.storeId === this.#parts.key.storeId &&
+        header.key === this.#parts.key.key &&
         !ignored.has(header.id),
     )
     const file = originals.find(({ header }) => registered.some(({ id }) => id === header.id)) ?? originals[0]
@@ -71,7 +66,7 @@ export class StoreLogs {
       (log) =>
         !log.isExcluded &&
         this.#isOfThisMachine(log) &&
-        this.#files.holds(log.path) &&
+        this.#parts.files.holds(log.path) &&
         !found.some(({ header, isOriginal }) => isOriginal && header.id === log.id),
     )
     return missing.map(({ id }) => id)
@@ -82,7 +77,7 @@ export class StoreLogs {
    * a person allowed that or each commit waits for a second server.
    */
   make(state: StoreState): AttemptLog | undefined {
-    const { location, dialect } = this.#engine
+    const { location, dialect } = this.#parts.engine
     const mayBeLost = state.mayBeWithoutLog || state.isReplicated
     this.#own ??= this.#create(state, mayBeLost)
     const folder = this.#own && dirname(this.#own.path)
@@ -95,17 +90,18 @@ export class StoreLogs {
   async update(state: StoreState): Promise<void> {
     const log = this.make(state)
     if (log === undefined) return
-    const { location, dialect } = this.#engine
+    const { location, dialect } = this.#parts.engine
     const { id, store, register, movedTo, generation } = log.header
     const registered = state.logs.find((each) => each.id === id)
-    if (registered === undefined || registered.isExcluded) await this.#engine.run(registerLog(log.header))
-    const logs = registered === undefined ? await this.#engine.run(readLogs()) : state.logs
+    if (registered === undefined || registered.isExcluded)
+      await this.#parts.engine.run(registerLog(log.header))
+    const logs = registered === undefined ? await this.#parts.engine.run(readLogs()) : state.logs
     const { current } = state.generations
-    const heads = await this.#engine.run(readHeads())
+    const heads = await this.#parts.engine.run(readHeads())
     if (generation !== current) log.writeHeader({ generation: current, heads })
     if (store !== location || movedTo !== undefined || idsOf(register) !== idsOf(logs))
       log.writeHeader({ store: location, movedTo: undefined, register: logs.map(withoutReport) })
-    const lost = await this.#engine.run(entriesOnlyInStore(dialect, { logId: id, heads: log.heads }))
+    const lost = await this.#parts.engine.run(entriesOnlyInStore(dialect, { logId: id, heads: log.heads }))
     for (const entry of lost) log.append({ ...entry, kind: 'entry', generation: current })
     this.note(heads, current)
   }
@@ -118,16 +114,16 @@ export class StoreLogs {
   }
 
   erase(registered: readonly LogReport[], attemptIds: ReadonlySet<string>): void {
-    for (const file of this.findFiles(registered)) this.#files.erase(file, attemptIds)
+    for (const file of this.findFiles(registered)) this.#parts.files.erase(file, attemptIds)
   }
 
   readAll(registered: readonly LogReport[]): ReadLog[] {
-    return readWhole(this.#files, this.findFiles(registered))
+    return readWhole(this.#parts.files, this.findFiles(registered))
   }
 
   /** Records where the store went: a copy of it that is put back is closed by that. */
   async leave(to: string): Promise<void> {
-    const { own } = this.open(await this.#engine.run(readLogs()), new Set())
+    const { own } = this.open(await this.#parts.engine.run(readLogs()), new Set())
     own?.writeHeader({ movedTo: to })
   }
 
@@ -137,21 +133,22 @@ export class StoreLogs {
   }
 
   #create(state: StoreState, mayBeLost: boolean): AttemptLog | undefined {
-    const { location } = this.#engine
-    const file = this.#files.create({
-      id: this.#random.uuid(),
-      storeId: this.#key.storeId,
+    const { location } = this.#parts.engine
+    const file = this.#parts.files.create({
+      id: this.#parts.random.uuid(),
+      storeId: this.#parts.key.storeId,
       store: location,
-      key: this.#key.key,
+      key: this.#parts.key.key,
       generation: state.generations.current,
       register: state.logs.map(withoutReport),
     })
-    if (file === undefined && !mayBeLost) throw noLogPossible(location, this.#files.folders, 'not writable')
+    if (file === undefined && !mayBeLost)
+      throw noLogPossible(location, this.#parts.files.folders, 'not writable')
     return file && new AttemptLog(file)
   }
 
   #isOfThisMachine({ host, machine }: RegisteredLog): boolean {
-    return host === this.#files.machine.host && machine === this.#files.machine.id
+    return host === this.#parts.files.machine.host && machine === this.#parts.files.machine.id
   }
 }
 

@@ -5,7 +5,9 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import { relatedPackages } from '../../domain/submission/conflicts.ts'
 import { ensureAccount } from './accounts.ts'
 import { all, type Dialect, get, metaText, perDialect, run, setMeta, type Work } from './engine.ts'
-import { storeIdName } from './fingerprints.ts'
+import { fingerprintKeyBytes, fingerprintKeyName, storeIdName } from './fingerprints.ts'
+import { IoError } from '../../errors/kinds.ts'
+import type { Random } from '../../host/random.ts'
 
 /** What a store says of itself in `meta`; under `closed`, why it takes no orders. */
 export const closedName = 'closed'
@@ -14,13 +16,13 @@ export const erasureName = 'erasure'
 export const generationName = 'generation'
 const formerName = 'former_generations'
 export const epochName = 'epoch'
-const backupName = 'backup'
+export const backupName = 'backup'
 /** Logs that a person accepted as they are: damaged ones, and those of another store. */
 const ignoredName = 'ignored_logs'
 /** Logs that a person accepted as gone: copies of the register do not add them again. */
 const dismissedName = 'dismissed_logs'
-const withoutLogName = 'without_log'
-const replicatedName = 'replicated'
+export const withoutLogName = 'without_log'
+export const replicatedName = 'replicated'
 
 /** What rollback detection reads of a store at one moment. */
 export interface StoreState extends Omit<StoreFacts, 'isReporting' | 'requiresLog' | 'missingLogs'> {
@@ -141,47 +143,48 @@ export function* recordReports(closing: Closing, logIds: readonly string[]): Wor
     yield* run('UPDATE attempt_logs SET reported_for = :closing WHERE id = :id', { id, closing: closing.id })
 }
 
-export function* excludeLogs(logIds: readonly string[]): Work<void> {
-  for (const id of logIds) yield* run('UPDATE attempt_logs SET is_excluded = 1 WHERE id = :id', { id })
-}
-
 /** A person accepted these logs as they are: nothing of them is compared or missed any more. */
 export function* ignoreLogs(logIds: readonly string[]): Work<void> {
-  if (logIds.length === 0) return
-  const before = yield* readList(ignoredName)
-  yield* setMeta(ignoredName, JSON.stringify([...new Set([...before, ...logIds])]))
+  yield* addToList(ignoredName, logIds)
   yield* unregisterLogs(logIds)
 }
 
 /** They are not missed any more. */
 export function* unregisterLogs(logIds: readonly string[]): Work<void> {
-  if (logIds.length === 0) return
-  const before = yield* readList(dismissedName)
-  yield* setMeta(dismissedName, JSON.stringify([...new Set([...before, ...logIds])]))
+  yield* addToList(dismissedName, logIds)
   for (const id of logIds) yield* run('DELETE FROM attempt_logs WHERE id = :id', { id })
 }
 
-export function* allowWithoutLog(): Work<void> {
-  yield* setMeta(withoutLogName, '1')
-}
-
-/** A claim requires that this is still so, so that it holds for every attempt until a failover. */
-export function* recordReplication(isReplicated: boolean): Work<void> {
-  yield* setMeta(replicatedName, isReplicated ? '1' : undefined)
-}
-
-export function* markAsBackup(of: string): Work<void> {
-  yield* setMeta(backupName, of)
-}
-
-/** For a new store. `epoch`: of its database; undefined for a file. */
+/**
+ * For a new store. `formerKey`: of a store that was in the same place, so that the new one knows its people. `epoch`: of
+ * its database; undefined for a file.
+ */
 export function* beginStore(
-  { storeId, generation }: { storeId: string; generation: string },
+  random: Random,
+  formerKey: (() => Uint8Array | undefined) | undefined,
   epoch: string | undefined,
 ): Work<void> {
-  yield* setMeta(storeIdName, storeId)
-  yield* setMeta(generationName, generation)
+  yield* setMeta(fingerprintKeyName, formerKey?.() ?? random.bytes(fingerprintKeyBytes))
+  yield* setMeta(storeIdName, random.uuid())
+  yield* setMeta(generationName, random.uuid())
   yield* setMeta(epochName, epoch)
+}
+
+/** Refuses a store from before 1.0.0, and one of a format that this version does not know. */
+export function requireKnownFormat(
+  location: string,
+  what: 'file' | 'store',
+  { isFormer, format, known }: { isFormer: boolean; format: number; known: readonly string[] },
+): void {
+  const refused = (why: string, hint: string): IoError =>
+    new IoError(`cannot use the store "${location}": it was made by a ${why}`, {
+      hint: `${hint}, or choose another ${what} with REFCHECK_STORE.${isFormer ? ' Nothing was changed.' : ''}`,
+    })
+  if (isFormer) throw refused('refcheck from before 1.0.0', 'Use the refcheck that made it')
+  if (format > known.length) {
+    const formats = `(format ${format}; this version supports up to ${known.length})`
+    throw refused(`newer refcheck ${formats}`, 'Update refcheck')
+  }
 }
 
 /** A backup that is accepted is another store than the one that it was made of. */
@@ -198,8 +201,7 @@ export function* openAgain(
   state: StoreState,
   { id, known, heads }: { id: string; known: readonly string[]; heads: readonly Omit<Head, 'attemptId'>[] },
 ): Work<void> {
-  const { current, former } = state.generations
-  yield* setMeta(formerName, JSON.stringify([...new Set([...former, current, ...known])]))
+  yield* addToList(formerName, [state.generations.current, ...known])
   yield* setMeta(generationName, id)
   yield* setMeta(epochName, state.epochNow)
   yield* setMeta(backupName, undefined)
@@ -215,8 +217,7 @@ export function* openAgain(
 
 /** For a store that was filled with all of another: a copy of that one knows nothing of the new generation. */
 export function* beginMovedGeneration(id: string, { epoch }: Dialect): Work<void> {
-  const former = (yield* metaText(generationName)) ?? ''
-  yield* setMeta(formerName, JSON.stringify([...(yield* readList(formerName)), former]))
+  yield* addToList(formerName, [(yield* metaText(generationName)) ?? ''])
   const now = yield* get<{ epoch: string | undefined }>(`SELECT ${epoch} AS epoch`)
   yield* setMeta(generationName, id)
   yield* setMeta(epochName, now?.epoch)
@@ -274,6 +275,11 @@ export function* entriesOnlyInStore(
 
 function* readList(name: string): Work<string[]> {
   return JSON.parse((yield* metaText(name)) ?? '[]') as string[]
+}
+
+function* addToList(name: string, values: readonly string[]): Work<void> {
+  if (values.length === 0) return
+  yield* setMeta(name, JSON.stringify([...new Set([...(yield* readList(name)), ...values])]))
 }
 
 /** As `dialect.epoch` gives it. */

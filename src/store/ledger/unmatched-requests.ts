@@ -9,8 +9,9 @@ import {
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Candidate } from '../../domain/submission/conflicts.ts'
-import { all, type Dialect, get, perDialect, run } from './engine.ts'
-import { type PersonPrints, personPrints, type StoredPrints, KeyedPart } from './fingerprints.ts'
+import { all, type Dialect, get, perDialect, run, type Work } from './engine.ts'
+import { type PersonPrints, personPrints, type StoredPrints } from './fingerprints.ts'
+import { StorePart } from './store-part.ts'
 
 /** A read of requests at a service: by whom, and when. */
 export interface Reading {
@@ -38,13 +39,8 @@ export const sharesUnmatched = (of: (column: string) => string): string =>
     .join(' OR ')
 
 export const unmatchedStatements = perDialect(({ isIn, serial }: Dialect) => ({
-  /** Those that share a fingerprint with a row, in the order in which they were made. */
+  /** Those that share a fingerprint with any of some rows, in the order in which they were made. */
   selectUnmatched: `SELECT u.*, ${holders} AS holders FROM unmatched_requests u
-WHERE u.person_print = :personPrint OR u.email_print = :emailPrint OR u.phone_print = :phonePrint
-ORDER BY u.created_at, u.request_id`,
-
-  /** The same for many rows. */
-  selectUnmatchedOfMany: `SELECT u.*, ${holders} AS holders FROM unmatched_requests u
 WHERE ${isIn('u.person_print', 'persons')} OR ${isIn('u.email_print', 'emails')} OR ${isIn('u.phone_print', 'phones')}
 ORDER BY u.created_at, u.request_id`,
 
@@ -81,7 +77,7 @@ interface SelectedSecondOrder {
 }
 
 /** A request that shares a fingerprint with a row. */
-export interface SelectedUnmatched extends UnmatchedRequest, StoredPrints {
+interface SelectedUnmatched extends UnmatchedRequest, StoredPrints {
   holders: string | undefined
 }
 
@@ -105,8 +101,19 @@ export function candidateOf(
   }
 }
 
-/** Those that no row of their service has by now, each as an order. */
-export function unmatchedOrders(found: readonly SelectedUnmatched[]): StoredOrder[] {
+/** Fingerprints of people as parameters. */
+export function printLists({ list }: Dialect, prints: readonly PersonPrints[]) {
+  return {
+    persons: list(prints.map(({ personPrint }) => personPrint)),
+    emails: list(prints.map(({ emailPrint }) => emailPrint)),
+    phones: list(prints.map(({ phonePrint }) => phonePrint)),
+  }
+}
+
+/** Requests that share a fingerprint with any of these people and that no row of their service has by now, each as an order. */
+export function* findUnmatched(dialect: Dialect, prints: readonly PersonPrints[]): Work<StoredOrder[]> {
+  const { selectUnmatched } = unmatchedStatements(dialect)
+  const found = yield* all<SelectedUnmatched>(selectUnmatched, printLists(dialect, prints))
   const left = found.filter((each) => !isHeldAt(each.holders, each.service))
   return left.map((each) => {
     const { personPrint, emailPrint, phonePrint } = each
@@ -119,7 +126,7 @@ function isHeldAt(baseUrls: string | undefined, service: string): boolean {
 }
 
 /** Requests that events name and that no row of the store ordered. A new order is compared with them (Matching). */
-export class UnmatchedRequests extends KeyedPart {
+export class UnmatchedRequests extends StorePart {
   /** Of these, in lower case, the ids that the user may read now. */
   toRead(ids: Iterable<string>, { service, reader, now }: Reading): Promise<string[]> {
     const { dialect } = this.engine

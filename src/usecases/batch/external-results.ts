@@ -217,7 +217,7 @@ export class ExternalResults {
     return (await ledger.list({ requestId })).some(({ recipient }) => recipient !== undefined)
   }
 
-  /** "An id without digests (0.1.0) is read once." */
+  /** Results of a removed person name the request alone: it is read once. */
   async #whole(results: ResultsRow): Promise<ResultsRow> {
     const { requestId } = results
     if (results.digests !== undefined || requestId === undefined) return results

@@ -90,7 +90,7 @@ async function requireReady(store: Store, clock: Pick<Clock, 'now'>): Promise<vo
   })
 }
 
-async function requireOpen({ maintenance, location }: Store): Promise<void> {
-  const failure = unsound(location, [], await maintenance.examine())
+async function requireOpen({ rollbacks, location }: Store): Promise<void> {
+  const failure = unsound(location, [], await rollbacks.examine())
   if (failure !== undefined) throw failure
 }

@@ -137,7 +137,7 @@ export const mutants: readonly {
       {
         path: `${ledger}/ledger.ts`,
         from: 'await this.#takeBack(asked, attempt.at, unanswered)\n        return { waitMs: 0,',
-        to: 'if (claim?.claimed !== undefined) return this.#recorded(claim)\n        return { waitMs: 0,',
+        to: 'if (claim?.recorded !== undefined) return this.#recorded(claim)\n        return { waitMs: 0,',
       },
     ],
     plan: 'the network is lost at the COMMIT of a claim',
@@ -194,7 +194,7 @@ export const mutants: readonly {
     edits: [
       {
         path: `${ledger}/inbox.ts`,
-        from: "return this.#holds.take({ id: 'forwarding', kind: 'file' }, shortWait)",
+        from: "return this.holds.take({ id: 'forwarding', kind: 'file' }, shortWait)",
         to: 'void shortWait\n    return Promise.resolve({ release: () => Promise.resolve() })',
       },
     ],

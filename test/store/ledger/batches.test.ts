@@ -59,7 +59,7 @@ describe.each(backends)('%s', (backend) => {
       }
     }
     await Promise.all([send(), begin()])
-    expect((await store.maintenance.examine()).closing).toBeUndefined()
+    expect((await store.rollbacks.examine()).closing).toBeUndefined()
   })
 
   describe('a file is taken in', () => {

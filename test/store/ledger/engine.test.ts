@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { all, type Engine, get, run, type Work } from '../../../src/store/ledger/engine.ts'
-import { PostgresEngine } from '../../../src/store/ledger/postgres/engine.ts'
-import { Database, SqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
+import { postgresEngine } from '../../../src/store/ledger/postgres/engine.ts'
+import { Database, sqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
 import { asked, emptyDatabase } from '../../harness/postgres.ts'
 import { temporaryFolder } from '../../harness/world.ts'
 import { connectTo } from './postgres/connect.ts'
@@ -17,14 +17,14 @@ async function twoEngines(backend: (typeof backends)[number]): Promise<[Engine, 
   if (backend === 'PostgreSQL') {
     const url = await emptyDatabase()
     await asked(url, `CREATE SCHEMA refcheck ${createTable}`)
-    return [new PostgresEngine(connectTo(url)), new PostgresEngine(connectTo(url))]
+    return [postgresEngine(connectTo(url)), postgresEngine(connectTo(url))]
   }
   const path = join(temporaryFolder(), 'engine.sqlite')
   const databases = [new Database(path, 50), new Database(path, 50)] as const
   databases[0].exec('PRAGMA journal_mode = WAL')
   databases[0].exec(createTable)
   onTestFinished(() => databases.forEach((each) => each.close()))
-  return [new SqliteEngine(databases[0]), new SqliteEngine(databases[1])]
+  return [sqliteEngine(databases[0]), sqliteEngine(databases[1])]
 }
 
 function* insertRow(id: number, name: string): Work<number> {

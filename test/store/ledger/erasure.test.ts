@@ -13,11 +13,11 @@ import { all, type Engine, type Query, type Work } from '../../../src/store/ledg
 import { metaText } from '../../../src/store/ledger/engine.ts'
 import { StoreKey } from '../../../src/store/ledger/fingerprints.ts'
 import { Maintenance } from '../../../src/store/ledger/maintenance.ts'
-import { PostgresEngine } from '../../../src/store/ledger/postgres/engine.ts'
+import { postgresEngine } from '../../../src/store/ledger/postgres/engine.ts'
 import { sqliteUpkeep } from '../../../src/store/ledger/sqlite/maintenance.ts'
 import { RollbackDetection } from '../../../src/store/ledger/rollback-detection.ts'
 import { purge } from '../../../src/store/ledger/purge.ts'
-import { Database, SqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
+import { Database, sqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
 
 /** An engine with other methods in the place of its own. */
 const changed = (engine: Engine, changes: Partial<Engine>): Engine => ({
@@ -39,8 +39,8 @@ describe.each(backends)('%s', (backend) => {
   afterEach(() => place.end())
 
   async function engineOf(): Promise<Engine> {
-    if (backend === 'PostgreSQL') return new PostgresEngine(connectTo(await suiteStore()))
-    return new SqliteEngine(new Database(place.path, 2_000))
+    if (backend === 'PostgreSQL') return postgresEngine(connectTo(await suiteStore()))
+    return sqliteEngine(new Database(place.path, 2_000))
   }
 
   /** Fingerprints that the attempt logs of this machine hold. */
@@ -169,7 +169,7 @@ test('the check of a store holds 2,000 rows in memory at the most', async () => 
       }
       return step.value
     }
-    const engine = new SqliteEngine(database)
+    const engine = sqliteEngine(database)
     const key = new StoreKey(database.location)
     await engine.run(key.loadKey())
     const counted = changed(engine, { snapshot: (work) => Promise.resolve(answer(work())) })

@@ -164,7 +164,7 @@ test.each(directions)(
     const old = await here.store(fromPlace)
     await expect(old.inbox.add([eventOf('5')], false)).rejects.toThrow('was moved to')
     await expect(addOne(old.ledger, 'late@example.com')).rejects.toThrow('was moved to')
-    await expect(old.maintenance.acceptOlder()).rejects.toThrow('was moved to')
+    await expect(old.rollbacks.acceptOlder()).rejects.toThrow('was moved to')
     await expect(move()).rejects.toThrow('was moved to')
   },
 )

@@ -28,10 +28,8 @@ const statements: Record<string, (dialect: Dialect) => string> = {
   'a row to compare': (dialect) => matchingStatements(dialect).lockRow,
   'whether a row shares anything': (dialect) => matchingStatements(dialect).selectWhetherShared,
   'what a row shares': (dialect) => matchingStatements(dialect).selectCandidates,
-  'what a row shares with requests that no row ordered': (dialect) =>
+  'what rows share with requests that no row ordered': (dialect) =>
     unmatchedStatements(dialect).selectUnmatched,
-  'what many rows share with requests that no row ordered': (dialect) =>
-    unmatchedStatements(dialect).selectUnmatchedOfMany,
   'what many rows share': (dialect) => matchingStatements(dialect).selectCandidatesOfMany,
   'the next pending row': (dialect) => selectNextPending(dialect),
   'a page of rows': (dialect) => pageOf(dialect, selectRows, false),

@@ -1,12 +1,4 @@
-import {
-  type Dialect,
-  type Engine,
-  type Lock,
-  type Query,
-  type ParameterRows,
-  type Within,
-  type Work,
-} from '../engine.ts'
+import { type Dialect, type Engine, type Lock, type Query, type ParameterRows, type Work } from '../engine.ts'
 import type { Database, Sql } from './connection.ts'
 import { columnOf, type Columns, type ColumnType, peopleTables } from '../schema.ts'
 
@@ -118,38 +110,18 @@ export const postgresDialect: Dialect = {
 }
 
 /** Awaits each statement of the work, on the connection of its transaction. */
-export class PostgresEngine implements Engine {
-  readonly location: string
-  readonly dialect = postgresDialect
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.location = database.location
-    this.#database = database
+export function postgresEngine(database: Database): Engine {
+  return {
+    location: database.location,
+    dialect: postgresDialect,
+    session: () => String(database.session),
+    run: (work) => runOn(database, work),
+    transaction: (work, lock) => database.transaction((sql) => runOn(sql, work()), lock && queryOf(lock)),
+    snapshot: (work) => database.snapshot((sql) => runOn(sql, work())),
+    exclusively: (work) =>
+      database.transaction((sql) => work((each) => runOn(sql, each)), queryOf('all tables')),
+    listen: (channel, onPayload) => database.listen(channel, onPayload),
   }
-
-  session(): string {
-    return String(this.#database.session)
-  }
-
-  run<T>(work: Work<T>): Promise<T> {
-    return runOn(this.#database, work)
-  }
-
-  transaction<T>(work: () => Work<T>, lock?: Lock): Promise<T> {
-    return this.#database.transaction((sql) => runOn(sql, work()), lock && queryOf(lock))
-  }
-
-  snapshot<T>(work: () => Work<T>): Promise<T> {
-    return this.#database.snapshot((sql) => runOn(sql, work()))
-  }
-
-  exclusively<T>(work: (within: Within) => Promise<T>): Promise<T> {
-    return this.#database.transaction((sql) => work((each) => runOn(sql, each)), queryOf('all tables'))
-  }
-
-  readonly listen = (channel: string, onPayload: (payload: string) => void): Promise<void> =>
-    this.#database.listen(channel, onPayload)
 }
 
 function queryOf(lock: Lock): Query {

@@ -5,8 +5,7 @@ import { machineName } from '../../../host/machine.ts'
 import { processId } from '../../../host/process.ts'
 import type { Random } from '../../../host/random.ts'
 import { all, type Engine } from '../engine.ts'
-import type { Abandoned, HeldFor, Holds } from '../holds.ts'
-import type { Hold } from '../holds.ts'
+import type { Abandoned, HeldFor, Hold, Holds } from '../holds.ts'
 import { type SelectedSubmission, selectWith, submissionOf } from '../submission-rows.ts'
 import { batchKey, databaseNow, nobodyHas, runnerIsThere } from './engine.ts'
 
@@ -81,13 +80,11 @@ export class Runner implements Holds {
 
   /** Makes it known, once however many ask for it side by side: nothing of its own is kept before. */
   begin(): Promise<void> {
-    if (this.#known !== undefined) return this.#known
-    const known = this.#makeKnown()
-    this.#known = known
-    known.catch(() => {
-      if (this.#known === known) this.#known = undefined
+    this.#known ??= this.#makeKnown().catch((error: unknown) => {
+      this.#known = undefined
+      throw error
     })
-    return known
+    return this.#known
   }
 
   async #makeKnown(): Promise<void> {
@@ -95,12 +92,8 @@ export class Runner implements Holds {
     this.beganAt = found.now
     await this.#database.get(lockRunner, { lock: this.#lock })
     await this.#database.run(forgetRunners)
-    await this.#database.run(insertRunner, {
-      id: this.id,
-      lock: this.#lock,
-      machine: machineName(),
-      pid: processId(),
-    })
+    const process = { machine: machineName(), pid: processId() }
+    await this.#database.run(insertRunner, { id: this.id, lock: this.#lock, ...process })
   }
 
   async *abandoned(engine: Engine): AsyncGenerator<Abandoned> {
@@ -149,11 +142,9 @@ export class Runner implements Holds {
   async #release(id: string, how: HeldFor): Promise<void> {
     // A lock that ended with its connection needs no release.
     if (!this.#held.delete(id) || this.#database.session === 0) return
-    await this.#database.run('DELETE FROM runs WHERE batch_id = :batch_id AND runner = :runner', {
-      batch_id: id,
-      runner: this.id,
-    })
-    await this.#database.get(releasing[how], { batch_id: id })
+    const values = { batch_id: id, runner: this.id }
+    await this.#database.run('DELETE FROM runs WHERE batch_id = :batch_id AND runner = :runner', values)
+    await this.#database.get(releasing[how], values)
   }
 
   /** Locks end with their connection. What nobody shares may be another's by now: each change is compared with what stands. */

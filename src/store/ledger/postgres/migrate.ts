@@ -2,10 +2,9 @@ import { commonSchema } from '../schema.ts'
 import type { Database, Sql } from './connection.ts'
 import { IoError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
-import { fingerprintKeyBytes, fingerprintKeyName } from '../fingerprints.ts'
 import { metaText, setMeta } from '../engine.ts'
 import { currentEpoch, runOn } from './engine.ts'
-import { beginStore } from '../store-state.ts'
+import { beginStore, requireKnownFormat } from '../store-state.ts'
 
 /**
  * Format 1 in a database, with what lets several processes share it. runners: processes that order; `lock` is the key of the
@@ -66,40 +65,26 @@ SELECT to_regclass('refcheck.meta') IS NOT NULL AS made, to_regclass('refcheck.a
 
 const lockSchema = `SELECT pg_advisory_xact_lock(hashtextextended('refcheck migrate', 0))`
 
-/** Of the newest store that this program can use. */
-export const newestFormat = formats.length
-
 /** How many changes of format a database has been through; 0 for one without a store. Throws for one from before 1.0.0. */
 export async function formatOf(sql: Sql, location: string): Promise<number> {
   const { made, is_former } = (await sql.get(selectFormat)) as { made: boolean; is_former: boolean }
-  if (made && is_former) {
-    throw new IoError(`cannot use the store "${location}": it was made by a refcheck from before 1.0.0`, {
-      hint: 'Use the refcheck that made it, or choose another store with REFCHECK_STORE. Nothing was changed.',
-    })
-  }
+  requireKnownFormat(location, 'store', { isFormer: made && is_former, format: 0, known: formats })
   return made ? Number((await runOn(sql, metaText(formatName))) ?? 0) : 0
 }
 
 /** Refuses a database without a store, or with one of another format than this program's. Changes nothing. */
 export async function inspect(sql: Sql, location: string, known = formats): Promise<void> {
   const format = await formatOf(sql, location)
-  const refused = (why: string, hint: string): IoError =>
-    new IoError(`cannot use the store "${location}": ${why}`, { hint })
-  if (format === 0) {
-    throw refused('the database has no tables of refcheck', 'Make them with: refcheck store migrate')
-  }
-  if (format < known.length) {
-    throw refused(
-      `it is of format ${format}, and this refcheck uses ${known.length}`,
-      'Bring it up to date, once all who use it have this refcheck, with: refcheck store migrate',
-    )
-  }
-  if (format > known.length) {
-    throw refused(
-      `it was made by a newer refcheck (format ${format}; this version supports up to ${known.length})`,
-      'Update refcheck, or choose another store with REFCHECK_STORE.',
-    )
-  }
+  requireKnownFormat(location, 'store', { isFormer: false, format, known })
+  if (format === known.length) return
+  const [why, hint] =
+    format === 0
+      ? ['the database has no tables of refcheck', 'Make them with: refcheck store migrate']
+      : [
+          `it is of format ${format}, and this refcheck uses ${known.length}`,
+          'Bring it up to date, once all who use it have this refcheck, with: refcheck store migrate',
+        ]
+  throw new IoError(`cannot use the store "${location}": ${why}`, { hint })
 }
 
 /**
@@ -119,9 +104,8 @@ export async function migrate(
     if (from === 0) await sql.run('CREATE SCHEMA IF NOT EXISTS refcheck')
     for (const format of known.slice(from)) await sql.run(format)
     if (from === 0) {
-      await runOn(sql, setMeta(fingerprintKeyName, formerKey?.() ?? random.bytes(fingerprintKeyBytes)))
       const { epoch } = (await sql.get(`SELECT ${currentEpoch} AS epoch`)) as { epoch: string }
-      await runOn(sql, beginStore({ storeId: random.uuid(), generation: random.uuid() }, epoch))
+      await runOn(sql, beginStore(random, formerKey, epoch))
     }
     await runOn(sql, setMeta(formatName, String(known.length)))
     return { from, to: known.length }

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 
 import { Database, withPassword } from './connection.ts'
-import { PostgresEngine } from './engine.ts'
+import { postgresEngine } from './engine.ts'
 import { Runner } from './holds.ts'
 import { postgresUpkeep } from './maintenance.ts'
 import { formatOf, inspect, migrate } from './migrate.ts'
@@ -21,17 +21,14 @@ export async function migratePostgresStore(
   options: StoreOptions,
   onlyNew: boolean,
 ): Promise<Migrated> {
-  const { clock, random, busyMs = usualBusyMs, env = {}, onNotice } = options
-  const known = await withPassword(server, env, onNotice)
-  options.secrets?.add('store password', known.password)
-  const database = new Database(known, { clock, busyMs })
+  const database = await connect(server, options, 0)
   try {
     const format = onlyNew ? await formatOf(database, database.location) : 0
     const files = logFilesOf(options)
     files.requireNoFormer(database.location)
     const migrated =
       format === 0
-        ? await migrate(database, random, () => files.keyOf(database.location))
+        ? await migrate(database, options.random, () => files.keyOf(database.location))
         : { from: format, to: format }
     if (migrated.from === 0) await (await assemble(database, options, true)).close()
     return { location: database.location, ...migrated }
@@ -45,11 +42,7 @@ const logFilesOf = ({ paths, cwd }: StoreOptions): AttemptLogFiles =>
 
 /** A store that was made with `store migrate`; throws IoError where it was not. */
 export async function openPostgresStore(server: PostgresServer, options: StoreOptions): Promise<Store> {
-  const { clock, busyMs = usualBusyMs, onNotice, env = {} } = options
-  const { patienceMs = usualPatienceMs, answerMs, wholeMs } = options
-  const known = await withPassword(server, env, onNotice)
-  options.secrets?.add('store password', known.password)
-  const database = new Database(known, { clock, busyMs, patienceMs, answerMs, wholeMs, onNotice })
+  const database = await connect(server, options, options.patienceMs ?? usualPatienceMs)
   try {
     await inspect(database, database.location)
     return await assemble(database, options)
@@ -59,10 +52,20 @@ export async function openPostgresStore(server: PostgresServer, options: StoreOp
   }
 }
 
+async function connect(
+  server: PostgresServer,
+  { env = {}, secrets, busyMs = usualBusyMs, ...options }: StoreOptions,
+  patienceMs: number,
+): Promise<Database> {
+  const known = await withPassword(server, env, options.onNotice)
+  secrets?.add('store password', known.password)
+  return new Database(known, { ...options, busyMs, patienceMs })
+}
+
 function assemble(database: Database, options: StoreOptions, isNew = false): Promise<Store> {
   return assembleStore(
     {
-      engine: new PostgresEngine(database),
+      engine: postgresEngine(database),
       holds: new Runner(database, options.random),
       upkeep: postgresUpkeep(database),
       logFiles: logFilesOf(options),

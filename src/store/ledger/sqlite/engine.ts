@@ -1,7 +1,12 @@
 import { storeMoved } from '../../../domain/store/moving.ts'
 import { InternalError, IoError, StoreBusyError } from '../../../errors/kinds.ts'
 import { RefcheckError } from '../../../errors/base.ts'
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import {
+  DatabaseSync,
+  type SQLInputValue,
+  type StatementResultingChanges,
+  type StatementSync,
+} from 'node:sqlite'
 import {
   queriesOf,
   type Dialect,
@@ -9,7 +14,6 @@ import {
   type ParameterRows,
   type Query,
   type Values,
-  type Within,
   type Work,
 } from '../engine.ts'
 import { columnOf, type Columns } from '../schema.ts'
@@ -112,25 +116,16 @@ export class Database {
   }
 
   get(sql: string, values: Values = {}): unknown {
-    return this.#guard(() => {
-      const { statement, names } = this.#prepared(sql)
-      return statement.get(bound(names, values))
-    })
+    return this.#ask('get', sql, values)
   }
 
   all(sql: string, values: Values = {}): unknown[] {
-    return this.#guard(() => {
-      const { statement, names } = this.#prepared(sql)
-      return statement.all(bound(names, values))
-    })
+    return this.#ask('all', sql, values) as unknown[]
   }
 
   /** How many rows it changed. */
   run(sql: string, values: Values = {}): number {
-    return this.#guard(() => {
-      const { statement, names } = this.#prepared(sql)
-      return Number(statement.run(bound(names, values)).changes)
-    })
+    return Number((this.#ask('run', sql, values) as StatementResultingChanges).changes)
   }
 
   /** All statements of `work`, in the transaction that is open or each by itself. */
@@ -140,7 +135,7 @@ export class Database {
       let answer: unknown
       try {
         const asked = step.value
-        const answers = queriesOf(asked).map((query) => this.#answer(query))
+        const answers = queriesOf(asked).map(({ kind, sql, values }) => this[kind](sql, values))
         answer = 'queries' in asked ? answers : answers[0]
       } catch (error) {
         step = work.throw(error)
@@ -196,8 +191,11 @@ export class Database {
     }
   }
 
-  #answer({ kind, sql, values }: Query): unknown {
-    return this[kind](sql, values)
+  #ask(kind: Query['kind'], sql: string, values: Values): unknown {
+    return this.#guard(() => {
+      const { statement, names } = this.#prepared(sql)
+      return statement[kind](bound(names, values))
+    })
   }
 
   #prepared(sql: string): Prepared {
@@ -298,41 +296,23 @@ export const sqliteDialect: Dialect = {
 }
 
 /** Runs work to its end before a method first awaits, so that no other use of the connection comes between. */
-export class SqliteEngine implements Engine {
-  readonly location: string
-  readonly dialect = sqliteDialect
-  readonly #database: Database
-  /** Device and inode of the file that is open. */
-  readonly #file: string
-
-  constructor(database: Database) {
-    this.location = database.location
-    this.#database = database
-    this.#file = fileAt(database.location)
-  }
-
-  /** Throws where the path does not lead to the file that is open. */
-  session(): string {
-    if (fileAt(this.location) === this.#file) return this.#file
-    throw new IoError(`the store "${this.location}" was replaced while it was in use`, {
-      hint: 'Nothing more was sent. See what is known: refcheck store check',
-    })
-  }
-
-  async run<T>(work: Work<T>): Promise<T> {
-    return this.#database.runSync(work)
-  }
-
-  async transaction<T>(work: () => Work<T>): Promise<T> {
-    return this.#database.transaction(() => this.#database.runSync(work()))
-  }
-
-  async snapshot<T>(work: () => Work<T>): Promise<T> {
-    return this.#database.snapshot(() => this.#database.runSync(work()))
-  }
-
-  exclusively<T>(work: (within: Within) => Promise<T>): Promise<T> {
-    return this.#database.exclusively(() => work(async (each) => this.#database.runSync(each)))
+export function sqliteEngine(database: Database): Engine {
+  const { location } = database
+  const file = fileAt(location)
+  return {
+    location,
+    dialect: sqliteDialect,
+    /** Device and inode of the open file. Throws where the path does not lead to it. */
+    session() {
+      if (fileAt(location) === file) return file
+      throw new IoError(`the store "${location}" was replaced while it was in use`, {
+        hint: 'Nothing more was sent. See what is known: refcheck store check',
+      })
+    },
+    run: async (work) => database.runSync(work),
+    transaction: async (work) => database.transaction(() => database.runSync(work())),
+    snapshot: async (work) => database.snapshot(() => database.runSync(work())),
+    exclusively: (work) => database.exclusively(() => work(async (each) => database.runSync(each))),
   }
 }
 

@@ -5,11 +5,10 @@ import { acquire, claim, holderOf } from '../../../disk/lock.ts'
 import { makePrivateFolder } from '../../../disk/private-modes.ts'
 import type { BatchRef } from '../../../domain/submission/submission.ts'
 import { all, type Engine } from '../engine.ts'
-import type { Abandoned, Holds } from '../holds.ts'
+import type { Abandoned, Hold, Holds } from '../holds.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { processId } from '../../../host/process.ts'
 import type { Random } from '../../../host/random.ts'
-import type { Hold } from '../holds.ts'
 import { type SelectedSubmission, selectSubmissions, submissionOf } from '../submission-rows.ts'
 
 /**

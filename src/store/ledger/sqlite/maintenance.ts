@@ -1,4 +1,4 @@
-import { all, get, run } from '../engine.ts'
+import { all, get, run, setMeta } from '../engine.ts'
 import { existsSync, statSync } from 'node:fs'
 import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { linkAsNew } from '../../../disk/whole-file.ts'
 import { IoError, StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { Upkeep } from '../maintenance.ts'
 import { Database } from './engine.ts'
-import { markAsBackup } from '../store-state.ts'
+import { backupName } from '../store-state.ts'
 import { makePrivate, preparePlace } from './place.ts'
 
 const maxProblems = 10
@@ -117,7 +117,7 @@ BEGIN SELECT RAISE(ABORT, '${to.replaceAll("'", "''")}'); END`)
 function mark(place: string, of: string): void {
   const copy = new Database(place, 0)
   try {
-    copy.transaction(() => copy.runSync(markAsBackup(of)))
+    copy.transaction(() => copy.runSync(setMeta(backupName, of)))
     copy.pragma('wal_checkpoint(TRUNCATE)')
   } finally {
     copy.close()

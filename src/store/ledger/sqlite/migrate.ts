@@ -2,8 +2,7 @@ import { commonSchema } from '../schema.ts'
 import { IoError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
 import type { Database } from './engine.ts'
-import { fingerprintKeyBytes, fingerprintKeyName } from '../fingerprints.ts'
-import { beginStore } from '../store-state.ts'
+import { beginStore, requireKnownFormat } from '../store-state.ts'
 
 /** Format 1 in a file: `rowid` is the order in which rows were added. */
 const schema = commonSchema({
@@ -54,27 +53,15 @@ export function inspect(database: Database, known = formats): void {
   const version = Number(database.pragma('user_version'))
   const application = database.pragma('application_id')
   const { count } = database.get('SELECT count(*) AS count FROM sqlite_schema') as { count: number }
-  if (application === formerApplicationId) {
-    throw new IoError(
-      `cannot use the store "${database.location}": it was made by a refcheck from before 1.0.0`,
-      {
-        hint: 'Use the refcheck that made it, or choose another file with REFCHECK_STORE. Nothing was changed.',
-      },
-    )
-  }
+  const isFormer = application === formerApplicationId
+  requireKnownFormat(database.location, 'file', { isFormer, format: 0, known })
   if (count > 0 && application !== applicationId) {
     throw new IoError(`cannot use the store "${database.location}": it is another program’s database`, {
       hint: 'Choose another file with REFCHECK_STORE.',
     })
   }
   refuseAdded(database)
-  if (version > known.length) {
-    throw new IoError(
-      `cannot use the store "${database.location}": it was made by a newer refcheck ` +
-        `(format ${version}; this version supports up to ${known.length})`,
-      { hint: 'Update refcheck, or choose another file with REFCHECK_STORE.' },
-    )
-  }
+  requireKnownFormat(database.location, 'file', { isFormer, format: version, known })
 }
 
 /**
@@ -94,11 +81,7 @@ export function migrate(
     for (const format of known.slice(version)) database.exec(format)
     if (version === 0) {
       database.exec(`PRAGMA application_id = ${applicationId}`)
-      database.run('INSERT INTO meta (name, value) VALUES (:name, :value)', {
-        name: fingerprintKeyName,
-        value: formerKey?.() ?? random.bytes(fingerprintKeyBytes),
-      })
-      database.runSync(beginStore({ storeId: random.uuid(), generation: random.uuid() }, undefined))
+      database.runSync(beginStore(random, formerKey, undefined))
     }
     database.exec(`PRAGMA user_version = ${known.length}`)
     return version === 0

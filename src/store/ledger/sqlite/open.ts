@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 
 import { assembleStore } from '../assemble.ts'
 import { AttemptLogFiles } from '../attempt-log.ts'
-import { Database, makeDurable, SqliteEngine } from './engine.ts'
+import { Database, makeDurable, sqliteEngine } from './engine.ts'
 import { fileHolds, memoryHolds } from './holds.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { inspect, migrate } from './migrate.ts'
@@ -42,7 +42,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     })
     return await assembleStore(
       {
-        engine: new SqliteEngine(database),
+        engine: sqliteEngine(database),
         holds: inMemory ? memoryHolds(clock) : fileHolds(path, { clock, random }),
         upkeep: sqliteUpkeep(database),
         logFiles: files,

@@ -22,23 +22,18 @@ export async function preparePlace(path: string): Promise<string> {
     await makeFolder(dirname(path))
     await makeFile(path)
     const real = await realpath(path)
-    const { nlink, isFile, uid } = await looked(real)
-    if (!isFile)
+    const status = await stat(real)
+    if (!status.isFile())
       throw new IoError(`cannot use the store "${path}": it is not a file`, {
         hint: 'Give the name of a file.',
       })
-    requireOneName(path, { names: nlink, isMount: isMountPoint(real) })
-    requireOwnCompanions(real, uid)
+    requireOneName(path, { names: status.nlink, isMount: isMountPoint(real) })
+    requireOwnCompanions(real, status.uid)
     return real
   } catch (error) {
     if (error instanceof IoError) throw error
     throw diskFailure('use the store', path, error)
   }
-}
-
-async function looked(path: string): Promise<{ nlink: number; isFile: boolean; uid: number }> {
-  const status = await stat(path)
-  return { nlink: status.nlink, isFile: status.isFile(), uid: status.uid }
 }
 
 /**

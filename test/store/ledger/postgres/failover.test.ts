@@ -53,8 +53,8 @@ test(
     ])
     const words = 'is closed: its database is on another server than before'
     await expect(after.ledger.begin(next, newAttempt())).rejects.toThrow(words)
-    expect(await after.maintenance.examine()).toMatchObject({ step: 'confirmation', unreported: [] })
-    await after.maintenance.acceptOlder()
+    expect(await after.rollbacks.examine()).toMatchObject({ step: 'confirmation', unreported: [] })
+    await after.rollbacks.acceptOlder()
     await begin(after, next)
     expect(await after.ledger.begin(lost, newAttempt())).toBeUndefined()
     expect(await states(after)).toContain('lost@example.com unknown')

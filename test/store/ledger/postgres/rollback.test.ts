@@ -78,23 +78,23 @@ test('after a failover every log has to report, and then a person says that no o
   const lost = await begin(b, 'b@example.com')
   await failsOver([lost])
   await expect(a.ledger.begin(row, newAttempt())).rejects.toMatchObject(otherServer)
-  const first = await a.maintenance.examine()
+  const first = await a.rollbacks.examine()
   expect(first.step).toBe('reports')
   expect(first.unreported).toHaveLength(1)
-  await expect(a.maintenance.acceptOlder()).rejects.toMatchObject(otherServer)
+  await expect(a.rollbacks.acceptOlder()).rejects.toMatchObject(otherServer)
   expect(await states(a)).toEqual([
     'waits@example.com pending',
     'a@example.com sending',
     'b@example.com pending',
   ])
-  expect(await b.maintenance.examine()).toMatchObject({ step: 'confirmation', unreported: [] })
+  expect(await b.rollbacks.examine()).toMatchObject({ step: 'confirmation', unreported: [] })
   expect(await states(a)).toEqual([
     'waits@example.com pending',
     'a@example.com sending',
     'b@example.com unknown',
   ])
   await expect(a.ledger.begin(row, newAttempt())).rejects.toMatchObject(otherServer)
-  expect(await a.maintenance.acceptOlder()).toEqual({ held: 0 })
+  expect(await a.rollbacks.acceptOlder()).toEqual({ held: 0 })
   expect(await a.ledger.begin(row, newAttempt())).toMatchObject({ state: 'sending' })
   // The other machine takes the new generation.
   expect(await begin(b, 'next@example.com')).toMatchObject({ state: 'sending' })
@@ -106,8 +106,8 @@ test('a machine that sent first in the lost window reports when it comes back, t
   const lost = await begin(b, 'b@example.com')
   await failsOver([lost])
   await sql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
-  await a.maintenance.examine()
-  await a.maintenance.acceptOlder()
+  await a.rollbacks.examine()
+  await a.rollbacks.acceptOlder()
   await begin(b, 'next@example.com')
   expect(await states(b)).toEqual([
     'a@example.com sending',
@@ -124,7 +124,7 @@ test('a copy of the register in another log knows a machine that the store forgo
   await begin(a, 'a@example.com')
   await failsOver([lost])
   await sql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
-  expect((await a.maintenance.examine()).step).toBe('reports')
+  expect((await a.rollbacks.examine()).step).toBe('reports')
 })
 
 test('a machine that does not come back is excluded by name, and what waits is held', async () => {
@@ -134,15 +134,15 @@ test('a machine that does not come back is excluded by name, and what waits is h
   await begin(b, 'b@example.com')
   await failsOver()
   await expect(a.ledger.begin(row, newAttempt())).rejects.toMatchObject(otherServer)
-  await expect(a.maintenance.exclude(['no-such-host'])).rejects.toMatchObject({ code: 'usage' })
-  const [gone] = (await a.maintenance.examine()).unreported
-  expect(await a.maintenance.exclude([gone?.id ?? ''])).toEqual({ held: 1 })
-  expect(await a.maintenance.examine()).toMatchObject({ step: 'confirmation' })
-  await a.maintenance.acceptOlder()
+  await expect(a.rollbacks.exclude(['no-such-host'])).rejects.toMatchObject({ code: 'usage' })
+  const [gone] = (await a.rollbacks.examine()).unreported
+  expect(await a.rollbacks.exclude([gone?.id ?? ''])).toEqual({ held: 1 })
+  expect(await a.rollbacks.examine()).toMatchObject({ step: 'confirmation' })
+  await a.rollbacks.acceptOlder()
   expect(await statesOf(a, row.batchId)).toEqual(['held'])
   // Until it sends again.
   await begin(b, 'next@example.com')
-  expect((await a.maintenance.examine()).logs.map(({ isExcluded }) => isExcluded)).toEqual([false, false])
+  expect((await a.rollbacks.examine()).logs.map(({ isExcluded }) => isExcluded)).toEqual([false, false])
 })
 
 test('one process of a machine reports what all of them sent', async () => {
@@ -151,8 +151,8 @@ test('one process of a machine reports what all of them sent', async () => {
   await first.close()
   await failsOver([lost])
   const second = await alpha.store()
-  expect(await second.maintenance.examine()).toMatchObject({ step: 'confirmation' })
-  await second.maintenance.acceptOlder()
+  expect(await second.rollbacks.examine()).toMatchObject({ step: 'confirmation' })
+  await second.rollbacks.acceptOlder()
   await begin(second, 'next@example.com')
   expect(await states(second)).toEqual(['lost@example.com unknown', 'next@example.com sending'])
 })
@@ -165,8 +165,8 @@ test('a database that was put back is found by the next claim, also in one that 
   await lose([lost])
   await expect(a.ledger.begin(row, newAttempt())).rejects.toMatchObject(closed('it lacked 1 attempt'))
   await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closed('it lacked 1 attempt'))
-  await b.maintenance.examine()
-  await a.maintenance.acceptOlder()
+  await b.rollbacks.examine()
+  await a.rollbacks.acceptOlder()
   expect(await states(a)).toEqual([
     'before@example.com sending',
     'lost@example.com unknown',
@@ -215,17 +215,17 @@ test('a database of before two failovers is accepted once, whatever generations 
   const lost: Attempt[] = []
   for (const store of [b, a]) {
     await failsOver()
-    await a.maintenance.examine()
-    await b.maintenance.examine()
-    await store.maintenance.acceptOlder()
+    await a.rollbacks.examine()
+    await b.rollbacks.examine()
+    await store.rollbacks.acceptOlder()
     lost.push(await begin(store, `${lost.length}@example.com`))
   }
   await lose(lost)
   await sql(`UPDATE meta m SET value = b.value FROM before b WHERE b.name = m.name; DROP TABLE before;
     DELETE FROM meta WHERE name = 'former_generations'`)
   await expect(begin(a, 'c@example.com')).rejects.toMatchObject(closed('it is an older copy of the store'))
-  await b.maintenance.examine()
-  await a.maintenance.acceptOlder()
+  await b.rollbacks.examine()
+  await a.rollbacks.acceptOlder()
   expect(await begin(a, 'd@example.com')).toMatchObject({ state: 'sending' })
   expect(await begin(b, 'e@example.com')).toMatchObject({ state: 'sending' })
 })
@@ -256,7 +256,7 @@ test.each([['the loser'], ['the owner']])(
     expect(await b.ledger.moveFrom({ ...loser, state: 'accepted' }, loss, owner, accepted)).toBe(true)
     await sql('DELETE FROM decisions; DELETE FROM request_rows')
     await failsOver([loser, owner])
-    for (const store of first === 'the loser' ? [a, b] : [b, a]) await store.maintenance.examine()
+    for (const store of first === 'the loser' ? [a, b] : [b, a]) await store.rollbacks.examine()
     expect(await states(a)).toEqual(['loser@example.com unknown', 'owner@example.com accepted'])
     expect(await a.ledger.list({ requestId })).toMatchObject([{ batchId: owner.batchId }])
   },
@@ -267,7 +267,7 @@ test('a restored database is closed until every machine has reported', async () 
   await begin(store, 'a@example.com')
   await restored()
   await expect(begin(store, 'b@example.com')).rejects.toMatchObject(closed('a backup of it was restored'))
-  expect((await store.maintenance.examine()).step).toBe('confirmation')
+  expect((await store.rollbacks.examine()).step).toBe('confirmation')
 })
 
 test('a restore that only a person knows of closes the store for all machines', async () => {
@@ -275,9 +275,9 @@ test('a restore that only a person knows of closes the store for all machines', 
   const lost = await begin(b, 'lost@example.com')
   await begin(a, 'a@example.com')
   await lose([lost])
-  await a.maintenance.closeAsRestored()
+  await a.rollbacks.closeAsRestored()
   await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closed('a backup of it was restored'))
-  expect(await a.maintenance.examine()).toMatchObject({ step: 'confirmation' })
+  expect(await a.rollbacks.examine()).toMatchObject({ step: 'confirmation' })
   expect(await states(a)).toContain('lost@example.com unknown')
 })
 
@@ -290,7 +290,7 @@ test('a settings folder that was copied from another machine is evidence, and no
   await begin(b, 'b@example.com')
   expect(readdirSync(logs(beta))).toHaveLength(2)
   await failsOver([lost])
-  const found = await b.maintenance.examine()
+  const found = await b.rollbacks.examine()
   expect(found.step).toBe('reports')
   expect(await states(b)).toContain('lost@example.com unknown')
 })
@@ -319,7 +319,7 @@ test('where no log can be kept nothing is sent, unless a person allows it', asyn
     code: 'io',
     message: expect.stringContaining('cannot keep the attempt log') as string,
   })
-  await without.maintenance.allowWithoutLog()
+  await without.rollbacks.allowWithoutLog()
   expect((await begin(without, 'cy@example.com')).state).toBe('sending')
   expect((await begin(without, 'di@example.com')).state).toBe('sending')
 })
@@ -335,7 +335,7 @@ test('a log in memory is refused, because a container or a restart would end it'
       message: expect.stringMatching(/ ends with its container or at a restart$/) as string,
       hint: expect.stringContaining('refcheck store check --without-list') as string,
     })
-    await store.maintenance.allowWithoutLog()
+    await store.rollbacks.allowWithoutLog()
     expect((await begin(store, 'bob@example.com')).state).toBe('sending')
     await store.close()
   } finally {
@@ -350,7 +350,7 @@ test('several processes of one machine at once close nothing', async () => {
       for (let number = 0; number < 8; number += 1) await begin(store, `p${at}-${number}@example.com`)
     }),
   )
-  expect((await stores[0]?.maintenance.examine())?.closing).toBeUndefined()
+  expect((await stores[0]?.rollbacks.examine())?.closing).toBeUndefined()
 })
 
 test('two accounts count their attempts apart', async () => {

@@ -119,7 +119,7 @@ describe('between the commit and the request', () => {
     const again = await place.store()
     expect(await tries(again, batchId)).toEqual(letIn)
     await goOn(again, batchId, 1)
-    expect((await again.maintenance.examine()).closing).toBeUndefined()
+    expect((await again.rollbacks.examine()).closing).toBeUndefined()
   })
 
   test.each<[string, () => void]>([
@@ -159,7 +159,7 @@ describe('between the commit and the request', () => {
     const { store, batchId } = await begun(1)
     const other = await place.store()
     appendFileSync(logPath(), formatRecord(entries()[0] as LogEntry, digest).replace('member@', 'nobody@'))
-    expect((await other.maintenance.examine()).closing).toMatchObject({ reasons: ['log_damaged'] })
+    expect((await other.rollbacks.examine()).closing).toMatchObject({ reasons: ['log_damaged'] })
     const [one, two] = await rowsOf(store, batchId)
     if (one === undefined || two === undefined) throw new Error('no rows')
     const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
@@ -184,7 +184,7 @@ describe('between the commit and the request', () => {
       }
     }
     await Promise.all(stores.map((store, at) => send(store, `p${at}-`)))
-    expect((await place.store().then((store) => store.maintenance.examine())).closing).toBeUndefined()
+    expect((await place.store().then((store) => store.rollbacks.examine())).closing).toBeUndefined()
   })
 })
 
@@ -195,7 +195,7 @@ describe('the attempt log', () => {
     rmSync(logPath())
     const without = await place.store()
     expect(await tries(without, batchId)).toEqual(shut('the log of its attempts is missing'))
-    expect(await without.maintenance.acceptOlder()).toEqual({ held: 3 })
+    expect(await without.rollbacks.acceptOlder()).toEqual({ held: 3 })
     expect(await tries(without, batchId)).toEqual(letIn)
     expect(await tries(await place.store(), batchId)).toEqual(letIn)
   })
@@ -206,7 +206,7 @@ describe('the attempt log', () => {
     writeFileSync(logPath(), readFileSync(logPath(), 'utf8').replace('member@', 'nobody@'))
     const damaged = await place.store()
     expect(await tries(damaged, batchId)).toEqual(shut('the log of its attempts is damaged'))
-    expect(await damaged.maintenance.acceptOlder()).toEqual({ held: 2 })
+    expect(await damaged.rollbacks.acceptOlder()).toEqual({ held: 2 })
     expect(await tries(damaged, batchId)).toEqual(letIn)
     expect(logNames()).toHaveLength(2)
   })
@@ -221,11 +221,11 @@ describe('the attempt log', () => {
     copyFileSync(join(copy, name), join(logFolder, name))
     const again = await place.store()
     expect(await tries(again, batchId)).toEqual(shut('the log of its attempts is missing'))
-    await again.maintenance.acceptOlder()
+    await again.rollbacks.acceptOlder()
     // The copy still names the log that was accepted as missing.
-    expect((await again.maintenance.examine()).closing).toBeUndefined()
+    expect((await again.rollbacks.examine()).closing).toBeUndefined()
     expect(await tries(again, batchId)).toEqual(letIn)
-    expect((await (await place.store()).maintenance.examine()).closing).toBeUndefined()
+    expect((await (await place.store()).rollbacks.examine()).closing).toBeUndefined()
   })
 
   test('goes along with a store that is moved by hand', async () => {
@@ -248,7 +248,7 @@ describe('the attempt log', () => {
       shut('another store was in its place, with attempts that it lacks'),
     )
     const again = fileBatch()
-    await fresh.maintenance.acceptOlder()
+    await fresh.rollbacks.acceptOlder()
     await fresh.batches.add(again, orderRows(2))
     expect(await statesOf(fresh, again.id)).toEqual(['duplicate', 'pending'])
   })
@@ -264,7 +264,7 @@ describe('the attempt log', () => {
     writeFileSync(join(logFolder, `${id}.log`), formatRecord(foreign, digest) + formatRecord(lost, digest))
     const here = await place.store()
     expect(await tries(here, batchId)).toEqual(shut('another store was in its place'))
-    expect(await here.maintenance.acceptOlder()).toEqual({ held: 3 })
+    expect(await here.rollbacks.acceptOlder()).toEqual({ held: 3 })
     expect(await tries(here, batchId)).toEqual(letIn)
   })
 
@@ -278,9 +278,9 @@ describe('the attempt log', () => {
     writeFileSync(`${place.path}.attempts`, 'no folder')
     const again = await place.store()
     expect(await tries(again, batchId)).toEqual(shut('the log of its attempts is missing'))
-    await expect(again.maintenance.acceptOlder()).rejects.toMatchObject(closed('cannot keep the attempt log'))
-    await again.maintenance.allowWithoutLog()
-    expect(await again.maintenance.acceptOlder()).toEqual({ held: 3 })
+    await expect(again.rollbacks.acceptOlder()).rejects.toMatchObject(closed('cannot keep the attempt log'))
+    await again.rollbacks.allowWithoutLog()
+    expect(await again.rollbacks.acceptOlder()).toEqual({ held: 3 })
     expect(await tries(again, batchId)).toEqual(letIn)
     // A place that can be written again is used again.
     rmSync(logFolder)

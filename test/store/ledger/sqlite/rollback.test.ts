@@ -55,7 +55,7 @@ describe('a store that lost attempts', () => {
 
   test('has them back as unknown, under new numbers, by name', async () => {
     const { store, batchId } = await putBack()
-    const { closing, step, recovered } = await store.maintenance.examine()
+    const { closing, step, recovered } = await store.rollbacks.examine()
     expect(closing).toMatchObject({
       reasons: ['older'],
       recovered: [expect.any(String), expect.any(String)],
@@ -72,7 +72,7 @@ describe('a store that lost attempts', () => {
       { row: 2, attempts: 1, attemptedAt: someTime + 10, userEmail: 'member@example.com' },
       { row: 3, attempts: 1 },
     ])
-    const again = await store.maintenance.examine()
+    const again = await store.rollbacks.examine()
     expect(again.closing).toEqual(closing)
   })
 
@@ -102,7 +102,7 @@ describe('a store that lost attempts', () => {
   test('goes on once a person has accepted it: what waits is held, and those people are not ordered again', async () => {
     const { store, batchId } = await putBack()
     const before = records()[0]
-    expect(await store.maintenance.acceptOlder()).toEqual({ held: 1 })
+    expect(await store.rollbacks.acceptOlder()).toEqual({ held: 1 })
     expect(await tries(store, batchId)).toEqual(letIn)
     expect(await rowsOf(store, batchId)).toMatchObject([
       { state: 'sending' },
@@ -126,7 +126,7 @@ describe('a store that lost attempts', () => {
     await store.batches.add(again, orderRows(4))
     expect(await statesOf(store, again.id)).toEqual(Array(4).fill('duplicate'))
     expect(await tries(await place.store(), batchId)).toEqual(letIn)
-    expect(await store.maintenance.acceptOlder()).toEqual({ held: 0 })
+    expect(await store.rollbacks.acceptOlder()).toEqual({ held: 0 })
   })
 
   test('put back once more, to before it was accepted, is the older one', async () => {
@@ -134,7 +134,7 @@ describe('a store that lost attempts', () => {
     await store.close()
     const back = copied()
     const first = await place.store()
-    await first.maintenance.acceptOlder()
+    await first.rollbacks.acceptOlder()
     await tries(first, batchId)
     await goOn(
       first,
@@ -156,7 +156,7 @@ describe('a store that lost attempts', () => {
     const entry = entries()[0]
     if (entry === undefined) throw new Error('nothing is recorded')
     for (const row of [1, 2, 3]) append({ ...entry, row, number: 10 + row, attemptId: randomUUID() })
-    const { closing, recovered } = await store.maintenance.examine()
+    const { closing, recovered } = await store.rollbacks.examine()
     expect(closing).toMatchObject({ reasons: ['older'] })
     expect(await rowsOf(store, batchId)).toMatchObject([
       { state: 'accepted', requestId: batchId, attempts: 1 },
@@ -183,10 +183,10 @@ describe('a store that lost attempts', () => {
     await store.close()
     back()
     const again = await place.store()
-    expect((await again.maintenance.examine()).recovered[0]).toMatch(
+    expect((await again.rollbacks.examine()).recovered[0]).toMatch(
       /^a person whose name is lost: package 12, .* row 1 of batch/,
     )
-    await again.maintenance.acceptOlder()
+    await again.rollbacks.acceptOlder()
     const anne = {
       ...orderRow(5, 'person1@example.com'),
       recipient: { ...personOf('person1@example.com'), first_name: 'Anne' },
@@ -216,7 +216,7 @@ describe('a store that lost attempts', () => {
     expect(entries()[0]?.joined).toEqual([11])
     back()
     const older = await place.store()
-    await older.maintenance.acceptOlder()
+    await older.rollbacks.acceptOlder()
     const other = fileBatch({ packageId: 11 })
     await older.batches.add(other, [{ ...orderRow(1, 'person1@example.com'), packageId: 11 }])
     expect(await statesOf(older, other.id)).toEqual(['duplicate'])
@@ -227,7 +227,7 @@ describe('a backup', () => {
   test('sends nothing when it is opened as a store, until it is accepted; the other one goes on', async () => {
     const { store, batchId } = await begun(1)
     const path = join(place.folder, 'backup.sqlite')
-    await store.maintenance.backup(path)
+    await store.backup(path)
     const backup = await place.store(path)
     expect(await tries(backup, batchId)).toEqual(shut('it is a backup of another store'))
     expect(await tries(store, batchId)).toEqual(letIn)
@@ -235,11 +235,11 @@ describe('a backup', () => {
 
   test('was restored, as a person says: the store waits for its machines, then for a person', async () => {
     const { store, batchId } = await begun(1)
-    await store.maintenance.closeAsRestored()
+    await store.rollbacks.closeAsRestored()
     expect((await tries(store, batchId))[0]).toContain('a backup of it was restored')
-    const { step, unreported } = await store.maintenance.examine()
+    const { step, unreported } = await store.rollbacks.examine()
     expect([step, unreported]).toEqual(['confirmation', []])
-    expect(await store.maintenance.acceptOlder()).toEqual({ held: 0 })
+    expect(await store.rollbacks.acceptOlder()).toEqual({ held: 0 })
     expect(await tries(store, batchId)).toEqual(letIn)
   })
 })
