@@ -121,12 +121,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
   })
 })
 
-test('two orders answered with a request that is for neither person: neither has it once the store was put back', async () => {
+test('two orders answered with a request that is for neither person: neither has it once an older store is restored', async () => {
   const here = await session()
   await here.type(orderOf('Cy'), { env: { REFCHECK_STORE: ':memory:' } })
   const cys = here.sandbox.requests()[0]
   await here.type(orderOf('Dee'))
-  const putBack = copied(here)
+  const restore = copied(here)
   here.intercept(async (request, ask) => {
     const answer = await ask(request)
     if (request.method !== 'POST') return answer
@@ -136,7 +136,7 @@ test('two orders answered with a request that is for neither person: neither has
   const ordered = [await here.type(orderOf('Ana')), await here.type(orderOf('Ben'))]
   expect(ordered.map(({ code }) => code)).toEqual([0, 8])
   here.intercept(undefined)
-  putBack()
+  restore()
   expect(await here.all([orderOf('Eve'), 'store check --accept-older --yes', 'request list', orderOf('Ana')]))
     .toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Eve --last-name Example --email eve@example.com --phone +61412345678 --yes

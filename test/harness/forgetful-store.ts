@@ -102,7 +102,7 @@ export async function seenThrough(here: Session): Promise<string[]> {
   return orderedTwice(here)
 }
 
-/** The data folder as it is now, to be put back later. */
+/** The data folder as it is now; what is returned restores it. */
 export function copied({ folder }: Session): () => void {
   const data = join(folder, 'data')
   cpSync(data, `${data}.copy`, { recursive: true })

@@ -8,12 +8,12 @@ import { StoreKey } from './fingerprints.ts'
 import { HeldRows } from './held-rows.ts'
 import type { Holds } from './holds.ts'
 import { Inbox } from './inbox.ts'
-import { EngineLedger, type Ledger } from './ledger.ts'
+import { EngineLedger } from './ledger.ts'
 import { Maintenance, type Upkeep } from './maintenance.ts'
 import { Quota } from './quota.ts'
 import { RollbackDetection } from './rollback-detection.ts'
 import { StoreLogs } from './store-logs.ts'
-import type { StoreOptions } from './store.ts'
+import type { Store, StoreOptions } from './store.ts'
 import { UnmatchedRequests } from './unmatched-requests.ts'
 import { UsageError } from '../../errors/kinds.ts'
 
@@ -28,14 +28,11 @@ export interface StoreParts {
   close: () => void | Promise<void>
 }
 
-/** What is stored in one place: a file, a database, or the memory of this process. */
-export type Store = Awaited<ReturnType<typeof assembleStore>>
-
 /** A store over a database that is open and of the newest format. */
 export async function assembleStore(
   { engine, holds, upkeep, logFiles, isNew = false, close }: StoreParts,
   { clock, random, onNotice, cwd, paths }: StoreOptions,
-) {
+): Promise<Store> {
   const key = new StoreKey(engine.location)
   await engine.run(key.loadKey())
   const logs = logFiles && new StoreLogs({ files: logFiles, engine, key, random })
@@ -45,12 +42,11 @@ export async function assembleStore(
   const maintenance = new Maintenance(engine, { key, rollbacks, upkeep, dataFolder })
   await maintenance.finishErasure()
   const context = { engine, key, holds, rollbacks }
-  const ledger: Ledger = new EngineLedger(context)
   return {
     /** An absolute path, `:memory:`, or the address of a database without its password. */
     location: engine.location,
     accounts: new Accounts(context),
-    ledger,
+    ledger: new EngineLedger(context),
     rollbacks,
     batches: new Batches(context),
     quota: new Quota(context),

@@ -1,6 +1,5 @@
 import type { QuotaPlace } from '../../domain/quota/windows.ts'
-import type { Head, LogEntry } from '../../domain/store/attempt-log.ts'
-import { type FenceFailure, fenceFailure } from '../../domain/store/rollback.ts'
+import { fenceFailure } from '../../domain/store/rollback.ts'
 import { highestPrecedence, type Conflict } from '../../domain/submission/conflicts.ts'
 import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
@@ -15,7 +14,7 @@ import {
   selectMoved,
 } from './store-state.ts'
 import { fingerprintKeyName } from './fingerprints.ts'
-import { StorePart } from './store-part.ts'
+import { type ClaimFailure, type FenceRequirement, type RecordedAttempt, StorePart } from './store-part.ts'
 import { Matching, type StoredRow } from './matching.ts'
 import { decidePlace, lockPlace } from './quota.ts'
 
@@ -41,25 +40,6 @@ export interface ClaimResult extends Begun {
   /** The store may not be used as it is. */
   failure?: ClaimFailure | undefined
 }
-
-/** `session`: the store was last compared on another connection, or with other replication. */
-export type ClaimFailure = FenceFailure | 'session'
-
-/** What a claim requires of the store (ordering protocol, section 6, "Fence"). */
-export interface FenceRequirement {
-  generation: string
-  /** Attempts that have to be in the store, each under its number. */
-  heads: readonly Head[]
-  /** The connection, or the file, that the store was last compared on. */
-  session: string
-  /** Whether each commit waits for a second server, as the store has recorded it. */
-  isReplicated: boolean
-  /** The log that the attempt will be recorded in. */
-  logId: string | undefined
-}
-
-/** An attempt as its log has it, with the generation that its claim found in the store. */
-export type RecordedAttempt = Omit<LogEntry, 'kind'>
 
 export interface ClaimOptions {
   /** In the quota; none is reserved where undefined. */

@@ -15,7 +15,6 @@ import {
   type Work,
 } from './engine.ts'
 import type { Fingerprint } from './fingerprints.ts'
-import type { Upkeep } from './maintenance.ts'
 import type { RollbackDetection } from './rollback-detection.ts'
 import { sqlList } from './submission-rows.ts'
 import { erasureName, readLogs } from './store-state.ts'
@@ -28,7 +27,8 @@ export interface PurgeOptions {
   files?: FilesToErase | undefined
 }
 
-export interface PurgeParts extends Pick<Upkeep, 'scrub'> {
+export interface PurgeParts {
+  scrub: (isPatient: boolean) => Promise<Purged['isLeftTo']>
   /** Names the files of this machine, among all that use the store. */
   place: string
   logs: Pick<RollbackDetection, 'idsHere' | 'removeFingerprints'>

@@ -1,4 +1,4 @@
-import type { ClaimFailure, FenceRequirement, RecordedAttempt } from './claim.ts'
+import type { ClaimFailure, FenceRequirement, RecordedAttempt } from './store-part.ts'
 import { type Engine, run, setMeta, type Work } from './engine.ts'
 import { examineStore, highestNumbers, type ReadLog } from './examine-store.ts'
 import type { StoreKey } from './fingerprints.ts'

@@ -1,3 +1,13 @@
+import type { Accounts } from './accounts.ts'
+import type { Batches } from './batches.ts'
+import type { Inbox } from './inbox.ts'
+import type { Ledger } from './ledger.ts'
+import type { Quota } from './quota.ts'
+import type { RollbackDetection } from './rollback-detection.ts'
+import type { Moving } from './move.ts'
+import type { Maintenance } from './maintenance.ts'
+import type { HeldRows } from './held-rows.ts'
+import type { UnmatchedRequests } from './unmatched-requests.ts'
 import { resolve } from 'node:path'
 import { type PostgresServer, storeAddress } from '../../domain/store/address.ts'
 import { UsageError } from '../../errors/kinds.ts'
@@ -7,7 +17,26 @@ import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
 import type { Secrets } from '../../host/secrets.ts'
 
-export type { Store } from './assemble.ts'
+/** What is kept in one place: one file, or the memory of this process. */
+export interface Store {
+  /** An absolute path, or ":memory:". */
+  readonly location: string
+  readonly accounts: Accounts
+  readonly ledger: Ledger
+  readonly batches: Batches
+  readonly quota: Quota
+  readonly inbox: Inbox
+  readonly orphans: UnmatchedRequests
+  readonly maintenance: Maintenance
+  readonly rollbacks: RollbackDetection
+  readonly waiting: HeldRows
+  /** What is wrong with the file itself; none where it is sound. */
+  problems(): Promise<string[]>
+  backup(path: string): Promise<void>
+  /** For whoever takes all of it to another place, or fills it. Throws UsageError for one that ends with its process. */
+  moving(): Promise<Moving>
+  close(): Promise<void>
+}
 
 export interface StoreOptions {
   /** REFCHECK_STORE, else the setting `store`: a file, `:memory:` or `postgres://…`; the data folder's own file when undefined. */
