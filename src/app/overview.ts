@@ -1,8 +1,12 @@
 import { join, resolve } from 'node:path'
 
 import type { App } from './app.ts'
-import { UnauthenticatedError } from '../errors/kinds.ts'
+import { terminalStatuses } from '../contract/statuses.ts'
+import { serviceOf } from '../domain/submission/identity.ts'
+import { NotFoundError, UnauthenticatedError, UsageError } from '../errors/kinds.ts'
 import type { QuotaStatus } from '../output/views/overview.ts'
+import type { OverviewScope } from '../usecases/overview/read.ts'
+import { requestIdOf } from './ids.ts'
 
 /** The windows of the key in use; undefined where nobody is logged in. */
 export async function quotaInUse(app: App): Promise<QuotaStatus | undefined> {
@@ -12,6 +16,48 @@ export async function quotaInUse(app: App): Promise<QuotaStatus | undefined> {
     if (error instanceof UnauthenticatedError) return undefined
     throw error
   }
+}
+
+/** Whose orders are shown: those of the profile in use. */
+export async function overviewScope(app: App): Promise<OverviewScope> {
+  const account = await app.accountInUse()
+  try {
+    const { session } = await app.services('session')
+    const { profile = null, baseUrl, email } = session
+    return { organisation: { profile, base_url: baseUrl, user_email: email }, account }
+  } catch (error) {
+    if (error instanceof UnauthenticatedError) return { organisation: undefined, account }
+    throw error
+  }
+}
+
+/** Marks finished requests, named by their ids or the start of them, as looked at. Nothing is marked where one is refused. */
+export async function markAsDone(
+  app: App,
+  named: readonly string[],
+  baseUrl: string | undefined,
+): Promise<void> {
+  const { ledger, clock } = await app.services('ledger', 'clock')
+  const ids: string[] = []
+  for (const each of named) {
+    const id = await requestIdOf(app, each, baseUrl)
+    const [order] = (await ledger.list({ requestId: id })).filter(
+      (row) => baseUrl === undefined || serviceOf(row.baseUrl) === serviceOf(baseUrl),
+    )
+    if (order === undefined) {
+      throw new NotFoundError(`request ${id} was not ordered with this store`, {
+        hint: 'List the requests with: refcheck request list',
+      })
+    }
+    const { requestStatus = 'RECEIVED' } = order
+    if (!terminalStatuses.includes(requestStatus)) {
+      throw new UsageError(`--done: request ${id} is not finished: ${requestStatus}`, {
+        hint: `Read it again with: refcheck request get ${id}`,
+      })
+    }
+    ids.push(id)
+  }
+  for (const id of ids) await ledger.acknowledge(baseUrl, id, clock.now())
 }
 
 /** Reports by service and request, as the manifest of the folder that is set tells of them. */

@@ -103,13 +103,24 @@ export function readMeter(app: App): (done: number, total: number) => void {
     progress.show(progressLine(done / total, `${done} of ${countInWords(total, 'request')} read`))
 }
 
-/** Keeps at the end, where the answer is out, what was read of orders of this store. */
-export function keepReads(app: App, baseUrl: string, requests: readonly RequestResource[]): void {
+/**
+ * Keeps at the end, where the answer is out, what was read of orders of this store. `isLookedAt`: a person sees it, so
+ * that `status` no longer lists those that are finished.
+ */
+export function keepReads(
+  app: App,
+  baseUrl: string,
+  requests: readonly RequestResource[],
+  isLookedAt = false,
+): void {
   app.beforeClose(async () => {
     try {
       const { ledger } = await app.services('ledger')
-      for (const { request_id: id, status, checks } of requests)
-        await ledger.recordStatus(baseUrl, id, status, app.context.clock.now(), checksText(checks))
+      const at = app.context.clock.now()
+      for (const { request_id: id, status, checks } of requests) {
+        await ledger.recordStatus(baseUrl, id, status, at, checksText(checks))
+        if (isLookedAt) await ledger.acknowledge(baseUrl, id, at)
+      }
     } catch (error) {
       // A store that cannot be used is no fault of the read.
       if (!(error instanceof RefcheckError)) throw error

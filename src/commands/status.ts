@@ -1,7 +1,8 @@
 import { BaseCommand } from '../cli/base-command.ts'
+import { requestIdFlag } from '../cli/flags/identifiers.ts'
 import { Flags } from '../cli/oclif.ts'
 import { failureToWrite, openOutputFile, writeOutput } from '../app/output-file.ts'
-import { filesOfReports, quotaInUse } from '../app/overview.ts'
+import { filesOfReports, markAsDone, overviewScope, quotaInUse } from '../app/overview.ts'
 import { rememberWritten } from '../usecases/store/files-of-person.ts'
 import { storePage } from '../app/people-page.ts'
 import { overviewView } from '../output/views/overview.ts'
@@ -9,10 +10,20 @@ import { readOverview } from '../usecases/overview/read.ts'
 
 export default class Status extends BaseCommand<typeof Status> {
   static override summary = 'Show what is in flight and what needs a person'
-  static override description =
-    'One screen for the morning, over everything this store knows: requests and batches in flight, what needs a person with the command for each, the quota, and the newest reports. Reads only the store and makes no call; statuses are as last read.'
-  static override examples = ['<%= config.bin %> status', '<%= config.bin %> status --html status.html']
+  static override description = [
+    'One screen for the morning, over the orders of the organisation in use: what runs, who needs a person with the command for each, new reports, and the quota where it is nearly used up. Reads only the store and makes no call; statuses are as last read.',
+    'A request that ended CANCELLED or ERROR is listed until somebody looks at it with request get on a terminal, or marks it with --done.',
+  ].join('\n\n')
+  static override examples = [
+    '<%= config.bin %> status',
+    '<%= config.bin %> status --done 3f2b8c1e',
+    '<%= config.bin %> status --html status.html',
+  ]
   static override flags = {
+    done: requestIdFlag({
+      summary: 'Mark finished requests as looked at; they are no longer listed',
+      multiple: true,
+    }),
     html: Flags.string({
       summary: 'Also write a page over everything this store knows',
       helpValue: 'FILE',
@@ -21,11 +32,13 @@ export default class Status extends BaseCommand<typeof Status> {
   }
 
   async run(): Promise<void> {
-    const { html, overwrite } = this.flags
+    const { html, overwrite, done } = this.flags
     const options = { overwrite, binary: false, flag: '--html', hasOverwrite: true }
     const file = html === undefined ? undefined : await openOutputFile(this.context, html, options)
     const services = await this.app.services('ledger', 'batches', 'inboxToShow', 'clock')
-    const overview = await readOverview(services, () => filesOfReports(this.app))
+    const scope = await overviewScope(this.app)
+    if (done !== undefined) await markAsDone(this.app, done, scope.organisation?.base_url)
+    const overview = await readOverview(services, scope, () => filesOfReports(this.app))
     const quota = await quotaInUse(this.app)
     const content = file === undefined ? new Uint8Array() : await storePage(this.app, overview)
     if (file !== undefined && file.path === undefined) return writeOutput(this.context, file, [content])

@@ -55,8 +55,10 @@ test('request wait --batch: everybody of a batch, and what became of them is kep
     checks    2 completed, 1 needs attention, 1 cancelled
 
     Needs a person
-      1 ERROR  people.csv: Ana Row3
+      1 could not be done  people.csv: Ana Row3
         refcheck request get REQUEST_3
+      1 cancelled  people.csv: Ana Row4
+        refcheck request get REQUEST_4
       1 invalid  people.csv: bad: email has no @; an e-mail address looks like ann@example.com
         refcheck batch rows BATCH_1 --state invalid
     exit 0

@@ -10,17 +10,16 @@ test('status: an empty store, and nobody logged in', async () => {
   const { type } = await session({ newcomer: true })
   expect(await type('status')).toMatchInlineSnapshot(`
     $ refcheck status
-    In flight
-      No request is in flight.
-
-    Needs a person
-      Nothing.
+    Nobody is logged in. Log in with: refcheck auth login
+    Running    nothing
+    Needs you  nothing
     exit 0
   `)
   expect(await type('status --json')).toMatchInlineSnapshot(`
     $ refcheck status --json
     {
       "read_at": "2026-11-20T12:00:00.000Z",
+      "organisation": null,
       "statuses": {},
       "in_flight": {
         "requests": 0,
@@ -29,13 +28,16 @@ test('status: an empty store, and nobody logged in', async () => {
       },
       "attention": [],
       "reports": [],
+      "completed": 0,
+      "new_reports": null,
+      "other_orders": [],
       "quota": null
     }
     exit 0
   `)
 })
 
-test('status: what is in flight, what needs a person with the command for each, quota and newest reports', async () => {
+test('status: what runs, who needs a person with the command for each, and new reports', async () => {
   const here = await session()
   const { type, folder, sandbox, clock } = here
   await type(orderOf('Priya'))
@@ -47,74 +49,38 @@ test('status: what is in flight, what needs a person with the command for each, 
   await clock.advance(8 * day)
   expect(await type('status', { tty: true })).toMatchInlineSnapshot(`
     $ refcheck status
-    ␛[1mIn flight␛[22m
-      5 requests: 5 RECEIVED
-      Last read up to 8 d ago. Read again: refcheck request list --refresh
-      people.csv: 2 of 6 rows not sent yet
-
-    ␛[1mNeeds a person␛[22m
-      ␛[31m1 unknown outcome␛[39m  people.csv: Ana Row1: 127.0.0.1:PORT: the connection wa…
-        refcheck batch reconcile BATCH_1
-      ␛[33m1 stopped␛[39m  people.csv
-        refcheck batch resume BATCH_1
-      ␛[33m5 open for more than 7 days␛[39m  Priya Example, Chi Example, Ana Row2 and 2 more
+    ␛[1m127.0.0.1:PORT␛[22m (olive.owner@example.com)   read 2026-11-20 12:00, 8 d ago
+    ␛[1mRunning␛[22m    5 orders   read again: refcheck request list --refresh
+    ␛[1mNeeds you␛[22m
+      Ana Row1                  ␛[31mperhaps ordered␛[39m
+        refcheck batch reconcile BATCH_1…
+      people.csv                ␛[33mstopped␛[39m               refcheck batch resume BATCH_1…
+      Priya Example and 4 more  ␛[33mopen for over 7 days␛[39m
         refcheck request list --refresh --sort ordered_at
-
-    ␛[1mQuota (calls to the service)␛[22m
-      60 in 60 s   ␛[32m[--------------------]␛[39m  0 used,   60 left
-      1000 in 1 h  ␛[32m[--------------------]␛[39m  0 used, 1000 left
     exit 0
   `)
   await type('request list --refresh')
   await type('config set output-dir reports')
   expect(await type('status', { tty: true })).toMatchInlineSnapshot(`
     $ refcheck status
-    ␛[1mIn flight␛[22m
-      No request is in flight.
-      people.csv: 2 of 6 rows not sent yet
-
-    ␛[1mNeeds a person␛[22m
-      ␛[31m1 unknown outcome␛[39m  people.csv: Ana Row1: 127.0.0.1:PORT: the connection wa…
-        refcheck batch reconcile BATCH_1
-      ␛[31m1 ERROR␛[39m  Chi Example
-        refcheck request get REQUEST_2
-      ␛[33m1 stopped␛[39m  people.csv
-        refcheck batch resume BATCH_1
-
-    ␛[1mQuota (calls to the service)␛[22m
-      60 in 60 s   ␛[32m[#-------------------]␛[39m  5 used,  55 left, free again in 60 s
-      1000 in 1 h  ␛[32m[#-------------------]␛[39m  5 used, 995 left, free again in 1 h
-
-    ␛[1mNewest reports␛[22m
-      2026-11-28  REQUEST_1…  Priya Example  not downloaded
-      2026-11-28  REQUEST_3…  Ana Row2  not downloaded
-      2026-11-28  REQUEST_4…  Ana Row3  not downloaded
-      Download: refcheck report sync
+    ␛[1m127.0.0.1:PORT␛[22m (olive.owner@example.com)
+    ␛[1mRunning␛[22m    nothing
+    ␛[1mNeeds you␛[22m
+      Ana Row1     ␛[31mperhaps ordered␛[39m    refcheck batch reconcile BATCH_1…
+      Chi Example  ␛[31mcould not be done␛[39m  refcheck request get REQUEST_2…
+      people.csv   ␛[33mstopped␛[39m            refcheck batch resume BATCH_1…
+    ␛[1mReports␛[22m    4 new → refcheck report sync
     exit 0
   `)
   await type('report sync --quiet')
   expect(await type('status')).toMatchInlineSnapshot(`
     $ refcheck status
-    In flight
-      No request is in flight.
-      people.csv: 2 of 6 rows not sent yet
-
-    Needs a person
-      1 unknown outcome  people.csv: Ana Row1: 127.0.0.1:PORT: the connection was cut
-        refcheck batch reconcile BATCH_1
-      1 ERROR  Chi Example
-        refcheck request get REQUEST_2
-      1 stopped  people.csv
-        refcheck batch resume BATCH_1
-
-    Quota (calls to the service)
-      60 in 60 s   [###-----------------]  9 used,  51 left, free again in 60 s
-      1000 in 1 h  [#-------------------]  9 used, 991 left, free again in 1 h
-
-    Newest reports
-      2026-11-28  REQUEST_1…  Priya Example  1 file
-      2026-11-28  REQUEST_3…  Ana Row2  1 file
-      2026-11-28  REQUEST_4…  Ana Row3  1 file
+    127.0.0.1:PORT (olive.owner@example.com)
+    Running    nothing
+    Needs you
+      Ana Row1     perhaps ordered    refcheck batch reconcile BATCH_1
+      Chi Example  could not be done  refcheck request get REQUEST_2
+      people.csv   stopped            refcheck batch resume BATCH_1
     exit 0
   `)
   expect(await type('status --html all.html --quiet --jq .statuses')).toMatchInlineSnapshot(`
@@ -155,6 +121,11 @@ test('status: what is in flight, what needs a person with the command for each, 
     $ refcheck status --json
     {
       "read_at": "2026-11-28T12:00:00.000Z",
+      "organisation": {
+        "profile": null,
+        "base_url": "http://127.0.0.1:PORT",
+        "user_email": "olive.owner@example.com"
+      },
       "statuses": {
         "COMPLETED": 4,
         "ERROR": 1
@@ -251,6 +222,9 @@ test('status: what is in flight, what needs a person with the command for each, 
           "files": 1
         }
       ],
+      "completed": 4,
+      "new_reports": 0,
+      "other_orders": [],
       "quota": {
         "windows": [
           {
@@ -273,6 +247,120 @@ test('status: what is in flight, what needs a person with the command for each, 
         "not_before": null
       }
     }
+    exit 0
+  `)
+})
+
+test('status: what ended CANCELLED or ERROR is listed until a person looked at it, or marked it as done', async () => {
+  const here = await session()
+  const { type, sandbox, clock } = here
+  const ids: string[] = []
+  for (const [name, scenario] of Object.entries({
+    Priya: 'error',
+    Chi: 'declined',
+    Mei: 'error',
+    Zoe: 'stalled',
+  })) {
+    sandbox.inject({ scenario })
+    ids.push(((await type(orderOf(name, ['--yes', '--json']))).json() as { request_id: string }).request_id)
+  }
+  const [priya = '', chi = '', mei = '', zoe = ''] = ids
+  await clock.advance(30 * day)
+  await type('request list --refresh --quiet')
+  expect(await type('status', { tty: true })).toMatchInlineSnapshot(`
+    $ refcheck status
+    ␛[1m127.0.0.1:PORT␛[22m (olive.owner@example.com)   read just now
+    ␛[1mRunning␛[22m    1 order   read again: refcheck request list --refresh
+    ␛[1mNeeds you␛[22m
+      Priya Example  ␛[31mcould not be done␛[39m     refcheck request get REQUEST_1…
+      Mei Example    ␛[31mcould not be done␛[39m     refcheck request get REQUEST_3…
+      Chi Example    ␛[31mcancelled␛[39m             refcheck request get REQUEST_2…
+      Zoe Example    ␛[33mopen for over 7 days␛[39m  refcheck request get REQUEST_4…
+    exit 0
+  `)
+  // A script that reads it is no person who looks.
+  await type(`request get ${priya} ${chi} ${mei}`)
+  await type(`request get ${priya} --json`, { tty: true })
+  expect((await type('status --jq .attention[].first_name')).stdout).toContain('Priya')
+  await type(`request get ${priya}`, { tty: true })
+  expect(
+    await here.all([
+      `status --done ${zoe}`,
+      `status --done ${chi.slice(0, 8)} ${mei} ${zoe}`,
+      'status --done 00000000-0000-4000-8000-000000000000',
+      'status --jq .attention[].first_name',
+      `status --done ${chi.slice(0, 8)} ${mei}`,
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck status --done REQUEST_4
+    2> Error: --done: request REQUEST_4 is not finished: IN_PROGRESS
+    2> Read it again with: refcheck request get REQUEST_4
+    exit 2
+
+    $ refcheck status --done REQUEST_2… REQUEST_3 REQUEST_4
+    2> Error: --done: request REQUEST_4 is not finished: IN_PROGRESS
+    2> Read it again with: refcheck request get REQUEST_4
+    exit 2
+
+    $ refcheck status --done 00000000-0000-4000-8000-000000000000
+    2> Error: request 00000000-0000-4000-8000-000000000000 was not ordered with this store
+    2> List the requests with: refcheck request list
+    exit 5
+
+    $ refcheck status --jq .attention[].first_name
+    Mei
+    Chi
+    Zoe
+    exit 0
+
+    $ refcheck status --done REQUEST_2… REQUEST_3
+    127.0.0.1:PORT (olive.owner@example.com)   read just now
+    Running    1 order   read again: refcheck request list --refresh
+    Needs you
+      Zoe Example  open for over 7 days  refcheck request get REQUEST_4
+    exit 0
+  `)
+})
+
+test('status: orders of other organisations and of sandboxes are counted in a line of their own', async () => {
+  const here = await session()
+  const { type, sandbox } = here
+  const acme = { REFCHECK_BASE_URL: 'https://api.example.com' }
+  await type(orderOf('Priya'))
+  sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'before' } })
+  await type(orderOf('Chi'))
+  expect(await type('status', { exported: acme })).toMatchInlineSnapshot(`
+    $ refcheck status
+    api.example.com (olive.owner@example.com)
+    Running    nothing
+    Needs you  nothing
+    Also: 1 practice order (sandbox)
+    exit 0
+  `)
+  expect((await type('status --jq .other_orders', { exported: acme })).json()).toEqual([
+    { base_url: here.url, account: '', is_practice: true, orders: 1, needs_person: 1 },
+  ])
+  await type('store accounts add north')
+  expect(
+    (await type('status --jq .other_orders', { exported: { REFCHECK_ACCOUNT: 'north' } })).json(),
+  ).toMatchObject([{ base_url: here.url, orders: 1 }])
+})
+
+test('status: the quota is shown where little of it is left', async () => {
+  const { type } = await session({ quota: [{ calls: 10, seconds: 60 }] })
+  const exported = { REFCHECK_QUOTA: '10/60' }
+  for (const name of ['Ana', 'Bo', 'Chi']) await type(orderOf(name), { exported })
+  for (let call = 0; call < 9; call += 1) {
+    const screen = (await type('status', { exported })).stdout
+    await type('users list', { exported })
+    if (screen.includes('Quota')) break
+  }
+  expect(await type('status', { exported })).toMatchInlineSnapshot(`
+    $ refcheck status
+    127.0.0.1:PORT (olive.owner@example.com)   read just now
+    Running    3 orders   read again: refcheck request list --refresh
+    Needs you  nothing
+    Quota      10 in 60 s  [####################]  10 used, 0 left, free again in 60 s
     exit 0
   `)
 })

@@ -287,7 +287,7 @@ test('the start of an id is looked for at the service in use', async () => {
   expect((await here.typeAtOther(`request get ${id.slice(0, 8)}`)).code).toBe(0)
 })
 
-test('status counts the reports of each request at its own service', async () => {
+test('status counts the reports of the service in use alone', async () => {
   const here = await twoServices()
   await here.type(orderOf('Ann'))
   await here.typeAtOther(orderOf('Bob'))
@@ -295,9 +295,16 @@ test('status counts the reports of each request at its own service', async () =>
   await here.type('config set output-dir reports')
   await here.type('report sync')
   await here.typeAtOther('request list --refresh')
-  const { reports } = (await here.type('status --json')).json() as {
+  interface Answer {
     reports: { first_name: string; files: number }[]
+    other_orders: { base_url: string; orders: number }[]
   }
-  const files = Object.fromEntries(reports.map(({ first_name, files: count }) => [first_name, count]))
-  expect(files).toEqual({ Ann: 1, Bob: 0 })
+  for (const [type, name, files, other] of [
+    [here.type, 'Ann', 1, here.other.url],
+    [here.typeAtOther, 'Bob', 0, here.url],
+  ] as const) {
+    const { reports, other_orders: others } = (await type('status --json')).json() as Answer
+    expect(reports.map((each) => [each.first_name, each.files])).toEqual([[name, files]])
+    expect(others.map((each) => [each.base_url, each.orders])).toEqual([[other, 1]])
+  }
 })

@@ -61,7 +61,7 @@ test('a batch that is watched on a terminal: rows, statuses, the wait of the quo
     quota     used up; next order in 34 s
 
     Needs a person
-      1 unknown outcome  people.csv: Zoë Low: the connection was lost
+      1 perhaps ordered  people.csv: Zoë Low: the connection was lost
         refcheck batch reconcile b1"
   `)
   show(watched({ accepted: 48, unknown: 1, invalid: 2, pending: 29 }, { nextIn: 1 }))
@@ -83,7 +83,7 @@ test('off a terminal a line comes where something changed, at most every 15 seco
   await look({ accepted: 11, unknown: 1, pending: 2 }, [unknown])
   expect(screen.text()).toMatchInlineSnapshot(`
     "[##############------]  10 of 14; 51 s left  (10 accepted, 4 pending; 8 COMPLETED, 40 RECEIVED)
-    1 unknown outcome. See: refcheck batch reconcile b1
+    1 perhaps ordered. See: refcheck batch reconcile b1
     [#################---]  12 of 14, 1 unknown; 51 s left  (11 accepted, 2 pending, 1 unknown; 8 COMPLETED, 40 RECEIVED)"
   `)
 })

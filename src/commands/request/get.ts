@@ -10,7 +10,7 @@ import { keepReads } from '../../app/request.ts'
 export default class RequestGet extends BaseCommand<typeof RequestGet> {
   static override summary = 'Show the status, checks and referees of a request'
   static override description =
-    'Each call returns new report URLs, valid for one hour. With several ids, --json prints an array; one that could not be read has its error in its place.'
+    'Each call returns new report URLs, valid for one hour. With several ids, --json prints an array; one that could not be read has its error in its place. On a terminal, a request that ended CANCELLED or ERROR counts as looked at: status no longer lists it.'
   static override examples = [
     '<%= config.bin %> request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
     '<%= config.bin %> request get REQUEST_ID REQUEST_ID --json',
@@ -34,6 +34,7 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
       this.app,
       service.baseUrl,
       results.flatMap((each) => (isUnread(each) ? [] : [each.request])),
+      this.context.streams.stdout.isTTY && !this.flags.json,
     )
     const explained = await withReasons(
       results,

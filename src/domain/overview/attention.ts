@@ -7,6 +7,7 @@ export const attentionKinds = [
   'unknown',
   'halted',
   'error',
+  'cancelled',
   'rejected',
   'invalid',
   'held',
@@ -36,7 +37,7 @@ export interface Attention {
 const dayMs = 86_400_000
 /** A request that goes on for longer is worth a look. */
 export const longWaitDays = 7
-/** What ended badly, and nobody did anything about, is told of for so long. */
+/** A rejected row is listed for so long. */
 export const endedDays = 30
 
 /** An order as somebody looks at it. */
@@ -48,6 +49,7 @@ export type SeenRow = Pick<
   | 'requestId'
   | 'requestStatus'
   | 'requestStatusAt'
+  | 'acknowledgedAt'
   | 'recipient'
   | 'attemptedAt'
   | 'addedAt'
@@ -97,7 +99,10 @@ function kindOf(
     return { kind: 'rejected', since: changedAt }
   if (state !== 'accepted') return undefined
   const { requestStatus: status, requestStatusAt: readAt = changedAt } = row
-  if (status === 'ERROR') return isRecent(readAt, now) ? { kind: 'error', since: readAt } : undefined
+  if (status === 'ERROR' || status === 'CANCELLED') {
+    const kind = status === 'ERROR' ? 'error' : 'cancelled'
+    return row.acknowledgedAt === undefined ? { kind, since: readAt } : undefined
+  }
   const orderedAt = row.attemptedAt ?? row.addedAt
   const isLong = now - orderedAt > longWaitDays * dayMs
   return isLong && !terminalStatuses.includes(status ?? '')
@@ -149,7 +154,8 @@ function commandFor(kind: AttentionKind, { batchId, requestIds }: About): string
     case 'stopped':
       return `refcheck batch resume ${batchId ?? ''}`
     case 'error':
-      return one ?? `refcheck request list${ofBatch} --status error`
+    case 'cancelled':
+      return one ?? `refcheck request list${ofBatch} --status ${kind}`
     case 'waiting':
       return one ?? `refcheck request list${ofBatch} --refresh --sort ordered_at`
   }
@@ -174,7 +180,7 @@ export interface AttentionGroup {
 export function groupedAttention(attention: readonly Attention[]): AttentionGroup[] {
   const groups = new Map<string, Attention[]>()
   for (const each of attention) {
-    const isOfAll = each.kind === 'error' || each.kind === 'waiting'
+    const isOfAll = each.kind === 'error' || each.kind === 'cancelled' || each.kind === 'waiting'
     const key = `${attentionKinds.indexOf(each.kind)} ${isOfAll ? '' : each.batch_id}`
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [each])

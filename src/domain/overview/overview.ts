@@ -1,3 +1,4 @@
+import { isLoopbackUrl } from '../../contract/loopback.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Batch } from '../batch/batch.ts'
 import { listed, type ListedBatch } from '../batch/batch-status.ts'
@@ -12,16 +13,39 @@ export interface FinishedRequest {
   first_name: string | null
   last_name: string | null
   package_id: number
-  /** When this store heard of it. */
+  /** When this store read it. */
   completed_at: string
   /** Reports of it in the folder that reports go to by default; null where none is set. */
   files: number | null
 }
 
-/** What a store knows, on one screen. Times are ISO 8601. */
+/** Whose orders an overview is about. */
+export interface Organisation {
+  /** Null where the environment alone says who calls. */
+  profile: string | null
+  base_url: string
+  user_email: string
+}
+
+/** Orders of this store that an overview leaves out: of one other service or account. */
+export interface OtherOrders {
+  base_url: string
+  /** Empty where none was named. */
+  account: string
+  /** Of a sandbox, where no person is checked. */
+  is_practice: boolean
+  /** Those that the service accepted. */
+  orders: number
+  /** Rows that are held, or whose outcome is unknown. */
+  needs_person: number
+}
+
+/** The orders of one organisation, on one screen. Times are ISO 8601. */
 export interface Overview {
   read_at: string
-  /** Requests by status, as last heard. */
+  /** Null where nobody is logged in. */
+  organisation: Organisation | null
+  /** Requests by status, as last read. */
   statuses: Record<string, number>
   in_flight: {
     /** Requests that are not finished. */
@@ -35,6 +59,11 @@ export interface Overview {
   attention: Attention[]
   /** The newest first. */
   reports: FinishedRequest[]
+  /** COMPLETED requests. */
+  completed: number
+  /** Of them, those without a report in the folder that reports go to by default; null where none is set. */
+  new_reports: number | null
+  other_orders: OtherOrders[]
 }
 
 /** How the orders of one batch go. */
@@ -64,19 +93,26 @@ export function countedStatuses(
 }
 
 interface Known {
+  organisation: Organisation | undefined
+
   /** Every order that the service accepted. */
   accepted: readonly Submission[]
   batches: readonly Batch[]
   attention: Attention[]
   /** Reports on disk by requestKey; undefined where no folder is set for them. */
   files: ReadonlyMap<string, number> | undefined
+  /** Batches of other organisations. */
+  others: readonly Batch[]
 }
 
-export function overviewOf({ accepted, batches, attention, files }: Known, now: number): Overview {
+export function overviewOf(known: Known, now: number): Overview {
+  const { organisation, accepted, batches, attention, files, others } = known
+  const completed = accepted.filter(({ requestStatus }) => requestStatus === 'COMPLETED')
   const open = accepted.filter((each) => !isFinished(each))
   const readAt = open.map(({ requestStatusAt, changedAt }) => requestStatusAt ?? changedAt)
   return {
     read_at: isoTime(now),
+    organisation: organisation ?? null,
     statuses: countedStatuses(accepted),
     in_flight: {
       requests: open.length,
@@ -86,16 +122,39 @@ export function overviewOf({ accepted, batches, attention, files }: Known, now: 
         .map(listed),
     },
     attention: attentionInOrder(attention),
-    reports: newestReports(accepted, files),
+    reports: newestReports(completed, files),
+    completed: completed.length,
+    new_reports: files === undefined ? null : completed.filter((each) => filesOf(each, files) === 0).length,
+    other_orders: otherOrders(others),
   }
 }
 
+const filesOf = ({ baseUrl, requestId = '' }: Submission, files: ReadonlyMap<string, number>): number =>
+  files.get(requestKey(baseUrl, requestId)) ?? 0
+
+function otherOrders(batches: readonly Batch[]): OtherOrders[] {
+  const found = new Map<string, OtherOrders>()
+  for (const { baseUrl, account = '', counts } of batches) {
+    const key = `${serviceOf(baseUrl)} ${account}`
+    const one = found.get(key) ?? {
+      base_url: baseUrl,
+      account,
+      is_practice: isLoopbackUrl(baseUrl),
+      orders: 0,
+      needs_person: 0,
+    }
+    one.orders += counts.accepted
+    one.needs_person += counts.held + counts.unknown
+    found.set(key, one)
+  }
+  return [...found.values()].filter((each) => each.orders + each.needs_person > 0)
+}
+
 function newestReports(
-  accepted: readonly Submission[],
+  completed: readonly Submission[],
   files: ReadonlyMap<string, number> | undefined,
 ): FinishedRequest[] {
-  return accepted
-    .filter(({ requestStatus }) => requestStatus === 'COMPLETED')
+  return completed
     .map((each) => ({ each, at: each.requestStatusAt ?? each.changedAt }))
     .sort((one, other) => other.at - one.at)
     .slice(0, mostReports)
@@ -105,7 +164,7 @@ function newestReports(
       last_name: each.recipient?.last_name ?? null,
       package_id: each.packageId,
       completed_at: isoTime(at),
-      files: files === undefined ? null : (files.get(requestKey(each.baseUrl, each.requestId ?? '')) ?? 0),
+      files: files === undefined ? null : filesOf(each, files),
     }))
 }
 

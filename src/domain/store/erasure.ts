@@ -75,6 +75,7 @@ export const fates = {
     request_id: 'kept',
     request_status: 'kept',
     request_status_at: 'kept',
+    acknowledged_at: 'kept',
     offered_id: 'emptied',
     // A reason, and the field it is about, may quote what was sent.
     reason: 'emptied',

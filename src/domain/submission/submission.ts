@@ -31,6 +31,8 @@ export interface Submission extends RowVersion {
   requestStatusAt: number | undefined
   /** Its checks as last read, unless the status has changed since: see domain/request/check-counts. */
   checks: string | undefined
+  /** When a person first looked at the finished request. */
+  acknowledgedAt?: number | undefined
   /** An id that came with an answer that is no proof by itself. */
   offeredId: string | undefined
   /** Why it is not accepted (yet), and the field the service named. */

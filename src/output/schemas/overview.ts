@@ -31,6 +31,10 @@ const checks = z.strictObject({ requests: count, by_type: z.record(z.string(), z
 /** `status`. */
 export const overview = z.strictObject({
   read_at: moment,
+  /** Null where nobody is logged in. */
+  organisation: z
+    .strictObject({ profile: textOrNull, base_url: z.string(), user_email: z.string() })
+    .nullable(),
   statuses,
   in_flight: z.strictObject({ requests: count, read_since: momentOrNull, batches: list }),
   attention,
@@ -41,6 +45,17 @@ export const overview = z.strictObject({
       package_id: z.int(),
       completed_at: moment,
       files: count.nullable(),
+    }),
+  ),
+  completed: count,
+  new_reports: count.nullable(),
+  other_orders: z.array(
+    z.strictObject({
+      base_url: z.string(),
+      account: z.string(),
+      is_practice: z.boolean(),
+      orders: count,
+      needs_person: count,
     }),
   ),
   /** Null where nobody is logged in. */

@@ -1,4 +1,5 @@
-import { requestStatuses, terminalStatuses } from '../../contract/statuses.ts'
+import stringWidth from 'fast-string-width'
+
 import type { ListedBatch } from '../../domain/batch/batch-status.ts'
 import {
   type Attention,
@@ -7,11 +8,11 @@ import {
   groupedAttention,
   longWaitDays,
 } from '../../domain/overview/attention.ts'
-import type { Overview } from '../../domain/overview/overview.ts'
+import type { OtherOrders, Overview } from '../../domain/overview/overview.ts'
 import type { WindowStanding } from '../../domain/quota/book.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { cutText } from '../../domain/wording/cut-text.ts'
-import { localDay } from '../../domain/wording/local-time.ts'
+import { localClock, localTime } from '../../domain/wording/local-time.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
 import { bar, formatDuration } from '../format.ts'
@@ -21,27 +22,32 @@ import type { View } from '../view.ts'
 /** What a screen of 24 lines has room for. */
 const maxGroups = 3
 const maxBatches = 3
-const maxReports = 3
+const maxNeeds = 8
 /** People who are named of a group. */
 const maxNamed = 3
-/** Statuses that were read longer ago are told of as old. */
-const oldMs = 86_400_000
+const maxNameWidth = 24
+const minuteMs = 60_000
+const dayMs = 86_400_000
+/** A window of the quota is shown from here on. */
+const nearlyUsedPart = 0.9
 
 export const attentionWords: Readonly<Record<AttentionKind, string>> = {
-  unknown: 'unknown outcome',
+  unknown: 'perhaps ordered',
   halted: 'halted',
-  error: 'ERROR',
+  error: 'could not be done',
+  cancelled: 'cancelled',
   rejected: 'rejected',
   invalid: 'invalid',
   held: 'held',
   stopped: 'stopped',
-  waiting: `open for more than ${longWaitDays} days`,
+  waiting: `open for over ${longWaitDays} days`,
 }
 
 const kindStyle: Readonly<Record<AttentionKind, Style>> = {
   unknown: 'red',
   halted: 'red',
   error: 'red',
+  cancelled: 'red',
   rejected: 'red',
   invalid: 'red',
   held: 'yellow',
@@ -55,49 +61,125 @@ export function overviewView(overview: Overview, quota: QuotaStatus | undefined,
     json: { ...overview, quota: quota === undefined ? null : quotaJson(quota, now) },
     text: (terminal) =>
       [
-        section('In flight', inFlightLines(overview, now), terminal),
-        section('Needs a person', attentionLines(overview.attention, terminal), terminal),
-        ...(quota === undefined
-          ? []
-          : [section('Quota (calls to the service)', quotaLines(quota, now, terminal), terminal)]),
-        ...(overview.reports.length === 0
-          ? []
-          : [section('Newest reports', reportLines(overview), terminal)]),
-      ].join('\n\n'),
+        headLine(overview, now, terminal),
+        ...runningLines(overview, terminal),
+        ...needLines(overview.attention, terminal),
+        ...reportLine(overview, terminal),
+        ...nearlyUsed(quota, now, terminal),
+        ...otherLines(overview.other_orders),
+      ].join('\n'),
   }
 }
 
-function section(title: string, lines: readonly string[], terminal: Terminal): string {
-  return [styled(terminal, 'bold', title), ...lines.map((line) => (line === '' ? '' : `  ${line}`))].join(
-    '\n',
-  )
+const labelWidth = 11
+
+const labelled = (terminal: Terminal, label: string, text: string): string =>
+  `${styled(terminal, 'bold', label)}${' '.repeat(Math.max(1, labelWidth - label.length))}${text}`
+
+function headLine({ organisation, in_flight: inFlight }: Overview, now: number, terminal: Terminal): string {
+  if (organisation === null) return 'Nobody is logged in. Log in with: refcheck auth login'
+  const { profile, base_url: baseUrl, user_email: email } = organisation
+  const who = `${styled(terminal, 'bold', sanitize(profile ?? new URL(baseUrl).host))} (${sanitize(email)})`
+  const { read_since: since } = inFlight
+  if (since === null) return who
+  const age = Math.max(0, now - Date.parse(since))
+  if (age < minuteMs) return `${who}   read just now`
+  const at =
+    age > dayMs ? localTime(since).slice(0, -' +00:00'.length) : localClock(since).slice(0, -':00'.length)
+  return `${who}   read ${at}, ${formatDuration(age / 1000)} ago`
 }
 
-function inFlightLines({ statuses, in_flight: inFlight }: Overview, now: number): string[] {
-  const { requests, read_since: since, batches } = inFlight
-  const open = requestStatuses.filter((status) => !terminalStatuses.includes(status))
-  const counts = open.flatMap((status) =>
-    statuses[status] === undefined ? [] : `${statuses[status]} ${status}`,
-  )
-  const age = since === null ? 0 : now - Date.parse(since)
+function runningLines({ in_flight: inFlight, attention }: Overview, terminal: Terminal): string[] {
+  const { requests, batches } = inFlight
+  const orders =
+    requests === 0 ? [] : [`${countInWords(requests, 'order')}   read again: refcheck request list --refresh`]
+  // A batch that does not go on by itself is listed with its command.
+  const still = new Set(attention.flatMap(({ row, batch_id: id }) => (row === null ? id : [])))
+  const running = batches.filter(({ batch_id: id }) => !still.has(id))
+  const more = running.length - maxBatches
   const lines = [
-    requests === 0
-      ? 'No request is in flight.'
-      : `${countInWords(requests, 'request')}: ${counts.join(', ')}`,
-    ...(age > oldMs
-      ? [`Last read up to ${formatDuration(age / 1000)} ago. Read again: refcheck request list --refresh`]
-      : []),
-    ...batches.slice(0, maxBatches).map(batchLine),
+    ...orders,
+    ...running.slice(0, maxBatches).map(batchLine),
+    ...(more > 0 ? [`${countInWords(more, 'more batch', 'more batches')}: refcheck batch list`] : []),
   ]
-  const more = batches.length - maxBatches
-  return more > 0
-    ? [...lines, `${countInWords(more, 'more batch', 'more batches')}: refcheck batch list`]
-    : lines
+  return (lines.length === 0 ? ['nothing'] : lines).map((line, at) =>
+    labelled(terminal, at === 0 ? 'Running' : '', line),
+  )
 }
 
 function batchLine({ name, state, total, pending }: ListedBatch): string {
-  const rows = `${sanitize(name)}: ${pending} of ${countInWords(total, 'row')} not sent yet`
+  const rows = `${sanitize(cutText(name, maxNameWidth))}: ${pending} of ${countInWords(total, 'row')} not sent yet`
   return state === 'running' || state === 'queued' ? `${rows}, ${state}` : rows
+}
+
+/** Who or what needs a person, each with a word and the command. */
+function needLines(attention: readonly Attention[], terminal: Terminal): string[] {
+  if (attention.length === 0) return [labelled(terminal, 'Needs you', 'nothing')]
+  const isShort = terminal.columns !== undefined
+  const all = groupedAttention(attention).flatMap(oneByOne)
+  const shown = isShort ? all.slice(0, maxNeeds) : all
+  const cells = shown.map(({ kind, batch, items, command }) => ({
+    who: cutText(items[0]?.row === null ? sanitize(batch ?? '') : namesOf(items, 1), maxNameWidth),
+    kind,
+    // Commands take the first characters of an id.
+    command: isShort ? command.replaceAll(uuid, '$1') : command,
+  }))
+  const widest = (texts: readonly string[]): number => Math.max(...texts.map((text) => stringWidth(text)))
+  const whoWidth = widest(cells.map(({ who }) => who))
+  const wordWidth = widest(cells.map(({ kind }) => attentionWords[kind]))
+  const lines = cells.flatMap(({ who, kind, command }) => {
+    const word = attentionWords[kind]
+    const start = `  ${who}${' '.repeat(whoWidth - stringWidth(who))}  ${styled(terminal, kindStyle[kind], word)}`
+    const padding = ' '.repeat(wordWidth - word.length)
+    const width = 6 + whoWidth + wordWidth + command.length
+    return width <= (terminal.columns ?? Number.POSITIVE_INFINITY)
+      ? [`${start}${padding}  ${command}`]
+      : [start, `    ${command}`]
+  })
+  const more = all.length - shown.length
+  const rest = more > 0 ? [`  and ${more} more; all of them: refcheck status --json`] : []
+  return [styled(terminal, 'bold', 'Needs you'), ...lines, ...rest]
+}
+
+const uuid = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
+
+/** Finished requests are looked at one by one, where they are few. */
+function oneByOne(group: AttentionGroup): Pick<AttentionGroup, 'kind' | 'batch' | 'items' | 'command'>[] {
+  const { kind, items } = group
+  const isEach = (kind === 'error' || kind === 'cancelled') && items.length <= maxNamed
+  return isEach
+    ? items.map((item) => ({ kind, batch: item.batch, items: [item], command: item.command }))
+    : [group]
+}
+
+function reportLine({ completed, new_reports: fresh }: Overview, terminal: Terminal): string[] {
+  const count = fresh ?? completed
+  if (count === 0) return []
+  const what = fresh === null ? 'completed' : 'new'
+  return [labelled(terminal, 'Reports', `${count} ${what} → refcheck report sync`)]
+}
+
+/** The quota where a run would soon have to wait for it. */
+function nearlyUsed(quota: QuotaStatus | undefined, now: number, terminal: Terminal): string[] {
+  if (quota === undefined) return []
+  const windows = quota.windows.filter(({ used, calls }) => used / calls >= nearlyUsedPart)
+  if (windows.length === 0 && quota.notBefore <= now) return []
+  const lines = quotaLines({ ...quota, windows }, now, terminal).filter((line) => line !== '')
+  return lines.map((line, at) => labelled(terminal, at === 0 ? 'Quota' : '', line))
+}
+
+/** Sandboxes come and go, so that their orders are counted together. */
+function otherLines(others: readonly OtherOrders[]): string[] {
+  const practice = others.filter((each) => each.is_practice).reduce((all, { orders }) => all + orders, 0)
+  const lines = others.flatMap(
+    ({ base_url: url, account, is_practice: isPractice, orders, needs_person: needs }) => {
+      if (isPractice) return []
+      const where = `${new URL(url).host}${account === '' ? '' : `, account ${account}`}`
+      const open = needs === 0 ? '' : `; ${needs} ${needs === 1 ? 'needs' : 'need'} you`
+      return `Also: ${countInWords(orders, 'order')} (${sanitize(where)})${open}`
+    },
+  )
+  return practice === 0 ? lines : [...lines, `Also: ${countInWords(practice, 'practice order')} (sandbox)`]
 }
 
 /** What needs a person, with the command for each; on a terminal as much as a screen takes. */
@@ -144,22 +226,6 @@ function nameOf({ first_name: first, last_name: last, email, row }: Attention): 
 function shortened(text: string, { columns }: Terminal, taken: number): string {
   const maxColumns = columns === undefined ? Number.POSITIVE_INFINITY : columns - taken
   return text.length <= maxColumns ? text : cutText(text, Math.max(0, maxColumns - 1))
-}
-
-function reportLines({ reports }: Overview): string[] {
-  const shown = reports.slice(0, maxReports)
-  const missing = reports.some(({ files }) => files === null || files === 0)
-  const lines = shown.map(
-    ({ completed_at: at, first_name: first, last_name: last, request_id: id, files }) => {
-      const state =
-        files === null ? '' : files === 0 ? '  not downloaded' : `  ${countInWords(files, 'file')}`
-      const name = personName({ first_name: first ?? '', last_name: last ?? '' })
-      return `${localDay(at)}  ${id.slice(0, 8)}  ${sanitize(name === '' ? '-' : name)}${state}`
-    },
-  )
-  const isSet = reports.every(({ files }) => files !== null)
-  const command = isSet ? 'refcheck report sync' : 'refcheck report download --all-completed --output reports'
-  return missing ? [...lines, `Download: ${command}`] : lines
 }
 
 export interface QuotaStatus {

@@ -121,6 +121,7 @@ const meanings: Readonly<Record<AttentionKind, string>> = {
   unknown: 'Sent without an answer: it may or may not have been ordered. It is never sent again by itself.',
   halted: 'The rest was not sent.',
   error: 'The request could not be processed. No checks were made.',
+  cancelled: 'The request was cancelled. Its checks were not finished.',
   rejected: 'The service refused the order. Nothing was ordered.',
   invalid: 'The row breaks a rule. Nothing was sent.',
   held: 'Somebody similar was ordered before. It waits until somebody says whether it is the same person.',

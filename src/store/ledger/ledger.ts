@@ -80,12 +80,18 @@ WHERE request_id = :requestId AND ${sqlIsOfService('submissions', 'CAST(:baseUrl
   OR (request_status = :status AND CAST(:checks AS text) IS NOT NULL AND checks IS DISTINCT FROM CAST(:checks AS text))
 )`
 
+/** Of a finished request alone: another one may still change. */
+const updateAcknowledged = `
+UPDATE submissions SET acknowledged_at = coalesce(acknowledged_at, CAST(:at AS bigint))
+WHERE request_id = :requestId AND ${isTerminal} AND ${sqlIsOfService('submissions', 'CAST(:baseUrl AS text)')}`
+
 const statements = perDialect(({ isShared, clock }) => ({
   // A single order stays its runner's; a row of a file is any runner's again.
   changeState: `
 UPDATE submissions
 SET state = :state, changed_at = coalesce(${clock}, :at), reason = :reason, field = :field,
   request_id = :requestId, request_status = :requestStatus, request_status_at = :requestStatusAt, checks = NULL,
+  acknowledged_at = NULL,
   offered_id = coalesce(:offeredId, offered_id)
   ${isShared ? `, runner = CASE WHEN (SELECT kind FROM batches WHERE id = batch_id) = 'single' THEN runner END` : ''}
 WHERE batch_id = :batchId AND row_number = :row AND state = :from
@@ -409,6 +415,11 @@ export class EngineLedger extends StorePart {
   ): Promise<void> {
     const values = { baseUrl, requestId: requestId.toLowerCase(), status, at, checks }
     await this.engine.run(run(updateStatus, values))
+  }
+
+  /** Records that a person has looked at a finished request of a service; any service where `baseUrl` is undefined. */
+  async acknowledge(baseUrl: string | undefined, requestId: string, at: number): Promise<void> {
+    await this.#engine.run(run(updateAcknowledged, { baseUrl, requestId: requestId.toLowerCase(), at }))
   }
 
   /** In the order they were added. */

@@ -90,6 +90,7 @@ CREATE TABLE submissions (
   shares {text},
   witnesses {text},
   checks {text},
+  acknowledged_at {integer},
   {submissionColumns}PRIMARY KEY (batch_id, row_number),
   CHECK ((state = 'accepted') = (request_id IS NOT NULL)),
   CHECK (state <> 'sending' OR attempt_id IS NOT NULL),

@@ -1,3 +1,4 @@
+import { isLoopbackUrl } from '../../contract/loopback.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 import { listedRow } from '../../domain/batch/batch-status.ts'
 import {
@@ -9,9 +10,11 @@ import {
 import {
   type BatchProgressNow,
   countedStatuses,
+  type Organisation,
   type Overview,
   overviewOf,
 } from '../../domain/overview/overview.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
 import { countedChecks } from '../../domain/request/check-counts.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
@@ -21,25 +24,44 @@ import { errorReason } from '../request/read-requests.ts'
 /** The inbox of what is shown. */
 export type OverviewServices = Pick<Services, 'ledger' | 'batches' | 'inboxToShow' | 'clock'>
 
-/** States of rows that somebody may have to look at; an invalid one was told of when its file was taken in. */
+/** States of rows that a person may have to look at; an invalid one is reported when its file is read. */
 const unsent: readonly SubmissionState[] = ['unknown', 'rejected', 'held']
 export const unsentOfBatch: readonly SubmissionState[] = [...unsent, 'invalid']
 
+/** Whose orders are read. */
+export interface OverviewScope {
+  /** Undefined without a session: then practice orders alone are left out. */
+  organisation: Organisation | undefined
+  account: string
+}
+
+const isInScope =
+  ({ organisation, account: wanted }: OverviewScope) =>
+  ({ baseUrl, account = '' }: Batch): boolean =>
+    organisation === undefined
+      ? !isLoopbackUrl(baseUrl)
+      : serviceOf(baseUrl) === serviceOf(organisation.base_url) && account === wanted
+
 /**
- * All that the store knows. Orders whose process died on the way are found by it, and become `unknown`. `files`: reports on
- * disk by requestKey; undefined where no folder is set for them.
+ * What the store knows of one organisation. Orders whose process died on the way are found by it, and become `unknown`.
+ * `files`: reports on disk by requestKey; undefined where no folder is set for them.
  */
 export async function readOverview(
   services: OverviewServices,
+  scope: OverviewScope,
   files: () => Promise<ReadonlyMap<string, number> | undefined>,
 ): Promise<Overview> {
   const { ledger, batches: stored, clock } = services
   const now = clock.now()
   await ledger.recover(now)
-  const batches = await stored.list({ singles: true })
-  const accepted = await ledger.list({ states: ['accepted'] })
+  const all = await stored.list({ singles: true })
+  const batches = all.filter(isInScope(scope))
+  const ids = new Set(batches.map(({ id }) => id))
+  const accepted = (await ledger.list({ states: ['accepted'] })).filter(({ batchId }) => ids.has(batchId))
   const attention = await attentionIn(services, batches, accepted, now)
-  return overviewOf({ accepted, batches, attention, files: await files() }, now)
+  const { organisation } = scope
+  const others = all.filter(({ id }) => !ids.has(id))
+  return overviewOf({ organisation, accepted, batches, attention, files: await files(), others }, now)
 }
 
 /** What needs a person in these batches; `accepted`: the orders of them that the service accepted. */

@@ -34,7 +34,7 @@ const kindOf = (change: Partial<SeenRow>, batch: typeof file | typeof single = f
 
 test('a row in flight, finished, pending or decided needs nobody', () => {
   expect(kindOf({})).toBe(undefined)
-  for (const requestStatus of ['RECEIVED', 'PARTIAL', 'COMPLETED', 'CANCELLED'])
+  for (const requestStatus of ['RECEIVED', 'PARTIAL', 'COMPLETED'])
     expect(kindOf({ requestStatus })).toBe(undefined)
   for (const state of ['pending', 'sending', 'duplicate', 'cancelled', 'dropped'] as const)
     expect(kindOf({ state, requestId: undefined })).toBe(undefined)
@@ -46,14 +46,21 @@ test('unknown, held and invalid rows need somebody however old they are', () => 
   expect(kindOf({ state: 'unknown', changedAt: 0 }, single)).toBe('unknown')
 })
 
-test('what was rejected or ended in ERROR is shown for 30 days, and a single order’s rejection not at all', () => {
+test('a request that ended CANCELLED or ERROR is listed until it is acknowledged, however old it is', () => {
+  for (const [requestStatus, kind] of [
+    ['CANCELLED', 'cancelled'],
+    ['ERROR', 'error'],
+  ] as const) {
+    expect(kindOf({ requestStatus, requestStatusAt: 0 })).toBe(kind)
+    expect(kindOf({ requestStatus, requestStatusAt: 0, acknowledgedAt: 1 })).toBe(undefined)
+  }
+})
+
+test('what was rejected is shown for 30 days, and a single order’s rejection not at all', () => {
   const [recent, old] = [now - endedDays * day, now - endedDays * day - 1]
   expect(kindOf({ state: 'rejected', changedAt: recent })).toBe('rejected')
   expect(kindOf({ state: 'rejected', changedAt: old })).toBe(undefined)
   expect(kindOf({ state: 'rejected', changedAt: recent }, single)).toBe(undefined)
-  expect(kindOf({ requestStatus: 'ERROR', requestStatusAt: recent })).toBe('error')
-  expect(kindOf({ requestStatus: 'ERROR', requestStatusAt: old })).toBe(undefined)
-  expect(kindOf({ requestStatus: 'ERROR', requestStatusAt: undefined, changedAt: recent })).toBe('error')
 })
 
 test('a request that goes on for more than 7 days needs somebody, counted from when it was ordered', () => {

@@ -16,15 +16,26 @@ const order = (requestId: string, requestStatus: string | undefined, at: number)
     recipient: undefined,
   }) as Submission
 
-const nothing = { accepted: [], batches: [], attention: [], files: undefined }
+const nothing = {
+  organisation: undefined,
+  accepted: [],
+  batches: [],
+  attention: [],
+  files: undefined,
+  others: [],
+}
 
 test('an empty store is in nobody’s way', () => {
   expect(overviewOf(nothing, 0)).toEqual({
     read_at: '1970-01-01T00:00:00.000Z',
+    organisation: null,
     statuses: {},
     in_flight: { requests: 0, read_since: null, batches: [] },
     attention: [],
     reports: [],
+    completed: 0,
+    new_reports: null,
+    other_orders: [],
   })
 })
 
@@ -53,7 +64,11 @@ test('in flight is what has no terminal status, as old as the oldest read of it'
 
 test('the five newest completed, with the files that the folder has of each', () => {
   const accepted = Array.from({ length: 7 }, (_, at) => order(`r${at}`, 'COMPLETED', at))
-  const { reports } = overviewOf(
+  const {
+    reports,
+    completed,
+    new_reports: fresh,
+  } = overviewOf(
     { ...nothing, accepted, files: new Map([[requestKey('https://api.example.com', 'r5'), 2]]) },
     9,
   )
@@ -64,7 +79,26 @@ test('the five newest completed, with the files that the folder has of each', ()
     ['r3', 0],
     ['r2', 0],
   ])
+  // Also those that are not among the newest count.
+  expect([completed, fresh]).toEqual([7, 6])
   expect(overviewOf({ ...nothing, accepted }, 9).reports[0]?.files).toBe(null)
+})
+
+test('orders of others are counted by service and account, as far as there are any', () => {
+  const batch = (baseUrl: string, account: string | undefined, counts: object): Batch =>
+    ({ baseUrl, account, counts: { ...noCounts(), ...counts } }) as Batch
+  const others = [
+    batch('https://api.example.com', undefined, { accepted: 2, held: 1 }),
+    batch('https://API.example.com/', '', { accepted: 3, unknown: 1 }),
+    batch('https://api.example.com', 'north', { accepted: 1 }),
+    batch('http://127.0.0.1:8080', undefined, { accepted: 4 }),
+    batch('https://idle.example.com', undefined, { invalid: 5 }),
+  ]
+  expect(overviewOf({ ...nothing, others }, 0).other_orders).toEqual([
+    { base_url: 'https://api.example.com', account: '', is_practice: false, orders: 5, needs_person: 2 },
+    { base_url: 'https://api.example.com', account: 'north', is_practice: false, orders: 1, needs_person: 0 },
+    { base_url: 'http://127.0.0.1:8080', account: '', is_practice: true, orders: 4, needs_person: 0 },
+  ])
 })
 
 test('a batch is in flight while rows of it are to be sent; a single order is not a batch', () => {

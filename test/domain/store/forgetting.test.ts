@@ -21,6 +21,7 @@ const columnsOf: Record<keyof Submission, readonly string[]> = {
   requestStatus: ['submissions.request_status'],
   requestStatusAt: ['submissions.request_status_at'],
   checks: ['submissions.checks'],
+  acknowledgedAt: ['submissions.acknowledged_at'],
   offeredId: ['submissions.offered_id'],
   reason: ['submissions.reason'],
   field: ['submissions.field'],

@@ -14,6 +14,7 @@ export function bound(real: Ledger): Ledger {
     moveFrom: (holder, loss, from, change) => real.moveFrom(holder, loss, from, change),
     moveAndBegin: (from, change, next, attempt, place) =>
       real.moveAndBegin(from, change, next, attempt, place),
+    acknowledge: (...seen) => real.acknowledge(...seen),
     recordStatus: (...read) => real.recordStatus(...read),
     whom: (row, person) => real.whom(row, person),
     isEmailOf: (row, email) => real.isEmailOf(row, email),

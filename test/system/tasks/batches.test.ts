@@ -377,15 +377,9 @@ test('see what needs me this morning', async () => {
   await at.type('refcheck status')
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck status
-    In flight
-      3 requests: 3 RECEIVED
-
-    Needs a person
-      Nothing.
-
-    Quota (calls to the service)
-      60 in 60 s   [#-------------------]  5 used,  55 left, free again in TIME
-      1000 in 1 h  [#-------------------]  5 used, 995 left, free again in TIME
+    127.0.0.1:PORT (olive.owner@example.com)   read just now
+    Running    3 orders   read again: refcheck request list --refresh
+    Needs you  nothing
     exit 0
     $
   `)
