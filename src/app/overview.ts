@@ -41,7 +41,7 @@ export async function markAsDone(
   const ids: string[] = []
   for (const each of named) {
     const id = await requestIdOf(app, each, baseUrl)
-    const [order] = (await ledger.list({ requestId: id })).filter(
+    const order = (await ledger.list({ requestId: id })).find(
       (row) => baseUrl === undefined || serviceOf(row.baseUrl) === serviceOf(baseUrl),
     )
     if (order === undefined) {

@@ -419,7 +419,7 @@ export class EngineLedger extends StorePart {
 
   /** Records that a person has looked at a finished request of a service; any service where `baseUrl` is undefined. */
   async acknowledge(baseUrl: string | undefined, requestId: string, at: number): Promise<void> {
-    await this.#engine.run(run(updateAcknowledged, { baseUrl, requestId: requestId.toLowerCase(), at }))
+    await this.engine.run(run(updateAcknowledged, { baseUrl, requestId: requestId.toLowerCase(), at }))
   }
 
   /** In the order they were added. */
