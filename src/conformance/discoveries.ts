@@ -65,8 +65,18 @@ export async function unusedPackageId(visit: Visit): Promise<number> {
 /** The second user; their e-mail is never guessed, because calls would be attributed to somebody who knows nothing of it. */
 export function secondUser(visit: Visit): Identity {
   const { apiKey, secondEmail: userEmail } = visit.target
-  if (userEmail === undefined) throw new NotTestableError('a second user of the organisation is needed')
+  if (userEmail === undefined) {
+    throw new NotTestableError('a second user of the organisation is needed: --second-user EMAIL')
+  }
   return { apiKey, userEmail }
+}
+
+/** A user of another organisation, with its key. */
+export function foreignUser({ target }: Visit): Identity {
+  if (target.foreignUser !== undefined) return target.foreignUser
+  throw new NotTestableError(
+    'a key of another organisation is needed: --foreign-user EMAIL, and REFCHECK_FOREIGN_API_KEY',
+  )
 }
 
 /** An id that no request, check or package answers to. */

@@ -22,10 +22,15 @@ export function expectRefusedField(answer: Answer, ...paths: string[]): string[]
   return [`${answer.label}: expected the message "${paths[0]}: <reason>", ${answer.summary}`]
 }
 
+const rootNames = new Set(['body', 'request', 'root', 'payload'])
+
 /** Whether a message is about the wanted place. */
 function names(path: string, reason: string, wanted: string): boolean {
   const [at, words] = [namesOf(path), namesOf(wanted)]
   const [top, leaf] = [words[0] ?? '', words.at(-1) ?? '']
+  // What a field of the body itself stands in is the body, whatever that is called.
+  const isRoot = at.every((name) => rootNames.has(name.toLowerCase()))
+  if (words.length === 1 && isRoot && namesOf(reason).includes(leaf)) return true
   return at.includes(top) && (at.includes(leaf) || namesOf(reason).includes(leaf))
 }
 

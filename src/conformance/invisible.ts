@@ -43,8 +43,7 @@ export const invisible: readonly Invisible[] = [
   {
     section: 'Events',
     rule: 'Failed deliveries may be retried.',
-    reason:
-      'One that is not retried keeps it as well; it is asked only whether all failures are treated alike.',
+    reason: 'One that is not retried keeps it as well; that failures are not treated alike is advice.',
   },
   {
     section: 'Limits',

@@ -66,11 +66,21 @@ function everyJourney(visit: Visit): Promise<Map<Ending, Journey>> {
   })
 }
 
+/** What leads to statuses that the usual request need not have. */
+const seenWith: Readonly<Record<string, string>> = {
+  CANCELLED: 'name a recipient with --recipient-cancelled',
+  ERROR: 'name a recipient with --recipient-error',
+  PARTIAL: 'name a recipient with --recipient-mixed, or follow it for longer with --watch',
+}
+
 /** The sightings of all journeys in which the request had this status. */
 export async function sightingsOf(visit: Visit, status: string): Promise<Sighting[]> {
   const all = (await journeys(visit)).flatMap(({ sightings }) => sightings)
   const found = all.filter((each) => each.status === status)
-  if (found.length === 0) throw new NotTestableError(`no request was seen ${status}`)
+  if (found.length === 0)
+    throw new NotTestableError(
+      `no request was seen ${status}: ${seenWith[status] ?? 'follow it for longer with --watch'}`,
+    )
   return found
 }
 
@@ -80,7 +90,7 @@ export const checksOf = (data: unknown): unknown[] => entries(field(data, 'check
 export async function completed(visit: Visit): Promise<Journey> {
   const made = await journey(visit)
   if (made.sightings.at(-1)?.status !== 'COMPLETED') {
-    throw new NotTestableError('no request was seen COMPLETED in the time it was watched')
+    throw new NotTestableError('no request was seen COMPLETED: follow it for longer with --watch')
   }
   return made
 }

@@ -73,7 +73,7 @@ export async function bodyFor(visit: Visit, pack: ListedPackage, to: Recipient):
 
 /** Sends an order; every order of the suite passes here. */
 export function tryOrder(visit: Visit, body: unknown, options?: Parameters<Visit['probe']['post']>[1]) {
-  if (!visit.mayCreate) throw new NotTestableError('creating requests was not allowed')
+  if (!visit.mayCreate) throw new NotTestableError('creating requests was not allowed: add --allow-create')
   return visit.probe.post(body, options)
 }
 
@@ -85,7 +85,7 @@ export function acceptedId(answer: Answer): string | undefined {
 
 /** The packages that can be ordered from, by what a request shows of the document. */
 async function lightestFirst(visit: Visit): Promise<ListedPackage[]> {
-  if (!visit.mayCreate) throw new NotTestableError('creating requests was not allowed')
+  if (!visit.mayCreate) throw new NotTestableError('creating requests was not allowed: add --allow-create')
   const active = (await packages(visit)).filter(({ status }) => status === 'ACTIVE')
   if (active.length === 0) throw new NotTestableError('this user sees no ACTIVE package here')
   const weighed: { pack: ListedPackage; weight: number }[] = []

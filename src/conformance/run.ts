@@ -63,7 +63,7 @@ export async function runConformance(
       if (results instanceof ThrottledError) halted = results
       const result =
         results instanceof ThrottledError
-          ? resultOf(each, 'not_judged', { reason: results.message })
+          ? resultOf(each, 'not_judged', { reason: `${results.message}: wait for longer with --timeout` })
           : results
       cases.push(result)
       options.onCase?.(result, cases.length, chosen.length)

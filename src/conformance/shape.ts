@@ -26,12 +26,15 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 export const uuid = simple('a UUID', (value) => typeof value === 'string' && uuidForm.test(value))
 
 const timestampForm = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$/
+/** The basic format of ISO 8601, which leaves out what stands between the numbers. */
+const basicForm = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?=\d\d|Z|[+-]|$)/
 export const timestamp = simple('an ISO 8601 timestamp', (value) => {
-  const date = typeof value === 'string' ? timestampForm.exec(value)?.[1] : undefined
+  const extended = String(value)
+    .replace(basicForm, '$1-$2-$3T$4:$5')
+    .replace(/(?<=T\d\d:\d\d)(\d\d)/, ':$1')
+  const date = typeof value === 'string' ? timestampForm.exec(extended)?.[1] : undefined
   if (date === undefined) return false
-  const readable = String(value)
-    .replace(',', '.')
-    .replace(/(?<=:.*)([+-]\d\d)$/, '$1:00')
+  const readable = extended.replace(',', '.').replace(/(?<=:.*)([+-]\d\d)$/, '$1:00')
   if (!Number.isFinite(Date.parse(readable))) return false
   // Date takes a 30 February for the 2nd of March.
   return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date)

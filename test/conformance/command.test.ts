@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { SaxesParser } from 'saxes'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
@@ -29,7 +33,9 @@ test('by default it only reads', async () => {
   const { run, sandbox, url } = await world(quick)
   const { code, stdout, stderr } = await run(asked)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatch(/^not judged {2}creating requests was not allowed\n {2}.*create\.accepted/m)
+  expect(stdout).toMatch(
+    /^not judged {2}creating requests was not allowed: add --allow-create\n {2}.*create\.accepted/m,
+  )
   expect(stdout).toMatch(
     new RegExp(`^\\d+ rules at ${url}: \\d+ hold, 0 are broken, \\d+ were not judged\\.\\n$`, 'm'),
   )
@@ -59,7 +65,7 @@ test('--json prints the counts and every case', async () => {
       expect.objectContaining({
         id: 'create.accepted',
         verdict: 'not_judged',
-        reason: 'creating requests was not allowed',
+        reason: 'creating requests was not allowed: add --allow-create',
       }) as unknown,
     ],
   })
@@ -113,6 +119,48 @@ test('with --json a broken rule adds the error', async () => {
   })
 })
 
+test('--junit writes the same for a CI server, without the secrets that a service says back', async () => {
+  const { run, at, sandbox, url, folder } = await behind(
+    (inner) => (request, connection) =>
+      new URL(request.url).pathname === '/v1/users'
+        ? answerOf(200, { users: `${inner.credentials.apiKey} <&"\u0007` })
+        : inner.fetch(request, connection),
+  )
+  const only = ['ping.answer', 'users.list', 'create.accepted'].flatMap((name) => ['--only', name])
+  const { code, stdout } = await run([...asked, ...only, '--junit', 'report.xml'], at)
+  expect({ code, sum: stdout.split('\n').at(-2) }).toEqual({
+    code: 10,
+    sum: `3 rules at ${url}: 1 holds, 1 is broken, 1 was not judged.`,
+  })
+  const text = readFileSync(join(folder, 'report.xml'), 'utf8')
+  expect(() => new SaxesParser().write(text).close()).not.toThrow()
+  expect(text).not.toContain(sandbox.credentials.apiKey)
+  expect(text.replaceAll(url, 'URL')).toMatchInlineSnapshot(`
+    "<?xml version="1.0" encoding="UTF-8"?>
+    <testsuites name="refcheck sandbox conformance" tests="3" failures="1" errors="0" skipped="1">
+      <testsuite name="URL" tests="3" failures="1" errors="0" skipped="1">
+        <testcase classname="conformance.ping" name="ping.answer: GET /v1/ping"/>
+        <testcase classname="conformance.users" name="users.list: GET /v1/users">
+          <failure type="rule" message="users: expected an array, got &quot;[API key] &lt;&amp;\\&quot;\\u0007&quot;">&quot;Response 200: data = \`{users: [User]}\`. The full list of active users of the organisation identified by the API key is returned; no pagination. Inactive users and inactive teams are excluded.&quot;
+    - users: expected an array, got &quot;[API key] &lt;&amp;\\&quot;\\u0007&quot;</failure>
+        </testcase>
+        <testcase classname="conformance.create" name="create.accepted: POST /v1/requests">
+          <skipped message="creating requests was not allowed: add --allow-create"/>
+        </testcase>
+      </testsuite>
+    </testsuites>
+    "
+  `)
+})
+
+test('what was found is printed although the file of --junit cannot be written', async () => {
+  const { run } = await world(quick)
+  const { code, stdout, stderr } = await run([...asked, '--only', 'ping', '--junit', 'nowhere/x.xml'])
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^2 rules at .+: 2 hold, 0 are broken, 0 were not judged\.$/m)
+  expect(stderr).toContain('nowhere')
+})
+
 test('what a service says back of our secrets goes no further', async () => {
   const { run, at, sandbox } = await behind(
     (inner) => (request, connection) =>
@@ -141,7 +189,9 @@ test('the quota is waited for no longer than --timeout allows', async () => {
   const { run } = await world({ quota: [{ calls: 5, seconds: 60 }] })
   const { code, stdout } = await run([...asked, '--timeout', '1s'])
   expect(code).toBe(6)
-  expect(stdout).toMatch(/^not judged {2}the quota is used up for the next \d+ s$/m)
+  expect(stdout).toMatch(
+    /^not judged {2}the quota is used up for the next \d+ s: wait for longer with --timeout$/m,
+  )
 })
 
 test('a kept key does not follow --base-url to another place', async () => {

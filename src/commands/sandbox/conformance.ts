@@ -1,7 +1,8 @@
+import { failureToWrite, openOutputFile } from '../../app/output-file.ts'
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/time.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { conformanceView } from '../../output/views/checks.ts'
+import { conformanceJunit, conformanceView } from '../../output/views/checks.ts'
 
 export default class SandboxConformance extends BaseCommand<typeof SandboxConformance> {
   static override summary = 'Check a deployment against every rule of the API'
@@ -11,7 +12,7 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
   ].join('\n')
   static override examples = [
     '<%= config.bin %> sandbox conformance',
-    '<%= config.bin %> sandbox conformance --allow-create --control',
+    '<%= config.bin %> sandbox conformance --allow-create --control --junit report.xml',
   ]
   static override flags = {
     'base-url': Flags.string({ summary: 'Base URL to check (default: the one in use)', helpValue: 'URL' }),
@@ -52,6 +53,7 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
       summary: 'Use up the quota to check it; the key is blocked meanwhile',
     }),
     watch: durationFlag({ summary: 'Longest time to follow a request (default 1m)' }),
+    junit: Flags.string({ summary: 'Also write the result as JUnit XML', helpValue: 'FILE' }),
     only: Flags.string({ summary: 'Only this topic or case; repeatable', helpValue: 'NAME', multiple: true }),
     timeout: durationFlag({
       summary: 'Longest total wait for the quota (default: no limit)',
@@ -66,6 +68,9 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
       '--base-url and --profile cannot be combined',
       'A profile has its own base URL, and its key is sent nowhere else.',
     )
+    const { junit } = flags
+    const fileOptions = { overwrite: true, binary: false, flag: '--junit' }
+    const file = junit === undefined ? undefined : await openOutputFile(this.context, junit, fileOptions)
     const { checkDeployment } = await import('../../usecases/conformance/check-deployment.ts')
     const services = await this.app.services(
       'settings',
@@ -97,6 +102,9 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
       only,
       signal,
     })
-    this.answer(conformanceView(report), failure)
+    const unwritten = await failureToWrite(this.context, file, () =>
+      Buffer.from(this.app.secrets.redact(conformanceJunit(report))),
+    )
+    this.answer(conformanceView(report), unwritten ?? failure)
   }
 }

@@ -1,7 +1,15 @@
 import { isLoopbackHost, isLoopbackUrl } from '../../contract/loopback.ts'
 import { type Answer, entries, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
-import { listed, packages, secondUser, unknownEmail, unknownId, userList } from '../discoveries.ts'
+import {
+  foreignUser,
+  listed,
+  packages,
+  secondUser,
+  unknownEmail,
+  unknownId,
+  userList,
+} from '../discoveries.ts'
 import { expectSame, expectStatus } from '../expect.ts'
 import { acceptedId, bodyFor, plainOrder, recipient, tryOrder } from '../order.ts'
 import type { CallOptions } from '../probe.ts'
@@ -58,8 +66,7 @@ const requestedBy =
 /** What a key of another organisation must not reach, and its user not with our key. */
 async function foreignKey(visit: Visit): Promise<Expectations> {
   const { probe, target } = visit
-  const as = target.foreignUser
-  unless(as !== undefined, 'a key of another organisation is needed')
+  const as = foreignUser(visit)
   const note = 'with a key of another organisation'
   const ours = await packages(visit)
   const theirs = await probe.get('/v1/packages', { as, note })
@@ -135,8 +142,11 @@ export const accessCases: readonly Case[] = [
       'Transport | HTTPS only; plain HTTP requests are rejected',
       async ({ target, probe }) => {
         const { protocol, hostname } = new URL(target.baseUrl)
-        unless(protocol === 'https:', 'this machine itself is reached without TLS')
-        unless(isLoopbackHost(hostname), 'plain HTTP is never sent over a network, so nobody tries it')
+        unless(protocol === 'https:', '--base-url is http: it takes a deployment on https')
+        unless(
+          isLoopbackHost(hostname),
+          'plain HTTP is only tried on a --base-url of this machine: it is never sent over a network',
+        )
         const status = (await probe.plainHttp()) ?? 400
         return when(status < 300, `GET /v1/ping over plain HTTP: expected a refusal, got ${status}`)
       },
@@ -182,7 +192,7 @@ export const accessCases: readonly Case[] = [
     'authentication.key-in-url': [
       'Keys must be used server-side only, never in URLs, query strings or browser code. HTTPS only.',
       ({ target: { apiKey, userEmail, baseUrl } }) => {
-        unless(isLoopbackUrl(baseUrl), 'trying it would put the key into a URL')
+        unless(isLoopbackUrl(baseUrl), 'the key is put into a URL only where --base-url is on this machine')
         return ['X-Service-API-Key', 'api_key', 'key'].map((name) => ({
           get: `/v1/users?${name}=${encodeURIComponent(apiKey)}`,
           as: { userEmail },
@@ -240,7 +250,10 @@ export const roleCases = under('Authentication', 'create', {
     'An action not permitted by the role gives 403.',
     (visit) => {
       const { noCreateEmail: userEmail, apiKey } = visit.target
-      unless(userEmail !== undefined, 'a user is needed whose role may not create requests')
+      unless(
+        userEmail !== undefined,
+        'a user whose role may not create requests is needed: --no-create-user EMAIL',
+      )
       return orderAs(visit, { apiKey, userEmail }, 'as a user who may not create requests', [403])
     },
   ],
@@ -254,7 +267,10 @@ const refusedPlan =
   (plan: Plan): Run =>
   async (visit) => {
     const { setPlan } = visit.control
-    unless(setPlan !== undefined, 'the plan of the organisation cannot be changed from here')
+    unless(
+      setPlan !== undefined,
+      'the plan of the organisation can only be changed on a sandbox, with --control',
+    )
     const { body } = await plainOrder(visit)
     await setPlan(plan)
     try {
@@ -281,7 +297,10 @@ export const userStatusCases: readonly Case[] = [
     'standing.internal-error': [
       '5xx | server_error | Internal error | Retry with backoff; outcome of POST /v1/requests is unknown',
       async ({ control, probe }) => {
-        unless(control.failNextUsers !== undefined, 'an internal error cannot be caused from here')
+        unless(
+          control.failNextUsers !== undefined,
+          'an internal error can only be caused on a sandbox, with --control',
+        )
         await control.failNextUsers()
         const answer = await probe.get('/v1/users', { note: 'during an internal error' })
         if (answer.status < 500) return [`${answer.label}: expected 5xx, ${answer.summary}`]
@@ -295,7 +314,7 @@ export const userStatusCases: readonly Case[] = [
       'Inactive users and inactive teams are excluded.',
       async (visit) => {
         const { deactivateUser } = visit.control
-        unless(deactivateUser !== undefined, 'no user can be deactivated from here')
+        unless(deactivateUser !== undefined, 'a user can only be deactivated on a sandbox, with --control')
         const as = secondUser(visit)
         await deactivateUser(as.userEmail)
         const answer = await visit.probe.get('/v1/users', { note: 'after a user was deactivated' })
@@ -311,7 +330,7 @@ export const userStatusCases: readonly Case[] = [
       'Missing header, invalid API key or revoked API key: 401 client_error.',
       async (visit) => {
         const { revokeKey } = visit.control
-        unless(revokeKey !== undefined, 'the key cannot be revoked from here')
+        unless(revokeKey !== undefined, 'the key can only be revoked on a sandbox, with --control')
         await revokeKey()
         return everyEndpoint(visit, { note: 'with a key that was revoked' }, 401)
       },

@@ -1,3 +1,4 @@
+import { advise } from '../advice.ts'
 import { type Answer, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
 import { packageList, unknownEmail, unknownId, userList } from '../discoveries.ts'
@@ -51,6 +52,9 @@ const reserved = (status: number): Run =>
   ofEach((answer) => (answer.status === status ? 'this status is reserved' : undefined))
 
 const known = new Set([200, 201, 202, 400, 401, 403, 404, 422, 429])
+/** The directives of a header. */
+const listOf = (value = ''): string[] => value.split(',').map((each) => each.trim())
+
 const cacheHeaders = { 'cache-control': 'no-store', pragma: 'no-cache', expires: '0' }
 
 function statusMessage(status: number): string {
@@ -101,12 +105,17 @@ export const answerCases: readonly Case[] = [
       'Cache headers | Cache-Control: no-store, Pragma: no-cache, Expires: 0 on every response',
       async (visit) => {
         const answers = await everyAnswer(visit)
-        return Object.entries(cacheHeaders).flatMap(([name, value]) =>
-          findingsOf(answers, (answer) => {
-            const got = answer.header(name)?.trim().toLowerCase()
-            return got === value ? undefined : `expected ${name}: ${value}, got ${got ?? 'none'}`
-          }),
-        )
+        return Object.entries(cacheHeaders).flatMap(([name, value]) => {
+          const gotOf = (answer: Answer) => answer.header(name)?.trim().toLowerCase()
+          const findings = findingsOf(answers, (answer) => {
+            const got = gotOf(answer)
+            return listOf(got).includes(value)
+              ? undefined
+              : `expected ${name}: ${value}, got ${got ?? 'none'}`
+          })
+          const longer = answers.map(gotOf).filter((got) => got !== value && listOf(got).includes(value))
+          return [...findings, ...longer.map((got) => advise(`${name} says more than ${value}: ${got}`))]
+        })
       },
     ],
     'answers.content-type': [
@@ -136,7 +145,7 @@ export const answerCases: readonly Case[] = [
       '429 | Throttled; Retry-After header present.',
       async (visit) => {
         const throttled = (await everyAnswer(visit)).filter(({ status }) => status === 429)
-        unless(throttled.length > 0, 'no call was throttled')
+        unless(throttled.length > 0, 'no call was throttled: add --use-up-quota')
         return throttled
           .map((answer) => [answer.label, answer.header('retry-after') ?? 'none'] as const)
           .filter(([, seconds]) => !/^[1-9]\d*$/.test(seconds))

@@ -12,7 +12,19 @@ import {
 } from '../discoveries.ts'
 import { expectSame, expectStatus, ordered } from '../expect.ts'
 import { bodyFor, recipient } from '../order.ts'
-import { arrayOf, boolean, integer, isObject, mapOf, nullable, object, oneOf, text } from '../shape.ts'
+import {
+  arrayOf,
+  boolean,
+  integer,
+  isObject,
+  mapOf,
+  nullable,
+  object,
+  oneOf,
+  type Shape,
+  text,
+} from '../shape.ts'
+import { shown } from '../shown.ts'
 import { type Ask, refused, repeated, type Run, under, when } from '../table.ts'
 import type { Visit } from '../visit.ts'
 
@@ -47,7 +59,7 @@ async function hiddenFromSecond(visit: Visit) {
   const seen = ids(listed(theirs))
   const missing = (await packages(visit)).filter(({ id }) => !seen.includes(id))
   const hidden = missing.find(({ status }) => status === 'ACTIVE') ?? missing[0]
-  unless(hidden !== undefined, 'both users see the same packages here')
+  unless(hidden !== undefined, 'both users see the same packages: --second-user takes one with fewer')
   return { hidden, as, note: 'as a user who does not see the package' }
 }
 
@@ -136,7 +148,10 @@ export const packageCases: readonly Case[] = [
       '404 | Package not found, disabled, or not available to the organisation and user.',
       async (visit) => {
         const { hidden, ...options } = await hiddenFromSecond(visit)
-        unless(hidden.status === 'ACTIVE', 'both users see the same ACTIVE packages here')
+        unless(
+          hidden.status === 'ACTIVE',
+          'both users see the same ACTIVE packages: --second-user takes one with fewer',
+        )
         return [{ order: await bodyFor(visit, hidden, recipient), ...options, expect: 404 }]
       },
     ],
@@ -146,7 +161,10 @@ export const packageCases: readonly Case[] = [
 /** Schemas of this many packages are read at most. */
 const maxSchemas = 12
 
-const recipientField = object({ type: oneOf('string'), required: boolean })
+/** "each is `{type: string, required: boolean}`" may give the type, or an example of it. */
+const recipientType: Shape = (type, where) =>
+  typeof type === 'string' && type !== 'string' ? [advise(`${where} is ${shown(type)}`)] : text(type, where)
+const recipientField = object({ type: recipientType, required: boolean })
 const schemaShape = object({
   id: integer,
   fields: object({

@@ -1,6 +1,6 @@
 import type { Answer } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
-import { packages, schemaOf, secondUser } from '../discoveries.ts'
+import { foreignUser, packages, schemaOf, secondUser } from '../discoveries.ts'
 import { expectStatus } from '../expect.ts'
 import { completed } from '../journey.ts'
 import { plainOrder } from '../order.ts'
@@ -21,7 +21,7 @@ const metered =
   (run: (visit: Visit, windows: Windows) => Promise<Expectations>): Run =>
   (visit) => {
     const [minute, hour] = visit.target.quota ?? []
-    unless(minute !== undefined && hour !== undefined, 'the windows of the quota were not named')
+    unless(minute !== undefined && hour !== undefined, 'the quota may not be used up: add --use-up-quota')
     unless(
       hour.calls >= 4 * minute.calls + 8 && hour.seconds > 3 * minute.seconds,
       'the longer window is too small beside the shorter one to tell them apart',
@@ -292,8 +292,7 @@ export const throttleCases: readonly Case[] = [
     'throttle.per-key': [
       perMinute,
       metered(async (visit, windows) => {
-        const as = visit.target.foreignUser
-        unless(as !== undefined, 'a key of another organisation is needed')
+        const as = foreignUser(visit)
         await usedUp(visit, windows)
         const note = 'with another key, when the quota of the first is used up'
         return [{ get: '/v1/users', as, throttled: 'tell', note, expect: 200 }]

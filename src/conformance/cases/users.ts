@@ -97,7 +97,10 @@ export const userCases: readonly Case[] = [
       'teams | array | Each entry has `id` (UUID string) and `name` (string). Only active teams.',
       (visit) => {
         const { inactiveTeams = [] } = visit.target
-        unless(inactiveTeams.length > 0, 'a team is needed of which it is known that it is no longer active')
+        unless(
+          inactiveTeams.length > 0,
+          'teams that are no longer active are only known of a sandbox, with --control',
+        )
         return ofUsers((user) =>
           entries(field(user, 'teams'))
             .filter((team) => inactiveTeams.includes(String(field(team, 'id'))))
@@ -111,7 +114,7 @@ export const userCases: readonly Case[] = [
       'Inactive users and inactive teams are excluded.',
       async (visit) => {
         const { apiKey, inactiveEmail: userEmail } = visit.target
-        unless(userEmail !== undefined, 'a user is needed of whom it is known that they are no longer active')
+        unless(userEmail !== undefined, 'a user who is no longer active is needed: --inactive-user EMAIL')
         const emails = (await users(visit)).map((user) => nameOf(user).toLowerCase())
         const note = 'as a user who is no longer active'
         return [

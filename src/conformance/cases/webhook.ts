@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { advise } from '../advice.ts'
 import { field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
-import { about, arrived, rankOf, receiverOf, statusOf, updateOf } from '../events.ts'
+import { about, arrived, rankOf, receiverOf, statusOf, unannounced, updateOf } from '../events.ts'
 import { expectSame } from '../expect.ts'
 import { checksOf, type Journey, journey, journeys, terminal } from '../journey.ts'
 import { richOrder, usualRecipient } from '../order.ts'
@@ -27,15 +27,8 @@ const ofJourneys =
     return (await journeys(visit)).flatMap((each) => wrong(each, deliveries))
   }
 
-/** Statuses of a request that no event was sent for. */
-function missingEvents({ ordered, sightings }: Journey, deliveries: readonly Delivery[]): string[] {
-  const sent = new Set(deliveries.filter((each) => about(each, ordered.requestId)).map(statusOf))
-  const [first, ...changes] = new Set(sightings.map(({ status }) => status))
-  const expected = first === 'RECEIVED' ? changes : [first, ...changes]
-  return expected
-    .filter((status) => !sent.has(String(status)))
-    .map((status) => `a request became ${status}, and no event was sent`)
-}
+const missingEvents = (made: Journey, deliveries: readonly Delivery[]): string[] =>
+  unannounced(made, deliveries).map((status) => `a request became ${status}, and no event was sent`)
 
 /** Events may be late, and come in any order; but none is about what has not happened. */
 function isPast(sent: string, read: string): boolean {
@@ -137,7 +130,7 @@ export const webhookCases: readonly Case[] = [
       (visit) => {
         receiverOf(visit)
         const { webhookSecret } = visit.target
-        unless(webhookSecret !== undefined, 'the webhook secret is not known')
+        unless(webhookSecret !== undefined, 'the webhook secret is not known: set REFCHECK_WEBHOOK_SECRET')
         return ofEvents(({ body, signature }) => {
           const expected = createHmac('sha256', webhookSecret).update(body).digest('hex')
           const isRight = signature?.toLowerCase() === expected
@@ -297,12 +290,12 @@ function neverAgain({ pace, watchMs }: Visit): string[] {
   ]
 }
 
-/** A failure is retried as others are seen to be. */
+/** A failure is retried as others are seen to be, or that is advice: "Failed deliveries may be retried." */
 async function expectedAgain(visit: Visit, made: Answered, how: string, retryMs: number): Promise<string[]> {
   const longest = visit.pace.exact ? patienceOf(visit) : 3 * retryMs + 2 * second
   const came = await waitUntil(visit, longest, () => again(visit, made).length > 0)
   return came === undefined
-    ? [`an event that was answered ${how} was never redelivered, though one answered with 500 was`]
+    ? [advise(`an event that was answered ${how} was never redelivered, though one answered with 500 was`)]
     : []
 }
 
@@ -352,7 +345,10 @@ export const webhookDeliveryCases: readonly Case[] = under('Events', 'control', 
     within10,
     async (visit) => {
       const retryMs = await retryDelay(visit)
-      unless(retryMs !== undefined, 'failed deliveries are not seen to be retried, which they "may be"')
+      unless(
+        retryMs !== undefined,
+        'no failed delivery was seen to be retried: watch for longer with --watch',
+      )
       const made = await answering(visit, ['hold'], { releaseMs: tooLate, enough: 1 })
       return expectedAgain(visit, made, `with 200 after ${tooLate / second} s`, retryMs + tooLate)
     },

@@ -167,19 +167,63 @@ function sum({ counts, passed, deliveries, slowest_ms, url }: ReceiverReport, te
 }
 
 /** The report as JUnit XML, for a CI that shows it: a test case each, advice in its output. */
-export function junitText({ url, counts, cases }: ReceiverReport): string {
-  const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(3)
-  const total = cases.reduce((sum_, { milliseconds }) => sum_ + milliseconds, 0)
-  const numbers = `tests="${counts.cases}" failures="${counts.failed}" errors="0" skipped="${counts.not_judged}" time="${seconds(total)}"`
-  const bodies = cases.map((each) => {
-    const head = `    <testcase classname="webhook.receiver" name="${xml(each.id)}: ${xml(each.title)}" time="${seconds(each.milliseconds)}"`
+export function junitText({ url, cases }: ReceiverReport): string {
+  const tests = cases.map(({ id, title, findings, milliseconds, ...rest }) => ({
+    ...rest,
+    className: 'webhook.receiver',
+    name: `${id}: ${title}`,
+    findings: findings.map(({ text }) => text),
+    milliseconds,
+  }))
+  return junitOf('refcheck webhook check-receiver', url, tests)
+}
+
+/** The same of a deployment. */
+export function conformanceJunit({ base_url, cases }: ConformanceAnswer): string {
+  const tests = cases.map(({ id, section, rule, verdict, findings, advice, reason }) => {
+    const good = advice.length > 0 ? ('advised' as const) : ('passed' as const)
+    return {
+      className: `conformance.${id.split('.')[0]}`,
+      name: `${id}: ${section}`,
+      verdict: { holds: good, broken: 'failed' as const, not_judged: 'not_judged' as const }[verdict],
+      rule,
+      findings: [...findings, ...advice.map((line) => `advice: ${line}`)],
+      reason,
+    }
+  })
+  return junitOf('refcheck sandbox conformance', base_url, tests)
+}
+
+interface JunitTest {
+  className: string
+  name: string
+  verdict: Verdict
+  /** The words of the API document. */
+  rule: string
+  findings: readonly string[]
+  /** Of one not judged. */
+  reason: string | null
+  /** What it took, where that was measured. */
+  milliseconds?: number
+}
+
+function junitOf(name: string, suite: string, tests: readonly JunitTest[]): string {
+  const count = (verdict: Verdict): number => tests.filter((each) => each.verdict === verdict).length
+  const time = (milliseconds: number | undefined): string =>
+    milliseconds === undefined ? '' : ` time="${(milliseconds / 1000).toFixed(3)}"`
+  const total = tests.some(({ milliseconds }) => milliseconds !== undefined)
+    ? tests.reduce((sum_, { milliseconds = 0 }) => sum_ + milliseconds, 0)
+    : undefined
+  const numbers = `tests="${tests.length}" failures="${count('failed')}" errors="0" skipped="${count('not_judged')}"${time(total)}`
+  const bodies = tests.map((each) => {
+    const head = `    <testcase classname="${xml(each.className)}" name="${xml(each.name)}"${time(each.milliseconds)}`
     const inner = junitBody(each)
     return inner === '' ? `${head}/>` : `${head}>\n      ${inner}\n    </testcase>`
   })
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="refcheck webhook check-receiver" ${numbers}>`,
-    `  <testsuite name="${xml(url)}" ${numbers}>`,
+    `<testsuites name="${name}" ${numbers}>`,
+    `  <testsuite name="${xml(suite)}" ${numbers}>`,
     ...bodies,
     '  </testsuite>',
     '</testsuites>',
@@ -187,10 +231,10 @@ export function junitText({ url, counts, cases }: ReceiverReport): string {
   ].join('\n')
 }
 
-function junitBody({ verdict, findings, reason, rule }: CaseReport): string {
-  const texts = xml([`"${rule}"`, ...findings.map(({ text }) => `- ${text}`)].join('\n'))
+function junitBody({ verdict, findings, reason, rule }: JunitTest): string {
+  const texts = xml([`"${rule}"`, ...findings.map((text) => `- ${text}`)].join('\n'))
   if (verdict === 'failed') {
-    return `<failure type="rule" message="${xml(findings[0]?.text ?? '')}">${texts}</failure>`
+    return `<failure type="rule" message="${xml(findings[0] ?? '')}">${texts}</failure>`
   }
   if (verdict === 'not_judged') return `<skipped message="${xml(reason ?? '')}"/>`
   return verdict === 'advised' ? `<system-out>${texts}</system-out>` : ''

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 
 import type { RequestResource } from '../../../src/contract/request.ts'
 import { systemClock } from '../../../src/host/clock.ts'
-import { type Deliver, httpDeliver } from '../../../src/sandbox/service/delivery.ts'
+import { httpDeliver } from '../../../src/sandbox/service/delivery.ts'
 import { type Defect, pathOf, requestPath } from './defect.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -33,16 +33,6 @@ const headed =
   (send, secret) =>
   (url, headers, body, signal) =>
     send(url, change(headers, body, secret()), body, signal)
-
-/** The service believes that this was answered. */
-const believing =
-  (status: (answered: Promise<number>) => Promise<number>): Defect['deliver'] =>
-  (send): Deliver =>
-  (url, headers, body, signal) =>
-    status(send(url, headers, body, signal))
-
-/** Milliseconds after which a service that waits for no answer goes on. */
-const patience = 50
 
 export const webhookDefects: Defect[] = [
   {
@@ -138,18 +128,5 @@ export const webhookDefects: Defect[] = [
     name: 'an event as a form',
     caughtBy: 'webhook.content-type',
     deliver: headed((headers) => ({ ...headers, 'Content-Type': 'application/x-www-form-urlencoded' })),
-  },
-  {
-    name: 'a redirect is taken for an acknowledgement',
-    caughtBy: 'webhook.again-after-refusal',
-    deliver: believing(async (answered) => {
-      const status = await answered
-      return status === 302 ? 204 : status
-    }),
-  },
-  {
-    name: 'silence is taken for an acknowledgement',
-    caughtBy: 'webhook.again-after-silence',
-    deliver: believing((answered) => Promise.race([answered, systemClock.sleep(patience).then(() => 204)])),
   },
 ]

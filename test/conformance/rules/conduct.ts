@@ -134,6 +134,7 @@ export const conductRules: Rule[] = [
     seen(
       '400 | client_error | Validation failure: missing or invalid field, bad JSON, unsupported query value, package not ACTIVE, schema mismatch | Fix the body, retry',
       'create.missing-fields',
+      'create.information-unknown',
       'create.wrong-types',
       'create.invalid-json',
       'packages.filter-status-unsupported',

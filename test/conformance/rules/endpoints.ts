@@ -67,7 +67,6 @@ export const endpointRules: Rule[] = [
     seen('The schema may be cached by clients.', 'schema.stable'),
     seen(
       'If creating a request returns 400 for an unknown or missing field, fetch the schema again before retrying.',
-      'create.information-unknown',
       'create.information-required',
       'create.unknown-fields',
     ),

@@ -5,6 +5,7 @@ export const stateRules: Rule[] = [
     seen(
       'RECEIVED | Initial status on creation. Accepted; checks not yet started.',
       'statuses.received',
+      'statuses.transitions',
       'create.accepted',
     ),
     seen('IN_PROGRESS | At least one check is in progress and none has completed.', 'statuses.in-progress'),

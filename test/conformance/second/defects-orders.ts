@@ -70,12 +70,6 @@ export const createSwitches: Switch[] = [
     if (body.includes('"package_id":75')) told.status = 400
   }),
   posts('400 for an unknown package', 'create.package-unknown', setStatus(404, 400)),
-  lenient('unknown body fields', 'create.unknown-fields', /^no_such_field is not known/),
-  lenient(
-    'unknown fields of the recipient',
-    'create.unknown-fields',
-    /^recipient\.no_such_field is not known/,
-  ),
   lenient('unknown fields of the information', 'create.information-unknown', /fields\.no_such_field/),
   lenient('unknown codes', 'create.information-of-no-check', /is not asked for/),
   lenient('codes may come twice', 'create.duplicate-codes', /was there before/),

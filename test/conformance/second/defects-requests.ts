@@ -90,7 +90,7 @@ export const requestSwitches: Switch[] = [
   ofChecks(
     'a reference check with check_name',
     'requests.background-fields',
-    kind('reference', (check) => (check['check_name'] = null)),
+    kind('reference', (check) => (check['check_name'] = 'Referees')),
   ),
   ofChecks(
     'no partner_name',
@@ -104,7 +104,7 @@ export const requestSwitches: Switch[] = [
       if ((check['references'] as Item[]).length === 0) check['references'] = null
     }),
   ),
-  ofReferees('referee_id as a number', 'requests.shape', (referee) => (referee['referee_id'] = 5)),
+  ofReferees('referee_id as an object', 'requests.shape', (referee) => (referee['referee_id'] = { id: 5 })),
   ofReferees('referees without an e-mail', 'requests.shape', (referee) => delete referee['referee_email']),
   ofReferees('referees that are RECEIVED', 'requests.shape', (referee) => (referee['status'] = 'RECEIVED')),
   ofChecks(

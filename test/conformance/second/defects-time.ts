@@ -62,12 +62,6 @@ export const eventSwitches: Switch[] = [
   knob('acknowledgement only by 200 and 204', 'webhook.any-2xx', {
     acknowledges: (status) => status === 204 || status === 200,
   }),
-  knob('302 acknowledges', 'webhook.again-after-refusal', {
-    acknowledges: (status) => status >= 200 && status < 400,
-  }),
-  knob('redirects are followed', 'webhook.again-after-refusal', { followsRedirects: true }),
-  knob('a 600 s acknowledgement time-out', 'webhook.again-after-silence', { acknowledgementMs: 600_000 }),
-  knob('a 30 s acknowledgement time-out', 'webhook.again-after-silence', { acknowledgementMs: 30_000 }),
   knob('a 3 s acknowledgement time-out', 'webhook.slow-acknowledgement', { acknowledgementMs: 3000 }),
 ]
 
