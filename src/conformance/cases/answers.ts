@@ -114,7 +114,7 @@ export const answerCases: readonly Case[] = [
               : `expected ${name}: ${value}, got ${got ?? 'none'}`
           })
           const longer = answers.map(gotOf).filter((got) => got !== value && listOf(got).includes(value))
-          return [...findings, ...longer.map((got) => advise(`${name} says more than ${value}: ${got}`))]
+          return findings.concat(longer.map((got) => advise(`${name} says more than ${value}: ${got}`)))
         })
       },
     ],
