@@ -69,9 +69,9 @@ test.each(shareOf(ways, 4))('it may do otherwise: %s', async (_name, topics, kno
 })
 
 const ofReads = (change: (data: { checks: Record<string, unknown>[] }) => void): Partial<Knobs> => ({
-  answer(told, { method, path }) {
-    if (method !== 'GET' || !path.startsWith('/v1/requests/') || Buffer.isBuffer(told.body)) return
-    if (told.status === 200) change(told.body.data as { checks: Record<string, unknown>[] })
+  answer({ status, body }, { method, path }) {
+    if (method !== 'GET' || !path.startsWith('/v1/requests/') || Buffer.isBuffer(body)) return
+    if (status === 200) change(body.data as { checks: Record<string, unknown>[] })
   },
 })
 
