@@ -1,7 +1,15 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+
+import { diskFailure, errorNumber } from '../disk/failure.ts'
+import { commandWords } from '../domain/webhook/command-words.ts'
+import { parseStoredLines, parseStoredList, type StoredEvent } from '../domain/webhook/receiver-check.ts'
 import { redactArgument } from '../domain/wording/redact-argument.ts'
 import { type App, openHttp } from './app.ts'
-import { UsageError } from '../errors/kinds.ts'
+import { UnavailableError, UsageError } from '../errors/kinds.ts'
+import { type StartedProgram, startProgram } from '../host/run-program.ts'
 import type { HttpClient } from '../http/client.ts'
+import { readInput } from './input.ts'
 
 /**
  * A receiver that is going to be sent events: https, or http to this machine; anything else is a UsageError
@@ -25,4 +33,75 @@ export async function receiverAt(
     http: authority === undefined ? (await app.services('http')).http : await openHttp(app, authority),
     url: href,
   }
+}
+
+/** The file of --stored-file at most: thousands of times what a check sends. */
+const maxStoredBytes = 16 * 1024 * 1024
+const storedPatienceMs = 10_000
+
+type ReadStored = (signal: AbortSignal | undefined) => Promise<readonly StoredEvent[]>
+
+/** Reads from --stored-url what the receiver has stored. It follows no redirect; every failure is an UnavailableError. */
+export async function storedUrlReader(app: App, text: string): Promise<ReadStored> {
+  const { http, url } = await receiverAt(app, text, '--stored-url')
+  const limits = {
+    connectMs: storedPatienceMs,
+    idleMs: storedPatienceMs,
+    totalMs: storedPatienceMs,
+    maxBytes: maxStoredBytes,
+  }
+  return async (signal) => {
+    const read = () =>
+      http.send({ method: 'GET', url, headers: { accept: 'application/json' }, limits, signal })
+    // A connection that was kept open may have ended with the receiver.
+    const { status, body } = await read()
+      .catch(read)
+      .catch((error: unknown) => {
+        if (!(error instanceof UnavailableError)) throw error
+        throw new UnavailableError(`--stored-url: ${error.message}`, {
+          hint: 'Check the URL, and that the receiver is running.',
+        })
+      })
+    if (status !== 200) {
+      const isRedirect = status >= 300 && status < 400
+      throw new UnavailableError(`--stored-url: answered ${status}; expected 200 and a JSON list`, {
+        hint: isRedirect ? 'Redirects are not followed: give the URL that answers.' : 'Check the URL.',
+      })
+    }
+    return parseStoredList(body)
+  }
+}
+
+/** Reads the same from the lines of --stored-file, which has to be a plain file. */
+export function storedFileReader({ context }: App, file: string): ReadStored {
+  return async () => {
+    const path = resolve(context.cwd, file)
+    const status = await stat(path).catch((error: unknown) => {
+      if (errorNumber(error) !== 'ENOENT') throw diskFailure('read', path, error)
+      throw new UsageError(`--stored-file: file not found: ${file}`, {
+        hint: 'Check the path. Where the receiver makes the file with its first event, make it empty before.',
+      })
+    })
+    if (!status.isFile()) {
+      throw new UsageError(`--stored-file: ${file} is not a file`, {
+        hint: 'Give the file to which the receiver adds a line for each event that it stores.',
+      })
+    }
+    return parseStoredLines(await readInput(context, path, '--stored-file', maxStoredBytes))
+  }
+}
+
+/**
+ * Starts the receiver by the command of --restart, without a shell. Of the secrets its environment keeps the variables that hold
+ * `secret`, which every receiver needs; keys and other secrets are left out.
+ */
+export async function receiverStarter(
+  app: App,
+  command: string,
+  secret: string,
+): Promise<() => StartedProgram> {
+  const words = commandWords(command, '--restart')
+  const own = Object.entries(app.context.env).filter(([, value]) => value === secret)
+  const env = { ...(await app.childEnvironment()), ...Object.fromEntries(own) }
+  return () => startProgram(words, env)
 }

@@ -40,6 +40,41 @@ export function runProgram(
   })
 }
 
+export interface StartedProgram {
+  /** Settles once it has ended; never rejects. */
+  ended: Promise<ProgramRun>
+  /** Ends it and what it started at once (SIGKILL), unless it has ended by itself. */
+  kill(): void
+}
+
+/**
+ * Starts a program, never through a shell, in a process group of its own. Its output is discarded: what it leaves running
+ * would otherwise hold our streams open.
+ */
+export function startProgram(
+  [program = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): StartedProgram {
+  const { spawn } = process.getBuiltinModule('node:child_process')
+  const child = spawn(program, args, { env: { ...env }, stdio: 'ignore', shell: false, detached: true })
+  let isOver = false
+  const ended = new Promise<ProgramRun>((resolve) => {
+    child.once('error', (error) => resolve({ code: null, failure: whyNot(program, error) }))
+    child.once('exit', (code, signal) => {
+      isOver = true
+      resolve({ code, failure: signal === null ? undefined : `it was stopped by ${signal}` })
+    })
+  })
+  return {
+    ended,
+    kill() {
+      if (isOver || child.pid === undefined) return
+      if (process.platform === 'win32') child.kill('SIGKILL')
+      else process.kill(-child.pid, 'SIGKILL')
+    },
+  }
+}
+
 function whyNot(program: string, error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return `program not found: "${program}"`
   return error.code === 'EACCES' ? `the program "${program}" is not executable` : error.message

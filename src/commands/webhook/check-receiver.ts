@@ -3,7 +3,7 @@ import { durationFlag } from '../../cli/flags/time.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { failureToWrite, openOutputFile } from '../../app/output-file.ts'
-import { receiverAt } from '../../app/receiver.ts'
+import { receiverAt, receiverStarter, storedFileReader, storedUrlReader } from '../../app/receiver.ts'
 import { webhookSecrets } from '../../app/webhook.ts'
 import { shownUrl } from '../../domain/webhook/delivery.ts'
 import { junitText, receiverCheckView } from '../../output/views/checks.ts'
@@ -12,13 +12,16 @@ import { checkReceiver } from '../../usecases/webhook/receiver-check.ts'
 export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookCheckReceiver> {
   static override summary = 'Test a receiver against everything the service may send'
   static override description = [
-    'Sends about 165 made-up events, most of them signed with the webhook secret. A receiver cannot tell them from real ones, so use one under test. The URL must be https, or http on this machine.',
+    'Sends about 300 made-up events, most of them signed with the webhook secret. A receiver cannot tell them from real ones, so use one under test. The URL must be https, or http on this machine.',
     'A case fails if the receiver breaks a rule of the API document. It is advice if the document leaves the matter open but good receivers agree. Exit 10 if a case failed, 7 if the connection was refused.',
-  ].join('\n')
+    'An answer does not show what was stored. --stored-url is read with GET and has to answer a JSON list of {request_id, status}, one for each stored event in the order stored; --stored-file holds one such object a line. They show which events were lost, repeated, stored out of order, forged, or acknowledged before they were stored.',
+    '--restart, with either of them, shows what a crash loses: the receiver is killed three times while events arrive. Where nothing answers at the URL, the check starts COMMAND, kills it (SIGKILL) and starts it again, and ends it when the check is over. Where the receiver already runs, COMMAND has to kill it at once, start it in the background with the same storage, and exit 0: docker restart --timeout 0 NAME, or a script. It runs without a shell, its output is discarded, and its environment has the webhook secret but no key.',
+  ].join('\n\n')
   static override examples = [
     '<%= config.bin %> webhook check-receiver http://127.0.0.1:3000/hook',
     '<%= config.bin %> webhook check-receiver https://staging.example.com/hook --secret-file secret.txt --junit report.xml',
     '<%= config.bin %> webhook check-receiver http://127.0.0.1:3000/hook --only signature --json',
+    "<%= config.bin %> webhook check-receiver http://127.0.0.1:3000/hook --stored-url http://127.0.0.1:3000/stored --restart 'node receiver.js'",
   ]
   static override args = {
     url: Args.string({ description: 'URL of the receiver', required: true, ignoreStdin: true }),
@@ -31,6 +34,19 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
       multiple: true,
     }),
     strict: Flags.boolean({ summary: 'Treat advice as failure' }),
+    'stored-url': Flags.string({
+      summary: 'URL that lists the stored events as JSON, to judge what was stored',
+      helpValue: 'URL',
+      exclusive: ['stored-file'],
+    }),
+    'stored-file': Flags.string({
+      summary: 'File with a line of JSON for each stored event, to judge what was stored',
+      helpValue: 'FILE',
+    }),
+    restart: Flags.string({
+      summary: 'Command that starts the receiver, or kills and restarts it, without a shell',
+      helpValue: 'COMMAND',
+    }),
     within: durationFlag({ summary: 'Longest time for an answer (default 10s, as in the API document)' }),
     'secret-file': secretFileFlag,
   }
@@ -41,8 +57,21 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
     const { junit } = flags
     const fileOptions = { overwrite: true, binary: false, flag: '--junit' }
     const file = junit === undefined ? undefined : await openOutputFile(this.context, junit, fileOptions)
+    const { 'stored-url': storedUrl, 'stored-file': storedFile, restart } = flags
+    this.refuse(
+      restart !== undefined && storedUrl === undefined && storedFile === undefined,
+      '--restart requires --stored-url or --stored-file',
+      'What a crash loses is seen only in what was stored.',
+    )
     const { clock, random } = this.context
     const { http, url } = await receiverAt(app, args.url, 'URL')
+    const readStored =
+      storedUrl !== undefined
+        ? await storedUrlReader(app, storedUrl)
+        : storedFile === undefined
+          ? undefined
+          : storedFileReader(app, storedFile)
+    const startReceiver = restart === undefined ? undefined : await receiverStarter(app, restart, secret)
     app.reporter.note(
       `Sending made-up events to ${shownUrl(url)}, signed with the webhook secret; the requests they name do not exist.`,
     )
@@ -56,6 +85,8 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
       strict: flags.strict,
       only: flags.only,
       signal,
+      readStored,
+      startReceiver,
       onCase: ({ id }, done, of) => app.reporter.status(`${done}/${of} ${id}`),
     })
     const unwritten = await failureToWrite(this.context, file, () =>

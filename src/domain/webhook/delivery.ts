@@ -13,6 +13,8 @@ export interface Delivery {
   /** In place of application/json. */
   contentType?: string | undefined
   chunked?: boolean | undefined
+  /** In place of POST; without a body. */
+  method?: 'GET' | undefined
 }
 
 /** What the receiver did with it. */

@@ -1,3 +1,6 @@
+import { parsedOrUndefined, parseJsonBytes } from '../../contract/parse-json.ts'
+import { InvalidInputError, UnavailableError } from '../../errors/kinds.ts'
+
 export type Verdict = 'passed' | 'advised' | 'failed' | 'not_judged'
 
 interface CaseAnswer {
@@ -39,21 +42,31 @@ interface CheckedCase {
 
 const maxAnswers = 10
 
-/** The verdict follows from the findings; with `strict`, advice counts like the rest. */
+/**
+ * The verdict follows from the findings; with `strict`, advice counts like the rest. Without findings, `judged.unseen` says why
+ * the answers do not show whether the rule is kept.
+ */
 export function caseReport(
   { id, title, rule }: CheckedCase,
-  judged: { findings: readonly Finding[]; answers: readonly CaseAnswer[]; milliseconds: number },
+  judged: {
+    findings: readonly Finding[]
+    answers: readonly CaseAnswer[]
+    milliseconds: number
+    unseen?: string | undefined
+  },
   strict: boolean,
 ): CaseReport {
   const failed = judged.findings.some(({ level }) => level === 'must' || strict)
-  const verdict = failed ? 'failed' : judged.findings.length > 0 ? 'advised' : 'passed'
+  const reason = judged.findings.length === 0 ? (judged.unseen ?? null) : null
+  const clean = reason === null ? 'passed' : 'not_judged'
+  const verdict = failed ? 'failed' : judged.findings.length > 0 ? 'advised' : clean
   const answers = judged.answers.slice(0, maxAnswers).map(({ status, milliseconds, failure }) => ({
     status,
     milliseconds: Math.round(milliseconds * 10) / 10,
     failure,
   }))
   const milliseconds = Math.round(judged.milliseconds)
-  return { id, title, rule, verdict, findings: judged.findings, reason: null, answers, milliseconds }
+  return { id, title, rule, verdict, findings: judged.findings, reason, answers, milliseconds }
 }
 
 export function skipCase({ id, title, rule }: CheckedCase, reason: string): CaseReport {
@@ -102,4 +115,69 @@ export const rules = {
 export interface Finding {
   level: Level
   text: string
+}
+
+/** What a receiver shows of each event that it stored. */
+export interface StoredEvent {
+  request_id: string
+  status: string
+}
+
+const storedHint =
+  'It has to be the events that the receiver stored, in the order stored: [{"request_id": "…", "status": "…"}]'
+
+/** Reads the answer of --stored-url: a JSON list. Throws UnavailableError for anything else. */
+export function parseStoredList(bytes: Uint8Array): StoredEvent[] {
+  const value = parseJsonBytes(bytes)
+  const refuse = (problem: string): never => {
+    throw new UnavailableError(`--stored-url: the answer ${problem}`, { hint: storedHint })
+  }
+  if (value === undefined) return refuse('is not JSON')
+  if (!Array.isArray(value)) return refuse('is not a list')
+  return value.map(
+    (item, at) => storedEvent(item) ?? refuse(`has no text "request_id" and "status" in item ${at + 1}`),
+  )
+}
+
+/**
+ * Reads the content of --stored-file: a JSON object a line. A last line without its end may be half written, and is left out
+ * unless it is whole. Throws InvalidInputError for any other line.
+ */
+export function parseStoredLines(bytes: Uint8Array): StoredEvent[] {
+  const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8').split('\n')
+  return lines.flatMap((line, at) => {
+    if (line.trim() === '') return []
+    const event = storedEvent(parsedOrUndefined(line))
+    if (event !== undefined) return [event]
+    if (at === lines.length - 1) return []
+    throw new InvalidInputError(
+      `--stored-file: line ${at + 1} is not a JSON object with a text "request_id" and "status"`,
+      { hint: 'Each line has to be one stored event: {"request_id": "…", "status": "…"}' },
+    )
+  })
+}
+
+function storedEvent(value: unknown): StoredEvent | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { request_id, status } = value as Record<string, unknown>
+  return typeof request_id === 'string' && typeof status === 'string' ? { request_id, status } : undefined
+}
+
+/** How often two samples of equal distribution look this different: the rate of false alarms of `isSlower`. */
+export const falseAlarmRate = 1e-6
+
+/**
+ * Whether the first of each pair tends to be slower: a one-sided sign test. It assumes only that the order within each pair
+ * was random, so that noise which lasts longer than a pair raises no false alarm.
+ */
+export function isSlower(pairs: readonly (readonly [number, number])[]): boolean {
+  const unequal = pairs.filter(([one, other]) => one !== other)
+  const slower = unequal.filter(([one, other]) => one > other).length
+  let probability = 0
+  let term = 0.5 ** unequal.length
+  for (let count = unequal.length; count >= slower; count -= 1) {
+    probability += term
+    term *= count / (unequal.length - count + 1)
+  }
+  return unequal.length > 0 && probability < falseAlarmRate
 }

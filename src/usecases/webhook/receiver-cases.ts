@@ -1,27 +1,23 @@
-import type { WebhookEvent } from '../../contract/event.ts'
-import { sign, signingKey } from '../../contract/signature.ts'
-import { type Delivery, eventName, eventText, isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
-import { type Finding, type Level, rules } from '../../domain/webhook/receiver-check.ts'
-import type { SigningKey } from '../../domain/webhook/verify.ts'
-import type { Random } from '../../host/random.ts'
-
-export interface ReceiverCase {
-  id: string
-  /** What is tried, for people. */
-  title: string
-  /** The sentence of the document it follows from. */
-  rule: string
-  run(test: CaseRun): Promise<void>
-}
+import { isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
+import { isSlower, type Level, rules } from '../../domain/webhook/receiver-check.ts'
+import { type CaseRun, type ReceiverCase, told } from './receiver-case-run.ts'
 
 /** As json.dumps of Python writes it. */
 function spaced(event: string): string {
   return event.replaceAll(':"', ': "').replaceAll('","', '", "')
 }
 
+function inBase64(signature: string): string {
+  return Buffer.from(signature, 'hex').toString('base64')
+}
+
 /** Of a receiver that has the right secret, and takes the wrong bytes. */
 export const rewriting =
   'the same event with a space after : and , is accepted: it verifies JSON that it wrote again, as json.dumps of Python does, not the received bytes'
+
+/** Of a receiver that has the right secret, and expects another encoding. */
+export const expectsBase64 =
+  'the same event with its signature in base64 is accepted: it compares with a base64 digest, and the service sends lowercase hex'
 
 /** What a receiver has to take: everything the service may send. */
 export const acceptingCases: readonly ReceiverCase[] = [
@@ -34,6 +30,9 @@ export const acceptingCases: readonly ReceiverCase[] = [
       if (status === null || status < 400 || status >= 500) return
       const reply = await test.tell(test.parcel(spaced(test.event())))
       if (isAccepted(reply)) test.find('must', rewriting)
+      const body = test.event()
+      const encoded = await test.tell(test.parcel(body, { signatures: [inBase64(test.sign(body))] }))
+      if (isAccepted(encoded)) test.find('must', expectsBase64)
     },
   },
   {
@@ -239,6 +238,11 @@ export const refusingCases: readonly ReceiverCase[] = [
     ...forged(altered((good) => good.toUpperCase(), 'advice')),
   },
   {
+    id: 'signature-base64',
+    title: 'the signature in base64',
+    ...forged(altered(inBase64, 'advice')),
+  },
+  {
     id: 'signature-prefixed',
     title: 'the signature after "sha256="',
     ...forged(altered((good) => `sha256=${good}`)),
@@ -313,7 +317,61 @@ export const refusingCases: readonly ReceiverCase[] = [
     rule: rules.exactBytes,
     run: verifiesFirst,
   },
+  {
+    id: 'constant-time',
+    title: 'the time to refuse a signature that is nearly right',
+    rule: rules.exactBytes,
+    run: comparesInConstantTime,
+  },
+  {
+    id: 'method-get',
+    title: 'GET in place of POST',
+    rule: rules.post,
+    async run(test) {
+      for (const signatures of [[], [test.sign('')]]) {
+        const reply = await test.tell({ body: Buffer.alloc(0), signatures, method: 'GET' })
+        const what = signatures.length === 0 ? 'without a signature' : 'with a good signature over no body'
+        if (isAccepted(reply)) test.find('advice', `${what}: ${told(reply)}; 405 would be better`)
+      }
+    },
+  },
 ]
+
+/** Pairs of forged events: enough for the sign test, few enough for a receiver far away. */
+const timedPairs = 60
+const maxTimingMs = 20_000
+
+/**
+ * Times forged signatures that differ from the good one in the first or only in the last character. Most comparisons that are
+ * not constant in time differ by nanoseconds, which no answer over HTTP shows: then nothing is claimed.
+ */
+async function comparesInConstantTime(test: CaseRun): Promise<void> {
+  const pairs: [number, number][] = []
+  let spentMs = 0
+  while (pairs.length < timedPairs && spentMs < maxTimingMs) {
+    const body = test.event()
+    const good = test.sign(body)
+    const last = `${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`
+    const first = `${good.startsWith('0') ? '1' : '0'}${good.slice(1)}`
+    const replies: Reply[] = []
+    const isLastFirst = test.isHeads()
+    for (const signature of isLastFirst ? [last, first] : [first, last]) {
+      const reply = await test.tell(test.parcel(body, { signatures: [signature] }))
+      if (reply.status === null || isAccepted(reply))
+        return test.leave('it accepts forged signatures, or stopped answering')
+      replies.push(reply)
+    }
+    const [one = 0, other = 0] = replies.map(({ milliseconds }) => milliseconds)
+    spentMs += one + other
+    pairs.push(isLastFirst ? [one, other] : [other, one])
+  }
+  const slower = pairs.filter(([one, other]) => one > other).length
+  const found = `a signature that is wrong only in its last character was refused later than one that is wrong in its first in ${slower} of ${pairs.length} pairs`
+  if (isSlower(pairs)) {
+    const rate = 'by chance in fewer than 1 of 1,000,000 checks'
+    test.find('advice', `${found}, ${rate}: compare in constant time, with timingSafeEqual or compare_digest`)
+  } else test.leave(`whether it compares in constant time cannot be seen: ${found}, which may be noise`)
+}
 
 function forged(run: (test: CaseRun, body: string) => Promise<void>): Pick<ReceiverCase, 'rule' | 'run'> {
   return { rule: rules.signature, run: (test) => run(test, test.event()) }
@@ -384,123 +442,3 @@ export const lastCases: readonly ReceiverCase[] = [
     run: async (test) => void (await test.accept(test.parcel())),
   },
 ]
-
-interface CaseRunOptions {
-  key: SigningKey
-  /** Signs what a stranger would send. */
-  otherKey: SigningKey
-  random: Random
-  post: (parcel: Delivery) => Promise<Reply>
-}
-
-/** One case under way: what was sent, what came back, and what is wrong with it. */
-export class CaseRun {
-  readonly replies: Reply[] = []
-  readonly findings: Finding[] = []
-  /** Milliseconds of what it accepted: for the rule on time. */
-  readonly accepted: number[] = []
-  readonly #options: CaseRunOptions
-
-  constructor(options: CaseRunOptions) {
-    this.#options = options
-  }
-
-  /** The text of an event that nobody had before. */
-  event(fields: Partial<WebhookEvent> = {}): string {
-    return eventText({
-      event: eventName,
-      request_id: this.#options.random.uuid(),
-      status: 'COMPLETED',
-      ...fields,
-    })
-  }
-
-  sign(body: string): string {
-    return sign(Buffer.from(body), this.#options.key)
-  }
-
-  signAsStranger(body: string): string {
-    return sign(Buffer.from(body), this.#options.otherKey)
-  }
-
-  /** As with an empty secret: HMAC fills keys up with zeros, so that one zero is the same key. */
-  signWithNothing(body: string): string {
-    return sign(Buffer.from(body), signingKey(new Uint8Array(1)))
-  }
-
-  /** A body with its good signature. */
-  parcel(body: string = this.event(), more: Partial<Delivery> = {}): Delivery {
-    return { body: Buffer.from(body), signatures: [this.sign(body)], ...more }
-  }
-
-  /** A 2xx is due. */
-  async accept(parcel: Delivery, what = ''): Promise<Reply> {
-    const reply = await this.#post(parcel)
-    if (isAccepted(reply)) this.accepted.push(reply.milliseconds)
-    else this.find('must', `${labelled(what)}${told(reply)}; expected a 2xx`)
-    return reply
-  }
-
-  /** Anything but a 2xx is due: 400, 401 or 403 says it best. */
-  async refuse(parcel: Delivery, what = '', level: Level = 'must'): Promise<Reply> {
-    const reply = await this.#post(parcel)
-    const { status } = reply
-    if (isAccepted(reply)) this.find(level, `${labelled(what)}${told(reply)}: it was accepted`)
-    else if (status === null)
-      this.find('must', `${labelled(what)}${told(reply)}; expected a refusal such as 401`)
-    else if (status < 400 || status >= 500) {
-      this.find(
-        'advice',
-        `${labelled(what)}${told(reply)}; 401 would show that it was refused rather than that the receiver failed`,
-      )
-    }
-    return reply
-  }
-
-  /** A 2xx is best; a 4xx makes the service repeat it for nothing, and a failure is one. */
-  async tolerate(parcel: Delivery, what = ''): Promise<Reply> {
-    const reply = await this.#post(parcel)
-    if (isAccepted(reply)) this.accepted.push(reply.milliseconds)
-    else {
-      const failed = reply.status === null || reply.status >= 500
-      this.find(failed ? 'must' : 'advice', `${labelled(what)}${told(reply)}; a 2xx would be better`)
-    }
-    return reply
-  }
-
-  /** Any answer will do. */
-  tell(parcel: Delivery): Promise<Reply> {
-    return this.#post(parcel)
-  }
-
-  /** Any answer will do that is no failure. */
-  async survive(parcel: Delivery, what = ''): Promise<Reply> {
-    const reply = await this.#post(parcel)
-    if (reply.status === null) this.find('must', `${labelled(what)}${told(reply)}`)
-    else if (reply.status >= 500)
-      this.find('advice', `${labelled(what)}${told(reply)}; expected a 4xx such as 400`)
-    return reply
-  }
-
-  find(level: Level, text: string): void {
-    this.findings.push({ level, text })
-  }
-
-  async #post(parcel: Delivery): Promise<Reply> {
-    const reply = await this.#options.post(parcel)
-    this.replies.push(reply)
-    return reply
-  }
-}
-
-function labelled(what: string): string {
-  return what === '' ? '' : `${what}: `
-}
-
-/** `answered 401 "bad signature" in 3 ms`. */
-function told({ status, failure, milliseconds, said }: Reply): string {
-  if (status === null) return `no answer: ${failure}`
-  const words = said === '' ? '' : ` "${said}"`
-  const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : ''
-  return `answered ${status}${words} in ${Math.round(milliseconds)} ms${redirect}`
-}

@@ -1,26 +1,24 @@
 import { signingKey } from '../../contract/signature.ts'
 import { type Delivery, type Reply, shownUrl, unreachable } from '../../domain/webhook/delivery.ts'
+import type { ProgramRun, StartedProgram } from '../../host/run-program.ts'
 import {
   type CaseReport,
   caseReport,
   receiverReport,
   type ReceiverReport,
   type Finding,
+  type StoredEvent,
   skipCase,
   rules,
 } from '../../domain/webhook/receiver-check.ts'
-import { IncompleteError, UsageError } from '../../errors/kinds.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { IncompleteError, InternalError, UnavailableError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import type { HttpClient } from '../../http/client.ts'
-import {
-  acceptingCases,
-  CaseRun,
-  type ReceiverCase,
-  lastCases,
-  refusingCases,
-  rewriting,
-} from './receiver-cases.ts'
+import { CaseRun, type ReceiverCase, type SentEvents } from './receiver-case-run.ts'
+import { acceptingCases, expectsBase64, lastCases, refusingCases, rewriting } from './receiver-cases.ts'
+import { storedCases } from './stored-cases.ts'
 import { postEvent } from './send.ts'
 
 export interface ReceiverCheckOptions {
@@ -37,6 +35,10 @@ export interface ReceiverCheckOptions {
   /** Cases by id, or by the first word of it; none stands for all. */
   only?: readonly string[] | undefined
   signal?: AbortSignal | undefined
+  /** Reads what the receiver has stored, in the order stored. Throws a RefcheckError where it cannot be read. */
+  readStored?: ((signal: AbortSignal | undefined) => Promise<readonly StoredEvent[]>) | undefined
+  /** Starts the receiver, or kills it and starts it again; only together with `readStored`. */
+  startReceiver?: (() => StartedProgram) | undefined
   /** Told after each case. */
   onCase?: ((result: CaseReport, done: number, of: number) => void) | undefined
 }
@@ -53,8 +55,17 @@ const graceMs = 1_000
 /** Answers that stay out before the rest is given up: each costs the whole time. */
 const maxSilences = 3
 
+/** How long a restarted receiver may take to answer, and its command to end. */
+const maxRestartMs = 60_000
+const restartPollMs = 25
+
+const unseenStored =
+  'answered 2xx; whether it was stored once cannot be seen: add --stored-url URL or --stored-file FILE'
+const unseenRestart =
+  'whether acknowledged events outlive a crash cannot be seen: add --restart COMMAND with --stored-url or --stored-file'
+
 const inTime = { id: 'in-time', title: 'an answer in time', rule: rules.acknowledge }
-const allCases: readonly ReceiverCase[] = [...acceptingCases, ...refusingCases, ...lastCases]
+const allCases: readonly ReceiverCase[] = [...acceptingCases, ...refusingCases, ...lastCases, ...storedCases]
 
 /**
  * Drives a receiver through what the service may do to it. Throws UnavailableError where nobody
@@ -67,6 +78,33 @@ export async function checkReceiver(options: ReceiverCheckOptions): Promise<Rece
   }
   const { first, others, timed } = chooseCases(options.only ?? [])
   const session = new CheckSession(options, withinMs)
+  try {
+    await session.open()
+    return await runCases(session, { strict, withinMs, first, others, timed, onCase, url: options.url })
+  } finally {
+    session.close()
+  }
+}
+
+interface ChosenCases {
+  /** Whether the first case is reported; it always runs. */
+  first: boolean
+  others: readonly ReceiverCase[]
+  timed: boolean
+}
+
+async function runCases(
+  session: CheckSession,
+  {
+    strict,
+    withinMs,
+    first,
+    others,
+    timed,
+    onCase,
+    url,
+  }: ChosenCases & { strict: boolean; withinMs: number } & Pick<ReceiverCheckOptions, 'onCase' | 'url'>,
+): Promise<ReceiverCheck> {
   const cases: CaseReport[] = []
   const of = others.length + Number(first) + Number(timed)
   const add = (result: CaseReport): void => {
@@ -82,10 +120,10 @@ export async function checkReceiver(options: ReceiverCheckOptions): Promise<Rece
     if (!accepting)
       add(skipCase(each, 'it does not accept a valid event, without which nothing else can be judged'))
     else if (session.silences >= maxSilences) add(skipCase(each, 'the receiver stopped answering'))
-    else add(await session.runCase(each, strict))
+    else add(session.missing(each) ?? (await session.runCase(each, strict)))
   }
   if (timed) add(reportLateness(session, withinMs))
-  const report = receiverReport(shownUrl(options.url), cases, session)
+  const report = receiverReport(shownUrl(url), cases, session)
   return { report, failure: failureOf(report, { accepting, said: start }) }
 }
 
@@ -99,6 +137,8 @@ class CheckSession {
   readonly accepted: number[] = []
   readonly #options: ReceiverCheckOptions
   readonly #patienceMs: number
+  readonly #sent: SentEvents = { acknowledged: new Set(), forged: new Set() }
+  #program: StartedProgram | undefined
   readonly #keys: { key: ReturnType<typeof signingKey>; otherKey: ReturnType<typeof signingKey> }
 
   constructor(options: ReceiverCheckOptions, withinMs: number) {
@@ -110,32 +150,139 @@ class CheckSession {
     }
   }
 
+  /** Starts the receiver where it does not run yet, and finds out whether what it stored can be read, before anything is sent. */
+  async open(): Promise<void> {
+    const { startReceiver, readStored, signal } = this.#options
+    if (startReceiver !== undefined) {
+      const reply = await this.#probe()
+      const isDown = isGatewayFailure(reply) || reply.failure === 'connection refused'
+      if (!isDown && reply.status === null) throw unreachable(this.#options.url, reply)
+      if (isDown) {
+        this.#program = startReceiver()
+        await this.#untilReached(this.#program)
+      }
+    }
+    await readStored?.(signal)
+  }
+
+  close(): void {
+    this.#program?.kill()
+  }
+
+  /** The report of a case for which the user has not given what it needs. */
+  missing(each: ReceiverCase): CaseReport | undefined {
+    const { readStored, startReceiver } = this.#options
+    if (each.needs !== undefined && readStored === undefined) return skipCase(each, unseenStored)
+    return each.needs === 'restart' && startReceiver === undefined ? skipCase(each, unseenRestart) : undefined
+  }
+
   async runCase(each: ReceiverCase, strict: boolean): Promise<CaseReport> {
-    const { random, clock } = this.#options
-    const test = new CaseRun({ ...this.#keys, random, post: (parcel) => this.#post(parcel) })
+    const { random, clock, readStored, signal } = this.#options
+    const test = new CaseRun({
+      ...this.#keys,
+      random,
+      clock,
+      post: (parcel, mayFail) => this.#post(parcel, mayFail),
+      readStored: async () => (await readStored?.(signal)) ?? [],
+      restart: () => this.#restart(),
+      sent: this.#sent,
+    })
     const startedAt = clock.monotonic()
     await each.run(test).catch((error: unknown) => {
-      if (!(error instanceof StoppedAnswering)) throw error
+      signal?.throwIfAborted()
+      // That it cannot be judged any more is the receiver's fault, and is reported as such.
+      if (each.needs !== undefined && error instanceof RefcheckError) test.find('must', error.message)
+      else if (!(error instanceof StoppedAnswering)) throw error
     })
     this.accepted.push(...test.accepted)
-    const { findings, replies } = test
+    const { findings, replies, unseen } = test
     return caseReport(
       each,
-      { findings, answers: replies, milliseconds: clock.monotonic() - startedAt },
+      { findings, answers: replies, milliseconds: clock.monotonic() - startedAt, unseen },
       strict,
     )
   }
 
-  async #post(parcel: Delivery): Promise<Reply> {
+  /** A program that this check started is killed first; a receiver of the user's own is for its command to kill. */
+  async #restart(): Promise<void> {
+    const { startReceiver, signal, clock } = this.#options
+    if (startReceiver === undefined) throw new InternalError('no command to restart the receiver with')
+    const own = this.#program
+    own?.kill()
+    // A command that ended well has left the receiver in the background.
+    const isOwn = own !== undefined && (await own.ended).code !== 0
+    const program = startReceiver()
+    this.#program = program
+    if (!isOwn) {
+      const over = new AbortController()
+      const timeout = clock
+        .sleep(maxRestartMs, AbortSignal.any([over.signal, ...(signal === undefined ? [] : [signal])]))
+        .then(() => 'late' as const)
+      const ended = await Promise.race([program.ended, timeout]).finally(() => {
+        over.abort()
+        timeout.catch(() => undefined)
+      })
+      if (ended === 'late') {
+        program.kill()
+        throw new UsageError(
+          `--restart: the command did not end within ${maxRestartMs / 1000} s. Where the receiver already runs, it has to kill the receiver, start it in the background, and end`,
+        )
+      }
+    }
+    await this.#untilReached(program)
+  }
+
+  /** Waits until the receiver answers. Throws UsageError if the command fails, UnavailableError if it takes too long. */
+  async #untilReached(program: StartedProgram): Promise<void> {
+    const { clock, signal } = this.#options
+    const startedAt = clock.monotonic()
+    let ended: ProgramRun | undefined
+    void program.ended.then((run) => (ended = run))
+    for (;;) {
+      signal?.throwIfAborted()
+      const reply = await this.#probe()
+      if (ended !== undefined && ended.code !== 0) {
+        const { code, failure } = ended
+        throw new UsageError(`--restart: ${failure ?? `the command ended with exit code ${code}`}`, {
+          hint: 'Its output is discarded. Run it yourself to see what it prints.',
+        })
+      }
+      if (reply.status !== null && !isGatewayFailure(reply)) return
+      if (clock.monotonic() - startedAt > maxRestartMs) {
+        const { host } = new URL(this.#options.url)
+        throw new UnavailableError(
+          `--restart: ${host} does not answer ${maxRestartMs / 1000} s after the command`,
+          {
+            hint: 'The command has to start the receiver at this URL. Run it yourself to see what it prints.',
+          },
+        )
+      }
+      await clock.sleep(restartPollMs, signal)
+    }
+  }
+
+  /** Whether anything answers at the URL, by a request that is no delivery. */
+  #probe(): Promise<Reply> {
+    const probe: Delivery = { body: Buffer.alloc(0), signatures: [], method: 'GET' }
+    return postEvent(probe, { ...this.#options, patienceMs: this.#patienceMs })
+  }
+
+  async #post(parcel: Delivery, mayFail: boolean): Promise<Reply> {
     const { signal } = this.#options
     signal?.throwIfAborted()
     if (this.silences >= maxSilences) throw new StoppedAnswering()
     const reply = await postEvent(parcel, { ...this.#options, patienceMs: this.#patienceMs })
     if (this.deliveries === 0 && !reply.reached) throw unreachable(this.#options.url, reply)
     this.deliveries += 1
-    this.silences = reply.status === null ? this.silences + 1 : 0
+    if (reply.status !== null) this.silences = 0
+    else if (!mayFail) this.silences += 1
     return reply
   }
+}
+
+/** What a proxy answers for a receiver that does not run. */
+function isGatewayFailure({ status }: Reply): boolean {
+  return status !== null && status >= 502 && status <= 504
 }
 
 /** Judged over all that was accepted; what never came is told by its own case. */
@@ -162,8 +309,10 @@ function failureOf(
   if (passed) return undefined
   const status = said.answers[0]?.status ?? null
   const rewrites = said.findings.some(({ text }) => text === rewriting)
-  const hint =
-    !accepting && !rewrites && status !== null && status >= 400 && status < 500
+  const isBase64 = said.findings.some(({ text }) => text === expectsBase64)
+  const hint = isBase64
+    ? 'It expects the signature in base64. Compare X-Service-Signature with the lowercase hex digest: digest("hex") in Node, hexdigest() in Python.'
+    : !accepting && !rewrites && status !== null && status >= 400 && status < 500
       ? 'It refuses a valid event. Check that it has the same secret, and that this is the path it listens on.'
       : cases.some(({ id, verdict }) => verdict === 'failed' && id === 'signature-missing')
         ? 'It accepts events without a signature. Verify each before you use it, as in: refcheck help webhooks'

@@ -121,18 +121,25 @@ export async function postEvent(parcel: Delivery, options: DeliveryOptions): Pro
   const { body, signatures, chunked, signatureName = signatureHeader } = parcel
   const startedAt = clock.monotonic()
   try {
-    const answer = await http.sendOnce({
-      method: 'POST',
-      url,
-      headers: {
-        'content-type': parcel.contentType ?? 'application/json',
-        ...(signatures.length > 0 && { [signatureName]: signatures }),
-      },
-      body,
-      chunked,
-      signal,
-      limits: { totalMs: patienceMs, idleMs: patienceMs, connectMs: patienceMs, maxBytes: 1024 * 1024 },
-    })
+    const headers = signatures.length > 0 ? { [signatureName]: signatures } : {}
+    const limits = {
+      totalMs: patienceMs,
+      idleMs: patienceMs,
+      connectMs: patienceMs,
+      maxBytes: 1024 * 1024,
+    }
+    const answer =
+      parcel.method === 'GET'
+        ? await http.send({ method: 'GET', url, headers, signal, limits })
+        : await http.sendOnce({
+            method: 'POST',
+            url,
+            headers: { 'content-type': parcel.contentType ?? 'application/json', ...headers },
+            body,
+            chunked,
+            signal,
+            limits,
+          })
     const { status, milliseconds } = answer
     return { status, milliseconds, failure: null, reached: true, said: shortly(answer.body, options.secret) }
   } catch (error) {

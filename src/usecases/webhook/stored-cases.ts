@@ -1,0 +1,276 @@
+import { isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
+import { rules, type StoredEvent } from '../../domain/webhook/receiver-check.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { type CaseRun, pairOf, type ReceiverCase, textOfPair } from './receiver-case-run.ts'
+
+/** How long an acknowledged event may take to be listed before it counts as lost. */
+const settleMs = 2_000
+const pollMs = 25
+const loadedEvents = 100
+/** What a kill has to interrupt: events sent side by side until one of them fails. */
+const senders = 4
+const maxEventsBeforeKill = 1_000
+/** The receiver is killed after so many acknowledgements, once for each number. */
+const killedAfter = [1, 10, 40]
+
+/** What the answers do not show: judged by the list of what the receiver stored. */
+export const storedCases: readonly ReceiverCase[] = [
+  {
+    id: 'stored-first',
+    title: 'each event is stored before it is acknowledged',
+    rule: rules.acknowledge,
+    needs: 'stored',
+    run: storesFirst,
+  },
+  {
+    id: 'stored-once',
+    title: 'the same event three times in turn, and four times at once, is stored once',
+    rule: rules.atLeastOnce,
+    needs: 'stored',
+    async run(test) {
+      const [inTurn, atOnce] = [test.parcel(), test.parcel()]
+      for (const what of ['the first time', 'the second time', 'the third time'])
+        await test.accept(inTurn, what)
+      await Promise.all([1, 2, 3, 4].map(() => test.accept(atOnce)))
+      const { listed } = await untilStored(test, [inTurn, atOnce].map(pairOf))
+      for (const [parcel, sent] of [
+        [inTurn, 'delivered 3 times in turn'],
+        [atOnce, 'delivered 4 times at once'],
+      ] as const) {
+        const times = listed.filter((pair) => pair === pairOf(parcel)).length
+        if (times > 1) test.find('must', `an event ${sent} is stored ${times} times`)
+        if (times === 0) test.find('must', `an event ${sent} is not stored`)
+      }
+    },
+  },
+  {
+    id: 'stored-each-status',
+    title: 'three statuses of one request are three events',
+    rule: rules.atLeastOnce,
+    needs: 'stored',
+    run: storesEachStatus,
+  },
+  {
+    id: 'stored-in-order',
+    title: 'events delivered one after another are stored in that order',
+    rule: rules.retried,
+    needs: 'stored',
+    run: storesInOrder,
+  },
+  {
+    id: 'stored-burst',
+    title: `${loadedEvents} events side by side are all stored`,
+    rule: rules.acknowledge,
+    needs: 'stored',
+    async run(test) {
+      const parcels = Array.from({ length: loadedEvents }, () => test.parcel())
+      const replies = await Promise.all(parcels.map((parcel) => test.tell(parcel)))
+      const accepted = parcels.filter((_, at) => isAccepted(replies[at] ?? { status: null })).map(pairOf)
+      const { missing } = await untilStored(test, accepted)
+      if (missing.length > 0) test.find('must', `${missing.length} of ${lostAmong(accepted)}`)
+      if (accepted.length === 0) test.find('must', `none of ${loadedEvents} was accepted`)
+    },
+  },
+  {
+    id: 'stored-forged',
+    title: 'forged events are not stored, whatever is answered',
+    rule: rules.signature,
+    needs: 'stored',
+    async run(test) {
+      const body = test.event({ status: 'PARTIAL' })
+      const signatures = [test.sign(body)]
+      const forged = [
+        test.parcel(test.event(), { signatures: [] }),
+        test.parcel(test.event(), { signatures: ['0'.repeat(64)] }),
+        { body: Buffer.from(body.replace('PARTIAL', 'COMPLETED')), signatures },
+      ]
+      for (const parcel of forged) await test.tell(parcel)
+      // Once a later event is listed, what was sent before it would be as well.
+      const after = test.parcel()
+      await test.accept(after, 'a good event after them')
+      const { listed } = await untilStored(test, [pairOf(after)])
+      const stored = forged.filter((parcel) => listed.includes(pairOf(parcel))).length
+      if (stored > 0)
+        test.find('must', `forged, and stored all the same: ${stored} of ${forged.length} events`)
+    },
+  },
+  {
+    id: 'stored-all',
+    title: 'all that was acknowledged in this check is stored once, and nothing that was forged',
+    rule: rules.atLeastOnce,
+    needs: 'stored',
+    run: storesAll,
+  },
+  {
+    id: 'stored-restart',
+    title: 'what was acknowledged is still stored after the receiver was killed and started again',
+    rule: rules.acknowledge,
+    needs: 'restart',
+    run: survivesRestarts,
+  },
+]
+
+const lostAmong = (accepted: readonly unknown[]): string =>
+  `${countInWords(accepted.length, 'acknowledged event')} not stored ${settleMs / 1000} s later: lost, since the service does not send them again`
+
+interface Listed {
+  /** The pairs that were asked for, in the order stored, each as often as it is listed. */
+  listed: string[]
+  missing: string[]
+  /** Milliseconds until all were listed, or it was given up; 0 where all were at the first reading. */
+  waitedMs: number
+}
+
+/** Reads what is stored until all these pairs are listed, or `settleMs` are over. */
+async function untilStored(test: CaseRun, pairs: readonly string[]): Promise<Listed> {
+  const startedAt = test.clock.monotonic()
+  for (let readings = 0; ; readings += 1) {
+    const listed = (await test.readStored()).map(textOfPair)
+    const known = new Set(listed)
+    const missing = pairs.filter((pair) => !known.has(pair))
+    const waitedMs = readings === 0 ? 0 : test.clock.monotonic() - startedAt
+    if (missing.length === 0 || waitedMs >= settleMs) return { listed, missing, waitedMs }
+    await test.clock.sleep(pollMs)
+  }
+}
+
+async function storesFirst(test: CaseRun): Promise<void> {
+  const events = 10
+  const late: number[] = []
+  let lost = 0
+  for (let sent = 0; sent < events && lost === 0; sent += 1) {
+    const parcel = test.parcel()
+    if (!isAccepted(await test.accept(parcel))) continue
+    const { missing, waitedMs } = await untilStored(test, [pairOf(parcel)])
+    if (missing.length > 0) lost += 1
+    else if (waitedMs > 0) late.push(waitedMs)
+  }
+  if (lost > 0) test.find('must', `an ${lostAmong([0]).replace(/^1 /, '')}`)
+  if (late.length > 0) {
+    const longest = Math.round(Math.max(...late))
+    test.find(
+      'must',
+      `${late.length} of ${events} events were acknowledged before they were stored: they were not listed then, and ${longest} ms later they were`,
+    )
+  }
+}
+
+async function storesEachStatus(test: CaseRun): Promise<void> {
+  const { request_id } = JSON.parse(test.event()) as StoredEvent
+  const statuses = ['IN_PROGRESS', 'PARTIAL', 'COMPLETED']
+  const parcels = statuses.map((status) => test.parcel(test.event({ request_id, status })))
+  for (const [at, parcel] of parcels.entries()) await test.accept(parcel, statuses[at])
+  const { missing } = await untilStored(test, parcels.map(pairOf))
+  if (missing.length === 0) return
+  const left = statuses.filter((status) => missing.includes(textOfPair({ request_id, status })))
+  const onlyFirst = left.length === 2 && !left.includes('IN_PROGRESS')
+  const onlyLast = left.length === 2 && !left.includes('COMPLETED')
+  const why = onlyFirst
+    ? ': it deduplicates on request_id alone; the pair (request_id, status) identifies an event'
+    : onlyLast
+      ? ': it keeps one status of each request, and loses the others'
+      : ''
+  test.find(
+    'must',
+    `${left.join(' and ')} of one request ${left.length === 1 ? 'is' : 'are'} not stored${why}`,
+  )
+}
+
+async function storesInOrder(test: CaseRun): Promise<void> {
+  const { request_id } = JSON.parse(test.event()) as StoredEvent
+  const parcels = [
+    ...Array.from({ length: 6 }, () => test.parcel()),
+    ...['COMPLETED', 'PARTIAL'].map((status) => test.parcel(test.event({ request_id, status }))),
+  ]
+  for (const parcel of parcels) await test.accept(parcel)
+  const sent = parcels.map(pairOf)
+  const { listed, missing } = await untilStored(test, sent)
+  if (missing.length > 0) return test.find('must', `${missing.length} of ${lostAmong(sent)}`)
+  // Of what is stored twice the first counts; the repetition is another case.
+  const order = [...new Set(listed.filter((pair) => sent.includes(pair)))]
+  if (order.every((pair, at) => pair === sent[at])) return
+  const isNewestFirst = order.toReversed().every((pair, at) => pair === sent[at])
+  const numbers = order.map((pair) => sent.indexOf(pair) + 1).join(', ')
+  test.find(
+    'advice',
+    isNewestFirst
+      ? 'the last event stands first: either they are stored out of order, or the list is not in the order stored'
+      : `events delivered one after another are stored out of order: ${numbers}`,
+  )
+}
+
+async function storesAll(test: CaseRun): Promise<void> {
+  const { acknowledged, forged } = test.sent
+  const expected = [...acknowledged].filter((pair) => pair !== '')
+  const { listed, missing } = await untilStored(test, expected)
+  const counts = new Map<string, number>()
+  for (const pair of listed) counts.set(pair, (counts.get(pair) ?? 0) + 1)
+  const repeated = expected.filter((pair) => (counts.get(pair) ?? 0) > 1)
+  const kept = [...forged].filter((pair) => !acknowledged.has(pair) && counts.has(pair))
+  if (missing.length > 0) test.find('must', `${missing.length} of ${lostAmong(expected)}`)
+  if (repeated.length > 0)
+    test.find(
+      'must',
+      `stored more than once: ${repeated.length} of ${countInWords(expected.length, 'event')}`,
+    )
+  if (kept.length > 0)
+    test.find('must', `forged, and stored all the same: ${countInWords(kept.length, 'event')}`)
+}
+
+/** Kills the receiver under load, starts it again, and looks for all that was acknowledged. */
+async function survivesRestarts(test: CaseRun): Promise<void> {
+  for (const [round, after] of killedAfter.entries()) {
+    const { acknowledged, isFailed } = await loadUntilKilled(test, after)
+    if (!isFailed) {
+      return test.leave(
+        'no delivery failed while --restart ran: the command has to end the receiver at once (SIGKILL), and start it again',
+      )
+    }
+    const { missing } = await untilStored(test, acknowledged.map(pairOf))
+    if (missing.length > 0) {
+      const all = missing.length === acknowledged.length ? '; it keeps them in memory alone, or' : ':'
+      return test.find(
+        'must',
+        `missing after the receiver was killed and started again: ${missing.length} of ${acknowledged.length} acknowledged events${all} it acknowledges before it stores`,
+      )
+    }
+    const repeated = acknowledged.slice(-3)
+    for (const parcel of repeated) await test.accept(parcel, 'delivered again after the restart')
+    const { listed } = await untilStored(test, repeated.map(pairOf))
+    const twice = repeated.filter((parcel) => listed.filter((pair) => pair === pairOf(parcel)).length > 1)
+    if (twice.length > 0) {
+      return test.find(
+        'must',
+        `stored again when delivered again after restart ${round + 1}: ${twice.length} of ${repeated.length} events; it forgets what it has processed`,
+      )
+    }
+  }
+}
+
+/** Sends side by side, and restarts the receiver after so many acknowledgements; each sender ends at its first failure. */
+async function loadUntilKilled(test: CaseRun, after: number) {
+  const acknowledged: ReturnType<CaseRun['parcel']>[] = []
+  let restarting: Promise<void> | undefined
+  const restart = (): Promise<void> => (restarting ??= test.restart())
+  const load = { isFailed: false, isOver: false, sent: 0 }
+  const end = (): void => void (load.isOver = true)
+  const send = async (): Promise<void> => {
+    while (!load.isOver && load.sent < maxEventsBeforeKill) {
+      load.sent += 1
+      const parcel = test.parcel()
+      const reply: Reply = await test.tell(parcel, { mayFail: true })
+      if (!isAccepted(reply)) {
+        load.isFailed ||= reply.status === null || reply.status >= 500
+        return
+      }
+      acknowledged.push(parcel)
+      if (acknowledged.length === after) {
+        // A failure is thrown where it is awaited below.
+        restart().then(end, end)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: senders }, send))
+  await restart()
+  return { acknowledged, isFailed: load.isFailed }
+}

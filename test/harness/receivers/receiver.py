@@ -1,0 +1,159 @@
+"""A webhook receiver on http.server for tests of check-receiver: python3 receiver.py PORT FILE FAULT.
+
+It stores each event as a line of FILE and lists them at GET /stored. FAULT is "none", or one of the names below.
+The secret is in WEBHOOK_SECRET.
+"""
+import base64
+import hashlib
+import hmac
+import json
+import os
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+port, file, fault = sys.argv[1:4]
+secret = os.environ["WEBHOOK_SECRET"].encode()
+lock = threading.Lock()
+memory = []
+held = []
+working = 0
+count = 0
+
+
+def stored_lines():
+    with open(file, encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
+def key_of(event):
+    return event["request_id"] if fault == "dedupes-on-request-id" else (event["request_id"], event["status"])
+
+
+open(file, "a").close()
+# In memory what the file holds, so that duplicates are found also after a restart.
+known = set() if fault == "forgets-at-restart" else {key_of(event) for event in stored_lines()}
+
+
+def write(event):
+    if fault == "memory-only":
+        memory.append(event)
+        return
+    with open(file, "a", encoding="utf-8") as lines:
+        lines.write(json.dumps(event) + "\n")
+        lines.flush()
+        os.fsync(lines.fileno())
+
+
+def store(event):
+    global count
+    with lock:
+        count += 1
+        if fault == "loses-under-load" and working > 8 and count % 5 == 0:
+            return
+        key = key_of(event)
+        if fault != "never-dedupes" and key in known:
+            return
+        known.add(key)
+        event = {key: event[key] for key in ("request_id", "status")}
+        if fault != "out-of-order":
+            write(event)
+            return
+        # Two at a time, the later one first.
+        held.append(event)
+        if len(held) == 2:
+            while held:
+                write(held.pop())
+
+
+def is_good(body, signature):
+    if fault == "any-signature":
+        return True
+    if signature is None:
+        return False
+    signed = json.dumps(json.loads(body)).encode() if fault == "re-serialised" else body
+    mac = hmac.new(secret, signed, hashlib.sha256)
+    if fault == "base64":
+        return signature == base64.b64encode(mac.digest()).decode()
+    if fault == "equals":
+        return signature == mac.hexdigest()
+    return hmac.compare_digest(mac.hexdigest().encode(), signature.encode())
+
+
+class Receiver(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, status, body=b""):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
+
+    def do_GET(self):
+        if self.path == "/stored":
+            with lock:
+                events = list(memory) if fault == "memory-only" else stored_lines() + held
+            self.reply(200, json.dumps(events).encode())
+        else:
+            self.reply(200 if fault == "accepts-get" else 405)
+
+    def read_body(self):
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = b""
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
+    def do_POST(self):
+        global working
+        working += 1
+        try:
+            self.receive()
+        except Exception:
+            self.reply(500)
+        finally:
+            working -= 1
+
+    def receive(self):
+        body = self.read_body()
+        try:
+            event = json.loads(body)
+        except ValueError:
+            event = None
+        valid = isinstance(event, dict) and all(isinstance(event.get(key), str) for key in ("request_id", "status"))
+        signatures = self.headers.get_all("X-Service-Signature") or []
+        if not is_good(body, ", ".join(signatures) if signatures else None):
+            if fault == "keeps-forged" and valid:
+                store(event)
+            return self.reply(401)
+        if not valid:
+            return self.reply(400)
+        repeated = (event["request_id"], event["status"]) in known
+        if fault == "slow":
+            time.sleep(0.4)
+        if fault == "500-to-repeats" and repeated:
+            return self.reply(500)
+        if fault == "acknowledges-first":
+            self.reply(204)
+            time.sleep(0.1)
+            return store(event)
+        if fault == "loses-under-load":
+            time.sleep(0.005)
+        store(event)
+        return self.reply(204)
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+
+Server(("127.0.0.1", int(port)), Receiver).serve_forever()
