@@ -203,7 +203,7 @@ test('flags that are wrong, and no secret: exit 2, nothing sent', async () => {
     $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook --only nothing
     2> Sending made-up events to http://127.0.0.1:PORT_1/hook, signed with the webhook secret; the requests they name do not exist.
     2> Error: --only: no case named "nothing"
-    2> Cases: good-event, every-status, error-with-reason, error-without-reason, error-reason-odd, bytes-spaced, bytes-escaped, bytes-utf8, bytes-order, bytes-newline, header-case, chunked, content-type-charset, duplicate, duplicate-at-once, out-of-order, extra-fields, unknown-status, unknown-event, signature-missing, signature-empty, signature-wrong, signature-upper-case, signature-prefixed, signature-doubled, signature-cut, signature-longer, signature-not-hex, body-edited, body-reformatted, verify-before-parsing, burst, signed-oddities, still-good, in-time
+    2> Cases: good-event, every-status, error-with-reason, error-without-reason, error-reason-odd, bytes-spaced, bytes-escaped, bytes-utf8, bytes-order, bytes-newline, header-case, chunked, content-type-charset, duplicate, duplicate-at-once, out-of-order, extra-fields, unknown-status, unknown-event, signature-missing, signature-empty, signature-wrong, signature-upper-case, signature-base64, signature-prefixed, signature-doubled, signature-cut, signature-longer, signature-not-hex, body-edited, body-reformatted, verify-before-parsing, constant-time, method-get, burst, signed-oddities, still-good, stored-first, stored-once, stored-each-status, stored-in-order, stored-burst, stored-forged, stored-all, stored-restart, in-time
     exit 2
 
     $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook --within 0s

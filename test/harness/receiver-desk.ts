@@ -12,7 +12,10 @@ export interface Desk extends Session {
 }
 
 export async function desk(): Promise<Desk> {
-  const here = await session({ newcomer: true, filters: [MS, [new RegExp(secret, 'g'), 'SECRET']] })
+  const here = await session({
+    newcomer: true,
+    filters: [MS, [new RegExp(secret, 'g'), 'SECRET'], [/\d+ of 60 pairs/g, '# of 60 pairs']],
+  })
   return {
     ...here,
     webhook: async (line, options = {}) => {

@@ -56,7 +56,10 @@ TEST YOUR OWN RECEIVER
   check-receiver sends everything the service may send: forged signatures,
   duplicates, wrong order, new fields, unusual but valid JSON. Each failure
   names the rule of the API document. What the document leaves open is advice,
-  and a failure with --strict. --junit FILE is for CI.
+  and a failure with --strict. --junit FILE is for CI. To judge what is stored:
+
+    $ refcheck webhook check-receiver http://127.0.0.1:3000/hook \\
+        --stored-url http://127.0.0.1:3000/stored --restart 'node receiver.js'
 
 RULES FOR A RECEIVER
   1. Take the raw bytes of the body. Verify before parsing.

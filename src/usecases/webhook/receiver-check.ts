@@ -244,7 +244,10 @@ class CheckSession {
       if (ended !== undefined && ended.code !== 0) {
         const { code, failure } = ended
         throw new UsageError(`--restart: ${failure ?? `the command ended with exit code ${code}`}`, {
-          hint: 'Its output is discarded. Run it yourself to see what it prints.',
+          hint:
+            code === null
+              ? "Give a program and its arguments: --restart 'program argument'"
+              : 'Its output is discarded. Run it yourself to see what it prints.',
         })
       }
       if (reply.status !== null && !isGatewayFailure(reply)) return

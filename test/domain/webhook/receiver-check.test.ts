@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { caseReport, receiverReport, skipCase } from '../../../src/domain/webhook/receiver-check.ts'
+import {
+  caseReport,
+  isSlower,
+  parseStoredLines,
+  parseStoredList,
+  receiverReport,
+  skipCase,
+} from '../../../src/domain/webhook/receiver-check.ts'
 
 const question = { id: 'good', title: 'a good event', rule: 'must return a 2xx' }
 const judged = (...levels: ('must' | 'advice')[]) => ({
@@ -36,4 +43,54 @@ test('cases are counted by verdict; only a failed one fails the exam', () => {
   })
   const failed = receiverReport('u', [...cases, of('must')], { deliveries: 0, accepted: [] })
   expect(failed).toMatchObject({ passed: false, slowest_ms: null })
+})
+
+test('a case without findings is not judged where the answers do not show the rule; a finding is judged', () => {
+  const unseen = 'cannot be seen'
+  expect(caseReport(question, { ...judged(), unseen }, false)).toMatchObject({
+    verdict: 'not_judged',
+    reason: unseen,
+  })
+  expect(caseReport(question, { ...judged('must'), unseen }, false)).toMatchObject({
+    verdict: 'failed',
+    reason: null,
+  })
+})
+
+const event = { request_id: 'a', status: 'PARTIAL' }
+
+test('a stored list keeps its order, and more fields are ignored', () => {
+  const bytes = Buffer.from(JSON.stringify([{ ...event, id: 7 }, event]))
+  expect(parseStoredList(bytes)).toEqual([event, event])
+  expect(parseStoredLines(Buffer.from(`${JSON.stringify(event)}\r\n\n${JSON.stringify(event)}`))).toEqual([
+    event,
+    event,
+  ])
+})
+
+test('a last line without its end may be half written; any other line is refused', () => {
+  const line = `${JSON.stringify(event)}\n`
+  expect(parseStoredLines(Buffer.from(`${line}{"request_id": "b`))).toEqual([event])
+  expect(() => parseStoredLines(Buffer.from(`${line}{"request_id": "b\n`))).toThrow(
+    '--stored-file: line 2 is not a JSON object with a text "request_id" and "status"',
+  )
+  expect(() => parseStoredList(Buffer.from('[null]'))).toThrow(
+    '--stored-url: the answer has no text "request_id" and "status" in item 1',
+  )
+})
+
+const pairs = (slower: number, faster: number, equal = 0): [number, number][] => [
+  ...Array.from({ length: slower }, (): [number, number] => [2, 1]),
+  ...Array.from({ length: faster }, (): [number, number] => [1, 2]),
+  ...Array.from({ length: equal }, (): [number, number] => [1, 1]),
+]
+
+test('a sign test tells slower from noise: fewer than 1 of 1,000,000 checks by chance', () => {
+  // Of 60 tosses of a fair coin 49 or more are heads in 4.4 of 10,000,000 series, 48 or more in 1.6 of 1,000,000.
+  expect([isSlower(pairs(49, 11)), isSlower(pairs(48, 12)), isSlower(pairs(0, 60))]).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect([isSlower([]), isSlower(pairs(19, 0, 41)), isSlower(pairs(20, 0, 40))]).toEqual([false, false, true])
 })

@@ -72,7 +72,9 @@ def is_good(body, signature):
         return True
     if signature is None:
         return False
-    signed = json.dumps(json.loads(body)).encode() if fault == "re-serialised" else body
+    signed = body
+    if fault == "re-serialised":
+        signed = json.dumps(json.loads(body), separators=(",", ":"), ensure_ascii=False).encode()
     mac = hmac.new(secret, signed, hashlib.sha256)
     if fault == "base64":
         return signature == base64.b64encode(mac.digest()).decode()
@@ -138,7 +140,7 @@ class Receiver(BaseHTTPRequestHandler):
             return self.reply(400)
         repeated = (event["request_id"], event["status"]) in known
         if fault == "slow":
-            time.sleep(0.4)
+            time.sleep(1.2)
         if fault == "500-to-repeats" and repeated:
             return self.reply(500)
         if fault == "acknowledges-first":

@@ -92,7 +92,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   if (!isEvent(event)) return reply(400)
   const repeated = known.has(pairOf(event))
-  if (fault === 'slow') await pause(400)
+  if (fault === 'slow') await pause(1200)
   if (fault === '500-to-repeats' && repeated) return reply(500)
   if (fault === 'acknowledges-first') {
     reply(204)

@@ -4,12 +4,13 @@ import type { CaseReport, Verdict } from '../../../src/domain/webhook/receiver-c
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { HttpClient } from '../../../src/http/client.ts'
-import { rewriting } from '../../../src/usecases/webhook/receiver-cases.ts'
+import { UnavailableError } from '../../../src/errors/kinds.ts'
+import { expectsBase64, rewriting } from '../../../src/usecases/webhook/receiver-cases.ts'
 import { checkReceiver, type ReceiverCheckOptions } from '../../../src/usecases/webhook/receiver-check.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
-import { handler } from './receivers/handler.ts'
+import { comparing, handler, type Steps } from './receivers/handler.ts'
 import { rightHandlers } from './receivers/right.ts'
-import { bytesOf, secret, serve } from './receivers/served.ts'
+import { bytesOf, hmac, ledger, secret, serve } from './receivers/served.ts'
 import { plantedFaults } from './receivers/wrong.ts'
 
 async function exam(url: string, options: Partial<ReceiverCheckOptions> = {}) {
@@ -21,10 +22,24 @@ async function exam(url: string, options: Partial<ReceiverCheckOptions> = {}) {
 /** A machine that is busy does not make a receiver late. */
 const unhurried = { withinMs: 60_000 }
 
+/** What the answers of a right receiver do not show. */
+const unseen = [
+  'constant-time',
+  'stored-first',
+  'stored-once',
+  'stored-each-status',
+  'stored-in-order',
+  'stored-burst',
+  'stored-forged',
+  'stored-all',
+  'stored-restart',
+]
+
 test.each(rightHandlers)('no false alarm on a right handler: %s', async (_framework, start) => {
   const { report, failure } = await exam(await start(), unhurried)
-  const told = report.cases.filter(({ verdict }) => verdict !== 'passed')
+  const told = report.cases.filter(({ verdict }) => verdict !== 'passed' && verdict !== 'not_judged')
   expect(told.map(({ id, findings, reason }) => ({ id, findings, reason }))).toEqual([])
+  expect(ids(report.cases, 'not_judged')).toEqual(unseen)
   expect(failure).toBeUndefined()
   expect(report.passed).toBe(true)
 })
@@ -90,7 +105,7 @@ test('after three answers that never came the rest is not judged', async () => {
     verdict: 'not_judged',
     reason: 'the receiver stopped answering',
   })
-  expect(failure?.message).toBe('the receiver failed 3 of 35 cases')
+  expect(failure?.message).toBe('the receiver failed 3 of 46 cases')
 })
 
 test('a receiver that dies of what is no event', async () => {
@@ -104,14 +119,18 @@ test('a receiver that dies of what is no event', async () => {
   let dead = false
   const { report } = await exam(await start())
   expect(ids(report.cases, 'failed')).toEqual(['signed-oddities'])
-  expect(ids(report.cases, 'not_judged')).toEqual(['still-good'])
+  expect(ids(report.cases, 'not_judged')).toEqual([
+    'constant-time',
+    'still-good',
+    ...unseen.filter((id) => id.startsWith('stored-')),
+  ])
 })
 
 test('a receiver with another secret: nothing else can be said about it', async () => {
   const { report, failure } = await exam(await handler({})(), { secret: 'another' })
   expect(report.counts).toMatchObject({ failed: 1, passed: 0 })
-  // The second tells a wrong secret from wrong bytes.
-  expect(report.deliveries).toBe(2)
+  // The others tell a wrong secret from wrong bytes and from another encoding.
+  expect(report.deliveries).toBe(3)
   expect(report.cases[1]).toMatchObject({
     verdict: 'not_judged',
     reason: 'it does not accept a valid event, without which nothing else can be judged',
@@ -167,4 +186,149 @@ test('who verifies JSON that was written again is told what to take instead', as
   const planted = plantedFaults.find(({ fault }) => fault.startsWith('express: express.json()'))
   const { failure } = await exam((await planted?.start()) ?? '', { only: ['bytes'] })
   expect(failure?.hint).toMatch(/^It does not verify the received bytes\. Take the raw body/)
+})
+
+test('a receiver that expects base64 is told so, not that its secret is wrong', async () => {
+  const start = handler({
+    isGood: (body, signature) => signature === Buffer.from(hmac(body), 'hex').toString('base64'),
+  })
+  const { report, failure } = await exam(await start())
+  expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(expectsBase64)
+  expect(failure?.hint).toMatch(/^It expects the signature in base64\./)
+})
+
+test('a comparison that takes time for each right character is advice; one with === cannot be seen', async () => {
+  const only = { ...unhurried, only: ['constant-time'] }
+  const slow = handler({
+    isGood(body, signature) {
+      const expected = hmac(body)
+      const came = String(signature)
+      let same = 0
+      while (same < 64 && came[same] === expected[same]) same += 1
+      // As if a thousand digests were made for each right character.
+      for (let count = 0; count < same * 50; count += 1) hmac(body)
+      return same === 64 && came.length === 64
+    },
+  })
+  const { report } = await exam(await slow(), only)
+  expect(report.cases[0]).toMatchObject({ id: 'constant-time', verdict: 'advised' })
+  expect(report.cases[0]?.findings[0]?.text).toMatch(
+    /in \d\d of 60 pairs, by chance in fewer than 1 of 1,000,000 checks: compare in constant time/,
+  )
+  const plain = await exam(await comparing((expected, came) => expected === came)(), only)
+  expect(plain.report.cases[0]?.reason).toMatch(/^whether it compares in constant time cannot be seen: /)
+})
+
+interface Stored {
+  request_id: string
+  status: string
+}
+
+const pairOf = ({ request_id, status }: Stored): string => `${request_id} ${status}`
+
+/** A receiver that stores as it is told, the list of what it stored, and the ids of the cases that failed. */
+async function storing(store: (event: Stored, stored: Stored[]) => void, steps: Partial<Steps> = {}) {
+  const stored: Stored[] = []
+  const start = handler({
+    take(body) {
+      const status = ledger().take(body)
+      const event = status === 400 ? undefined : (JSON.parse(body.toString()) as Partial<Stored>)
+      if (typeof event?.request_id !== 'string' || typeof event.status !== 'string') return 400
+      store(event as Stored, stored)
+      return status
+    },
+    ...steps,
+  })
+  const { report } = await exam(await start(), {
+    ...unhurried,
+    strict: true,
+    only: ['stored'],
+    readStored: () => Promise.resolve(stored),
+  })
+  return report.cases.filter(({ verdict }) => verdict === 'failed')
+}
+
+const once = (event: Stored, stored: Stored[]): void => {
+  if (!stored.some((each) => pairOf(each) === pairOf(event))) stored.push(event)
+}
+
+test('stored: a right receiver fails nothing; it cannot be seen what a restart loses', async () => {
+  expect(await storing(once)).toEqual([])
+  const { report } = await exam(await handler({})(), {
+    ...unhurried,
+    only: ['stored-restart'],
+    readStored: () => Promise.resolve([]),
+  })
+  expect(report.cases[0]?.reason).toBe(
+    'whether acknowledged events outlive a crash cannot be seen: add --restart COMMAND with --stored-url or --stored-file',
+  )
+})
+
+test('stored: repetitions, and statuses that are lost by request id alone', async () => {
+  expect((await storing((event, stored) => stored.push(event))).map(({ id }) => id)).toEqual([
+    'stored-once',
+    'stored-all',
+  ])
+  const [each] = await storing((event, stored) => {
+    if (!stored.some(({ request_id }) => request_id === event.request_id)) stored.push(event)
+  })
+  expect(each).toMatchObject({
+    id: 'stored-each-status',
+    findings: [
+      {
+        text: 'PARTIAL and COMPLETED of one request are not stored: it deduplicates on request_id alone; the pair (request_id, status) identifies an event',
+      },
+    ],
+  })
+})
+
+test('stored: the newest first, and one status of each request', async () => {
+  const [order] = await storing((event, stored) => {
+    if (!stored.some((each) => pairOf(each) === pairOf(event))) stored.unshift(event)
+  })
+  expect(order).toMatchObject({
+    id: 'stored-in-order',
+    findings: [{ level: 'advice', text: expect.stringMatching(/^the last event stands first: /) as string }],
+  })
+  const [last] = await storing((event, stored) => {
+    const at = stored.findIndex(({ request_id }) => request_id === event.request_id)
+    if (at !== -1) stored.splice(at, 1)
+    stored.push(event)
+  })
+  expect(last?.findings[0]?.text).toBe(
+    'IN_PROGRESS and PARTIAL of one request are not stored: it keeps one status of each request, and loses the others',
+  )
+})
+
+test('stored: a list that cannot be read any more fails the case that needs it', async () => {
+  let readings = 0
+  const { report } = await exam(await handler({})(), {
+    ...unhurried,
+    only: ['stored-first'],
+    readStored: () =>
+      (readings += 1) === 1
+        ? Promise.resolve([])
+        : Promise.reject(new UnavailableError('--stored-url: 127.0.0.1:1: connection refused')),
+  })
+  expect(report.cases[0]).toMatchObject({
+    verdict: 'failed',
+    findings: [{ level: 'must', text: '--stored-url: 127.0.0.1:1: connection refused' }],
+  })
+})
+
+test('stored-restart: a command that leaves the receiver running judges nothing', async () => {
+  const stored: Stored[] = []
+  const start = handler({
+    take(body) {
+      once(JSON.parse(body.toString()) as Stored, stored)
+      return 204
+    },
+  })
+  const { report } = await exam(await start(), {
+    ...unhurried,
+    only: ['stored-restart'],
+    readStored: () => Promise.resolve(stored),
+    startReceiver: () => ({ ended: Promise.resolve({ code: 0, failure: undefined }), kill: () => undefined }),
+  })
+  expect(report.cases[0]?.reason).toMatch(/^no delivery failed while --restart ran: /)
 })

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bytesOf, hmac, isGood, ledger, serve } from './served.ts'
 
 /** The steps of a right handler on node:http, each to be replaced by a faulty one. */
-interface Steps {
+export interface Steps {
   read: (request: IncomingMessage) => Promise<Buffer>
   signature: (request: IncomingMessage) => unknown
   isGood: (body: Buffer, signature: unknown) => boolean

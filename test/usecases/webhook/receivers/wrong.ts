@@ -105,7 +105,7 @@ const comparisons: Planted[] = [
     fault: 'never verifies',
     start: handler({ isGood: () => true }),
     failed: [...everySignature, 'body-edited', 'body-reformatted', 'verify-before-parsing'],
-    advised: ['signature-upper-case'],
+    advised: ['signature-upper-case', 'signature-base64'],
   },
   {
     fault: 'verifies only where there is a signature',
@@ -167,7 +167,7 @@ const comparisons: Planted[] = [
       'signature-longer',
       'signature-not-hex',
     ],
-    advised: ['signature-upper-case', 'signature-doubled'],
+    advised: ['signature-upper-case', 'signature-base64', 'signature-doubled'],
   },
   {
     fault: 'throws at another length, as timingSafeEqual does',
@@ -175,6 +175,7 @@ const comparisons: Planted[] = [
     failed: [],
     advised: [
       'signature-empty',
+      'signature-base64',
       'signature-prefixed',
       'signature-doubled',
       'signature-cut',

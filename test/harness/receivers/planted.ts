@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+
+import { temporaryFolder } from '../world.ts'
+
+/** A fault of receiver.ts and receiver.py, and the cases that name it. */
+interface PlantedReceiver {
+  fault: string
+  /** Cases that fail where only answers are seen, all with --strict. */
+  byAnswers: readonly string[]
+  /** Cases that fail besides where --stored-url and --restart are given. */
+  byStored: readonly string[]
+}
+
+const forgedSignatures = [
+  'signature-missing',
+  'signature-empty',
+  'signature-wrong',
+  'signature-upper-case',
+  'signature-base64',
+  'signature-prefixed',
+  'signature-doubled',
+  'signature-cut',
+  'signature-longer',
+  'signature-not-hex',
+  'body-edited',
+  'body-reformatted',
+  'verify-before-parsing',
+]
+
+export const plantedReceivers: readonly PlantedReceiver[] = [
+  { fault: 'none', byAnswers: [], byStored: [] },
+  // Over HTTP the nanoseconds of this comparison cannot be seen, and nothing is claimed.
+  { fault: 'equals', byAnswers: [], byStored: [] },
+  { fault: 'any-signature', byAnswers: forgedSignatures, byStored: ['stored-forged', 'stored-all'] },
+  { fault: 'base64', byAnswers: ['good-event'], byStored: [] },
+  { fault: 'acknowledges-first', byAnswers: [], byStored: ['stored-first', 'stored-restart'] },
+  { fault: 'memory-only', byAnswers: [], byStored: ['stored-restart'] },
+  { fault: 'forgets-at-restart', byAnswers: [], byStored: ['stored-restart'] },
+  { fault: 'never-dedupes', byAnswers: [], byStored: ['stored-once', 'stored-all', 'stored-restart'] },
+  { fault: 'loses-under-load', byAnswers: [], byStored: ['stored-burst', 'stored-all'] },
+  {
+    fault: 'dedupes-on-request-id',
+    byAnswers: [],
+    byStored: ['stored-each-status', 'stored-in-order', 'stored-all'],
+  },
+  { fault: 'out-of-order', byAnswers: [], byStored: ['stored-in-order', 'stored-restart'] },
+  {
+    fault: 're-serialised',
+    byAnswers: [
+      'bytes-spaced',
+      'bytes-escaped',
+      'bytes-newline',
+      'body-reformatted',
+      'verify-before-parsing',
+      'signed-oddities',
+    ],
+    byStored: ['stored-all'],
+  },
+  {
+    fault: '500-to-repeats',
+    byAnswers: ['duplicate', 'duplicate-at-once'],
+    byStored: ['stored-once', 'stored-restart'],
+  },
+  { fault: 'accepts-get', byAnswers: ['method-get'], byStored: [] },
+  { fault: 'keeps-forged', byAnswers: [], byStored: ['stored-forged', 'stored-all'] },
+  { fault: 'slow', byAnswers: ['in-time'], byStored: [] },
+]
+
+export const receiverSecret = 'whsec-of-a-planted-receiver'
+
+export interface ReceiverPlace {
+  url: string
+  storedUrl: string
+  storedFile: string
+  /** Starts it, in the foreground. */
+  words: readonly [program: string, ...string[]]
+}
+
+/** Where a receiver of that language with that fault is going to listen and to store. */
+export async function receiverPlace(
+  language: 'TypeScript' | 'Python',
+  fault: string,
+): Promise<ReceiverPlace> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  const storedFile = join(temporaryFolder(), 'stored.ndjson')
+  const [program, script] =
+    language === 'Python'
+      ? (['python3', 'receiver.py'] as const)
+      : ([process.execPath, 'receiver.ts'] as const)
+  const words = [program, join(import.meta.dirname, script), `${port}`, storedFile, fault] as const
+  const url = `http://127.0.0.1:${port}`
+  return { url: `${url}/hook`, storedUrl: `${url}/stored`, storedFile, words }
+}

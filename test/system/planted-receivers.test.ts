@@ -1,0 +1,79 @@
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import {
+  plantedReceivers,
+  type ReceiverPlace,
+  receiverPlace,
+  receiverSecret,
+} from '../harness/receivers/planted.ts'
+import { emptyEnv, temporaryFolder } from '../harness/world.ts'
+
+const program = join(import.meta.dirname, '..', '..', 'bin', 'run.js')
+const unseen =
+  'answered 2xx; whether it was stored once cannot be seen: add --stored-url URL or --stored-file FILE'
+
+interface Report {
+  cases: { id: string; verdict: string; reason: string | null }[]
+}
+
+const idsOf = ({ cases }: Report, verdict: string): string[] =>
+  cases.filter((each) => each.verdict === verdict).map(({ id }) => id)
+
+/** Runs the built program on the receiver, with --strict. */
+async function check({ url }: ReceiverPlace, fault: string, more: readonly string[]): Promise<Report> {
+  // Only what is slow is not put through hundreds of events.
+  const slow = fault === 'slow' ? ['--within', '1s', '--only', 'good-event', '--only', 'in-time'] : []
+  const argv = [program, 'webhook', 'check-receiver', url, '--strict', '--json', ...slow, ...more]
+  const { stdout } = await promisify(execFile)(process.execPath, argv, {
+    env: {
+      ...emptyEnv(temporaryFolder()),
+      PATH: process.env['PATH'],
+      REFCHECK_WEBHOOK_SECRET: receiverSecret,
+      WEBHOOK_SECRET: receiverSecret,
+    },
+  }).catch((error: unknown) => error as { stdout: string })
+  return JSON.parse(stdout) as Report
+}
+
+/** Starts the receiver and waits until it answers. */
+async function started({ words: [command, ...argv], url }: ReceiverPlace): Promise<void> {
+  const child = spawn(command, argv, {
+    env: { PATH: process.env['PATH'], WEBHOOK_SECRET: receiverSecret },
+    stdio: 'ignore',
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await expect.poll(() => fetch(url).then(({ status }) => status > 0), { timeout: 30_000 }).toBe(true)
+}
+
+const runs = (['TypeScript', 'Python'] as const).flatMap((language) =>
+  plantedReceivers.map((planted) => ({ language, ...planted })),
+)
+
+test.each(runs)(
+  '$language, fault $fault: told apart by answers alone, and by what is stored',
+  async (run) => {
+    const { language, fault, byAnswers, byStored } = run
+    if (language === 'Python' && spawnSync('python3', ['--version']).status !== 0) {
+      console.log(`${fault}: not tried in Python, which is not on this machine`)
+      return
+    }
+    const alone = await receiverPlace(language, fault)
+    await started(alone)
+    const answered = await check(alone, fault, [])
+    expect(idsOf(answered, 'failed')).toEqual(byAnswers)
+    const storedReasons = answered.cases
+      .filter(({ id }) => id.startsWith('stored-'))
+      .map(({ reason }) => reason)
+    if (answered.cases[0]?.verdict === 'passed')
+      expect(new Set([...storedReasons, unseen])).toEqual(new Set([unseen]))
+
+    const place = await receiverPlace(language, fault)
+    const restart = place.words.map((word) => `'${word}'`).join(' ')
+    const seen = await check(place, fault, ['--stored-url', place.storedUrl, '--restart', restart])
+    expect(idsOf(seen, 'failed').toSorted()).toEqual([...byAnswers, ...byStored].toSorted())
+  },
+)
