@@ -50,13 +50,12 @@ async function started({ words: [command, ...argv], url }: ReceiverPlace): Promi
 }
 
 const runs = (['TypeScript', 'Python'] as const).flatMap((language) =>
-  plantedReceivers.map((planted) => ({ language, ...planted })),
+  plantedReceivers.map((planted) => [language, planted.fault, planted] as const),
 )
 
 test.each(runs)(
-  '$language, fault $fault: told apart by answers alone, and by what is stored',
-  async (run) => {
-    const { language, fault, byAnswers, byStored } = run
+  '%s, fault %s: told apart by answers alone, and by what is stored',
+  async (language, fault, { byAnswers, byStored }) => {
     if (language === 'Python' && spawnSync('python3', ['--version']).status !== 0) {
       console.log(`${fault}: not tried in Python, which is not on this machine`)
       return
@@ -68,12 +67,13 @@ test.each(runs)(
     const storedReasons = answered.cases
       .filter(({ id }) => id.startsWith('stored-'))
       .map(({ reason }) => reason)
-    if (answered.cases[0]?.verdict === 'passed')
-      expect(new Set([...storedReasons, unseen])).toEqual(new Set([unseen]))
+    // Of a receiver that accepts no valid event nothing else is judged.
+    const isJudged = answered.cases.some(({ id, verdict }) => id === 'still-good' && verdict === 'passed')
+    expect(new Set(storedReasons.filter(() => isJudged))).toEqual(new Set(isJudged ? [unseen] : []))
 
     const place = await receiverPlace(language, fault)
     const restart = place.words.map((word) => `'${word}'`).join(' ')
     const seen = await check(place, fault, ['--stored-url', place.storedUrl, '--restart', restart])
-    expect(idsOf(seen, 'failed').toSorted()).toEqual([...byAnswers, ...byStored].toSorted())
+    expect(new Set(idsOf(seen, 'failed'))).toEqual(new Set([...byAnswers, ...byStored]))
   },
 )
