@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
 import { type Desk, desk } from '../harness/receiver-desk.ts'
-import { receiverPlace } from '../harness/receivers/planted.ts'
+import { addressOfReceiver } from '../harness/receivers/planted.ts'
 import { handler } from '../usecases/webhook/receivers/handler.ts'
 import { secret, serve } from '../usecases/webhook/receivers/served.ts'
 
@@ -42,8 +42,8 @@ test('check-receiver --stored-url, --stored-file: what the answers do not show i
     passed  http://127.0.0.1:PORT_1/hook: 0 passed, 0 with advice, 0 failed, 8 not judged. 1 delivery; the slowest acceptance took # ms.
     exit 0
   `)
-  const judged = await here.webhook(`check-receiver ${url} --only stored --stored-url ${storedUrl}`)
-  expect(judged).toMatchInlineSnapshot(`
+  const byUrl = await here.webhook(`check-receiver ${url} --only stored --stored-url ${storedUrl}`)
+  expect(byUrl).toMatchInlineSnapshot(`
     $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook --only stored --stored-url http://127.0.0.1:PORT_2/hook
     2> Sending made-up events to http://127.0.0.1:PORT_1/hook, signed with the webhook secret; the requests they name do not exist.
     passed  stored-first  each event is stored before it is acknowledged
@@ -86,12 +86,12 @@ test('check-receiver --stored-url that cannot be read: exit 7, nothing sent', as
     else if (name === 'endless') response.write(Buffer.alloc(17 * 1024 * 1024, ' '))
     else response.end(answers[name as keyof typeof answers])
   })
-  const told: string[] = []
+  const reported: string[] = []
   for (const name of ['text', 'object', 'item', 'deep', 'moved', 'error', 'endless']) {
     const { code, stdout, stderr } = await webhook(`check-receiver ${url} --stored-url ${storedUrl}/${name}`)
-    told.push(`${name}: exit ${code} ${stdout}${stderr.split('\n').slice(1).join('\n')}`)
+    reported.push(`${name}: exit ${code} ${stdout}${stderr.split('\n').slice(1).join('\n')}`)
   }
-  expect(told.join('').replaceAll(/:\d{4,5}: /g, ':PORT: ')).toMatchInlineSnapshot(`
+  expect(reported.join('').replaceAll(/:\d{4,5}: /g, ':PORT: ')).toMatchInlineSnapshot(`
     "text: exit 7 Error: --stored-url: the answer is not JSON
     It has to be the events that the receiver stored, in the order stored: [{"request_id": "…", "status": "…"}]
     object: exit 7 Error: --stored-url: the answer is not a list
@@ -121,7 +121,7 @@ test('check-receiver --stored-url that cannot be read: exit 7, nothing sent', as
 test('check-receiver --stored-file and --restart that are wrong: exit 2, nothing sent', async () => {
   const here = await desk()
   const { url, file } = await storing(here)
-  const { url: free } = await receiverPlace('TypeScript', 'none')
+  const { url: free } = await addressOfReceiver('TypeScript', 'none')
   here.write('wrong.csv', 'request_id,status\n')
   const lines = [
     `${url} --stored-file missing.ndjson`,
@@ -191,7 +191,7 @@ test('check-receiver --stored-file and --restart that are wrong: exit 2, nothing
 
 test('check-receiver --restart: the receiver is started, killed and started again, and ended', async () => {
   const { type } = await desk()
-  const { url, storedFile, words } = await receiverPlace('TypeScript', 'acknowledges-first')
+  const { url, storedFile, words } = await addressOfReceiver('TypeScript', 'acknowledges-first')
   writeFileSync(storedFile, '')
   const restart = words.map((word) => `"${word}"`).join(' ')
   const exported = { REFCHECK_WEBHOOK_SECRET: secret, WEBHOOK_SECRET: secret }

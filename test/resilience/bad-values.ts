@@ -165,6 +165,7 @@ export const fileKinds: Readonly<Record<string, Kind>> = {
   'tls-key': reads,
   'forward-ca': reads,
   'secret-file': reads,
+  'stored-file': reads,
   events: reads,
   http: reads,
   har: reads,

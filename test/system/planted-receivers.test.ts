@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import {
   plantedReceivers,
-  type ReceiverPlace,
-  receiverPlace,
+  type ReceiverAddress,
+  addressOfReceiver,
   receiverSecret,
 } from '../harness/receivers/planted.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
@@ -24,7 +24,7 @@ const idsOf = ({ cases }: Report, verdict: string): string[] =>
   cases.filter((each) => each.verdict === verdict).map(({ id }) => id)
 
 /** Runs the built program on the receiver, with --strict. */
-async function check({ url }: ReceiverPlace, fault: string, more: readonly string[]): Promise<Report> {
+async function check({ url }: ReceiverAddress, fault: string, more: readonly string[]): Promise<Report> {
   // Only what is slow is not put through hundreds of events.
   const slow = fault === 'slow' ? ['--within', '1s', '--only', 'good-event', '--only', 'in-time'] : []
   const argv = [program, 'webhook', 'check-receiver', url, '--strict', '--json', ...slow, ...more]
@@ -40,7 +40,7 @@ async function check({ url }: ReceiverPlace, fault: string, more: readonly strin
 }
 
 /** Starts the receiver and waits until it answers. */
-async function started({ words: [command, ...argv], url }: ReceiverPlace): Promise<void> {
+async function started({ words: [command, ...argv], url }: ReceiverAddress): Promise<void> {
   const child = spawn(command, argv, {
     env: { PATH: process.env['PATH'], WEBHOOK_SECRET: receiverSecret },
     stdio: 'ignore',
@@ -60,7 +60,7 @@ test.each(runs)(
       console.log(`${fault}: not tried in Python, which is not on this machine`)
       return
     }
-    const alone = await receiverPlace(language, fault)
+    const alone = await addressOfReceiver(language, fault)
     await started(alone)
     const answered = await check(alone, fault, [])
     expect(idsOf(answered, 'failed')).toEqual(byAnswers)
@@ -68,12 +68,12 @@ test.each(runs)(
       .filter(({ id }) => id.startsWith('stored-'))
       .map(({ reason }) => reason)
     // Of a receiver that accepts no valid event nothing else is judged.
-    const isJudged = answered.cases.some(({ id, verdict }) => id === 'still-good' && verdict === 'passed')
-    expect(new Set(storedReasons.filter(() => isJudged))).toEqual(new Set(isJudged ? [unseen] : []))
+    const isChecked = answered.cases.some(({ id, verdict }) => id === 'still-good' && verdict === 'passed')
+    expect(new Set(storedReasons.filter(() => isChecked))).toEqual(new Set(isChecked ? [unseen] : []))
 
-    const place = await receiverPlace(language, fault)
-    const restart = place.words.map((word) => `'${word}'`).join(' ')
-    const seen = await check(place, fault, ['--stored-url', place.storedUrl, '--restart', restart])
+    const address = await addressOfReceiver(language, fault)
+    const restart = address.words.map((word) => `'${word}'`).join(' ')
+    const seen = await check(address, fault, ['--stored-url', address.storedUrl, '--restart', restart])
     expect(new Set(idsOf(seen, 'failed'))).toEqual(new Set([...byAnswers, ...byStored]))
   },
 )

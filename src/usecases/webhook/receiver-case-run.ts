@@ -80,7 +80,7 @@ export class CaseRun {
     this.unseen = reason
   }
 
-  /** The text of an event that nobody had before. */
+  /** The text of an event with a new id unless one is given. */
   event(fields: Partial<WebhookEvent> = {}): string {
     return eventText({
       event: eventName,
@@ -94,7 +94,7 @@ export class CaseRun {
     return sign(Buffer.from(body), this.#options.key)
   }
 
-  signAsStranger(body: string): string {
+  signWithOtherKey(body: string): string {
     return sign(Buffer.from(body), this.#options.otherKey)
   }
 
@@ -114,7 +114,7 @@ export class CaseRun {
     if (isAccepted(reply)) {
       this.accepted.push(reply.milliseconds)
       this.sent.acknowledged.add(pairOf(parcel))
-    } else this.find('must', `${labelled(what)}${told(reply)}; expected a 2xx`)
+    } else this.find('must', `${labelled(what)}${describeReply(reply)}; expected a 2xx`)
     return reply
   }
 
@@ -125,13 +125,13 @@ export class CaseRun {
     // Who accepts what is no more than advice may store it.
     if (level === 'must') this.sent.forged.add(pairOf(parcel))
     else if (isAccepted(reply)) this.sent.acknowledged.add(pairOf(parcel))
-    if (isAccepted(reply)) this.find(level, `${labelled(what)}${told(reply)}: it was accepted`)
+    if (isAccepted(reply)) this.find(level, `${labelled(what)}${describeReply(reply)}: it was accepted`)
     else if (status === null)
-      this.find('must', `${labelled(what)}${told(reply)}; expected a refusal such as 401`)
+      this.find('must', `${labelled(what)}${describeReply(reply)}; expected a refusal such as 401`)
     else if (status < 400 || status >= 500) {
       this.find(
         'advice',
-        `${labelled(what)}${told(reply)}; 401 would show that it was refused rather than that the receiver failed`,
+        `${labelled(what)}${describeReply(reply)}; 401 would show that it was refused rather than that the receiver failed`,
       )
     }
     return reply
@@ -143,22 +143,22 @@ export class CaseRun {
     if (isAccepted(reply)) this.accepted.push(reply.milliseconds)
     else {
       const failed = reply.status === null || reply.status >= 500
-      this.find(failed ? 'must' : 'advice', `${labelled(what)}${told(reply)}; a 2xx would be better`)
+      this.find(failed ? 'must' : 'advice', `${labelled(what)}${describeReply(reply)}; a 2xx would be better`)
     }
     return reply
   }
 
   /** Any answer will do; `mayFail`: none as well, and the receiver counts as answering. */
-  tell(parcel: Delivery, { mayFail = false }: { mayFail?: boolean } = {}): Promise<Reply> {
+  post(parcel: Delivery, { mayFail = false }: { mayFail?: boolean } = {}): Promise<Reply> {
     return this.#post(parcel, mayFail)
   }
 
   /** Any answer will do that is no failure. */
   async survive(parcel: Delivery, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
-    if (reply.status === null) this.find('must', `${labelled(what)}${told(reply)}`)
+    if (reply.status === null) this.find('must', `${labelled(what)}${describeReply(reply)}`)
     else if (reply.status >= 500)
-      this.find('advice', `${labelled(what)}${told(reply)}; expected a 4xx such as 400`)
+      this.find('advice', `${labelled(what)}${describeReply(reply)}; expected a 4xx such as 400`)
     return reply
   }
 
@@ -190,7 +190,7 @@ function labelled(what: string): string {
 }
 
 /** `answered 401 "bad signature" in 3 ms`. */
-export function told({ status, failure, milliseconds, said }: Reply): string {
+export function describeReply({ status, failure, milliseconds, said }: Reply): string {
   if (status === null) return `no answer: ${failure}`
   const words = said === '' ? '' : ` "${said}"`
   const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : ''

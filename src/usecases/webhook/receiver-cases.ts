@@ -1,6 +1,6 @@
 import { isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
 import { isSlower, type Level, rules } from '../../domain/webhook/receiver-check.ts'
-import { type CaseRun, type ReceiverCase, told } from './receiver-case-run.ts'
+import { type CaseRun, type ReceiverCase, describeReply } from './receiver-case-run.ts'
 
 /** As json.dumps of Python writes it. */
 function spaced(event: string): string {
@@ -28,10 +28,10 @@ export const acceptingCases: readonly ReceiverCase[] = [
     async run(test) {
       const { status } = await test.accept(test.parcel())
       if (status === null || status < 400 || status >= 500) return
-      const reply = await test.tell(test.parcel(spaced(test.event())))
+      const reply = await test.post(test.parcel(spaced(test.event())))
       if (isAccepted(reply)) test.find('must', rewriting)
       const body = test.event()
-      const encoded = await test.tell(test.parcel(body, { signatures: [inBase64(test.sign(body))] }))
+      const encoded = await test.post(test.parcel(body, { signatures: [inBase64(test.sign(body))] }))
       if (isAccepted(encoded)) test.find('must', expectsBase64)
     },
   },
@@ -225,7 +225,7 @@ export const refusingCases: readonly ReceiverCase[] = [
     id: 'signature-wrong',
     title: 'a signature made with another secret',
     ...forged(async (test, body) => {
-      await test.refuse(test.parcel(body, { signatures: [test.signAsStranger(body)] }))
+      await test.refuse(test.parcel(body, { signatures: [test.signWithOtherKey(body)] }))
       await test.refuse(test.parcel(body, { signatures: ['0'.repeat(64)] }), 'sixty-four zeros')
       const signatures = [test.signWithNothing(body)]
       await test.refuse(test.parcel(body, { signatures }), 'an empty secret')
@@ -234,7 +234,7 @@ export const refusingCases: readonly ReceiverCase[] = [
   {
     id: 'signature-upper-case',
     title: 'the signature in upper case',
-    // The same bytes in other digits: who takes them lets nobody in.
+    // The same bytes in other digits, so that accepting them lets in no forged event.
     ...forged(altered((good) => good.toUpperCase(), 'advice')),
   },
   {
@@ -329,9 +329,9 @@ export const refusingCases: readonly ReceiverCase[] = [
     rule: rules.post,
     async run(test) {
       for (const signatures of [[], [test.sign('')]]) {
-        const reply = await test.tell({ body: Buffer.alloc(0), signatures, method: 'GET' })
+        const reply = await test.post({ body: Buffer.alloc(0), signatures, method: 'GET' })
         const what = signatures.length === 0 ? 'without a signature' : 'with a good signature over no body'
-        if (isAccepted(reply)) test.find('advice', `${what}: ${told(reply)}; 405 would be better`)
+        if (isAccepted(reply)) test.find('advice', `${what}: ${describeReply(reply)}; 405 would be better`)
       }
     },
   },
@@ -356,7 +356,7 @@ async function comparesInConstantTime(test: CaseRun): Promise<void> {
     const replies: Reply[] = []
     const isLastFirst = test.isHeads()
     for (const signature of isLastFirst ? [last, first] : [first, last]) {
-      const reply = await test.tell(test.parcel(body, { signatures: [signature] }))
+      const reply = await test.post(test.parcel(body, { signatures: [signature] }))
       if (reply.status === null || isAccepted(reply))
         return test.leave('it accepts forged signatures, or stopped answering')
       replies.push(reply)

@@ -4,7 +4,7 @@ import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { type CaseRun, pairOf, type ReceiverCase, textOfPair } from './receiver-case-run.ts'
 
 /** How long an acknowledged event may take to be listed before it counts as lost. */
-const settleMs = 2_000
+const maxStoreMs = 2_000
 const pollMs = 25
 const loadedEvents = 100
 /** What a kill has to interrupt: events sent side by side until one of them fails. */
@@ -64,7 +64,7 @@ export const storedCases: readonly ReceiverCase[] = [
     needs: 'stored',
     async run(test) {
       const parcels = Array.from({ length: loadedEvents }, () => test.parcel())
-      const replies = await Promise.all(parcels.map((parcel) => test.tell(parcel)))
+      const replies = await Promise.all(parcels.map((parcel) => test.post(parcel)))
       const accepted = parcels.filter((_, at) => isAccepted(replies[at] ?? { status: null })).map(pairOf)
       const { missing } = await untilStored(test, accepted)
       if (missing.length > 0) test.find('must', `${missing.length} of ${lostAmong(accepted)}`)
@@ -84,7 +84,7 @@ export const storedCases: readonly ReceiverCase[] = [
         test.parcel(test.event(), { signatures: ['0'.repeat(64)] }),
         { body: Buffer.from(body.replace('PARTIAL', 'COMPLETED')), signatures },
       ]
-      for (const parcel of forged) await test.tell(parcel)
+      for (const parcel of forged) await test.post(parcel)
       // Once a later event is listed, what was sent before it would be as well.
       const after = test.parcel()
       await test.accept(after, 'a good event after them')
@@ -111,7 +111,7 @@ export const storedCases: readonly ReceiverCase[] = [
 ]
 
 const lostAmong = (accepted: readonly unknown[]): string =>
-  `${countInWords(accepted.length, 'acknowledged event')} not stored ${settleMs / 1000} s later: lost, since the service does not send them again`
+  `${countInWords(accepted.length, 'acknowledged event')} not stored ${maxStoreMs / 1000} s later: lost, since the service does not send them again`
 
 interface Listed {
   /** The pairs that were asked for, in the order stored, each as often as it is listed. */
@@ -121,7 +121,7 @@ interface Listed {
   waitedMs: number
 }
 
-/** Reads what is stored until all these pairs are listed, or `settleMs` are over. */
+/** Reads what is stored until all these pairs are listed, or `maxStoreMs` are over. */
 async function untilStored(test: CaseRun, pairs: readonly string[]): Promise<Listed> {
   const startedAt = test.clock.monotonic()
   for (let readings = 0; ; readings += 1) {
@@ -129,7 +129,7 @@ async function untilStored(test: CaseRun, pairs: readonly string[]): Promise<Lis
     const known = new Set(listed)
     const missing = pairs.filter((pair) => !known.has(pair))
     const waitedMs = readings === 0 ? 0 : test.clock.monotonic() - startedAt
-    if (missing.length === 0 || waitedMs >= settleMs) return { listed, missing, waitedMs }
+    if (missing.length === 0 || waitedMs >= maxStoreMs) return { listed, missing, waitedMs }
     await test.clock.sleep(pollMs)
   }
 }
@@ -206,15 +206,15 @@ async function storesAll(test: CaseRun): Promise<void> {
   const counts = new Map<string, number>()
   for (const pair of listed) counts.set(pair, (counts.get(pair) ?? 0) + 1)
   const repeated = expected.filter((pair) => (counts.get(pair) ?? 0) > 1)
-  const kept = [...forged].filter((pair) => !acknowledged.has(pair) && counts.has(pair))
+  const storedForged = [...forged].filter((pair) => !acknowledged.has(pair) && counts.has(pair))
   if (missing.length > 0) test.find('must', `${missing.length} of ${lostAmong(expected)}`)
   if (repeated.length > 0)
     test.find(
       'must',
       `stored more than once: ${repeated.length} of ${countInWords(expected.length, 'event')}`,
     )
-  if (kept.length > 0)
-    test.find('must', `forged, and stored all the same: ${countInWords(kept.length, 'event')}`)
+  if (storedForged.length > 0)
+    test.find('must', `forged, and stored all the same: ${countInWords(storedForged.length, 'event')}`)
 }
 
 /** Kills the receiver under load, starts it again, and looks for all that was acknowledged. */
@@ -258,7 +258,7 @@ async function loadUntilKilled(test: CaseRun, after: number) {
     while (!load.isOver && load.sent < maxEventsBeforeKill) {
       load.sent += 1
       const parcel = test.parcel()
-      const reply: Reply = await test.tell(parcel, { mayFail: true })
+      const reply: Reply = await test.post(parcel, { mayFail: true })
       if (!isAccepted(reply)) {
         load.isFailed ||= reply.status === null || reply.status >= 500
         return

@@ -70,7 +70,7 @@ export const plantedReceivers: readonly PlantedReceiver[] = [
 
 export const receiverSecret = 'whsec-of-a-planted-receiver'
 
-export interface ReceiverPlace {
+export interface ReceiverAddress {
   url: string
   storedUrl: string
   storedFile: string
@@ -79,10 +79,10 @@ export interface ReceiverPlace {
 }
 
 /** Where a receiver of that language with that fault is going to listen and to store. */
-export async function receiverPlace(
+export async function addressOfReceiver(
   language: 'TypeScript' | 'Python',
   fault: string,
-): Promise<ReceiverPlace> {
+): Promise<ReceiverAddress> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

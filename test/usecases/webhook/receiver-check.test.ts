@@ -13,7 +13,7 @@ import { rightHandlers } from './receivers/right.ts'
 import { bytesOf, hmac, ledger, secret, serve } from './receivers/served.ts'
 import { plantedFaults } from './receivers/wrong.ts'
 
-async function exam(url: string, options: Partial<ReceiverCheckOptions> = {}) {
+async function check(url: string, options: Partial<ReceiverCheckOptions> = {}) {
   const http = new HttpClient({ clock: options.clock ?? systemClock, env: {}, userAgent: 'test' })
   onTestFinished(() => http.close())
   return checkReceiver({ http, clock: systemClock, random: systemRandom, url, secret, ...options })
@@ -36,9 +36,9 @@ const unseen = [
 ]
 
 test.each(rightHandlers)('no false alarm on a right handler: %s', async (_framework, start) => {
-  const { report, failure } = await exam(await start(), unhurried)
-  const told = report.cases.filter(({ verdict }) => verdict !== 'passed' && verdict !== 'not_judged')
-  expect(told.map(({ id, findings, reason }) => ({ id, findings, reason }))).toEqual([])
+  const { report, failure } = await check(await start(), unhurried)
+  const others = report.cases.filter(({ verdict }) => verdict !== 'passed' && verdict !== 'not_judged')
+  expect(others.map(({ id, findings, reason }) => ({ id, findings, reason }))).toEqual([])
   expect(ids(report.cases, 'not_judged')).toEqual(unseen)
   expect(failure).toBeUndefined()
   expect(report.passed).toBe(true)
@@ -48,7 +48,7 @@ const ids = (cases: readonly CaseReport[], verdict: Verdict): string[] =>
   cases.filter((each) => each.verdict === verdict).map(({ id }) => id)
 
 test.each(plantedFaults)('a planted fault is told: $fault', async ({ start, failed, advised = [] }) => {
-  const { report, failure } = await exam(await start(), unhurried)
+  const { report, failure } = await check(await start(), unhurried)
   expect({ failed: ids(report.cases, 'failed'), advised: ids(report.cases, 'advised') }).toEqual({
     failed,
     advised,
@@ -58,7 +58,7 @@ test.each(plantedFaults)('a planted fault is told: $fault', async ({ start, fail
 
 test('who verifies what json.dumps of Python makes of an event is told so, not that its secret is wrong', async () => {
   const planted = plantedFaults.find(({ fault }) => fault.includes('json.dumps'))
-  const { report, failure } = await exam((await planted?.start()) ?? '')
+  const { report, failure } = await check((await planted?.start()) ?? '')
   expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(rewriting)
   expect(failure?.hint).toMatch(/^It does not verify the received bytes\./)
 })
@@ -73,7 +73,7 @@ test('an answer after 10 s is told, by the clock that the exam was given', async
       return 204
     },
   })
-  const { report } = await exam(await start(), { clock, only: ['good-event', 'in-time'] })
+  const { report } = await check(await start(), { clock, only: ['good-event', 'in-time'] })
   expect(report.cases).toMatchObject([
     { id: 'good-event', verdict: 'passed', answers: [{ status: 204, milliseconds: 10_500 }] },
     {
@@ -82,7 +82,7 @@ test('an answer after 10 s is told, by the clock that the exam was given', async
       findings: [{ text: `1 of 1 answers took longer than 10 s, the slowest 10.5 s: ${lateAnswer}` }],
     },
   ])
-  const patient = await exam(await start(), { clock, withinMs: 11_000, only: ['in-time'] })
+  const patient = await check(await start(), { clock, withinMs: 11_000, only: ['in-time'] })
   expect(patient.report.cases).toMatchObject([{ id: 'in-time', verdict: 'passed' }])
 })
 
@@ -91,7 +91,7 @@ test('after three answers that never came the rest is not judged', async () => {
     take: (body) => (body.includes('ERROR') ? 0 : 204),
     answer: (response, status) => void (status === 0 ? undefined : response.writeHead(status).end()),
   })
-  const { report, failure } = await exam(await start(), { withinMs: 100 })
+  const { report, failure } = await check(await start(), { withinMs: 100 })
   expect(ids(report.cases, 'failed')).toEqual([
     'error-with-reason',
     'error-without-reason',
@@ -117,7 +117,7 @@ test('a receiver that dies of what is no event', async () => {
     answer: (response, status) => void (dead ? response.destroy() : response.writeHead(status).end()),
   })
   let dead = false
-  const { report } = await exam(await start())
+  const { report } = await check(await start())
   expect(ids(report.cases, 'failed')).toEqual(['signed-oddities'])
   expect(ids(report.cases, 'not_judged')).toEqual([
     'constant-time',
@@ -127,7 +127,7 @@ test('a receiver that dies of what is no event', async () => {
 })
 
 test('a receiver with another secret: nothing else can be said about it', async () => {
-  const { report, failure } = await exam(await handler({})(), { secret: 'another' })
+  const { report, failure } = await check(await handler({})(), { secret: 'another' })
   expect(report.counts).toMatchObject({ failed: 1, passed: 0 })
   // The others tell a wrong secret from wrong bytes and from another encoding.
   expect(report.deliveries).toBe(3)
@@ -142,13 +142,13 @@ test('a receiver with another secret: nothing else can be said about it', async 
 
 test('advice fails it only where it is asked to be strict', async () => {
   const start = handler({ take: (body) => (body.includes('ON_HOLD') ? 400 : 204) })
-  expect((await exam(await start(), { only: ['unknown'] })).failure).toBeUndefined()
-  const strict = await exam(await start(), { only: ['unknown'], strict: true })
+  expect((await check(await start(), { only: ['unknown'] })).failure).toBeUndefined()
+  const strict = await check(await start(), { only: ['unknown'], strict: true })
   expect(strict.failure?.message).toBe('the receiver failed 1 of 2 cases')
 })
 
 test('connection refused: nothing is judged', async () => {
-  await expect(exam('http://127.0.0.1:1/hook')).rejects.toMatchObject({
+  await expect(check('http://127.0.0.1:1/hook')).rejects.toMatchObject({
     code: 'unavailable',
     message: '127.0.0.1:1: connection refused',
     hint: 'Check the URL, and that the receiver is running.',
@@ -159,7 +159,7 @@ test('a receiver that says the secret back is not repeated', async () => {
   const url = await serve((request, response) => {
     void bytesOf(request).then(() => response.writeHead(500).end(`my secret is ${secret}`))
   })
-  const { report } = await exam(url)
+  const { report } = await check(url)
   expect(JSON.stringify(report)).toContain('my secret is ***')
   expect(JSON.stringify(report)).not.toContain(secret)
 })
@@ -172,11 +172,11 @@ test('an interrupted exam ends', async () => {
       return 204
     },
   })
-  await expect(exam(await start(), { signal: stop.signal })).rejects.toThrow('stopped')
+  await expect(check(await start(), { signal: stop.signal })).rejects.toThrow('stopped')
 })
 
 test('who verifies nothing is told so, and not that the bytes are the wrong ones', async () => {
-  const { failure } = await exam(await handler({ isGood: () => true })(), { only: ['signature'] })
+  const { failure } = await check(await handler({ isGood: () => true })(), { only: ['signature'] })
   expect(failure?.hint).toBe(
     'It accepts events without a signature. Verify each before you use it, as in: refcheck help webhooks',
   )
@@ -184,15 +184,15 @@ test('who verifies nothing is told so, and not that the bytes are the wrong ones
 
 test('who verifies JSON that was written again is told what to take instead', async () => {
   const planted = plantedFaults.find(({ fault }) => fault.startsWith('express: express.json()'))
-  const { failure } = await exam((await planted?.start()) ?? '', { only: ['bytes'] })
+  const { failure } = await check((await planted?.start()) ?? '', { only: ['bytes'] })
   expect(failure?.hint).toMatch(/^It does not verify the received bytes\. Take the raw body/)
 })
 
-test('a receiver that expects base64 is told so, not that its secret is wrong', async () => {
+test('a receiver that expects base64 gets that hint, not that its secret is wrong', async () => {
   const start = handler({
     isGood: (body, signature) => signature === Buffer.from(hmac(body), 'hex').toString('base64'),
   })
-  const { report, failure } = await exam(await start())
+  const { report, failure } = await check(await start())
   expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(expectsBase64)
   expect(failure?.hint).toMatch(/^It expects the signature in base64\./)
 })
@@ -210,12 +210,12 @@ test('a comparison that takes time for each right character is advice; one with 
       return same === 64 && came.length === 64
     },
   })
-  const { report } = await exam(await slow(), only)
+  const { report } = await check(await slow(), only)
   expect(report.cases[0]).toMatchObject({ id: 'constant-time', verdict: 'advised' })
   expect(report.cases[0]?.findings[0]?.text).toMatch(
     /in \d\d of 60 pairs, by chance in fewer than 1 of 1,000,000 checks: compare in constant time/,
   )
-  const plain = await exam(await comparing((expected, came) => expected === came)(), only)
+  const plain = await check(await comparing((expected, came) => expected === came)(), only)
   expect(plain.report.cases[0]?.reason).toMatch(/^whether it compares in constant time cannot be seen: /)
 })
 
@@ -239,7 +239,7 @@ async function storing(store: (event: Stored, stored: Stored[]) => void, steps: 
     },
     ...steps,
   })
-  const { report } = await exam(await start(), {
+  const { report } = await check(await start(), {
     ...unhurried,
     strict: true,
     only: ['stored'],
@@ -254,7 +254,7 @@ const once = (event: Stored, stored: Stored[]): void => {
 
 test('stored: a right receiver fails nothing; it cannot be seen what a restart loses', async () => {
   expect(await storing(once)).toEqual([])
-  const { report } = await exam(await handler({})(), {
+  const { report } = await check(await handler({})(), {
     ...unhurried,
     only: ['stored-restart'],
     readStored: () => Promise.resolve([]),
@@ -302,7 +302,7 @@ test('stored: the newest first, and one status of each request', async () => {
 
 test('stored: a list that cannot be read any more fails the case that needs it', async () => {
   let readings = 0
-  const { report } = await exam(await handler({})(), {
+  const { report } = await check(await handler({})(), {
     ...unhurried,
     only: ['stored-first'],
     readStored: () =>
@@ -324,7 +324,7 @@ test('stored-restart: a command that leaves the receiver running judges nothing'
       return 204
     },
   })
-  const { report } = await exam(await start(), {
+  const { report } = await check(await start(), {
     ...unhurried,
     only: ['stored-restart'],
     readStored: () => Promise.resolve(stored),
