@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import {
   cpSync,
   globSync,
@@ -127,6 +128,22 @@ test('readable: stack traces lead to the source, and only bundled libraries are 
     const lines = text(path.replace(/\.map$/, '')).split('\n')
     expect(lines.length).toBeGreaterThan(20)
   }
+})
+
+test('refcheck/webhook/edge runs where there is nothing but the standard of the web', () => {
+  const folder = project()
+  writeFileSync(join(folder, 'worker.js'), `export { verify } from 'refcheck/webhook/edge'`)
+  cpSync(join(root, 'test', 'vectors', 'library', 'edge-host.js.txt'), join(folder, 'edge-host.js'))
+  const [secret, body] = ['s3cret', '{"event":"request.updated","request_id":"1","status":"PARTIAL"}']
+  const signature = createHmac('sha256', secret).update(body).digest('hex')
+  const host = (received: string): string =>
+    run(
+      process.execPath,
+      ['--experimental-vm-modules', '--no-warnings', 'edge-host.js', body, received, secret],
+      folder,
+    )
+  expect(host(signature)).toBe(`${body}\n`)
+  expect(host('0'.repeat(64))).toBe('BadSignatureError: the signature does not match the body\n')
 })
 
 test('a sandbox in the process of somebody’s own suite', { timeout: 120_000 }, () => {

@@ -1,0 +1,32 @@
+// refcheck/webhook/edge, for runtimes without Node: it imports nothing of Node, and uses WebCrypto.
+import { bytesOf, readSignature, requireSecret, signedEvent } from '../domain/webhook/signed-event.ts'
+import type { WebhookEvent } from './types.ts'
+
+export { RefcheckError } from '../errors/base.ts'
+export { BadSignatureError, InvalidInputError, UsageError } from '../errors/kinds.ts'
+export type { RequestStatus, WebhookEvent } from './types.ts'
+
+/** Name of the header that carries the signature. */
+export const signatureHeader = 'X-Service-Signature'
+
+/**
+ * `verify` of refcheck/webhook on WebCrypto, which compares in constant time: the same arguments, event and errors, as a
+ * promise. For Cloudflare Workers, Deno, Bun, Vercel Edge and service workers.
+ */
+export async function verify(
+  rawBody: Uint8Array | string,
+  received: string | readonly string[] | null | undefined,
+  secret: string,
+): Promise<WebhookEvent> {
+  const encodedSecret = new TextEncoder().encode(requireSecret(secret))
+  // A copy: the caller's bytes may change before the promise is done.
+  const body = new Uint8Array(bytesOf(rawBody))
+  const digits = readSignature(received)
+  const signature = Uint8Array.from({ length: 32 }, (_, at) =>
+    Number.parseInt(digits.slice(2 * at, 2 * at + 2), 16),
+  )
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const { subtle } = globalThis.crypto
+  const key = await subtle.importKey('raw', encodedSecret, algorithm, false, ['verify'])
+  return signedEvent(body, await subtle.verify('HMAC', key, signature, body))
+}

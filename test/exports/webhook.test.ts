@@ -1,0 +1,95 @@
+import { createHmac } from 'node:crypto'
+
+import { assert, asyncProperty, constantFrom, oneof, string, uint8Array } from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { verify } from '../../src/exports/webhook.ts'
+import { verify as verifyOnEdge } from '../../src/exports/webhook-edge.ts'
+
+type Received = Parameters<typeof verify>[1]
+
+/** What each of the two came to: the event, or the class and message of its error. They have to agree. */
+async function both(body: Uint8Array | string, received: Received, secret: string): Promise<unknown> {
+  const shown = (error: unknown): string => String(error)
+  const here = await Promise.resolve()
+    .then(() => verify(body, received, secret))
+    .catch(shown)
+  const onEdge = await verifyOnEdge(body, received, secret).catch(shown)
+  expect(onEdge).toEqual(here)
+  return here
+}
+
+const signatureOf = (body: Uint8Array | string, secret: string): string =>
+  createHmac('sha256', secret).update(body).digest('hex')
+
+const event = {
+  event: 'request.updated',
+  request_id: '6b450a6d-74f9-474b-95f9-ba6b11a8536f',
+  status: 'PARTIAL',
+}
+const body = JSON.stringify(event)
+const right = signatureOf(body, 'Jefe')
+const mismatch = 'BadSignatureError: the signature does not match the body'
+const malformed = 'BadSignatureError: the signature is not 64 lowercase hexadecimal characters'
+
+test.each<[name: string, received: Received, expected: unknown]>([
+  ['the signature itself', right, event],
+  ['the signature in a list of one', [right], event],
+  ['none', undefined, 'BadSignatureError: the signature is missing'],
+  ['null', null, 'BadSignatureError: the signature is missing'],
+  ['an empty list', [], 'BadSignatureError: the signature is missing'],
+  ['two', [right, right], 'BadSignatureError: there are several signatures'],
+  ['upper case', right.toUpperCase(), malformed],
+  ['a prefix', `sha256=${right}`, malformed],
+  ['cut by one', right.slice(0, -1), malformed],
+  ['one character more', `${right}0`, malformed],
+  ['a new line after', `${right}\n`, malformed],
+  ['base64', Buffer.from(right, 'hex').toString('base64'), malformed],
+  ['a last character of two bytes', `${right.slice(0, -1)}\u0133`, malformed],
+  ['another secret’s signature', signatureOf(body, 'other'), mismatch],
+  ['another body’s signature', signatureOf('x', 'Jefe'), mismatch],
+])('both verify functions: %s', async (_name, received, expected) => {
+  expect(await both(body, received, 'Jefe')).toEqual(expected)
+  expect(await both(new TextEncoder().encode(body), received, 'Jefe')).toEqual(expected)
+})
+
+test.each(['{"event":1}', '', 'null', '[]'])(
+  'both refuse a signed body that is no event: %j',
+  async (other) => {
+    expect(await both(other, signatureOf(other, 'Jefe'), 'Jefe')).toBe(
+      'InvalidInputError: the signature matches, but the body is not an event',
+    )
+  },
+)
+
+test('both refuse an empty secret, whatever the signature', async () => {
+  expect(await both(body, right, '')).toBe('UsageError: the webhook secret is empty')
+})
+
+test('the published vector of RFC 4231, case 2, is right for both, although it is no event', async () => {
+  const published = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'
+  const data = 'what do ya want for nothing?'
+  expect(await both(data, published, 'Jefe')).toMatch(/^InvalidInputError: the signature matches/)
+  expect(await both(data, published.replace('5', '6'), 'Jefe')).toBe(mismatch)
+})
+
+test('both agree on any bytes, secret and signature', async () => {
+  await assert(
+    asyncProperty(
+      uint8Array({ maxLength: 200 }),
+      string({ minLength: 1, unit: 'grapheme' }),
+      oneof(constantFrom('right', 'of another body'), string()),
+      async (bytes, secret, which) => {
+        const received =
+          which === 'right'
+            ? signatureOf(bytes, secret)
+            : which === 'of another body'
+              ? signatureOf('another', secret)
+              : which
+        const outcome = await both(bytes, received, secret)
+        if (which === 'right') expect(outcome).not.toMatch(/^BadSignatureError/)
+        else expect(outcome).toMatch(/^BadSignatureError/)
+      },
+    ),
+  )
+})
