@@ -159,8 +159,11 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     return terminalOf(sink, this.context.env, this.flags['no-color'])
   }
 
-  /** Prints the answer. With a failure the command answers and fails at once, as the contract says. */
-  protected answer(view: View, failure?: RefcheckError): void {
+  /**
+   * Prints the answer, and `summary` below it on stderr. With a failure the command answers and fails at once, as the
+   * contract says.
+   */
+  protected answer(view: View, failure?: RefcheckError, summary?: string): void {
     const { stdout } = this.context.streams
     this.beforeAnswer(failure)
     const { keep } = this.app
@@ -170,6 +173,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
         failure,
       )
     else presentText(view, stdout, this.terminal, keep)
+    if (summary !== undefined) this.app.note(summary)
     if (failure !== undefined) this.fail(failure, this.flags.json && isErrorDocument(view.json))
   }
 

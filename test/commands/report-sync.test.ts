@@ -56,9 +56,9 @@ test('sync costs a call for each request that is open, and none for the rest', a
   await clock.advance(3_600_000)
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 2 stored, 0 already there, 0 requests not finished
     stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
     stored  reports/Example-Ben_Identity-check_HASH.pdf  # kB
+    2> 2 stored, 0 already there, 0 requests not finished
     exit 0
   `)
   expect(quotaCalls()).toBe(4)
@@ -70,7 +70,6 @@ test('sync costs a call for each request that is open, and none for the rest', a
   unlinkSync(join(reports, pdfsIn(reports)[0] ?? ''))
   expect(await type('report sync --output reports --json')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports --json
-    2> 1 stored, 1 already there, 0 requests not finished
     {
       "folder": "HOME/reports",
       "stored": [
@@ -87,6 +86,7 @@ test('sync costs a call for each request that is open, and none for the rest', a
       "skipped": 1,
       "unfinished": 0
     }
+    2> 1 stored, 1 already there, 0 requests not finished
     exit 0
   `)
   expect(quotaCalls()).toBe(1)
@@ -102,8 +102,8 @@ test('a report that comes later keeps its request open, and is no failure', asyn
   await clock.advance(3_600_000)
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 1 stored, 0 already there, 0 requests not finished
     stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
+    2> 1 stored, 0 already there, 0 requests not finished
     exit 0
   `)
   quotaCalls()
@@ -115,9 +115,9 @@ test('sync says what is ready and could not be had, and needs a folder', async (
   const { type, all } = await filedSession(['Ana+report-html', 'Ben'])
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 1 stored, 0 already there, 0 requests not finished
     stored  reports/Example-Ben_Identity-check_HASH.pdf  # kB
     unavailable  Ana Example: the answer is not a PDF but text/html
+    2> 1 stored, 0 already there, 0 requests not finished
     2> Error: the answer is not a PDF but text/html
     2> Check the base URL: something other than the service may have answered.
     exit 10
@@ -129,9 +129,65 @@ test('sync says what is ready and could not be had, and needs a folder', async (
     exit 2
 
     $ refcheck report sync --output -
-    2> Error: --output is required
-    2> Set a default once with: refcheck config set output-dir DIR
+    2> Error: --output - is not a folder
+    2> Give the folder to fill with: --output DIR
     exit 2
+  `)
+})
+
+test('sync asks for its folder once on a terminal, and saves one that worked', async () => {
+  const here = await filedSession(['Ana'])
+  const { type } = here
+  here.write('notes.txt', 'no folder')
+  const answer = (text: string | undefined) => [
+    { ask: 'Folder for the reports', initial: 'reports', type: text },
+  ]
+  const notFolder = await type('report sync', { tty: true, answers: answer('notes.txt') })
+  expect(notFolder.code).toBe(2)
+  expect(await here.all(['config get output-dir', 'report sync --json'])).toMatchInlineSnapshot(`
+    $ refcheck config get output-dir
+    2> Error: output-dir is not set
+    2> Set it with: refcheck config set output-dir VALUE
+    exit 5
+
+    $ refcheck report sync --json
+    {
+      "error": {
+        "code": "usage",
+        "message": "--output is required",
+        "hint": "Set a default once with: refcheck config set output-dir DIR"
+      }
+    }
+    exit 2
+  `)
+  expect(
+    await type('report sync', {
+      tty: true,
+      answers: [
+        { ask: 'Folder for the reports', type: '-', refused: 'is not a folder' },
+        ...answer(undefined),
+      ],
+    }),
+  ).toMatchInlineSnapshot(`
+    $ refcheck report sync
+    ? Folder for the reports: -  (is not a folder)
+    ? Folder for the reports: reports
+    ␍2> ␛[2K␛[2m[--------------------]  0 of 1 file, # kB␛[22m␍2> ␛[2KSaved as output-dir: HOME/reports. Change it with:
+    2>   refcheck config set output-dir DIR
+    ␛[32mstored␛[39m  reports/Example-Ana_Identity-check_HASH.pdf  # kB
+    2> 1 stored, 0 already there, 0 requests not finished
+    exit 0
+  `)
+  expect(await type('report sync', { tty: true, answers: [] })).toMatchInlineSnapshot(`
+    $ refcheck report sync
+    ␍2> ␛[2K␛[2m[--------------------]  0 of 1 file, # kB␛[22m␍2> ␛[2K0 stored, 1 already there, 0 requests not finished
+    exit 0
+  `)
+  expect(await type('report sync --output other')).toMatchInlineSnapshot(`
+    $ refcheck report sync --output other
+    stored  other/Example-Ana_Identity-check_HASH.pdf  # kB
+    2> 1 stored, 0 already there, 0 requests not finished
+    exit 0
   `)
 })
 

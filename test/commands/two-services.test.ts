@@ -60,8 +60,8 @@ test('a sandbox that was started again repeats ids of checks: each report stays 
   expect(here.sandbox.requests()[0]?.checks?.[0]?.id).toBe(annsCheck?.id)
   expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 1 stored, 1 already there, 0 requests not finished
     stored  reports/Example-Bob_Identity-check_HASH.pdf  # kB
+    2> 1 stored, 1 already there, 0 requests not finished
     exit 0
   `)
   expect(filedFor(here)).toEqual(['Ann', 'Bob'])
@@ -78,8 +78,8 @@ test('reports of two services that give out the same ids go to one folder, each 
   await here.type('report sync --output reports')
   expect(await here.typeAtOther('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 1 stored, 0 already there, 0 requests not finished
     stored  reports/Example-Bob_Identity-check_HASH.pdf  # kB
+    2> 1 stored, 0 already there, 0 requests not finished
     exit 0
   `)
   expect(filedFor(here)).toEqual(['Ann', 'Bob'])

@@ -3,9 +3,10 @@ export default `REPORTS
   Download finished reports as PDF files, each stored whole or not at all.
 
 KEEP A FOLDER UP TO DATE
-    $ refcheck report sync --output reports
+    $ refcheck report sync
 
-  downloads every report that is new. It uses one call for each request that is
+  downloads every report that is new into the folder of --output, else of the
+  setting output-dir; on a terminal it is asked for once and saved. It uses one call for each request that is
   not finished or has a file missing, and none for the others. From cron, on
   work days at 7:
 

@@ -3,15 +3,19 @@ import { longTimeoutFlag } from '../../cli/flags/time.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { fileReports } from '../../app/report.ts'
+import { UsageError } from '../../errors/kinds.ts'
+import { setSetting } from '../../usecases/session/settings.ts'
 import { syncSummary, syncView } from '../../output/views/reports.ts'
 
 export default class ReportSync extends BaseCommand<typeof ReportSync> {
   static override summary = 'Bring a folder up to date with all reports'
   static override description = [
+    'Fills the folder of --output, else of the setting "output-dir"; on a terminal it is asked for once and saved.',
     'Made for cron. It uses one call of the quota for each request in the store that is not finished or has a missing file, and none for the others. Requests that ended CANCELLED or ERROR are not read again.',
     'Exit 0 if every report that is ready is in the folder, 10 if one that is ready could not be downloaded. With --quiet, a run without new reports prints nothing.',
   ].join('\n\n')
   static override examples = [
+    '<%= config.bin %> report sync',
     '<%= config.bin %> report sync --output reports',
     "<%= config.bin %> report sync --output reports --quiet --name-template '{last_name}-{first_name}/{check_name}-{date}.pdf'",
   ]
@@ -25,16 +29,35 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
   }
 
   async run(): Promise<void> {
-    const typed = this.flags.output ?? (await this.app.setting('output-dir'))
-    this.refuse(
-      typed === undefined || typed === '-',
-      '--output is required',
-      'Set a default once with: refcheck config set output-dir DIR',
-    )
+    const { output } = this.flags
+    this.refuse(output === '-', '--output - is not a folder', 'Give the folder to fill with: --output DIR')
+    const known = output ?? (await this.app.setting('output-dir'))
+    const typed = known ?? (await this.askedFolder())
     const flags = { ...this.flags, overwrite: false, wait: false }
-    const target = { typed: typed ?? '', source: { kind: 'all' }, signal: this.signal } as const
+    const target = { typed, source: { kind: 'all' }, signal: this.signal } as const
     const result = await fileReports(this.app, flags, target)
-    this.app.reporter.note(syncSummary(result))
-    this.answer(syncView(result, result.folder, this.context.cwd), result.failure)
+    // Saved once it has proved to be a folder.
+    if (known === undefined) await this.save(result.folder)
+    this.answer(syncView(result, result.folder, this.context.cwd), result.failure, syncSummary(result))
+  }
+
+  private async askedFolder(): Promise<string> {
+    const prompter = this.flags.json ? undefined : this.app.prompter()
+    if (prompter === undefined) {
+      throw new UsageError('--output is required', {
+        hint: 'Set a default once with: refcheck config set output-dir DIR',
+      })
+    }
+    return prompter.text({
+      message: 'Folder for the reports',
+      initial: 'reports',
+      help: 'It is created if it is missing, and used again next time.',
+      check: (text) => (text === '' || text === '-' ? 'is not a folder' : undefined),
+    })
+  }
+
+  private async save(folder: string): Promise<void> {
+    await setSetting(await this.app.services('settings', 'profile'), 'output-dir', folder)
+    this.app.note(`Saved as output-dir: ${folder}. Change it with: refcheck config set output-dir DIR`)
   }
 }
