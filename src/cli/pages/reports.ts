@@ -6,9 +6,9 @@ KEEP A FOLDER UP TO DATE
     $ refcheck report sync
 
   downloads every report that is new into the folder of --output, else of the
-  setting output-dir; on a terminal it is asked for once and saved. It uses one call for each request that is
-  not finished or has a file missing, and none for the others. From cron, on
-  work days at 7:
+  setting output-dir; on a terminal it is asked for once and saved. It uses one
+  call for each request that is not finished or has a file missing, and none
+  for the others. From cron, on work days at 7:
 
     0 7 * * 1-5  refcheck report sync --output reports --quiet
 
