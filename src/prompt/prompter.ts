@@ -35,6 +35,8 @@ export interface SelectQuestion<T> {
 }
 
 export interface ConfirmQuestion {
+  /** What the question is about: lines above it, each harmless and cut or wrapped by whoever draws them. */
+  above?: readonly string[] | undefined
   message: string
   /** What Enter alone means; no where absent. */
   initial?: boolean | undefined

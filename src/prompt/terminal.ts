@@ -86,7 +86,7 @@ export class TerminalPrompter implements Prompter {
         {
           ...(narrows === true
             ? { type: 'search', source: (typed = '') => holding(typed) }
-            : { type: 'select', choices: shown }),
+            : { type: 'select', choices: shown, loop: false }),
           name: 'answer',
           message: asked,
           // A choice whose value is undefined is not the first one for that.
@@ -102,8 +102,14 @@ export class TerminalPrompter implements Prompter {
     return chosen.value
   }
 
-  confirm({ message, initial = false, isDestructive: isGrave = false }: ConfirmQuestion): Promise<boolean> {
+  confirm({
+    above = [],
+    message,
+    initial = false,
+    isDestructive: isGrave = false,
+  }: ConfirmQuestion): Promise<boolean> {
     return this.#ask(message, async (context) => {
+      for (const line of above) this.#options.output.write(`${this.#laidOut(line)}\n`)
       if (isGrave) await forgetTyped(this.#options.input.stream)
       const { module, theme } = await this.#inquirer(context)
       const { answer } = await module<{ answer: boolean }>([
@@ -125,6 +131,14 @@ export class TerminalPrompter implements Prompter {
     const width = this.#options.output.columns - 2
     if (after === '') return wrapAnsi(text, width, { hard: true })
     return wrapAnsi(`${text} ${after}`, width, { hard: true }).slice(0, -after.length).replace(/ $/, '')
+  }
+
+  /** A line above a question, its layout kept; what has no room goes on below. */
+  #laidOut(line: string): string {
+    const text = sanitize(line, { layout: true })
+    const [indent = ''] = /^ */.exec(text) ?? []
+    const wrapped = wrapAnsi(text.trim(), this.#options.output.columns - indent.length, { hard: true })
+    return wrapped === text.trim() ? text : wrapped.replaceAll(/^/gm, indent)
   }
 
   /** An answer that has no room behind its question stands below it. */

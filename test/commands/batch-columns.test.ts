@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { session } from '../harness/session.ts'
 
@@ -36,25 +36,176 @@ test('an unknown column is refused with the flags that would do, then mapped, ke
   `)
 })
 
-test('a suggestion for a column is followed only after a yes', async () => {
-  const { type, write } = await session()
-  write('people.csv', 'Given name,last_name,email,phone\nAna,Silva,ana@example.com,+61400000001\n')
-  const ask = /Given name/
-  expect(await type(validate, { answers: [{ ask, confirm: true }] })).toMatchInlineSnapshot(`
-    $ refcheck batch validate people.csv --package 102
-    ? Is the column "Given name" first_name? yes
-    2> Kept your answers about the columns: use them with --mapping people
-    people.csv: 1 row, 1 valid
-    2> Order them with: refcheck batch run people.csv --package 102 --map 'Given name=first_name'
-    exit 0
-  `)
-  expect(await type(validate, { answers: [{ ask, confirm: false }] })).toMatchInlineSnapshot(`
-    $ refcheck batch validate people.csv --package 102
-    ? Is the column "Given name" first_name? no
-    2> Error: people.csv: the column "Given name" is unknown
-    2> If this is what it means, add: --map 'Given name=first_name'
-    exit 2
-  `)
+describe('columns on one screen', () => {
+  const staff = 'First Name,Last Name,E-mail,Mobile,Department,Start date\n'
+  const anna = 'Anna,Müller,anna.mueller@example.com,+49 151 2345 6789,Sales,2026-12-01\n'
+  const right = [{ ask: 'Are these right?', confirm: true }]
+
+  test('usual headers are one question, unknown ones are left out, and the next file with them is read without one', async () => {
+    const { type, write } = await session()
+    write('new hires.csv', `${staff}${anna}`)
+    expect(await type("batch validate 'new hires.csv' --package 102", { answers: right }))
+      .toMatchInlineSnapshot(`
+      $ refcheck batch validate 'new hires.csv' --package 102
+      ? new hires.csv is read so:
+      ?   First Name  → first name  Anna
+      ?   Last Name   → last name   Müller
+      ?   E-mail      → email       anna.mueller@example.com
+      ?   Mobile      → phone       +49 151 2345 6789
+      ?   Department, Start date → left out
+      ? Are these right? yes
+      2> Saved: files with these columns are read so without a question
+      new hires.csv: 1 row, 1 valid
+
+      Changed before sending:
+        1 × phone: spaces, (), - and . are removed
+          line 2, Mobile: "+49 151 2345 6789" is sent as "+4915123456789"
+      2> Order them with: refcheck batch run 'new hires.csv' --package 102
+      exit 0
+    `)
+    write('december.csv', `${staff}Ben,Low,ben@example.com,+61400000002,IT,\n`)
+    // Without a person, too.
+    expect(await type('batch validate december.csv --package 102')).toMatchInlineSnapshot(`
+      $ refcheck batch validate december.csv --package 102
+      2> Columns as agreed before: First Name → first name; Last Name → last name; E-mail → email; Mobile → phone; Department, Start date → left out
+      2> To change this, add: --map 'First Name=first_name' --save-mapping columns-44d5a4033e
+      december.csv: 1 row, 1 valid
+      2> Order them with: refcheck batch run december.csv --package 102
+      exit 0
+    `)
+    write(
+      'swapped.csv',
+      'Mobile,Start date,Department,E-mail,Last Name,First Name\n+61400000003,,IT,jo@example.com,Ray,Jo\n',
+    )
+    expect((await type('batch validate swapped.csv --package 102 --json')).json()).toMatchObject({ valid: 1 })
+    const shown = await type('batch run december.csv --package 102 --dry-run --show-changes')
+    expect(shown.code).toBe(0)
+  })
+
+  test('a meaning given by a flag overrides what was agreed, and can be saved in its place', async () => {
+    const { type, write } = await session()
+    write(
+      'people.csv',
+      'first_name,last_name,email,Cell,Mobile\nAna,Silva,ana@example.com,+61400000001,+61400000002\n',
+    )
+    const asked = [{ ask: 'Which column is the phone?', choose: /Mobile/ }, ...right]
+    expect((await type(validate, { answers: asked })).text).toContain('  Cell → left out')
+    const again = await type(validate)
+    expect(again).toMatchInlineSnapshot(`
+      $ refcheck batch validate people.csv --package 102
+      2> Columns as agreed before: Mobile → phone; Cell → left out
+      2> To change this, add: --map Mobile=phone --save-mapping columns-6911d2e9a2
+      people.csv: 1 row, 1 valid
+      2> Order them with: refcheck batch run people.csv --package 102
+      exit 0
+    `)
+    const name = /columns-[0-9a-f]+/.exec(again.stderr)?.[0] ?? ''
+    await type(`${validate} --map Cell=phone --ignore Mobile --save-mapping ${name}`)
+    expect((await type(validate)).stderr).toContain('agreed before: Cell → phone; Mobile → left out')
+  })
+
+  test('after a no each column is asked about by itself, its likely meaning pointed at', async () => {
+    const { type, write } = await session()
+    write('people.csv', 'Given name,Surname,email,phone,Notes\nSilva,Ana,ana@example.com,+61400000001,vip\n')
+    const answers = [
+      { ask: 'Are these right?', confirm: false },
+      { ask: 'What is the column "Given name" (Silva)?', choose: 'last name' },
+      {
+        ask: 'What is the column "Surname" (Ana)?',
+        choose: 'first name',
+        offered: ['Leave it out', 'first name'],
+      },
+      { ask: 'What is the column "Notes" (vip)?', choose: 'Leave it out', offered: ['Leave it out'] },
+    ]
+    expect(await type('batch run people.csv --package 102 --dry-run --json', { answers })).toMatchObject({
+      code: 0,
+    })
+    expect((await type('batch plan people.csv --package 102 --json')).json()).toMatchObject({
+      reading: { map: { 'Given name': 'last_name', Surname: 'first_name' }, ignore: ['Notes'] },
+    })
+  })
+
+  test('a column that every row needs and none seems to be is asked for; without an answer the file is refused', async () => {
+    const { type, write } = await session()
+    write(
+      'people.csv',
+      'first_name,last_name,email,Nummer,Notes\nAna,Silva,ana@example.com,+61400000001,vip\n',
+    )
+    const ask = 'Which column is the phone?'
+    expect(await type(validate, { answers: [{ ask, choose: 'None of these' }, ...right] }))
+      .toMatchInlineSnapshot(`
+      $ refcheck batch validate people.csv --package 102
+      ? Which column is the phone?: None of these
+      ? people.csv is read so:
+      ?   By their own names: first_name, last_name, email
+      ?   Nummer, Notes → left out
+      ? Are these right? yes
+      2> Saved: files with these columns are read so without a question
+      2> Error: people.csv: the column phone is missing
+      2> Add a column, or name an existing one, for example with: --map 'Given name=first_name'
+      exit 2
+    `)
+  })
+
+  test('the package of each row is asked about first, and columns then by what those packages need', async () => {
+    const { type, write } = await session()
+    write(
+      'people.csv',
+      'first_name,last_name,email,Telephone,Package,Years\nAna,Silva,ana@example.com,+61400000001,102,3\n',
+    )
+    const package_ = {
+      ask: 'Does the column "Package" (102) give the package id of each row?',
+      confirm: true,
+    }
+    const answers = [{ ask: /Which package/, choose: /102/ }, package_, ...right]
+    expect(await type('batch validate people.csv', { answers })).toMatchInlineSnapshot(`
+      $ refcheck batch validate people.csv
+      ? Which package?: Identity check only (102)
+      ? Does the column "Package" (102) give the package id of each row? yes
+      2> Saved: files with these columns are read so without a question
+      ? people.csv is read so:
+      ?   Telephone  → phone       +61400000001
+      ?   Package    → package id  102
+      ?   By their own names: first_name, last_name, email
+      ?   Years → left out
+      ? Are these right? yes
+      people.csv: 1 row, 1 valid
+      2> Order them with: refcheck batch run people.csv --package 102
+      exit 0
+    `)
+    expect((await type('batch validate people.csv --package 102')).stderr).toContain('Package → package id')
+  })
+
+  test('what was agreed for one package is asked again for one with other fields', async () => {
+    const { type, write } = await session()
+    write(
+      'people.csv',
+      'first_name,last_name,email,phone,Years of history\nAna,Silva,ana@example.com,+61400000001,3\n',
+    )
+    const asked = await type(validate, { answers: right })
+    expect(asked.text).toContain('Years of history → left out')
+    const other = await type('batch validate people.csv --package 101')
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('"Years of history" is unknown')])
+  })
+
+  test('nobody to ask and nothing agreed: refused with the flags that would do', async () => {
+    const { type, write } = await session()
+    write('people.csv', 'Given name,last_name,email,phone\nAna,Silva,ana@example.com,+61400000001\n')
+    expect(await type(validate)).toMatchInlineSnapshot(`
+      $ refcheck batch validate people.csv --package 102
+      2> Error: people.csv: the column "Given name" is unknown
+      2> If this is what it means, add: --map 'Given name=first_name'
+      exit 2
+    `)
+  })
+
+  test('Ctrl-C at the screen saves nothing', async () => {
+    const { type, write } = await session()
+    write('people.csv', `${staff}${anna}`)
+    const left = await type(validate, { answers: [{ ask: 'Are these right?', leave: true }] })
+    expect(left.code).toBe(130)
+    expect((await type(validate)).code).toBe(2)
+  })
 })
 
 test('a column twice, one that is missing, and flags that name none', async () => {

@@ -59,6 +59,16 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
       narrows: true,
     }),
   confirm: (on) => on.confirm({ message: 'Add another?' }),
+  above: (on) =>
+    on.confirm({
+      above: [
+        '  Mobile  → phone  +49',
+        `  ${'Department, Start date, '.repeat(5)}→ left out`,
+        '  \u001B[2Jtxt\nx',
+      ],
+      message: 'Are these right?',
+      initial: true,
+    }),
   long: (on) =>
     on.confirm({ message: `Does the provider have a request for ${'Dee Cut '.repeat(4)}in package 102?` }),
   longJapanese: (on) => on.confirm({ message: `${'注文依頼 '.repeat(12)}?` }),

@@ -34,6 +34,31 @@ test('a question of wide letters goes on between two words as well', async () =>
   expect(drawn).not.toMatch(/注\s|注文\s|注文依\s/)
 })
 
+test('lines above a question keep their layout, go on below with the same indent, and hide nothing', async () => {
+  const terminal = await ask('above')
+  await terminal.until('Are these right? (Y/n)')
+  terminal.type(keys.enter)
+  expect(await terminal.ended).toEqual({ code: 0, stdout: 'true' })
+  const lines = stripVTControlCharacters(terminal.raw()).split(/\r*\n/)
+  expect(lines.slice(0, 4)).toEqual([
+    '  Mobile  → phone  +49',
+    '  Department, Start date, Department, Start date, Department, Start date,',
+    '  Department, Start date, Department, Start date, → left out',
+    '  txt x',
+  ])
+})
+
+test('a menu does not wrap: Up at its first line stays there, and Down at its last', async () => {
+  const first = await ask('select')
+  await first.until('Package')
+  first.type(`${keys.up}${keys.enter}`)
+  expect(await first.ended).toEqual({ code: 0, stdout: '{"id":1}' })
+  const last = await ask('select')
+  await last.until('Package')
+  last.type(`${keys.down.repeat(5)}${keys.enter}`)
+  expect(await last.ended).toEqual({ code: 0, stdout: '{"id":3}' })
+})
+
 describe('a line of text', () => {
   test('shows its help, then the reason while it is typed, then takes it; stdout has the answer alone', async () => {
     const terminal = await ask('text')

@@ -18,8 +18,9 @@ export default `FILES THAT YOU GIVE
     $ refcheck schema show 101
 
 OTHER COLUMN NAMES
-  Unknown columns are refused; a likely meaning is suggested, never assumed. Map
-  or ignore each of them, and save that, with the choices below, for next time:
+  A terminal shows on one screen what each column is; Enter agrees, and files
+  with these columns are read so from then on, here and in scripts. Nothing else
+  is assumed: a script is refused, or maps, ignores and saves by name:
 
     $ refcheck batch validate people.csv --package 102 \\
         --map 'Given name=first_name' --ignore Notes --save-mapping hr

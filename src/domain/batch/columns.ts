@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto'
+
 import { recipientFields, type PackageSchema, type RecipientField } from '../../contract/package-schema.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import { nearest } from '../form/nearest.ts'
 import { formFields } from '../form/fields.ts'
 import { placeOf, type SheetFormat } from '../sheet/cell.ts'
+import { cutText } from '../wording/cut-text.ts'
 import { shellWord } from '../wording/shell-word.ts'
 
 /** Whether rows that are not shown, or struck through, are ordered. */
@@ -138,14 +141,7 @@ function chosenTwice(
 
 /** A file without a column that every row needs is refused once, not once a row. */
 function requireColumns(name: string, targets: readonly Target[], schemas: readonly PackageSchema[]): void {
-  const there = new Set(targets.map(({ column }) => column))
-  const always = schemas.map((schema) =>
-    formFields(schema).flatMap(({ required, column }) => (required ? [column] : [])),
-  )
-  const [needed = [...recipientFields]] = always
-  const missing = needed.filter(
-    (column) => !there.has(column) && always.every((each) => each.includes(column)),
-  )
+  const missing = missingColumns(targets, schemas)
   if (missing.length === 0) return
   const what = missing.length === 1 ? 'column' : 'columns'
   throw new InvalidInputError(
@@ -155,6 +151,16 @@ function requireColumns(name: string, targets: readonly Target[], schemas: reado
       field: missing[0],
     },
   )
+}
+
+/** Columns that every row needs and no target is. */
+export function missingColumns(targets: readonly Target[], schemas: readonly PackageSchema[]): string[] {
+  const there = new Set(targets.map(({ column }) => column))
+  const always = schemas.map((schema) =>
+    formFields(schema).flatMap(({ required, column }) => (required ? [column] : [])),
+  )
+  const [needed = [...recipientFields]] = always
+  return needed.filter((column) => !there.has(column) && always.every((each) => each.includes(column)))
 }
 
 function unknownColumns(name: string, unknown: readonly UnknownColumn[]): InvalidInputError {
@@ -422,6 +428,52 @@ export function mappingFlags({ map, ignore }: Mapping): string {
     ...Object.entries(map).map(([header, column]) => `--map ${shellWord(`${header}=${column}`)}`),
     ...ignore.map((header) => `--ignore ${shellWord(header)}`),
   ].join(' ')
+}
+
+/** The name under which answers about a header are saved: they apply to the same columns and the same fields. */
+export function headerMappingName(headers: readonly string[], schemas: readonly PackageSchema[]): string {
+  const text = JSON.stringify([headers.map(headerName).sort(), columnNames(knownFields(schemas)).sort()])
+  return `columns-${createHash('sha256').update(text).digest('hex').slice(0, 10)}`
+}
+
+/** A field as a person says it: `first name`, `ncc_acic.date_of_birth`. */
+export function fieldName(column: string): string {
+  return [...recipientFields, 'package_id'].includes(column) ? column.replace('_', ' ') : column
+}
+
+/** A column of a file that is about to be read: `field` is undefined where it is left out. */
+export interface ProposedColumn {
+  header: string
+  field: string | undefined
+  /** Its first value. */
+  example: string
+}
+
+const maxHeader = 26
+const maxField = 30
+const lineWidth = 78
+
+/** How the columns of a file are about to be read, in lines of at most 78 characters, but for what is left out. */
+export function proposedColumnLines(columns: readonly ProposedColumn[]): string[] {
+  const mapped = columns.filter(({ header, field }) => field !== undefined && field !== header)
+  const byName = columns.filter(({ header, field }) => field === header)
+  const left = columns.filter(({ field }) => field === undefined)
+  const cells = mapped.map(({ header, field = '', example }) => ({
+    header: cutText(header, maxHeader),
+    field: cutText(fieldName(field), maxField),
+    example,
+  }))
+  const headerWidth = Math.max(0, ...cells.map(({ header }) => header.length))
+  const fieldWidth = Math.max(0, ...cells.map(({ field }) => field.length))
+  const room = lineWidth - headerWidth - fieldWidth - 9
+  const list = (some: readonly ProposedColumn[]): string => some.map(({ header }) => header).join(', ')
+  return [
+    ...cells.map(({ header, field, example }) =>
+      `  ${header.padEnd(headerWidth)}  → ${field.padEnd(fieldWidth)}  ${cutText(example, room)}`.trimEnd(),
+    ),
+    ...(byName.length === 0 ? [] : [`  By their own names: ${list(byName)}`]),
+    ...(left.length === 0 ? [] : [`  ${list(left)} → left out`]),
+  ]
 }
 
 /** A header as it is spoken of: line breaks and other white space within it are one space. */

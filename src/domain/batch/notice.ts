@@ -1,3 +1,4 @@
+import type { Mapping } from './columns.ts'
 import type { SheetLook } from '../sheet/look.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import type { SecondOrder } from '../submission/unmatched.ts'
@@ -5,8 +6,9 @@ import type { SecondOrder } from '../submission/unmatched.ts'
 /** What is worth a word while a file is read, ordered, and its results are written. */
 export type BatchNotice =
   | { name: 'mapping-kept'; mapping: string }
-  /** What a person said of the columns, under a name of its own. */
-  | { name: 'answers-kept'; mapping: string }
+  /** What a person agreed to of the columns of this header: saved now, or used again. */
+  | { name: 'columns-saved'; mapping: string }
+  | { name: 'columns-agreed-before'; mapping: string; agreed: Mapping }
   | { name: 'no-results-folder'; folder: string }
   /** --allow-duplicate, given for a file that is a batch already. */
   | { name: 'duplicates-too-late'; batchId: string }

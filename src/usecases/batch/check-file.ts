@@ -2,8 +2,8 @@ import { packageIdIn } from '../../domain/batch/cell-value.ts'
 import {
   checkFlags,
   matchColumns,
+  type ColumnMatch,
   resolveColumns,
-  type UnknownColumn,
   type Mapping,
   merged,
   readMapFlags,
@@ -14,7 +14,6 @@ import type { PackageSchema } from '../../contract/package-schema.ts'
 import { ForbiddenError, NotFoundError, UsageError, InvalidInputError } from '../../errors/kinds.ts'
 import { Ambiguities } from '../../domain/batch/ambiguities.ts'
 import type { PhoneRepair } from '../../domain/form/national-phone.ts'
-import type { Prompter } from '../../prompt/prompter.ts'
 import { rowReader, type RowReading } from '../../domain/batch/row.ts'
 import type { SheetRow } from '../../domain/sheet/cell.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
@@ -32,14 +31,21 @@ interface OrdersOptions {
   /** The schema of a package; throws a NotFoundError or ForbiddenError for one that is not there to order. */
   schemaOf: (packageId: number) => Promise<PackageSchema>
   repair: PhoneRepair | undefined
-  /** Undefined where nobody can be asked; suggestions are then only told. */
-  prompter: Prompter | undefined
+  /** What was agreed of columns that no rule explains, now or before; returns `mapping` where nothing was. */
+  agree?: ((columns: UnexplainedColumns) => Promise<Mapping>) | undefined
   /** What becomes of rows that are not shown; undefined where nobody has said. */
   hidden?: HiddenRows | undefined
   /** Lines whose names are right though they look damaged. */
   accepted?: readonly number[] | undefined
-  /** Called with what a person agreed to, before anything else of the file can fail. */
-  onAgreed?: ((mapping: Mapping) => Promise<void>) | undefined
+}
+
+/** A file with columns that no rule explains. */
+export interface UnexplainedColumns {
+  sheet: Sheet
+  schemas: readonly PackageSchema[]
+  /** What was chosen so far. */
+  mapping: Mapping
+  match: ColumnMatch
 }
 
 /** A file understood: which column says what, and the schemas its rows are checked against. */
@@ -58,16 +64,20 @@ export interface ReadableBatch {
 /** Understands a file's columns. Throws where one of them is not known, twice there, or missing. */
 export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise<ReadableBatch> {
   const typed = { map: readMapFlags(options.map, sheet.columns), ignore: options.ignore }
-  const chosen = merged(options.kept, typed)
-  const schemas = await loadedSchemas(sheet, chosen, options)
-  const list = [...schemas.values()]
-  checkFlags(sheet.columns, list, typed)
-  const match = matchColumns(sheet.columns, list, chosen)
-  const answers = await agreed(match.unknown, options.prompter)
-  const mapping = merged(chosen, answers)
-  if (Object.keys(answers.map).length > 0) await options.onAgreed?.(mapping)
+  let mapping = merged(options.kept, typed)
+  let schemas = await loadedSchemas(sheet, mapping, options)
+  checkFlags(sheet.columns, [...schemas.values()], typed)
+  let match = matchColumns(sheet.columns, [...schemas.values()], mapping)
+  // Each answer explains at least one column; one that names the package of each row brings other fields.
+  while (match.unknown.length > 0 && options.agree !== undefined) {
+    const agreed = await options.agree({ sheet, schemas: [...schemas.values()], mapping, match })
+    if (agreed === mapping) break
+    mapping = agreed
+    schemas = await loadedSchemas(sheet, mapping, options)
+    match = matchColumns(sheet.columns, [...schemas.values()], mapping)
+  }
   const { packageId, repair, hidden, accepted = [] } = options
-  const targets = resolveColumns(sheet, matchColumns(sheet.columns, list, mapping), list, hidden)
+  const targets = resolveColumns(sheet, match, [...schemas.values()], hidden)
   const headers = sheet.columns
   const read = rowReader({ headers, targets, schemas, packageId, repair, accepted: new Set(accepted) })
   return {
@@ -78,23 +88,6 @@ export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise
     read,
     ambiguities: () => new Ambiguities({ headers, targets, hidden }),
   }
-}
-
-/** Asks about each header that nearly fits. Nothing is taken without a yes. */
-async function agreed(unknown: readonly UnknownColumn[], prompter: Prompter | undefined): Promise<Mapping> {
-  const map = Object.create(null) as Record<string, string>
-  const taken = new Set<string>()
-  for (const { header, suggestion } of prompter === undefined ? [] : unknown) {
-    if (suggestion === undefined || taken.has(suggestion)) continue
-    const yes = await prompter?.confirm({
-      message: `Is the column "${header}" ${suggestion}?`,
-      initial: false,
-    })
-    if (yes !== true) continue
-    map[header] = suggestion
-    taken.add(suggestion)
-  }
-  return { map, ignore: [] }
 }
 
 /** The schema of every package the file names. A row whose package is not there to order has its problem later. */

@@ -6,7 +6,7 @@ import type { Sheet } from '../../sheets/sheet.ts'
 import type { SheetSource } from '../../sheets/source.ts'
 import type { FilePlace } from '../services.ts'
 import type { ReadingServices } from './ports.ts'
-import type { ColumnChoices, StoredMapping, StoredReading, Mapping } from '../../domain/batch/columns.ts'
+import type { ColumnChoices, StoredMapping, StoredReading } from '../../domain/batch/columns.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { ReadableBatch } from './check-file.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -57,8 +57,9 @@ async function digest(source: SheetSource): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Choices of which it was said that they are kept. */
+/** Choices of which it was said that they are kept, and of which it was said what was agreed. */
 const reported = new WeakSet<ColumnChoices>()
+const agreedAlready = new WeakSet<ColumnChoices>()
 
 /** Understands the file's columns as somebody chose, asking where somebody can be asked. */
 export async function readOrders(
@@ -83,14 +84,15 @@ export async function readOrders(
       country === undefined
         ? undefined
         : await (await import('../form/phone-repair.ts')).phoneRepair(country),
-    prompter,
     hidden: choices.hidden,
     accepted: choices.acceptLines,
-    async onAgreed(agreed) {
-      // What was answered is not asked again, even where the file fails later.
-      choices.map = Object.entries(agreed.map).map((pair) => pair.join('='))
-      if (choices.saveMapping !== undefined) return
-      onNotice({ name: 'answers-kept', mapping: await keepAnswers(mappings, sheet.name, agreed) })
+    async agree(columns) {
+      const { agreedColumns } = await import('./ask-columns.ts')
+      return agreedColumns({ mappings, prompter }, columns, (notice) => {
+        // A file may be read again, with one more answer.
+        if (!agreedAlready.has(choices)) onNotice(notice)
+        agreedAlready.add(choices)
+      })
     },
   })
   const name = choices.saveMapping
@@ -109,31 +111,6 @@ export async function readOrders(
     reported.add(choices)
   }
   return orders
-}
-
-/** Keeps a mapping under the file's name, another one of that name left as it is; the name it got. */
-async function keepAnswers(mappings: Mappings, file: string, mapping: Mapping): Promise<string> {
-  const bare = file
-    .replace(/^.*[\\/]/, '')
-    .replace(/\.[a-z]+$/i, '')
-    .toLowerCase()
-  const stem = bare
-    .replaceAll(/[^a-z0-9_-]+/g, '-')
-    .replace(/^[-_]+/, '')
-    .slice(0, 40)
-  for (let number = 1; ; number += 1) {
-    const name = `${stem === '' ? 'file' : stem}${number === 1 ? '' : `-${String(number)}`}`
-    const stored = await mappings.get(name)
-    if (stored !== undefined && !sameColumns(stored, mapping)) continue
-    if (stored === undefined) await mappings.put(name, mapping)
-    return name
-  }
-}
-
-function sameColumns(one: Mapping, other: Mapping): boolean {
-  const text = ({ map, ignore }: Mapping): string =>
-    JSON.stringify([Object.entries(map).map(String).sort(), [...ignore].sort()])
-  return text(one) === text(other)
 }
 
 async function storedMapping(mappings: Pick<Mappings, 'get'>, name: string): Promise<StoredMapping> {

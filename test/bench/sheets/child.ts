@@ -39,7 +39,6 @@ const modes: Record<string, (file: string) => Promise<number>> = {
       kept: noMapping,
       schemaOf: () => Promise.resolve(parsed),
       repair: undefined,
-      prompter: undefined,
     })
     const { rows, valid } = await checkBatch(orders, '2026-11-20')
     if (valid !== rows) throw new Error(`${rows - valid} rows are not valid`)

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 
 import {
   checkFlags,
+  headerMappingName,
   matchColumns,
+  proposedColumnLines,
   resolveColumns,
   type Mapping,
   noMapping,
@@ -72,6 +74,30 @@ test('a header named like a property of every object is a header like any other'
 
 test('nothing is suggested that a column of the file says already', () => {
   expect(match(['email', 'Mail']).unknown).toEqual([{ header: 'Mail', suggestion: undefined }])
+})
+
+test('answers about a header apply to the same columns, in any order, and to packages with the same fields', () => {
+  const name = headerMappingName(['E-mail', 'Given name'], [plainSchema])
+  expect(name).toMatch(/^columns-[0-9a-f]{10}$/)
+  expect(headerMappingName([' Given  name', 'E-mail'], [plainSchema])).toBe(name)
+  expect(headerMappingName(['E-mail', 'Given names'], [plainSchema])).not.toBe(name)
+  expect(headerMappingName(['E-mail', 'Given name'], [sampleSchema])).not.toBe(name)
+})
+
+test('the lines that show how columns are read have room on a terminal of 80, whatever a file says', () => {
+  const long = 'x'.repeat(200)
+  const lines = proposedColumnLines([
+    { header: long, field: `ncc_acic.${long}`, example: long },
+    { header: 'email', field: 'email', example: 'ana@example.com' },
+    { header: 'Mobile', field: 'phone', example: '' },
+    { header: 'Notes', field: undefined, example: 'vip' },
+  ])
+  expect(lines.map(({ length }) => length <= 78)).toEqual([true, true, true, true])
+  expect(lines.slice(1)).toEqual([
+    `  Mobile${' '.repeat(21)}  → phone`,
+    '  By their own names: email',
+    '  Notes → left out',
+  ])
 })
 
 test('all four columns of a person are needed, once', () => {

@@ -14,6 +14,7 @@ export const tasks = [
   'get a template to fill in',
   'check a file of people before ordering',
   'order checks for a file of people',
+  'order for a file with other column names',
   'order the other rows where some are invalid',
   'my batch stopped, what now',
   'remove the data of a person',
