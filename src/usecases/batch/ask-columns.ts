@@ -108,8 +108,8 @@ function targetsOf({ sheet, schemas, mapping }: UnexplainedColumns, answers: Map
 /** Fields that several columns may be, and fields that every row needs and no column seems to be. */
 function openFields({ schemas, match }: UnexplainedColumns): string[] {
   const rivals = match.unknown.flatMap(({ rival }) => (rival === undefined ? [] : [rival]))
-  const suggested = match.unknown.map(({ suggestion }) => suggestion)
-  const missing = missingColumns(match.targets, schemas).filter((field) => !suggested.includes(field))
+  const suggested = new Set(match.unknown.map(({ suggestion }) => suggestion))
+  const missing = missingColumns(match.targets, schemas).filter((field) => !suggested.has(field))
   return [...new Set([...rivals, ...missing])]
 }
 

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+
+import { task } from '../../harness/task.ts'
+
+test('order for a file with other column names', async () => {
+  const at = await task()
+  const staff = 'First Name,Last Name,E-mail,Mobile,Department,Start date\n'
+  at.write('new-hires.csv', `${staff}Anna,Müller,anna@example.com,+4915123456789,Sales,2026-12-01\n`)
+  await at.type('refcheck batch run new-hires.csv --package 102', '(Y/n)')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck batch run new-hires.csv --package 102
+    2> new-hires.csv is read so:
+    2>   First Name  → first name  Anna
+    2>   Last Name   → last name   Müller
+    2>   E-mail      → email       anna@example.com
+    2>   Mobile      → phone       +4915123456789
+    2>   Department, Start date → left out
+    2> ? Are these right? (Y/n)
+  `)
+  // One key: Enter.
+  await at.press('\r', '(y/N)')
+  await at.press('y\r')
+  expect(at.sandbox.requests()).toMatchObject([{ recipient: { first_name: 'Anna', last_name: 'Müller' } }])
+  at.write('december.csv', `${staff}Ben,Low,ben@example.com,+61400000002,IT,\n`)
+  at.story()
+  await at.type('refcheck batch run december.csv --package 102 --dry-run')
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck batch run december.csv --package 102 --dry-run
+    2> Columns as agreed before: First Name → first name; Last Name → last name; E-mail
+    2> → email; Mobile → phone; Department, Start date → left out
+    2> To change this, add:
+    2>   --map 'First Name=first_name' --save-mapping columns-44d5a4033e
+    december.csv: 1 row
+      1 order of package 102
+    Sending takes under a minute
+    exit 0
+    $
+  `)
+})
