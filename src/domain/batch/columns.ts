@@ -476,6 +476,17 @@ export function proposedColumnLines(columns: readonly ProposedColumn[]): string[
   ]
 }
 
+/** What is said where a file is read as was agreed before, and how that is changed. */
+export function agreedText({ map, ignore }: Mapping, name: string): string {
+  const columns = Object.entries(map).map(([header, field]) => `${header} → ${fieldName(field)}`)
+  const left = ignore.length === 0 ? [] : [`${ignore.join(', ')} → left out`]
+  const change = mappingFlags({
+    map: Object.fromEntries(Object.entries(map).slice(0, 1)),
+    ignore: ignore.slice(0, columns.length === 0 ? 1 : 0),
+  })
+  return `Columns as agreed before: ${[...columns, ...left].join('; ')}\nTo change this, add: ${change} --save-mapping ${name}`
+}
+
 /** A header as it is spoken of: line breaks and other white space within it are one space. */
 export function headerName(header: string): string {
   return header.trim().replaceAll(/\s+/g, ' ')

@@ -1,4 +1,3 @@
-import type { Mapping } from './columns.ts'
 import type { SheetLook } from '../sheet/look.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import type { SecondOrder } from '../submission/unmatched.ts'
@@ -7,8 +6,8 @@ import type { SecondOrder } from '../submission/unmatched.ts'
 export type BatchNotice =
   | { name: 'mapping-kept'; mapping: string }
   /** What a person agreed to of the columns of this header: saved now, or used again. */
-  | { name: 'columns-saved'; mapping: string }
-  | { name: 'columns-agreed-before'; mapping: string; agreed: Mapping }
+  | { name: 'columns-saved' }
+  | { name: 'columns-agreed-before'; text: string }
   | { name: 'no-results-folder'; folder: string }
   /** --allow-duplicate, given for a file that is a batch already. */
   | { name: 'duplicates-too-late'; batchId: string }

@@ -1,5 +1,4 @@
 import type { BatchCounts } from '../../domain/batch/batch.ts'
-import { fieldName, type Mapping, mappingFlags } from '../../domain/batch/columns.ts'
 import type { BatchNotice } from '../../domain/batch/notice.ts'
 import { nearText, type Reconciliation } from '../../domain/batch/reconciliation.ts'
 import type { BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
@@ -266,16 +265,6 @@ export function reconciledView(found: Reconciliation): View {
   }
 }
 
-function agreedText({ map, ignore }: Mapping, name: string): string {
-  const columns = Object.entries(map).map(([header, field]) => `${header} → ${fieldName(field)}`)
-  const left = ignore.length === 0 ? [] : [`${ignore.join(', ')} → left out`]
-  const change = mappingFlags({
-    map: Object.fromEntries(Object.entries(map).slice(0, 1)),
-    ignore: ignore.slice(0, columns.length === 0 ? 1 : 0),
-  })
-  return `Columns as agreed before: ${[...columns, ...left].join('; ')}\nTo change this, add: ${change} --save-mapping ${name}`
-}
-
 /** A notice in words; `matters` where it is said with --quiet too. Undefined where there is nothing to say. */
 export function batchEventText(batchEvent: BatchNotice): { text: string; matters: boolean } | undefined {
   switch (batchEvent.name) {
@@ -284,7 +273,7 @@ export function batchEventText(batchEvent: BatchNotice): { text: string; matters
     case 'columns-saved':
       return note('Saved: files with these columns are read so without a question')
     case 'columns-agreed-before':
-      return note(agreedText(batchEvent.agreed, batchEvent.mapping))
+      return note(batchEvent.text)
     case 'no-results-folder':
       return warning(
         `nothing can be written to ${batchEvent.folder}, so there will be no results file: name one with --results.`,

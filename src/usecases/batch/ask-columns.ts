@@ -1,4 +1,5 @@
 import {
+  agreedText,
   columnNames,
   fieldName,
   headerMappingName,
@@ -38,14 +39,14 @@ export async function agreedColumns(
     const again = merged(stored, mapping)
     const { unknown } = matchColumns(sheet.columns, schemas, again)
     if (unknown.length < columns.match.unknown.length) {
-      onNotice({ name: 'columns-agreed-before', mapping: name, agreed: stored })
+      onNotice({ name: 'columns-agreed-before', text: agreedText(stored, name) })
       return again
     }
   }
   if (prompter === undefined) return mapping
   const answers = await askColumns(prompter, columns)
   await mappings.put(name, stored === undefined ? answers : merged(stored, answers))
-  onNotice({ name: 'columns-saved', mapping: name })
+  onNotice({ name: 'columns-saved' })
   return merged(mapping, answers)
 }
 
