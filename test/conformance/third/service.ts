@@ -1,0 +1,307 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import {
+  keys,
+  type Order,
+  type Organisation,
+  type Pack,
+  packs,
+  secret,
+  turns,
+  statusOf,
+  type User,
+  users,
+} from './data.ts'
+import { faultOf } from './faults.ts'
+import { packageView, pdf, readView, schemaView, userView } from './views.ts'
+
+/** A body as it is written; `pdf` for reports. */
+export interface Reply {
+  status: number
+  data?: unknown
+  message?: string
+  pdf?: string
+  headers?: Record<string, string>
+}
+
+export interface Call {
+  method: string
+  path: string
+  query: URLSearchParams
+  headers: IncomingMessage['headers']
+  text: string
+}
+
+/** What a planted defect changes: the call before it is read, or the reply before it is written. */
+export interface Defect {
+  name: string
+  by: string
+  before?: (call: Call) => void
+  after?: (reply: Reply, call: Call, service: ThirdService) => void
+  event?: (event: Record<string, unknown>) => Record<string, unknown> | undefined
+  sign?: (body: string) => string
+  /** Which faults of an order are overlooked. */
+  overlooks?: RegExp
+  tokenMs?: number
+  windows?: (used: number, limit: number) => boolean
+}
+
+interface Delivery {
+  body: string
+  due: number
+  tries: number
+  state: 'due' | 'sent' | 'over'
+}
+
+const start = Date.UTC(2026, 4, 4, 8)
+const hour = 3_600_000
+
+export class ThirdService {
+  readonly orders = new Map<string, Order>()
+  readonly users: User[] = users()
+  readonly defect: Defect | undefined
+  readonly limits: readonly { calls: number; seconds: number }[]
+  now = start
+  plan = 'good'
+  hook: string | undefined
+  fails = 0
+  revoked = false
+  base = ''
+  readonly #server: Server
+  readonly #used = new Map<string, number>()
+  readonly #reported = new Map<string, string>()
+  #deliveries: Delivery[] = []
+
+  constructor(limits: ThirdService['limits'], defect?: Defect) {
+    this.limits = limits
+    this.defect = defect
+    this.#server = createServer((request, response) => void this.#serve(request, response))
+  }
+
+  async open(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    this.base = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  close(): void {
+    this.#server.closeAllConnections()
+    this.#server.close()
+  }
+
+  token(path: string, until = this.now + (this.defect?.tokenMs ?? hour)): string {
+    const mac = createHmac('sha256', 'tokens').update(`${path} ${until}`).digest('base64url')
+    return `${until}.${mac}`
+  }
+
+  // Calls
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const url = new URL(request.url ?? '/', this.base)
+    const call: Call = {
+      method: request.method ?? '',
+      path: url.pathname,
+      query: url.searchParams,
+      headers: { ...request.headers },
+      text: Buffer.concat(chunks).toString(),
+    }
+    this.defect?.before?.(call)
+    const reply = this.#reply(call)
+    this.defect?.after?.(reply, call, this)
+    write(response, reply)
+  }
+
+  #reply(call: Call): Reply {
+    const { path, query } = call
+    if (path === '/v1/ping') return { status: 200, data: { status: 'fine', region: 'nowhere' } }
+    const report = /^\/v1\/reports\/([^/]+)(?:\/referees\/([^/]+))?$/.exec(path)
+    const token = query.get('t')
+    if (report !== null && token !== null) {
+      const until = Number(token.split('.')[0])
+      const good = token === this.token(path, until) && until > this.now
+      return good ? this.#report(path, 'home') : refuse(401, 'this link is not valid (any more)')
+    }
+    if (!/^\/v1\/(packages|requests|reports|users)(\/|$)/.test(path)) return refuse(404, 'nothing is here')
+    const caller = this.#caller(call)
+    if ('status' in caller) return caller
+    if (report !== null) return this.#report(path, caller.of)
+    if (path === '/v1/users') return this.#users(caller)
+    if (path.startsWith('/v1/packages')) return this.#packages(call, caller)
+    if (call.method === 'POST') return this.#create(call, caller)
+    const order = this.orders.get(path.slice('/v1/requests/'.length).toLowerCase())
+    if (order === undefined || order.pack.of !== caller.of) return refuse(404, 'there is no such request')
+    return { status: 200, data: readView(order, this) }
+  }
+
+  #caller({ headers }: Call): User | Reply {
+    const key = headers['x-service-api-key']
+    const email = String(headers['x-service-user-email'] ?? '').toLowerCase()
+    const of: Organisation | undefined =
+      key === keys.home && !this.revoked ? 'home' : key === keys.far ? 'far' : undefined
+    if (of === undefined || email === '') return refuse(401, 'who is calling?')
+    const user = this.users.find((each) => each.of === of && each.email === email && each.active)
+    if (user === undefined) return refuse(403, 'that user is none of yours')
+    const waits = this.limits.flatMap(({ calls, seconds }) => {
+      const window = `${of} ${seconds} ${Math.floor(this.now / 1000 / seconds)}`
+      const used = (this.#used.get(window) ?? 0) + 1
+      this.#used.set(window, used)
+      const over = this.defect?.windows?.(used, calls) ?? used > calls
+      return over ? [seconds - ((this.now / 1000) % seconds)] : []
+    })
+    if (waits.length === 0) return user
+    return { ...refuse(429, 'not so fast'), headers: { 'RETRY-AFTER': `${Math.ceil(Math.max(...waits))}` } }
+  }
+
+  #users(caller: User): Reply {
+    if (this.fails > 0) {
+      this.fails -= 1
+      return refuse(503, 'we are sorry')
+    }
+    const all = this.users.filter(({ of, active }) => of === caller.of && active)
+    return { status: 200, data: { total: all.length, users: all.map((user) => userView(user, this.users)) } }
+  }
+
+  #packages({ path, query }: Call, caller: User): Reply {
+    const seen = packs.filter((pack) => sees(caller, pack))
+    const id = /^\/v1\/packages\/([^/]+)\/schema$/.exec(path)?.[1]
+    if (id !== undefined) {
+      const pack = seen.find((each) => String(each.id) === id)
+      if (pack !== undefined) return { status: 200, data: schemaView(pack) }
+      return packs.some((each) => each.of === caller.of && String(each.id) === id)
+        ? refuse(403, 'that package is not for you')
+        : refuse(404, 'there is no such package')
+    }
+    const [status, only] = [query.get('status'), query.get('id')]
+    if (status !== null && !['active', 'inactive', 'disabled'].includes(status)) {
+      return refuse(400, 'query.status: try active, inactive or disabled')
+    }
+    const found = seen
+      .filter((pack) => status === null || pack.status.toLowerCase() === status)
+      .filter((pack) => only === null || String(pack.id) === only)
+    return { status: 200, data: { packages: found.map(packageView) } }
+  }
+
+  #create(call: Call, caller: User): Reply {
+    if (!/^application\/json\b/i.test(call.headers['content-type'] ?? '')) {
+      return refuse(400, 'Content-Type: only application/json is read')
+    }
+    if (!caller.mayCreate) return refuse(403, 'you may only look')
+    if (this.plan !== 'good') return refuse(403, `the account: ${this.plan}`)
+    const given = parsed(call.text)
+    const id = (given as { package_id?: unknown } | null)?.package_id
+    const pack = packs.find((each) => each.id === id && sees(caller, each))
+    const fault = faultOf(given, pack, this.defect?.overlooks)
+    if (fault !== undefined) return refuse(400, fault)
+    if (pack === undefined || pack.status === 'DISABLED') return refuse(404, 'there is no such package')
+    const { recipient } = given as { recipient: Record<string, string> }
+    const order: Order = { id: randomUUID(), pack, by: caller.email, recipient, at: this.now }
+    this.orders.set(order.id, order)
+    this.#reported.set(order.id, 'RECEIVED')
+    return { status: 201, data: { status: 'RECEIVED', request_id: order.id.toUpperCase(), queue: 'slow' } }
+  }
+
+  #report(path: string, of: Organisation): Reply {
+    for (const order of this.orders.values()) {
+      if (order.pack.of === of && JSON.stringify(readView(order, this)).includes(`${path}?t=`)) {
+        return { status: 200, pdf: pdf }
+      }
+    }
+    return refuse(404, 'there is no such report')
+  }
+
+  // Time and events
+
+  async advance(ms: number): Promise<void> {
+    const until = this.now + ms
+    for (;;) {
+      await this.#deliver()
+      const next = Math.min(
+        ...[...this.orders.values()].flatMap(turns).filter((at) => at > this.now),
+        ...this.#deliveries.filter(({ state }) => state === 'due').map(({ due }) => due),
+      )
+      if (next > until) break
+      this.now = Math.max(this.now, next)
+    }
+    this.now = until
+  }
+
+  /** Each change is sent two minutes late; what is answered with an error is sent again, after a redirect or silence nothing is. */
+  async #deliver(): Promise<void> {
+    for (const order of this.orders.values()) {
+      const status = statusOf(order, this.now)
+      if (this.#reported.get(order.id) === status) continue
+      this.#reported.set(order.id, status)
+      const base = { sent: 'by the third', status, request_id: order.id, event: 'request.updated' }
+      const reason = status === 'ERROR' ? { error_reason: 'no partner took it' } : {}
+      const event =
+        this.defect?.event === undefined ? { ...base, ...reason } : this.defect.event({ ...base, ...reason })
+      if (event !== undefined) {
+        const body = `\n${JSON.stringify(event, null, 4)}\n`
+        this.#deliveries.push({ body, due: this.now + 120_000, tries: 0, state: 'due' })
+      }
+    }
+    const due = this.#deliveries.filter((each) => each.state === 'due' && each.due <= this.now)
+    await Promise.race([Promise.all(due.map((each) => this.#send(each))), sleep(due.length > 0 ? 300 : 0)])
+    this.#deliveries = this.#deliveries.filter(({ state }) => state !== 'over')
+  }
+
+  async #send(delivery: Delivery): Promise<void> {
+    delivery.state = 'sent'
+    delivery.tries += 1
+    const sign =
+      this.defect?.sign ?? ((body: string) => createHmac('sha256', secret).update(body).digest('hex'))
+    const headers = {
+      'content-type': 'Application/JSON;charset=utf-8',
+      'x-service-signature': sign(delivery.body),
+    }
+    const status =
+      this.hook === undefined
+        ? 200
+        : await fetch(this.hook, { method: 'POST', body: delivery.body, headers, redirect: 'manual' }).then(
+            (answer) => answer.status,
+            () => 200,
+          )
+    const again = status >= 400 && delivery.tries < 6
+    Object.assign(delivery, again ? { state: 'due', due: this.now + 45_000 } : { state: 'over' })
+  }
+}
+
+export function refuse(status: number, message: string): Reply {
+  return { status, data: null, message }
+}
+
+const sees = (user: User, pack: Pack): boolean =>
+  user.of === pack.of && (!pack.ownersOnly || user.role === 'Owner')
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** In pieces, with white space, its own field order and its own ways of writing headers. */
+function write(
+  response: ServerResponse,
+  { status, data = null, message = '', pdf: report, headers }: Reply,
+): void {
+  const statusMessage = status < 400 ? 'ok' : status < 500 ? 'client_error' : 'server_error'
+  const text = JSON.stringify({ trace: 'x-3', message, status_message: statusMessage, data }, null, '\t')
+  const body = Buffer.from(report ?? `\r\n ${text}\n\n`)
+  response.writeHead(status, {
+    'CACHE-CONTROL': 'no-store, max-age=0',
+    pRaGmA: 'No-Cache',
+    expires: '0',
+    'cOnTeNt-TyPe': report === undefined ? 'application/json;  Charset="utf-8"' : 'Application/PDF',
+    'X-Powered-By': 'third',
+    ...headers,
+  })
+  response.write(body.subarray(0, 7))
+  response.write(body.subarray(7, 40))
+  response.end(body.subarray(40))
+}

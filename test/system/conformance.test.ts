@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import type { ConformanceReport } from '../../src/conformance/case.ts'
+import { type ConformanceOptions, runConformance } from '../../src/conformance/run.ts'
+import { systemClock } from '../../src/host/clock.ts'
+import { HttpClient } from '../../src/http/client.ts'
+
+/** Runs the suite in real time on the service in Python, with nothing but accounts. */
+async function checked(defect: string, only: ConformanceOptions['only']): Promise<ConformanceReport> {
+  const file = join(import.meta.dirname, 'conformance', 'service.py')
+  const service = spawn('python3', [file, defect], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void service.kill('SIGKILL'))
+  const [port] = (await once(service.stdout, 'data')) as [Buffer]
+  const http = new HttpClient({ clock: systemClock, env: {}, userAgent: 'refcheck-test' })
+  onTestFinished(() => http.close())
+  return runConformance({
+    http,
+    clock: systemClock,
+    target: {
+      baseUrl: `http://127.0.0.1:${String(port).trim()}`,
+      apiKey: `${'p'.repeat(31)}Y`,
+      userEmail: 'pia@py.example.org',
+      secondEmail: 'moe@py.example.org',
+      foreignUser: { apiKey: `${'q'.repeat(31)}Z`, userEmail: 'far@py.example.org' },
+    },
+    allowCreate: true,
+    watchMs: 20_000,
+    only,
+  })
+}
+
+const broken = ({ cases }: ConformanceReport) =>
+  cases.filter(({ verdict }) => verdict === 'broken').map(({ id, findings }) => ({ id, findings }))
+
+test('a service on http.server that keeps to the document breaks no rule', { timeout: 120_000 }, async () => {
+  const report = await checked('', undefined)
+  expect(broken(report)).toEqual([])
+  expect(report.counts.holds).toBeGreaterThan(80)
+})
+
+test.each([
+  ['message-without-path', 'create.missing-fields'],
+  ['any-email', 'create.email'],
+  ['phone-of-16', 'create.phone'],
+  ['orders-inactive', 'create.package-inactive'],
+  ['code-twice', 'create.duplicate-codes'],
+  ['any-type', 'create.information-types'],
+  ['check-without-id', 'requests.check-ids'],
+  ['same-url', 'requests.fresh-urls'],
+  ['trims-names', 'create.readable'],
+  ['kind-of-404', 'answers.status-message'],
+  ['report-may-be-cached', 'answers.cache-headers'],
+  ['any-user', 'authentication.unknown-user'],
+  ['any-role', 'packages.by-role'],
+  ['any-token', 'reports.token-invalid'],
+  ['no-id-filter', 'packages.filter-id'],
+  ['any-organisation', 'authentication.other-organisation'],
+])('planted there: %s is found by %s', { timeout: 60_000 }, async (defect, by) => {
+  const also = by === 'answers.cache-headers' ? 'reports.by-headers' : by
+  const report = await checked(defect, ({ id }) => id === by || id === also)
+  expect(broken(report).map(({ id }) => id)).toContain(by)
+})
