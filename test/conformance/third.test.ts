@@ -20,7 +20,7 @@ const ofQuota = ({ id }: { id: string }): boolean =>
   id.startsWith('throttle.') || id === 'answers.retry-after'
 
 /** Runs the suite on the lenient service, with everything the suite can be given. */
-async function judged(
+async function checked(
   only: NonNullable<ConformanceOptions['only']>,
   defect?: Defect,
   quota = roomy,
@@ -77,7 +77,7 @@ async function judged(
 }
 
 test('a service that takes every liberty of the document breaks no rule', async () => {
-  const report = await judged((each) => !ofQuota(each))
+  const report = await checked((each) => !ofQuota(each))
   expect(broken(report)).toEqual([])
   expect(notJudged(report).map(({ id }) => id)).toEqual(['versioning.transport', 'requests.created-at'])
   const advised = report.cases.filter(({ advice }) => advice.length > 0).map(({ id }) => id)
@@ -94,14 +94,14 @@ test('a service that takes every liberty of the document breaks no rule', async 
 })
 
 test('nor the rules of the quota', async () => {
-  const report = await judged(ofQuota, undefined, tight)
+  const report = await checked(ofQuota, undefined, tight)
   expect(broken(report)).toEqual([])
   expect(notJudged(report)).toEqual([])
 })
 
 test.each(shareOf(defects, 8))('$name: $by', async (defect) => {
   const { by } = defect
-  const report = await judged(
+  const report = await checked(
     ({ id }) => id === by || (by === 'answers.retry-after' && id === 'throttle.minute'),
     defect,
     ofQuota({ id: by }) ? tight : roomy,

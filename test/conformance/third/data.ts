@@ -84,8 +84,9 @@ function plan({ pack: { survey, checks }, recipient }: Order): { from: number; t
   const [word] = (recipient['email'] ?? '').split('@')
   const all = checks.map((_, at) => ({ from: (1 + 4 * at) * minute, to: (10 + 5 * at) * minute }))
   if (survey) all.unshift({ from: minute, to: 20 * minute })
-  return all.map((each, at) => ({
-    ...each,
+  return all.map(({ from, to }, at) => ({
+    from,
+    to,
     end: word === 'declines' || (word === 'mixed' && at === all.length - 1) ? 'CANCELLED' : 'COMPLETED',
   }))
 }

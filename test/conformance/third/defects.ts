@@ -52,7 +52,7 @@ export const defects: readonly Defect[] = [
     reading += 1
     const tail = String(reading).padStart(12, '0')
     for (const check of checks)
-      if (check['id'] !== null) check['id'] = String(check['id']).slice(0, -12) + tail
+      if (typeof check['id'] === 'string') check['id'] = check['id'].slice(0, -12) + tail
   }),
   reads('created_at that moves', 'requests.unchanging', (request) => {
     reading += 1

@@ -29,7 +29,10 @@ function packageFaults({ package_id: id }: Item, pack: Pack | undefined): string
 function recipientFaults({ recipient }: Item): string[] {
   if (!isObject(recipient)) return ['body: recipient has to be an object']
   const faults = ['first_name', 'last_name', 'email', 'phone']
-    .filter((name) => typeof recipient[name] !== 'string' || String(recipient[name]).trim() === '')
+    .filter((name) => {
+      const value = recipient[name]
+      return typeof value !== 'string' || value.trim() === ''
+    })
     .map((name) => `body.recipient.${name}: a text is needed`)
   if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(String(recipient['email']))) {
     faults.push('body.recipient.email: that is no address')
