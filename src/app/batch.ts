@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs'
 
 import type { App } from './app.ts'
+import type { RefcheckError } from '../errors/base.ts'
 import { orderQuestion } from '../domain/submission/confirmation.ts'
 import { statusOf } from '../domain/batch/batch-status.ts'
 import { batchMeter } from '../output/meters.ts'
 import { planText, unlikelyWarning } from '../output/views/batch-check.ts'
 import { batchGoesOnText, batchEventText } from '../output/views/batches.ts'
 import type { OrderFileServices, OrderFilePrompts } from '../usecases/batch/order-file.ts'
-import type { StartServices } from '../usecases/batch/start.ts'
+import { type BatchEnd, startBatch, type StartOptions, type StartServices } from '../usecases/batch/start.ts'
 import type { BatchNotice } from '../domain/batch/notice.ts'
 import { orderServices, pauseNote } from './request.ts'
 import type { DefaultSources } from '../usecases/batch/read-file.ts'
@@ -77,6 +78,28 @@ function noticing({ reporter }: App): (event: BatchNotice) => void {
     if (text?.matters === true) reporter.warn(text.text)
     else if (text !== undefined) reporter.note(text.text)
   }
+}
+
+/** Runs a batch to its end, and what is to be answered then. */
+export async function runBatch(
+  app: App,
+  signal: AbortSignal,
+  batchId: string,
+  { isJson, ...options }: StartOptions & { isJson: boolean },
+): Promise<[View, RefcheckError | undefined]> {
+  const end = await startBatch(await startServices(app, signal), batchId, options)
+  return [await endedView(app, end, isJson), end.failure]
+}
+
+/** The answer at the end of a run of a batch. */
+export async function endedView(
+  app: App,
+  { batch, failure, result }: BatchEnd,
+  isJson: boolean,
+): Promise<View> {
+  const { endedBatchView } = await import('../output/views/batches.ts')
+  const { name } = batch
+  return endedBatchView(await batchView(app, batch, isJson), { name, result, failure })
 }
 
 /** Where a batch stands, with its results file where there is one; for scripts with what each row that was not sent matches. */

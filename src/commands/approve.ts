@@ -80,7 +80,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
       sending: () => startServices(app, signal),
     })
     if (end.kind === 'unstarted') {
-      return this.answer(unstartedView(end.plan, planned.file.name, end.packageId, true), end.failure)
+      return this.answer(unstartedView(end, planned.file.name, true), end.failure)
     }
     this.answer(await batchView(app, end.done.batch, this.flags.json), end.done.failure)
   }

@@ -31,6 +31,8 @@ export interface ErrorDetails {
   order?: OrderInError | undefined
   /** Everything that is wrong, where that is several things; shown one a line. */
   problems?: readonly FieldProblem[] | undefined
+  /** Whether all that is left undone was chosen, so that it is shown as no error. */
+  isChosen?: boolean | undefined
   cause?: unknown
 }
 
@@ -63,6 +65,7 @@ export abstract class RefcheckError extends Error {
   readonly retryAfter: number | undefined
   readonly order: OrderInError | undefined
   problems: readonly FieldProblem[] | undefined
+  readonly isChosen: boolean
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -74,5 +77,6 @@ export abstract class RefcheckError extends Error {
     this.retryAfter = details.retryAfter
     this.order = details.order
     this.problems = details.problems
+    this.isChosen = details.isChosen ?? false
   }
 }

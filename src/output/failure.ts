@@ -22,17 +22,20 @@ export function failureJson(error: RefcheckError): Record<string, unknown> {
   )
 }
 
-/** What went wrong, several problems one a line, and what to do. Leaving on purpose is no error. */
+/**
+ * What went wrong, several problems one a line, and what to do. Leaving on purpose is no error; where all that is left undone
+ * was chosen, the answer has said so, and what can be done is left to say.
+ */
 export function failureText(error: RefcheckError, terminal: Terminal): string {
   const wrappedLines = lines(error).map((line) => wrapped(line, terminal.columns))
-  const [first = '', ...rest] = wrappedLines
+  const [first = '', ...rest] = error.isChosen ? [] : wrappedLines
   const head =
     error.code === 'interrupted' ? first : first.replace(/^Error:/, styled(terminal, 'red', 'Error:'))
   const hint =
     error.hint === undefined
       ? []
       : wrapped(sanitize(error.hint, { lines: true }), terminal.columns).split('\n')
-  return [head, ...rest, ...hint.map((line) => styled(terminal, 'dim', line))]
+  return [...(error.isChosen ? [] : [head]), ...rest, ...hint.map((line) => styled(terminal, 'dim', line))]
     .map((line) => `${line}\n`)
     .join('')
 }

@@ -46,6 +46,8 @@ test('the results of a workbook keep widths, and it is said what they do not kee
     2> Sending takes under a minute
     2>
     2> people.results.xlsx keeps the values, number formats and column widths, but not: comments, conditional formats, formulas (only their values), links, the sheet "Notes". Your own file is not changed.
+    ✔ 1 person in people.xlsx is ordered
+
     batch  BATCH_1
     people.xlsx, package 102
 
@@ -53,6 +55,8 @@ test('the results of a workbook keep widths, and it is said what they do not kee
     1  row
 
     results  HOME/people.results.xlsx
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   const results = await openBytes(readFileSync(join(folder, 'people.results.xlsx')), 'people.results.xlsx')
@@ -86,6 +90,8 @@ test('results of a workbook with macros are a workbook without, and end so', asy
   write('people.xlsm', await dressed(ana))
   expect(await type('batch run people.xlsm --package 102 --ignore cv --yes --quiet')).toMatchInlineSnapshot(`
     $ refcheck batch run people.xlsm --package 102 --ignore cv --yes --quiet
+    ✔ 1 person in people.xlsm is ordered
+
     batch  BATCH_1
     people.xlsm, package 102
 
@@ -93,6 +99,8 @@ test('results of a workbook with macros are a workbook without, and end so', asy
     1  row
 
     results  HOME/people.results.xlsx
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(await type('batch run people.xlsm --package 102 --ignore cv --yes --results again.xlsm'))

@@ -44,6 +44,8 @@ test('an outage costs one row: nothing goes out until the service answers well',
     2> answer 503; try 4 of 4 in 2.0 s
     2> the service failed (503): internal server error; paused; checking again in 5 s
     2> The service answers; continuing.
+    2 of 3 people in people.csv are ordered; 1 unknown
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -73,6 +75,8 @@ test('run again while the outage lasts it costs no second row', async () => {
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 0 of 3 accepted, 2 rows are left to send.
     2> The service answers; continuing.
+    2 of 3 people in people.csv are ordered; 1 unknown
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -102,6 +106,8 @@ test('three unknowns in a row halt it though the service pings well', async () =
     2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
     2> The service answers; continuing.
     2> row 3 unknown: 127.0.0.1:PORT: the connection was cut
+    0 of 6 people in people.csv are ordered; 3 pending, 3 unknown
+
     batch  BATCH_1
     people.csv, package 102
 

@@ -34,6 +34,8 @@ test('a plan is kept and run as it was looked at', async () => {
     2>   2 orders of package 102
     2> Sending takes under a minute
     2>
+    ✔ All 2 people in HOME/people.csv are ordered
+
     batch  BATCH_1
     HOME/people.csv, package 102
 
@@ -41,6 +43,8 @@ test('a plan is kept and run as it was looked at', async () => {
     2  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(ordered()).toEqual(emails(2))

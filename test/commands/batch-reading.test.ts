@@ -104,6 +104,8 @@ test('on a terminal it is asked whether hidden rows are ordered', async () => {
     2>
     2> people.results.xlsx leaves out 1 row that is hidden or struck through and not ordered.
     ? Order package 102 for Ana Silva (ana@example.com) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ✔ 1 person in people.xlsx is ordered
+
     batch  BATCH_1
     people.xlsx, package 102
 
@@ -111,6 +113,8 @@ test('on a terminal it is asked whether hidden rows are ordered', async () => {
     1  row
 
     results  HOME/people.results.xlsx
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(ordered()).toEqual(['ana@example.com'])

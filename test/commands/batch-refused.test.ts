@@ -49,6 +49,8 @@ test('it is said how many rows results as CSV leave out, and the CSV orders nobo
       2> Sending takes under a minute
       2>
       2> out.csv leaves out 1 row that is hidden or struck through and not ordered.
+      ✔ 1 person in people.xlsx is ordered
+
       batch  BATCH_1
       people.xlsx, package 102
 
@@ -56,16 +58,18 @@ test('it is said how many rows results as CSV leave out, and the CSV orders nobo
       1  row
 
       results  HOME/out.csv
+
+      Next: refcheck report sync --output reports
       exit 0
     `)
   expect(await here.type('batch run out.csv --package 102 --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run out.csv --package 102 --yes
+    ✔ 1 person in out.csv is ordered, on 2026-11-20; nothing to do
     out.csv: 1 row
       0 orders to send
       1 row ordered before, not sent
         line 2: request REQUEST_1
-    2> Error: nothing was sent: the row was ordered before (2026-11-20 12:00 +00:00)
-    exit 2
+    exit 0
   `)
   expect(here.ordered()).toEqual(['ana@example.com'])
 })

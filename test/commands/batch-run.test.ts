@@ -21,6 +21,8 @@ test('a file is planned, confirmed and ordered row by row, and the results stand
     2> Sending takes under a minute
     2>
     ? Order package 102 for 3 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com), Ana Row3 (a3@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ✔ All 3 people in people.csv are ordered
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -28,6 +30,8 @@ test('a file is planned, confirmed and ordered row by row, and the results stand
     3  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(ordered()).toEqual(emails(3))
@@ -74,6 +78,8 @@ test('run again, under another name too, it orders nobody', async () => {
   expect(await type('batch run again.csv --package 102 --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
+    ✔ All 2 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -81,6 +87,8 @@ test('run again, under another name too, it orders nobody', async () => {
     2  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(ordered()).toEqual(emails(2))
@@ -161,14 +169,9 @@ test('with one person more it orders that one: the others are duplicates', async
             "request_id": "REQUEST_2"
           }
         }
-      ],
-      "error": {
-        "code": "incomplete",
-        "message": "1 of 3 rows was accepted (2 duplicate)",
-        "hint": "See the reason for each row with: refcheck batch rows BATCH_2"
-      }
+      ]
     }
-    exit 10
+    exit 0
   `)
   const { batch_id } = more.json() as { batch_id: string }
   expect(await type(`batch rows ${batch_id}`)).toMatchInlineSnapshot(`
@@ -196,6 +199,10 @@ test('of people who were all ordered before nothing is sent; a file and "request
     2>     line 2: request REQUEST_1
     2> Sending takes under a minute
     2>
+    ✔ All 2 people in people.csv are ordered
+       1 now: Ana Row2
+       1 before, on 2026-11-20 12:00 +00:00
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -204,9 +211,9 @@ test('of people who were all ordered before nothing is sent; a file and "request
     2  rows
 
     results  HOME/people.results.csv
-    2> Error: 1 of 2 rows was accepted (1 duplicate)
-    2> See the reason for each row with: refcheck batch rows BATCH_1
-    exit 10
+
+    Next: refcheck report sync --output reports
+    exit 0
   `)
   writeFileSync(join(folder, 'same.csv'), `${readFileSync(join(folder, 'people.csv'), 'utf8')}\n`)
   expect(await type('batch run same.csv --package 102 --yes --json')).toMatchInlineSnapshot(`
@@ -255,17 +262,9 @@ test('of people who were all ordered before nothing is sent; a file and "request
             "request_id": "REQUEST_2"
           }
         }
-      ],
-      "error": {
-        "code": "duplicate",
-        "message": "nothing was sent: every row was ordered before (2026-11-20 12:00 +00:00)",
-        "request_id": "REQUEST_1",
-        "batch_id": "BATCH_2",
-        "row": 1,
-        "match": "exact"
-      }
+      ]
     }
-    exit 2
+    exit 0
   `)
   expect(ordered()).toEqual(['A1@Example.com', 'a2@example.com'])
 })
@@ -320,6 +319,8 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
     2>   1 row invalid, not sent
     2> Sending takes under a minute
     2>
+    ✔ 2 of 3 people in people.csv are ordered; left out: 1 invalid
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -328,7 +329,8 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
     3  rows
 
     results  HOME/people.results.csv
-    2> Error: 2 of 3 rows were accepted (1 invalid)
+
+    Next: refcheck report sync --output reports
     2> See the reason for each row with: refcheck batch rows BATCH_1
     exit 10
   `)
@@ -374,6 +376,8 @@ test('--quiet leaves the answer alone', async () => {
   peopleFile(folder, emails(3))
   expect(await type(`${run} --yes --quiet --max 1`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --quiet --max 1
+    1 of 3 people in people.csv is ordered; 2 pending
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -387,3 +391,66 @@ test('--quiet leaves the answer alone', async () => {
     exit 10
   `)
 })
+
+test('a finished file answers that nothing is to do, and its results file is not touched', async () => {
+  const { type, folder, write, read, ordered } = await session()
+  peopleFile(folder, emails(2))
+  await type(`${run} --yes`)
+  const results = read('people.results.csv')
+  write('people.results.csv', `${results}checked by hand`)
+  expect(await type(`${run} --shared office@example.com`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --shared office@example.com
+    2> Warning: people.results.csv could not be read, so orders it may name were not looked at: HOME/people.results.csv: line 4 has 1 cell, and the header has 17
+    2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
+    2> Warning: --allow-similar and --shared apply to new files only, and this file is a batch already. Release its held rows with: refcheck batch release BATCH_1
+    ✔ All 2 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    2  rows
+
+    results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
+    exit 0
+  `)
+  expect(read('people.results.csv')).toBe(`${results}checked by hand`)
+  write('reordered.csv', read('people.csv').split('\n').toSorted().toReversed().join('\n').trimStart())
+  expect(await type('batch run reordered.csv --package 102')).toMatchInlineSnapshot(`
+    $ refcheck batch run reordered.csv --package 102
+    ✔ All 2 people in reordered.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
+    reordered.csv: 2 rows
+      0 orders to send
+      2 rows ordered before, not sent
+        line 2: request REQUEST_2
+        line 3: request REQUEST_1
+    exit 0
+  `)
+  expect(ordered()).toEqual(emails(2))
+})
+
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  '--again makes a new batch of a finished file, and the file is that batch from then on (%s)',
+  async (store) => {
+    const { type, folder, ordered } = await session({ store })
+    peopleFile(folder, emails(2))
+    const first = (await type(`${run} --yes --max 1 --json`)).json() as { batch_id: string }
+    const early = await type(`${run} --yes --again`)
+    expect([early.code, early.stderr]).toEqual([
+      2,
+      `Error: --again: people.csv is batch ${first.batch_id}, which is not finished\nNothing was sent. Continue that batch with: refcheck batch resume ${first.batch_id}\n`,
+    ])
+    await type(`batch cancel ${first.batch_id} --row 2`)
+    expect((await type(`${run} --yes`)).code).toBe(10)
+    expect(ordered()).toEqual(['a1@example.com'])
+    const again = await type(`${run} --yes --again --json`)
+    expect([again.code, again.json()]).toMatchObject([0, { counts: { accepted: 1, duplicate: 1 } }])
+    const { batch_id } = again.json() as { batch_id: string }
+    expect(batch_id).not.toBe(first.batch_id)
+    expect((await type(`${run} --json`)).json()).toMatchObject({ batch_id })
+    expect(ordered()).toEqual(emails(2))
+  },
+)

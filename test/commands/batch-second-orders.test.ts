@@ -95,6 +95,10 @@ test('a run tells of it too, once, from events that were received', async () => 
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
     2> Warning: possible second order: request REQUEST_1, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_2 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_1
+    ✔ All 2 people in people.csv are ordered
+       1 now: Ana Row2
+       1 before
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -102,6 +106,8 @@ test('a run tells of it too, once, from events that were received', async () => 
     2  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
 })
@@ -142,81 +148,83 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
     expect((await type('batch reconcile --events events.ndjson')).stdout).toBe('Nothing to settle.\n')
     expect(await all(['batch plan people.csv --package 102', 'batch run people.csv --package 102 --yes']))
       .toMatchInlineSnapshot(`
-      $ refcheck batch plan people.csv --package 102
-      2> people.csv: 2 rows
-      2>   1 order of package 102
-      2>   1 row held, not sent until you release it
-      2>     request REQUEST_1, which was not ordered with this store, is for this person
-      2>       Ana Row1 (line 2)
-      2> Sending takes under a minute
-      {
-        "refcheck_plan": 1,
-        "file": "HOME/people.csv",
-        "sha256": "aeae3fbec0ba4af8170400c1022bd05faf1317f099cec7f79b53e32bf288d21c",
-        "base_url": "http://127.0.0.1:PORT",
-        "package_id": 102,
-        "reading": {
-          "sheet": null,
-          "map": {},
-          "ignore": [],
-          "default_country": null,
-          "header_row": null,
-          "encoding": null,
-          "hidden": null,
-          "accept_lines": []
-        },
-        "shared": [],
-        "counts": {
-          "total": 2,
-          "pending": 1,
-          "sending": 0,
-          "accepted": 0,
-          "rejected": 0,
-          "unknown": 0,
-          "dropped": 0,
-          "held": 1,
-          "invalid": 0,
-          "duplicate": 0,
-          "cancelled": 0
-        },
-        "duplicates": [],
-        "changes": [],
-        "unlikely": [],
-        "ordered_before": [],
-        "held": [
-          {
-            "row": 1,
-            "reason": "unmatched_request",
-            "request_id": "REQUEST_1"
-          }
-        ],
-        "seconds": 0
-      }
-      exit 0
+        $ refcheck batch plan people.csv --package 102
+        2> people.csv: 2 rows
+        2>   1 order of package 102
+        2>   1 row held, not sent until you release it
+        2>     request REQUEST_1, which was not ordered with this store, is for this person
+        2>       Ana Row1 (line 2)
+        2> Sending takes under a minute
+        {
+          "refcheck_plan": 1,
+          "file": "HOME/people.csv",
+          "sha256": "aeae3fbec0ba4af8170400c1022bd05faf1317f099cec7f79b53e32bf288d21c",
+          "base_url": "http://127.0.0.1:PORT",
+          "package_id": 102,
+          "reading": {
+            "sheet": null,
+            "map": {},
+            "ignore": [],
+            "default_country": null,
+            "header_row": null,
+            "encoding": null,
+            "hidden": null,
+            "accept_lines": []
+          },
+          "shared": [],
+          "counts": {
+            "total": 2,
+            "pending": 1,
+            "sending": 0,
+            "accepted": 0,
+            "rejected": 0,
+            "unknown": 0,
+            "dropped": 0,
+            "held": 1,
+            "invalid": 0,
+            "duplicate": 0,
+            "cancelled": 0
+          },
+          "duplicates": [],
+          "changes": [],
+          "unlikely": [],
+          "ordered_before": [],
+          "held": [
+            {
+              "row": 1,
+              "reason": "unmatched_request",
+              "request_id": "REQUEST_1"
+            }
+          ],
+          "seconds": 0
+        }
+        exit 0
 
-      $ refcheck batch run people.csv --package 102 --yes
-      2>
-      2> people.csv: 2 rows
-      2>   1 order of package 102
-      2>   1 row held, not sent until you release it
-      2>     request REQUEST_1, which was not ordered with this store, is for this person
-      2>       Ana Row1 (line 2)
-      2> Sending takes under a minute
-      2>
-      batch  BATCH_1
-      people.csv, package 102
+        $ refcheck batch run people.csv --package 102 --yes
+        2>
+        2> people.csv: 2 rows
+        2>   1 order of package 102
+        2>   1 row held, not sent until you release it
+        2>     request REQUEST_1, which was not ordered with this store, is for this person
+        2>       Ana Row1 (line 2)
+        2> Sending takes under a minute
+        2>
+        1 of 2 people in people.csv is ordered; 1 held
 
-      1  accepted
-      1  held
-      2  rows
+        batch  BATCH_1
+        people.csv, package 102
 
-      results  HOME/people.results.csv
-      2> Error: 1 of 2 rows was accepted (1 held)
-      2> See why it is held: refcheck batch rows BATCH_1 --state held
-      2> Order it as well: refcheck batch release BATCH_1 --row 1
-      2> That request is its order: refcheck batch cancel BATCH_1 --row 1
-      exit 10
-    `)
+        1  accepted
+        1  held
+        2  rows
+
+        results  HOME/people.results.csv
+        2> Error: 1 of 2 rows was accepted (1 held)
+        2> See why it is held: refcheck batch rows BATCH_1 --state held
+        2> Order it as well: refcheck batch release BATCH_1 --row 1
+        2> That request is its order: refcheck batch cancel BATCH_1 --row 1
+        exit 10
+      `)
     expect(ordered()).toEqual(['a1@example.com', 'a2@example.com'])
     const id = await batchIdOf(type)
     expect(
@@ -269,6 +277,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
 
       $ refcheck batch resume BATCH_1 --yes
       2> Warning: possible second order: request REQUEST_1, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_3 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_1
+      ✔ All 2 people in people.csv are ordered
+         1 now: Ana Row1
+         1 before
+
       batch  BATCH_1
       people.csv, package 102
 
@@ -276,6 +288,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
       2  rows
 
       results  HOME/people.results.csv
+
+      Next: refcheck report sync --output reports
       exit 0
 
       $ refcheck batch reconcile
@@ -361,6 +375,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
 
         $ refcheck batch resume BATCH_1 --yes
         2> row 2 held: request REQUEST_2, which was not ordered with this store, is for this person
+        1 of 2 people in people.csv is ordered; 1 held
+
         batch  BATCH_1
         people.csv, package 102
 

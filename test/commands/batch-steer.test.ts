@@ -193,6 +193,8 @@ test('cancel drops what was not sent, for good', async () => {
       exit 0
 
       $ refcheck batch resume BATCH_1 --yes
+      ✔ 2 of 4 people in people.csv are ordered; left out: 2 cancelled
+
       batch  BATCH_1
       people.csv, package 102
 
@@ -201,7 +203,8 @@ test('cancel drops what was not sent, for good', async () => {
       4  rows
 
       results  HOME/people.results.csv
-      2> Error: 2 of 4 rows were accepted (2 cancelled)
+
+      Next: refcheck report sync --output reports
       2> To order cancelled rows after all, write them to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
       exit 10
     `)
@@ -218,6 +221,8 @@ test('what was dropped before anything was sent is said to be, and can be had as
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 0 of 2 accepted, nothing left to send.
+    0 of 2 people in people.csv are ordered; 2 cancelled
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -241,6 +246,8 @@ test('what was dropped before anything was sent is said to be, and can be had as
     2>   2 orders of package 102
     2> Sending takes under a minute
     2>
+    ✔ All 2 people in again.csv are ordered
+
     batch  BATCH_2
     again.csv
 
@@ -248,6 +255,8 @@ test('what was dropped before anything was sent is said to be, and can be had as
     2  rows
 
     results  HOME/again.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(ordered()).toEqual(emails(2))
@@ -266,6 +275,8 @@ test('retry queues rejected rows, and resume sends them', async () => {
     2> Sending takes under a minute
     2>
     2> row 1 rejected: recipient.email: is not accepted today
+    1 of 2 people in people.csv is ordered; 1 rejected
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -296,6 +307,10 @@ test('retry queues rejected rows, and resume sends them', async () => {
   `)
   expect(await type(`batch resume ${id} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch resume BATCH_1 --yes
+    ✔ All 2 people in people.csv are ordered
+       1 now: Ana Row1
+       1 before
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -303,6 +318,8 @@ test('retry queues rejected rows, and resume sends them', async () => {
     2  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(ordered().sort()).toEqual(emails(2))

@@ -15,6 +15,8 @@ test('--max stops after so many, and the same command goes on', async () => {
     2>   5 orders of package 102
     2> Sending takes under a minute
     2>
+    2 of 5 people in people.csv are ordered; 3 pending
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -31,6 +33,10 @@ test('--max stops after so many, and the same command goes on', async () => {
   expect(await type(`${run} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 2 of 5 accepted, 3 rows are left to send.
+    ✔ All 5 people in people.csv are ordered
+       3 now: Ana Row3, Ana Row4, Ana Row5
+       2 before
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -38,6 +44,8 @@ test('--max stops after so many, and the same command goes on', async () => {
     5  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(ordered()).toEqual(emails(5))
@@ -81,6 +89,8 @@ test('gone on with as another user it says so', async () => {
     $ REFCHECK_USER_EMAIL=mia.member@example.com refcheck batch run people.csv --package 102 --yes --max 1
     2> people.csv is batch BATCH_1: 1 of 3 accepted, 2 rows are left to send.
     2> Warning: this batch was begun as olive.owner@example.com, and its other rows are ordered as mia.member@example.com.
+    1 of 3 people in people.csv is ordered; 2 pending
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -118,6 +128,8 @@ test('Ctrl-C finishes the row in flight, says what is left, and the same command
     2> Sending takes under a minute
     2>
     2> An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.
+    3 of 5 people in people.csv are ordered; 2 pending
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -154,6 +166,8 @@ test('Ctrl-C finishes the row in flight, says what is left, and the same command
   expect(await type(`batch resume ${batch?.batch_id} --yes`, { signal: stop.signal })).toMatchInlineSnapshot(`
     $ refcheck batch resume BATCH_1 --yes
     2> An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.
+    4 of 5 people in people.csv are ordered; 1 pending
+
     batch  BATCH_1
     people.csv, package 102
 

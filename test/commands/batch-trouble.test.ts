@@ -21,6 +21,8 @@ test('an answer that is lost: that row is unknown, the others go on, and run aga
     2>
     2> row 2 unknown: the service failed (500): internal server error
     2> The service answers; continuing.
+    2 of 3 people in people.csv are ordered; 1 unknown
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -95,6 +97,8 @@ test('throttled: the row waits as long as it is told, and goes', async () => {
     2> Sending takes under a minute
     2>
     2> The quota is used up; continuing in 7 s.
+    ✔ All 2 people in people.csv are ordered
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -102,6 +106,8 @@ test('throttled: the row waits as long as it is told, and goes', async () => {
     2  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(clock.sleeps).toContain(7000)
@@ -120,6 +126,8 @@ test('no credits: it halts, the rows are kept, and it goes on once there are som
     2>   4 orders of package 102
     2> Sending takes under a minute
     2>
+    2 of 4 people in people.csv are ordered; 2 pending
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -161,6 +169,10 @@ test('no credits: it halts, the rows are kept, and it goes on once there are som
   sandbox.setCredits(null)
   expect(await type(`batch resume ${batch_id} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch resume BATCH_1 --yes
+    ✔ All 4 people in people.csv are ordered
+       2 now: Ana Row3, Ana Row4
+       2 before
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -168,6 +180,8 @@ test('no credits: it halts, the rows are kept, and it goes on once there are som
     4  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(ordered()).toEqual(emails(4))
@@ -181,6 +195,8 @@ test('the trial is over, or the key was replaced: it halts', async () => {
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 4 accepted, 3 rows are left to send.
+    1 of 4 people in people.csv is ordered; 3 pending
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -201,6 +217,8 @@ test('the trial is over, or the key was replaced: it halts', async () => {
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 4 accepted, 3 rows are left to send.
+    1 of 4 people in people.csv is ordered; 3 pending
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -234,6 +252,8 @@ test('the package is replaced: it halts and names the successor and what the fil
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 3 accepted, 2 rows are left to send.
+    1 of 3 people in people.csv is ordered; 2 pending
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -309,6 +329,8 @@ test('the package is gone and nobody can say why: it halts all the same, with it
     2> answer 503; try 2 of 4 in 0.5 s
     2> answer 503; try 3 of 4 in 1.0 s
     2> answer 503; try 4 of 4 in 1.3 s
+    1 of 3 people in people.csv is ordered; 2 pending
+
     batch  BATCH_1
     people.csv, package 102
 

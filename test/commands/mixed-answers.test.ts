@@ -214,6 +214,8 @@ describe('one request id for two orders is no two orders', () => {
       2> Sending takes under a minute
       2>
       2> row 2 unknown: the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already
+      1 of 4 people in people.csv is ordered; 2 pending, 1 unknown
+
       batch  BATCH_1
       people.csv, package 102
 
@@ -343,6 +345,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         2>   2 orders of package 102
         2> Sending takes under a minute
         2>
+        1 of 2 people in two.csv is ordered; 1 pending
+
         batch  BATCH_2
         two.csv, package 102
 

@@ -153,68 +153,73 @@ test.each(stores)(
       `batch resume ${batch_id} --yes`,
     ]
     expect(await all(again)).toMatchInlineSnapshot(`
-    $ refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: 1 of 3 accepted, nothing left to send.
-    batch  BATCH_1
-    people.csv, package 102
+      $ refcheck batch run people.csv --package 102 --yes
+      2> people.csv is batch BATCH_1: 1 of 3 accepted, nothing left to send.
+      1 of 3 people in people.csv is ordered; 2 held
 
-    1  accepted
-    2  held
-    3  rows
+      batch  BATCH_1
+      people.csv, package 102
 
-    results  HOME/people.results.csv
-    2> Error: 1 of 3 rows was accepted (2 held)
-    2> See why rows are held: refcheck batch rows BATCH_1 --state held
-    2> Row 2, two people: refcheck batch release BATCH_1 --row 2
-    2> Row 2, the same person: refcheck batch cancel BATCH_1 --row 2
-    exit 10
+      1  accepted
+      2  held
+      3  rows
 
-    $ refcheck batch release BATCH_1 --row 2
-    2> Released 1 row. Order with: refcheck batch resume BATCH_1
-    batch  BATCH_1
-    people.csv, package 102
+      results  HOME/people.results.csv
+      2> Error: 1 of 3 rows was accepted (2 held)
+      2> See why rows are held: refcheck batch rows BATCH_1 --state held
+      2> Row 2, two people: refcheck batch release BATCH_1 --row 2
+      2> Row 2, the same person: refcheck batch cancel BATCH_1 --row 2
+      exit 10
 
-    1  accepted
-    1  pending
-    1  held
-    3  rows
+      $ refcheck batch release BATCH_1 --row 2
+      2> Released 1 row. Order with: refcheck batch resume BATCH_1
+      batch  BATCH_1
+      people.csv, package 102
 
-    results  HOME/people.results.csv
-    exit 0
+      1  accepted
+      1  pending
+      1  held
+      3  rows
 
-    $ refcheck batch cancel BATCH_1 --row 3
-    2> Cancelled 1 row; it will not be sent.
-    batch  BATCH_1
-    people.csv, package 102
+      results  HOME/people.results.csv
+      exit 0
 
-    1  accepted
-    1  pending
-    1  cancelled
-    3  rows
+      $ refcheck batch cancel BATCH_1 --row 3
+      2> Cancelled 1 row; it will not be sent.
+      batch  BATCH_1
+      people.csv, package 102
 
-    results  HOME/people.results.csv
-    exit 0
+      1  accepted
+      1  pending
+      1  cancelled
+      3  rows
 
-    $ refcheck batch rows BATCH_1
-    ROW  LINE  STATE      EMAIL               OUTCOME
-    1    2     accepted   office@example.com  REQUEST_1
-    2    3     pending    office@example.com  -
-    3    4     cancelled  office@example.com  cancelled before it was sent
-    exit 0
+      results  HOME/people.results.csv
+      exit 0
 
-    $ refcheck batch resume BATCH_1 --yes
-    batch  BATCH_1
-    people.csv, package 102
+      $ refcheck batch rows BATCH_1
+      ROW  LINE  STATE      EMAIL               OUTCOME
+      1    2     accepted   office@example.com  REQUEST_1
+      2    3     pending    office@example.com  -
+      3    4     cancelled  office@example.com  cancelled before it was sent
+      exit 0
 
-    2  accepted
-    1  cancelled
-    3  rows
+      $ refcheck batch resume BATCH_1 --yes
+      ✔ 2 of 3 people in people.csv are ordered; left out: 1 cancelled
 
-    results  HOME/people.results.csv
-    2> Error: 2 of 3 rows were accepted (1 cancelled)
-    2> To order cancelled rows after all, write them to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
-    exit 10
-  `)
+      batch  BATCH_1
+      people.csv, package 102
+
+      2  accepted
+      1  cancelled
+      3  rows
+
+      results  HOME/people.results.csv
+
+      Next: refcheck report sync --output reports
+      2> To order cancelled rows after all, write them to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
+      exit 10
+    `)
     expect(ordered()).toHaveLength(2)
   },
 )
@@ -257,55 +262,63 @@ test.each(stores)(
     )
     writeFileSync(join(folder, 'more.csv'), `${header}\n${more.join('\n')}\n`)
     expect(await type('batch run more.csv --package 102 --yes')).toMatchInlineSnapshot(`
-    $ refcheck batch run more.csv --package 102 --yes
-    2>
-    2> more.csv: 3 rows
-    2>   1 order of package 102
-    2>   2 rows already waiting in a batch, not sent
-    2>     line 2: row 1 of batch BATCH_1 (pending)
-    2>     line 3: row 2 of batch BATCH_1 (pending)
-    2> Sending takes under a minute
-    2>
-    batch  BATCH_2
-    more.csv, package 102
-
-    1  accepted
-    2  duplicate
-    3  rows
-
-    results  HOME/more.results.csv
-    2> Error: 1 of 3 rows was accepted (2 duplicate)
-    2> Resume the batch that they wait in: refcheck batch resume BATCH_1
-    exit 10
-  `)
-    expect(ordered()).toEqual(['a3@example.com'])
-    expect(await all([`batch cancel ${batch_id} --yes`, 'batch run more.csv --package 102 --yes']))
-      .toMatchInlineSnapshot(`
-      $ refcheck batch cancel BATCH_1 --yes
-      2> Cancelled 2 rows; they will not be sent.
-      batch  BATCH_1
-      people.csv, package 102
-
-      2  cancelled
-      2  rows
-
-      halted  2026-11-20 12:00 +00:00  organisation has no credits remaining
-      Nothing was ordered. The organisation has to buy credits.
-
-      results  HOME/people.results.csv
-      exit 0
-
       $ refcheck batch run more.csv --package 102 --yes
-      2> more.csv is batch BATCH_2: 1 of 3 accepted, 2 rows are left to send.
+      2>
+      2> more.csv: 3 rows
+      2>   1 order of package 102
+      2>   2 rows already waiting in a batch, not sent
+      2>     line 2: row 1 of batch BATCH_1 (pending)
+      2>     line 3: row 2 of batch BATCH_1 (pending)
+      2> Sending takes under a minute
+      2>
+      1 of 3 people in more.csv is ordered; 2 duplicate
+
       batch  BATCH_2
       more.csv, package 102
 
-      3  accepted
+      1  accepted
+      2  duplicate
       3  rows
 
       results  HOME/more.results.csv
-      exit 0
+      2> Error: 1 of 3 rows was accepted (2 duplicate)
+      2> Resume the batch that they wait in: refcheck batch resume BATCH_1
+      exit 10
     `)
+    expect(ordered()).toEqual(['a3@example.com'])
+    expect(await all([`batch cancel ${batch_id} --yes`, 'batch run more.csv --package 102 --yes']))
+      .toMatchInlineSnapshot(`
+        $ refcheck batch cancel BATCH_1 --yes
+        2> Cancelled 2 rows; they will not be sent.
+        batch  BATCH_1
+        people.csv, package 102
+
+        2  cancelled
+        2  rows
+
+        halted  2026-11-20 12:00 +00:00  organisation has no credits remaining
+        Nothing was ordered. The organisation has to buy credits.
+
+        results  HOME/people.results.csv
+        exit 0
+
+        $ refcheck batch run more.csv --package 102 --yes
+        2> more.csv is batch BATCH_2: 1 of 3 accepted, 2 rows are left to send.
+        ✔ All 3 people in more.csv are ordered
+           2 now: Ana Row1, Ana Row2
+           1 before
+
+        batch  BATCH_2
+        more.csv, package 102
+
+        3  accepted
+        3  rows
+
+        results  HOME/more.results.csv
+
+        Next: refcheck report sync --output reports
+        exit 0
+      `)
     expect(ordered().toSorted()).toEqual(emails(3))
   },
 )
@@ -369,14 +382,15 @@ test.each(stores)(
     await clock.advance(1_000)
     expect((await type(run, { env: { REFCHECK_ACCOUNT: 'other' } })).code).toBe(0)
     expect(await type(run)).toMatchInlineSnapshot(`
-    $ refcheck batch run people.csv --package 102 --yes
-    people.csv: 1 row
-      0 orders to send
-      1 row ordered before, not sent
-        line 2: request REQUEST_2
-    2> Error: nothing was sent: the row was ordered before (2026-11-20 12:00 +00:00)
-    exit 2
-  `)
+      $ refcheck batch run people.csv --package 102 --yes
+      ✔ 1 person in people.csv is ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
+      people.csv: 1 row
+        0 orders to send
+        1 row ordered before, not sent
+          line 2: request REQUEST_2
+      exit 0
+    `)
     expect(ordered()).toHaveLength(2)
   },
 )

@@ -62,6 +62,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
     expect(await here.type(`batch resume ${id} --yes`)).toMatchInlineSnapshot(`
       $ refcheck batch resume BATCH_1 --yes
       2> row 2 was accepted: request REQUEST_2
+      ✔ All 2 people in people.csv are ordered
+         1 now
+         1 before
+
       batch  BATCH_1
       people.csv, package 102
 
@@ -69,6 +73,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
       2  rows
 
       results  HOME/people.results.csv
+
+      Next: refcheck report sync --output reports
       exit 0
     `)
     expect(here.ordered()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])

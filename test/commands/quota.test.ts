@@ -107,6 +107,8 @@ test('a batch keeps within the quota by itself', async () => {
   const file = peopleFile(folder, emails(65))
   expect(await type(`batch run ${file} --package 102 --yes --quiet`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --quiet
+    ✔ All 65 people in people.csv are ordered
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -114,6 +116,8 @@ test('a batch keeps within the quota by itself', async () => {
     65  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(clock.sleeps.some((ms) => ms > 50_000)).toBe(true)

@@ -23,6 +23,8 @@ test('resume sends nothing under it, and whoever it was ordered for is held unde
   const successor = sandbox.replacePackage(102)
   expect(await type(`batch resume ${batch_id} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch resume BATCH_1 --yes
+    1 of 3 people in people.csv is ordered; 2 pending
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -58,6 +60,8 @@ test('resume sends nothing under it, and whoever it was ordered for is held unde
     2>       Ana Row1 (line 2)
     2> Sending takes under a minute
     2>
+    2 of 3 people in fixed.csv are ordered; 1 held
+
     batch  BATCH_2
     fixed.csv, package 107
 

@@ -105,6 +105,8 @@ test('a store put back from before two orders: closed, checked, accepted as it i
   expect(await here.all([runOf(), 'batch reconcile', orderOf('New')])).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 3 of 4 accepted, nothing left to send.
+    3 of 4 people in people.csv are ordered; 1 held
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -216,6 +218,8 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
   expect(await here.type(runOf(' --max 2'))).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --max 2
     2> people.csv is batch BATCH_1: 2 of 6 accepted, 4 rows are left to send.
+    4 of 6 people in people.csv are ordered; 2 pending
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -237,6 +241,8 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
 
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 4 of 6 accepted, nothing left to send.
+    4 of 6 people in people.csv are ordered; 2 held
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -272,6 +278,8 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     await here.type('store check --restored')
     expect(await here.type(runOf())).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
+      0 of 3 people in people.csv are ordered; 2 pending, 1 unknown
+
       batch  BATCH_1
       people.csv, package 102
 

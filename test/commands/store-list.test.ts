@@ -37,6 +37,8 @@ describe('a store with attempts and no log', () => {
 
       $ refcheck batch run people.csv --package 102 --yes
       2> people.csv is batch BATCH_1: 2 of 4 accepted, nothing left to send.
+      2 of 4 people in people.csv are ordered; 2 held
+
       batch  BATCH_1
       people.csv, package 102
 
@@ -92,6 +94,8 @@ test('no place for the attempt log: nothing is sent, unless a person allows that
     2>   4 orders of package 102
     2> Sending takes under a minute
     2>
+    2 of 4 people in people.csv are ordered; 2 pending
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -108,6 +112,10 @@ test('no place for the attempt log: nothing is sent, unless a person allows that
   expect(await here.type(runOf())).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 2 of 4 accepted, 2 rows are left to send.
+    ✔ All 4 people in people.csv are ordered
+       2 now: Ana Row3, Ana Row4
+       2 before
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -115,6 +123,8 @@ test('no place for the attempt log: nothing is sent, unless a person allows that
     4  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(readdirSync(logsOf(here))).toHaveLength(1)
@@ -128,6 +138,8 @@ test('a store that is moved keeps its log, and its old place is free for another
   expect(await here.type(runOf(' --max 1'), { env: { REFCHECK_STORE: moved } })).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=HOME/moved.sqlite refcheck batch run people.csv --package 102 --yes --max 1
     2> people.csv is batch BATCH_1: 2 of 4 accepted, 2 rows are left to send.
+    3 of 4 people in people.csv are ordered; 1 pending
+
     batch  BATCH_1
     people.csv, package 102
 

@@ -165,6 +165,8 @@ test('rows of a purged person that wait are cancelled', async () => {
 
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 2 accepted, nothing left to send.
+    ✔ 1 of 2 people in people.csv is ordered; left out: 1 cancelled
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -173,7 +175,8 @@ test('rows of a purged person that wait are cancelled', async () => {
     2  rows
 
     results  HOME/people.results.csv
-    2> Error: 1 of 2 rows was accepted (1 cancelled)
+
+    Next: refcheck report sync --output reports
     2> To order cancelled rows after all, write them to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
     exit 10
   `)
@@ -229,6 +232,8 @@ test('completely: no fingerprint is left, in the store or in the list of its att
     2>   1 order of package 102
     2> Sending takes under a minute
     2>
+    ✔ 1 person in again.csv is ordered
+
     batch  BATCH_2
     again.csv, package 102
 
@@ -236,6 +241,8 @@ test('completely: no fingerprint is left, in the store or in the list of its att
     1  row
 
     results  HOME/again.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(here.ordered()).toEqual([zelda, ...emails(2), zelda])

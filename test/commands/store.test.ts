@@ -318,14 +318,14 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
   writeFileSync(join(folder, 'again.csv'), `${readFileSync(join(folder, 'people.csv'), 'utf8')}\n`)
   expect(await type(run('again.csv'))).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --yes
+    ✔ All 3 people in again.csv are ordered, on 2026-11-20; nothing to do
     again.csv: 3 rows
       0 orders to send
       3 rows ordered before, not sent
         line 2: request REQUEST_1
         line 3: request REQUEST_2
         line 4: request REQUEST_3
-    2> Error: nothing was sent: every row was ordered before (2026-11-20 12:00 +00:00)
-    exit 2
+    exit 0
   `)
   expect(ordered()).toHaveLength(3)
 })
@@ -349,6 +349,8 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
   `)
   expect(await type(`batch resume ${batch_id} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch resume BATCH_2 --yes
+    0 of 1 person in a file is ordered; 1 rejected
+
     batch  BATCH_2
     a file, package 102
 

@@ -30,6 +30,8 @@ STOP AND CONTINUE
     $ refcheck batch list
     $ refcheck batch resume 3f2b8c1e
 
+  A file whose people are all ordered stays as it is; --again makes a new batch.
+
   A problem that affects every row halts the batch: a revoked key, no credits, a
   package that was replaced. Fix it, then resume. If the package was replaced,
   move what is left to the new one first:
@@ -55,9 +57,7 @@ WHERE IT STANDS
   What to do with unknown, duplicate and held rows: refcheck help safety
 
 REJECTED ROWS
-  If the row is wrong, fix the file and run it again. If the reason was outside
-  the file, queue the rows again:
-
+  Wrong row: fix the file and run it again. Another reason: queue them again:
     $ refcheck batch retry 3f2b8c1e
     $ refcheck batch resume 3f2b8c1e
 

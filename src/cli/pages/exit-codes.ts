@@ -31,9 +31,9 @@ EXIT CODE OF A BATCH
     8     the outcome of a row, or of an order that it repeats, is unknown
     3-7   the batch was halted by this error (1 if the store was closed)
     10    rows wait (held, or in another batch), or something was sent and not
-          every row was accepted
+          everyone is ordered
     2     nothing was sent, and no row waits
-    0     every row was accepted
+    0     everyone in the file is ordered, now or before
 
 WHAT TO DO AFTER EXIT 8
   Do not order the same person again. The order is recorded as "unknown" and

@@ -2,12 +2,10 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { longTimeoutFlag } from '../../cli/flags/time.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { startServices } from '../../app/batch.ts'
+import { runBatch, startServices } from '../../app/batch.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { findBatch, findToRun, leftToOrder } from '../../usecases/batch/read-batch.ts'
-import { startBatch } from '../../usecases/batch/start.ts'
 import { updateExternalResults } from '../../usecases/batch/external-results.ts'
-import { batchView } from '../../app/batch.ts'
 
 export default class BatchResume extends BaseCommand<typeof BatchResume> {
   static override summary = 'Resume a batch that was stopped or halted'
@@ -35,7 +33,7 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
       const question = orderQuestion(await leftToOrder(stored, batch), (await app.services('api')).api)
       await this.confirm(question, flags.yes)
     }
-    const done = await startBatch(services, batch.id, { max: flags.max })
-    this.answer(await batchView(app, done.batch, flags.json), done.failure)
+    const options = { max: flags.max, isJson: flags.json }
+    this.answer(...(await runBatch(app, this.signal, batch.id, options)))
   }
 }

@@ -8,21 +8,26 @@ import {
 } from '../../cli/flags/people-file.ts'
 import { longTimeoutFlag } from '../../cli/flags/time.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { planServices, startServices, orderPrompts, readingDefaults } from '../../app/batch.ts'
+import {
+  batchView,
+  endedView,
+  orderPrompts,
+  planServices,
+  readingDefaults,
+  runBatch,
+} from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
-import { batchView } from '../../app/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
 import { unstartedView } from '../../output/views/batch-check.ts'
 import { appliedPlan, type ToOrder, orderFile } from '../../usecases/batch/order-file.ts'
 import {
   readAsAnswered,
+  type BatchFile,
   isReadingChosen,
   withDefaults,
-  type BatchFile,
   openBatchFile,
 } from '../../usecases/batch/read-file.ts'
-import { startBatch } from '../../usecases/batch/start.ts'
 
 export default class BatchRun extends BaseCommand<typeof BatchRun> {
   static override summary = 'Order checks for every person in a file'
@@ -32,7 +37,6 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> batch run people.csv --package 102',
-    '<%= config.bin %> batch run people.xlsx --mapping workday --dry-run',
     '<%= config.bin %> batch run --plan plan.json --yes --json',
   ]
   static override args = {
@@ -54,6 +58,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       summary: 'If a row is invalid: order nothing, or skip that row',
     })(),
     ...allowFlags,
+    again: Flags.boolean({ summary: 'Make a new batch of a file whose batch is finished' }),
     results: Flags.string({ summary: 'Results file (default: beside the input)', helpValue: 'FILE' }),
     'show-changes': showChangesFlag,
     timeout: longTimeoutFlag,
@@ -63,12 +68,10 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     const { flags, app } = this
     const given = columnChoices(flags)
     const choices = flags.plan === undefined ? await withDefaults(given, await readingDefaults(app)) : given
-    const ask = orderPrompts(app, { ...flags, showChanges: flags['show-changes'] }, (question) =>
-      this.confirm(question, flags.yes),
-    )
+    const confirm = (question: string) => this.confirm(question, flags.yes)
+    const ask = orderPrompts(app, { ...flags, showChanges: flags['show-changes'] }, confirm)
     const { file, end } = await readAsAnswered(choices, app.prompter(), async () => {
       const opened = await this.file(choices)
-      const services = { ...(await planServices(app)), signal: this.signal }
       const how = {
         columns: opened.columns,
         isReadingChosen: flags.plan !== undefined || isReadingChosen(given),
@@ -76,29 +79,28 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
         skipInvalid: flags['on-invalid'] === 'skip',
         isDryRun: flags['dry-run'],
         results: flags.results,
+        isAgain: flags.again,
         errorsCommand: () => errorsCommand(this.args.file ?? '-', opened.columns),
       }
+      const services = { ...(await planServices(app)), signal: this.signal }
       return { file: opened.file, end: await orderFile(services, ask(opened.file.name), opened.file, how) }
     })
     if (end.kind === 'known') return this.answer(await batchView(app, end.batch, flags.json))
-    if (end.kind === 'unstarted') {
-      const view = unstartedView(end.plan, file.name, end.packageId, flags['show-changes'])
-      return this.answer(view, end.failure)
-    }
+    if (end.kind === 'unstarted')
+      return this.answer(unstartedView(end, file.name, flags['show-changes']), end.failure)
+    if (end.finished !== undefined) return this.answer(await endedView(app, end.finished, flags.json))
     await this.carryOn(end.batchId, file, end.isPlanned)
   }
   protected async carryOn(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
-    const services = await startServices(this.app, this.signal)
-    const done = await startBatch(services, batchId, { file, max: this.flags.max, isPlanned })
-    this.answer(await batchView(this.app, done.batch, this.flags.json), done.failure)
+    const { max, json: isJson } = this.flags
+    this.answer(...(await runBatch(this.app, this.signal, batchId, { file, max, isPlanned, isJson })))
   }
 
   private async file(columns: ColumnChoices): Promise<ToOrder> {
     const [plan, file] = [this.flags.plan, this.args.file]
     this.refuse(file === undefined && plan === undefined, 'FILE is missing', 'Give a file, or - for stdin.')
     this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan cannot be combined', 'Omit FILE.')
-    const { files } = await this.app.services('files')
-    const allowances = allowancesOf(this.flags)
+    const [{ files }, allowances] = [await this.app.services('files'), allowancesOf(this.flags)]
     if (plan !== undefined) {
       const text = (await readInput(this.context, plan, 'the plan')).toString('utf8')
       return appliedPlan(files, (await this.app.services('api')).api, { text, name: plan }, allowances)

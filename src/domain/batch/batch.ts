@@ -34,6 +34,8 @@ export interface NewFileBatch {
   allowSimilar?: boolean | undefined
   /** E-mails and phones that many of its rows share, as `sharedKey` has them. */
   shared?: readonly string[] | undefined
+  /** The finished batch of the same file whose place it takes: the file is this batch from then on. */
+  replaces?: string | undefined
 }
 
 /** A data row as it is taken in. `row` counts the file's data rows from 1. */

@@ -11,6 +11,8 @@ export type BatchNotice =
   | { name: 'no-results-folder'; folder: string }
   /** --allow-duplicate, given for a file that is a batch already. */
   | { name: 'duplicates-too-late'; batchId: string }
+  /** --allow-similar or --shared, given for a file that is a batch already. */
+  | { name: 'similar-too-late'; batchId: string }
   /** Orders are attributed to whoever goes on with a batch, and count for that one's organisation. */
   | { name: 'other-user'; begunAs: string; now: string }
   | { name: 'reconciled'; found: Reconciliation }

@@ -15,7 +15,7 @@ import { personName } from '../wording/shown-name.ts'
 import type { Doubt } from '../form/implausible.ts'
 import { countInWords } from '../wording/count-in-words.ts'
 import type { RefcheckError } from '../../errors/base.ts'
-import { countConflicts, notStarted } from './verdict.ts'
+import { areAllOrderedBefore, type ConflictCounts, countConflicts, notStarted } from './verdict.ts'
 import { conflictingOrder } from '../submission/duplicate.ts'
 import { personKey } from '../submission/identity.ts'
 
@@ -303,6 +303,12 @@ export function unsent(
   const conflicts = plan.matches.map(({ stop }) => stop)
   const [first] = conflicts
   return notStarted(plan.counts, countConflicts(conflicts), first && conflictingOrder(first))
+}
+
+/** Where all rows of a file were ordered before: how many, and when the first and the last. */
+export function orderedBefore({ counts, matches }: Plan): ConflictCounts['ordered'] | undefined {
+  const conflicts = countConflicts(matches.map(({ stop }) => stop))
+  return areAllOrderedBefore(counts, conflicts) ? { ...conflicts.ordered, count: counts.total } : undefined
 }
 
 /** Why a value is changed before it is sent. */

@@ -13,6 +13,7 @@ import { countInWords } from '../wording/count-in-words.ts'
 import { localTime } from '../wording/local-time.ts'
 import type { Conflict, StopReason } from '../submission/conflicts.ts'
 import type { SubmissionState } from '../submission/states.ts'
+import type { Recipient } from '../../contract/request-body.ts'
 
 /** Codes of failures that halt a batch and are its exit too (cli-contract, "Exit codes": 3 to 7). */
 const haltingCodes = new Set(['unauthenticated', 'forbidden', 'not_found', 'throttled', 'unavailable'])
@@ -47,10 +48,35 @@ export function verdict(
   if (counts.unknown > 0) return unknownRows(batchId, counts, halted, first.unknown)
   if (conflicts.unknown.count > 0) return sameAsUnknown(conflicts.unknown)
   if (halted !== undefined) return haltedBy(halted, goOn, counts)
+  if (areAllOrdered(counts, conflicts)) return undefined
   const sent = counts.accepted + counts.rejected + counts.dropped
   const waits = counts.pending + counts.held + conflicts.waiting.count > 0
   if (sent === 0 && !waits) return nothingSent(batchId, counts, conflicts, first.duplicate)
-  return counts.accepted === counts.total ? undefined : notAll(batchId, counts, conflicts, first.held)
+  return notAll(batchId, counts, conflicts, first.held)
+}
+
+/** Whether every row was accepted, or is a duplicate of an order that was. */
+export function areAllOrdered({ total, accepted }: BatchCounts, { ordered }: ConflictCounts): boolean {
+  return total > 0 && accepted + ordered.count === total
+}
+
+/** Whether every row that was not ordered was left out by a person: invalid (--on-invalid skip), cancelled or dropped. */
+function isRestChosen(
+  { total, accepted, invalid, cancelled, dropped }: BatchCounts,
+  { ordered }: ConflictCounts,
+): boolean {
+  const done = accepted + ordered.count
+  return done > 0 && done + invalid + cancelled + dropped === total
+}
+
+/** What became of the people of a batch, for the first line of an answer. */
+export interface BatchResult {
+  counts: BatchCounts
+  /** Duplicates of orders that were accepted. The times are those of all people where the run ordered none. */
+  ordered: ConflictCounts['ordered']
+  /** Rows that the run itself ordered, and their people where they are few. */
+  now: number
+  people: readonly Pick<Recipient, 'first_name' | 'last_name'>[]
 }
 
 function sameAsUnknown({ count, batchId }: OfBatch): OutcomeUnknownError {
@@ -97,14 +123,17 @@ function haltedBy(error: RefcheckError, goOn: string, counts: BatchCounts): Refc
 /** `batchId`: undefined where the file was not even taken in. */
 export function nothingSent(
   batchId: string | undefined,
-  { invalid, duplicate, cancelled, total }: BatchCounts,
-  { ordered }: ConflictCounts = noStops(),
+  counts: BatchCounts,
+  conflicts: ConflictCounts = noStops(),
   first?: OrderInError,
 ): RefcheckError {
+  const { invalid, duplicate, cancelled, total } = counts
+  const { ordered } = conflicts
+  const isChosen = isRestChosen(counts, conflicts)
   if (batchId !== undefined && cancelled > 0) {
     const hint = orderDropped(batchId)
     const rows = `${cancelled} of ${countInWords(total, 'row')} ${cancelled === 1 || total === 1 ? 'was' : 'were'} cancelled`
-    return new InvalidInputError(`nothing was sent: ${rows}`, { hint })
+    return new InvalidInputError(`nothing was sent: ${rows}`, { hint, isChosen })
   }
   const hint =
     batchId === undefined ? undefined : `See the reason for each row with: refcheck batch rows ${batchId}`
@@ -115,7 +144,7 @@ export function nothingSent(
         ? `${total === 1 ? 'the row' : 'every row'} was ${before}`
         : `${countInWords(duplicate, 'row')} ${duplicate === 1 ? 'was' : 'were'} ${before}` +
           (invalid === 0 ? '' : ` and ${invalid} ${invalid === 1 ? 'is' : 'are'} invalid`)
-    return new DuplicateError(`nothing was sent: ${what}`, { hint, order: first })
+    return new DuplicateError(`nothing was sent: ${what}`, { hint, order: first, isChosen })
   }
   return new InvalidInputError(`nothing was sent: ${total === 1 ? 'the row' : 'every row'} is invalid`, {
     hint,
@@ -138,7 +167,16 @@ export function notStarted(
   if (counts.pending + counts.held > 0) return undefined
   if (conflicts.unknown.count > 0) return sameAsUnknown(conflicts.unknown)
   if (conflicts.waiting.count > 0) return waitElsewhere('nothing was sent', conflicts)
+  if (areAllOrderedBefore(counts, conflicts)) return undefined
   return nothingSent(undefined, counts, conflicts, first)
+}
+
+/** Whether every row of a file that is only planned is a duplicate of an accepted order, or of such a row of the file. */
+export function areAllOrderedBefore(
+  { total, duplicate }: BatchCounts,
+  { ordered, unknown, waiting }: ConflictCounts,
+): boolean {
+  return ordered.count > 0 && duplicate === total && unknown.count + waiting.count === 0
 }
 
 function waitElsewhere(what: string, { waiting: { count, batchId } }: ConflictCounts): IncompleteError {
@@ -164,6 +202,7 @@ function notAll(
     `${accepted} of ${countInWords(total, 'row')} ${accepted === 1 || total === 1 ? 'was' : 'were'} accepted (${formatCounts(counts)})`,
     {
       hint: wayOn(batchId, counts, conflicts, firstHeld),
+      isChosen: isRestChosen(counts, conflicts),
     },
   )
 }

@@ -4,6 +4,7 @@ import {
   type BatchCheck,
   type ChangeKind,
   changeKind,
+  orderedBefore,
   type StoredPlan,
   type Plan,
 } from '../../domain/batch/plan.ts'
@@ -23,6 +24,7 @@ import { formatDuration } from '../format.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
+import { resultText } from './batches.ts'
 import { isName } from './order.ts'
 
 const maxProblems = 10
@@ -173,18 +175,20 @@ function timeText(seconds: number, endsAt: number): string {
 
 /** The answer of a run that did not begin, in the shape of one that did. */
 export function unstartedView(
-  plan: Plan,
+  { plan, packageId }: { plan: Plan; packageId: number | undefined },
   name: string,
-  packageId: number | undefined,
   showChanges = false,
 ): View {
   const { counts } = plan
+  const ordered = orderedBefore(plan)
+  const nothingToDo =
+    ordered === undefined ? [] : [resultText(name, { counts, ordered, now: 0, people: [] }, undefined), '']
   return {
     json: { batch_id: null, package_id: packageId ?? null, counts, results_file: null, ...stoppedJson(plan) },
     text: (terminal) =>
       counts.invalid > 0
         ? checkText(plan, name, terminal, showChanges)
-        : planText(plan, name, terminal, showChanges),
+        : [...nothingToDo, planText(plan, name, terminal, showChanges)].join('\n'),
   }
 }
 

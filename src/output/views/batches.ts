@@ -12,6 +12,9 @@ import { formatDuration, progressLine, wrapped } from '../format.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './notices.ts'
+import type { RefcheckError } from '../../errors/base.ts'
+import type { BatchResult } from '../../domain/batch/verdict.ts'
+import { personName } from '../../domain/wording/shown-name.ts'
 
 const states = [
   'accepted',
@@ -50,6 +53,58 @@ function stateStyle(state: string): Style | undefined {
     default:
       return undefined
   }
+}
+
+/** The end of a run: the result for the person, the counts of the batch, and the next step where no row is left to deal with. */
+export function endedBatchView(
+  status: View,
+  { name, result, failure }: { name: string; result: BatchResult; failure: RefcheckError | undefined },
+): View {
+  const isWell = failure === undefined || failure.isChosen
+  return {
+    ...status,
+    text: (terminal) =>
+      [
+        wrapped(resultText(name, result, failure), terminal.columns),
+        '',
+        status.text(terminal),
+        ...(isWell ? ['', 'Next: refcheck report sync --output reports'] : []),
+      ].join('\n'),
+  }
+}
+
+/** How many people of a file are ordered, and what became of the others: "All 3 people in people.csv are ordered". */
+export function resultText(
+  name: string,
+  { counts, ordered, now, people }: BatchResult,
+  failure: RefcheckError | undefined,
+): string {
+  const { total } = counts
+  const done = counts.accepted + ordered.count
+  const file = sanitize(name)
+  const others = rowsText({ ...counts, accepted: 0, duplicate: counts.duplicate - ordered.count })
+  if (failure !== undefined && !failure.isChosen)
+    return `${peopleText(done, total, file)}${others === '' ? '' : `; ${others}`}`
+  if (failure !== undefined) return `✔ ${peopleText(done, total, file)}; left out: ${others}`
+  const head = `✔ ${total === 1 ? `1 person in ${file} is` : `All ${total} people in ${file} are`} ordered`
+  if (now === 0) return `${head}${timeText(ordered)}; nothing to do`
+  if (now === done) return head
+  const when = ordered.count === done - now ? timeText(ordered) : ''
+  const names = people.map((each) => sanitize(personName(each))).join(', ')
+  return [head, `   ${now} now${names === '' ? '' : `: ${names}`}`, `   ${done - now} before${when}`].join(
+    '\n',
+  )
+}
+
+/** `, on 2026-11-20 12:00 +00:00`; nothing where no time is known. */
+function timeText({ first, last }: BatchResult['ordered']): string {
+  if (first === undefined || last === undefined) return ''
+  const [from, to] = [localTime(first), localTime(last)]
+  return from === to ? `, on ${to}` : `, from ${from} to ${to}`
+}
+
+function peopleText(done: number, total: number, file: string): string {
+  return `${done} of ${countInWords(total, 'person', 'people')} in ${file} ${done === 1 || total === 1 ? 'is' : 'are'} ordered`
 }
 
 /** Where a batch stands. */
@@ -281,6 +336,10 @@ export function batchEventText(batchEvent: BatchNotice): { text: string; matters
     case 'duplicates-too-late':
       return warning(
         `--allow-duplicate has no effect on rows that this batch already holds as duplicates. Write them to a file and run that: refcheck batch export ${batchEvent.batchId} --state duplicate --output again.csv`,
+      )
+    case 'similar-too-late':
+      return warning(
+        `--allow-similar and --shared apply to new files only, and this file is a batch already. Release its held rows with: refcheck batch release ${batchEvent.batchId}`,
       )
     case 'other-user':
       return warning(

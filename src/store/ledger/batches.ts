@@ -106,6 +106,10 @@ UPDATE batches SET halted_at = :at, halt_code = :code, halt_message = :message, 
 
 const updateQueued = 'UPDATE batches SET queued_at = CAST(:at AS bigint) WHERE id = :id'
 
+/** Frees the identity of a finished batch for another one of the same file. */
+const retireIdentity = `
+UPDATE batches SET identity = identity || ' ' || id WHERE id = :id AND identity NOT LIKE '%' || id`
+
 const updateResultsFile = 'UPDATE batches SET results_file = :path WHERE id = :id'
 
 /** What was not sent never is. */
@@ -242,6 +246,7 @@ export class Batches extends StorePart {
 
   *#add(batch: NewFileBatch, rows: RowList): Work<{ there: SelectedBatch | undefined }> {
     const { dialect } = this.engine
+    if (batch.replaces !== undefined) yield* run(retireIdentity, { id: batch.replaces })
     const same = yield* get<SelectedBatch>(selectByIdentity, { identity: batch.identity })
     if (same !== undefined) return { there: same }
     yield* requireAccount(batch.account ?? '', batch.addedAt)

@@ -33,9 +33,9 @@ export function orderFields(batch: NewBatch, fingerprint: Fingerprint) {
 
 /** A batch of a file, as its table has it. */
 export function fileFields(batch: NewFileBatch) {
-  const { account = '', allowDuplicate, allowSimilar, shared = [] } = batch
+  const { account = '', allowDuplicate, allowSimilar, shared = [], replaces: _, ...fields } = batch
   return {
-    ...batch,
+    ...fields,
     kind: 'file',
     account,
     allowDuplicate: allowDuplicate ? 1 : 0,

@@ -4,6 +4,7 @@ import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { AboutToOrder } from '../../domain/submission/confirmation.ts'
 import {
   aboutToOrder,
+  orderedBefore,
   type Plan,
   unsent,
   allowedBy,
@@ -15,9 +16,11 @@ import type { RefcheckError } from '../../errors/base.ts'
 import { StoreClosedError, UsageError } from '../../errors/kinds.ts'
 import { type BatchFile, packageFor, readOrders, openBatchFile } from './read-file.ts'
 import { packageGone, linkedPackages } from './packages.ts'
+import type { BatchEnd } from './start.ts'
+import { areAllOrdered } from '../../domain/batch/verdict.ts'
 import type { FilePlace } from '../services.ts'
 import type { ReadingServices } from './ports.ts'
-import { claimedResults, noteLeftOut, noteLostLook, resultsPath } from './results-file.ts'
+import { claimedResults, isThere, noteLeftOut, noteLostLook, resultsPath } from './results-file.ts'
 import { findToRun, leftToOrder } from './read-batch.ts'
 import {
   updateExternalResults,
@@ -60,6 +63,8 @@ interface OrderFileChoices {
   skipInvalid: boolean | undefined
   isDryRun: boolean
   results: string | undefined
+  /** A file that is a finished batch becomes a new one. */
+  isAgain?: boolean | undefined
   /** What writes invalid rows to a file, as the file was read in the end. */
   errorsCommand: () => string | undefined
 }
@@ -68,7 +73,8 @@ interface OrderFileChoices {
 export type OrderFileEnd =
   | { kind: 'unstarted'; plan: Plan; packageId: number | undefined; failure: RefcheckError | undefined }
   | { kind: 'known'; batch: Batch }
-  | { kind: 'taken-in'; batchId: string; isPlanned: boolean }
+  /** `finished`: a known batch whose people are all ordered; its results file is left as it is. */
+  | { kind: 'taken-in'; batchId: string; isPlanned: boolean; finished?: BatchEnd | undefined }
 
 /** Takes a file in as a batch to be run, or finds the batch that it is already; sends nothing. */
 export async function orderFile(
@@ -87,7 +93,9 @@ export async function orderFile(
     found !== undefined && choices.isReadingChosen
       ? await findReadAsChosen(ports, file, columns, found)
       : found
-  if (known !== undefined && known !== 'another') return goOn(known)
+  const isAgain = choices.isAgain === true && known !== undefined && known !== 'another'
+  if (isAgain) requireFinished(known)
+  else if (known !== undefined && known !== 'another') return goOn(known)
   const orders = await readOrders(ports, file, columns, packageId)
   const resultsFile = await resultsPath(ports, file, choices.results)
   const planned = await planBatch(ports, file, orders, {
@@ -95,10 +103,11 @@ export async function orderFile(
     allowances,
     packageId,
     resultsFile,
-    isReadOtherwise: known === 'another',
+    isReadOtherwise: known === 'another' || (isAgain && known.id !== found?.id),
+    replaces: isAgain ? known.id : undefined,
   })
   const meanwhile = await ports.batches.findByIdentity(planned.batch.identity)
-  if (meanwhile !== undefined) return goOn(meanwhile)
+  if (meanwhile !== undefined && !isAgain) return goOn(meanwhile)
   const { plan } = planned
   const packageIds = plan.packages.map(({ package_id }) => package_id)
   const failure =
@@ -106,7 +115,8 @@ export async function orderFile(
     (isDryRun || planned.packages === undefined
       ? undefined
       : await packageGone(ports, planned.packages, packageIds))
-  if (failure !== undefined || isDryRun) return { kind: 'unstarted', plan, packageId, failure }
+  if (failure !== undefined || isDryRun || orderedBefore(plan) !== undefined)
+    return { kind: 'unstarted', plan, packageId, failure }
   await requireOpenStore(ports, planned.batch)
   prompts.onPlan(plan)
   if (resultsFile !== undefined) {
@@ -115,6 +125,14 @@ export async function orderFile(
   }
   if (plan.counts.pending > 0) await prompts.confirm(aboutToOrder(plan))
   return takenIn(ports, file, choices.results, planned, goOn)
+}
+
+/** Rows of a batch that still wait conflict with the same rows of another. */
+function requireFinished({ id, name, counts: { pending, sending, unknown, held } }: Batch): void {
+  if (pending + sending + unknown + held === 0) return
+  throw new UsageError(`--again: ${name} is batch ${id}, which is not finished`, {
+    hint: `Nothing was sent. Continue that batch with: refcheck batch resume ${id}`,
+  })
 }
 
 /** A store that orders nothing says so before anybody reads a plan. */
@@ -138,6 +156,24 @@ async function takenIn(
   return goOn(there)
 }
 
+/** A batch whose people are all ordered, with its results file written; undefined for any other. */
+async function finishedBatch(ports: OrderFileServices, batch: Batch): Promise<BatchEnd | undefined> {
+  const { id, counts, resultsFile } = batch
+  const conflicts = await ports.waiting.stops(id)
+  if (!areAllOrdered(counts, conflicts) || (resultsFile !== undefined && !(await isThere(resultsFile))))
+    return undefined
+  let { first = Number.POSITIVE_INFINITY, last = 0 } = conflicts.ordered
+  for await (const { attemptedAt, changedAt } of ports.batches.rows(id, { states: ['accepted'] })) {
+    first = Math.min(first, attemptedAt ?? changedAt)
+    last = Math.max(last, attemptedAt ?? changedAt)
+  }
+  return {
+    batch,
+    failure: undefined,
+    result: { counts, ordered: { count: conflicts.ordered.count, first, last }, now: 0, people: [] },
+  }
+}
+
 async function goOnWith(
   ports: OrderFileServices,
   prompts: OrderFilePrompts,
@@ -159,12 +195,15 @@ async function goOnWith(
   const known = await findToRun(ports, found.id)
   prompts.onKnown(known)
   if (choices.isDryRun) return { kind: 'known', batch: known }
-  const { pending } = known.counts
-  if (pending > 0) await prompts.confirm(await leftToOrder(ports, known))
   const { results, allowances } = choices
+  if (allowances.allowSimilar || allowances.shared.length > 0)
+    ports.onNotice({ name: 'similar-too-late', batchId: known.id })
   if (allowances.allowDuplicate && !known.allowDuplicate && known.counts.duplicate > 0) {
     ports.onNotice({ name: 'duplicates-too-late', batchId: known.id })
   }
+  const finished = results === undefined ? await finishedBatch(ports, known) : undefined
+  if (finished !== undefined) return { kind: 'taken-in', batchId: known.id, isPlanned: false, finished }
+  if (known.counts.pending > 0) await prompts.confirm(await leftToOrder(ports, known))
   if (results !== undefined) {
     const path = await resultsPath(ports, file, results, known.resultsFile)
     if (path !== undefined) await ports.batches.recordResultsFile(known.id, path)
@@ -259,6 +298,8 @@ interface PlanOptions {
   isCheck?: boolean | undefined
   /** The file is a batch already that was read otherwise. */
   isReadOtherwise?: boolean | undefined
+  /** As of `NewFileBatch`. */
+  replaces?: string | undefined
 }
 
 /** Checks a file and compares it with the store. */
@@ -266,7 +307,15 @@ export async function planBatch(
   ports: OrderFileServices,
   file: BatchFile,
   orders: ReadableBatch,
-  { choices, allowances, packageId, resultsFile, isCheck = false, isReadOtherwise = false }: PlanOptions,
+  {
+    choices,
+    allowances,
+    packageId,
+    resultsFile,
+    replaces,
+    isCheck = false,
+    isReadOtherwise = false,
+  }: PlanOptions,
 ): Promise<Planned> {
   const [{ checkBatch }, { fileIdentity, newRow, PackedRows, readingText }, { planOf }] = await Promise.all([
     import('./check-file.ts'),
@@ -305,6 +354,7 @@ export async function planBatch(
     allowDuplicate: allowances.allowDuplicate,
     allowSimilar: allowances.allowSimilar,
     shared: allowances.shared.map(sharedKey),
+    replaces,
   }
   const packages = isCheck ? undefined : await linkedPackages(ports)
   const preview = await batches.preview(batch, rows)

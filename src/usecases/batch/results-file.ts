@@ -122,7 +122,8 @@ function numberedPath(path: string, number: number): string {
   return `${stem}.results${number === 1 ? '' : `-${number}`}${extension}`
 }
 
-const isThere = async (place: string): Promise<boolean> =>
+/** Whether there is a file or a folder at a path. */
+export const isThere = async (place: string): Promise<boolean> =>
   (await lstat(place).catch(() => undefined)) !== undefined
 
 /** Says what of a workbook's look is not written to a path; all of its rows have to be read by then. */

@@ -16,10 +16,12 @@ import { fileOfBatch, loadForResults, writeResults } from './results-file.ts'
 import { secondOrders, reconcile, unknownRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { heldElsewhere, matchInError } from '../../domain/batch/batch-status.ts'
-import { type FirstRows, verdict } from '../../domain/batch/verdict.ts'
+import { type BatchResult, type FirstRows, verdict } from '../../domain/batch/verdict.ts'
 import { InternalError, IoError, StoreClosedError } from '../../errors/kinds.ts'
 import { linkedPackages, packageGone } from './packages.ts'
 import { runWithOthers } from './runner.ts'
+import { findRow } from './read-batch.ts'
+import { maxNamed } from '../../domain/submission/confirmation.ts'
 
 /** What running a batch works with. */
 interface RunServices extends OrderServices, Pick<Services, 'waiting'> {
@@ -41,7 +43,7 @@ export interface StartServices
   waitBudgetMs: number
 }
 
-interface StartOptions extends Pick<CarryOut, 'only' | 'isQueued' | 'isOrganisationChecked' | 'held'> {
+export interface StartOptions extends Pick<CarryOut, 'only' | 'isQueued' | 'isOrganisationChecked' | 'held'> {
   /** Stop after so many orders. */
   max?: number | undefined
   /** The file the batch was made from, if at hand. */
@@ -55,11 +57,18 @@ export async function startBatch(
   ports: StartServices,
   batchId: string,
   { file: given, isPlanned, max = Number.POSITIVE_INFINITY, ...options }: StartOptions,
-): Promise<CarriedOut> {
+): Promise<BatchEnd> {
   const { inbox, orphans: _, files, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
   await loadForResults()
   const reported = new Set<string>()
-  const done = await carryOut({ ...run, onEvent: meter.onEvent }, batchId, {
+  const before = await run.batches.counts(batchId)
+  const accepted: number[] = []
+  const onEvent = (event: RunEvent): void => {
+    if (event.name === 'row' && event.state === 'accepted' && accepted.length <= maxNamed)
+      accepted.push(event.row)
+    meter.onEvent(event)
+  }
+  const done = await carryOut({ ...run, onEvent }, batchId, {
     ...options,
     max,
     waitBudgetMs,
@@ -87,7 +96,20 @@ export async function startBatch(
     onUnwritten: ({ message }, { id }) => onNotice({ name: 'results-unwritten', why: message, batchId: id }),
   })
   await reportSecondOrders(ports, reported)
-  return done
+  return { ...done, result: await resultOf(run, done.batch, { before: before.accepted, accepted }) }
+}
+
+/** `before`: how many rows were accepted before the run; `accepted`: the first rows that it ordered. */
+async function resultOf(
+  { batches, waiting }: Pick<RunServices, 'batches' | 'waiting'>,
+  { id, counts }: Batch,
+  { before, accepted }: { before: number; accepted: readonly number[] },
+): Promise<BatchResult> {
+  const now = counts.accepted - before
+  const rows = now === accepted.length && now <= maxNamed ? accepted : []
+  const found = await Promise.all(rows.map((row) => findRow(batches, id, row)))
+  const { ordered } = await waiting.stops(id)
+  return { counts, ordered, now, people: found.flatMap((row) => row?.recipient ?? []) }
 }
 
 /**
@@ -132,6 +154,9 @@ export interface CarryOut extends RunLimits {
   /** The batch as it stands before the first row goes out. */
   onStart?: ((batch: Batch) => void) | undefined
 }
+
+/** A run of a batch as it ended, with what became of its people. */
+export type BatchEnd = CarriedOut & { result: BatchResult }
 
 /** A batch as a run has left it, and what the run is told to have come to. */
 export interface CarriedOut {

@@ -45,6 +45,8 @@ test('a file is ordered, run again, and looked at', async () => {
     2>   3 orders of package 102
     2> Sending takes under a minute
     2>
+    ✔ All 3 people in people.csv are ordered
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -52,10 +54,14 @@ test('a file is ordered, run again, and looked at', async () => {
     3  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 3 of 3 accepted, nothing left to send.
+    ✔ All 3 people in people.csv are ordered, on 2026-11-23; nothing to do
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -63,6 +69,8 @@ test('a file is ordered, run again, and looked at', async () => {
     3  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
 
     $ refcheck batch list

@@ -66,6 +66,8 @@ test('a user who may change no table works with a store that its owner made, by 
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes --quiet
+    ✔ All 2 people in people.csv are ordered
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -73,6 +75,8 @@ test('a user who may change no table works with a store that its owner made, by 
     2  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
 
     $ refcheck store purge --email a1@example.com --yes
@@ -94,6 +98,8 @@ test('a user who may change no table works with a store that its owner made, by 
     exit 1
 
     $ refcheck batch run people.csv --package 102 --yes --quiet
+    ✔ All 2 people in people.csv are ordered, on 2026-11-23; nothing to do
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -101,6 +107,8 @@ test('a user who may change no table works with a store that its owner made, by 
     2  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(ordered()).toEqual(emails(2))

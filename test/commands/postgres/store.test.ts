@@ -114,6 +114,8 @@ test('it is backed up by other means, purged by the same', async () => {
     ]),
   ).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --quiet
+    ✔ All 2 people in people.csv are ordered
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -121,6 +123,8 @@ test('it is backed up by other means, purged by the same', async () => {
     2  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
 
     $ refcheck store backup copy.sqlite
@@ -138,6 +142,8 @@ test('it is backed up by other means, purged by the same', async () => {
 
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
+    ✔ All 2 people in people.csv are ordered, on 2026-11-23; nothing to do
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -145,6 +151,8 @@ test('it is backed up by other means, purged by the same', async () => {
     2  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
   `)
   expect(ordered()).toEqual(emails(2))

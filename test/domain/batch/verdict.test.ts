@@ -173,3 +173,16 @@ test('the first and the last of what was ordered, in whatever order they are cou
   ])
   expect(ordered).toEqual({ count: 4, first: 2, last: 9 })
 })
+
+test('duplicates of accepted orders count as ordered; rows left out on purpose are incomplete and no error to show', () => {
+  const ordered = someStops({ ordered: { count: 2, first: 0, last: 0 } })
+  expect(verdict('b-1', countsOf({ accepted: 1, duplicate: 2 }), done, ordered)).toBeUndefined()
+  expect(verdict('b-1', countsOf({ duplicate: 2 }), done, ordered)).toBeUndefined()
+  expect(of({ accepted: 1, invalid: 1, cancelled: 1, dropped: 1 })).toMatchObject({
+    code: 'incomplete',
+    isChosen: true,
+  })
+  for (const left of ['rejected', 'held', 'pending', 'duplicate'] as const)
+    expect(of({ accepted: 1, invalid: 1, [left]: 1 })?.isChosen).toBe(false)
+  expect(of({ invalid: 2 })?.isChosen).toBe(false)
+})
