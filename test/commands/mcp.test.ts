@@ -274,7 +274,7 @@ test('a file is planned as it is read, and a plan tells who is left out', async 
       confirm: true,
     },
   ]
-  expect((await here.type(`approve ${code}`, { tty: true, answers })).code).toBe(10)
+  expect((await here.type(`approve ${code}`, { tty: true, answers })).code).toBe(0)
   expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
   expect((await agent.call('get_plan', { code })).data).toMatchObject({
     state: 'approved',

@@ -60,7 +60,7 @@ test('a file is ordered, run again, and looked at', async () => {
 
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 3 of 3 accepted, nothing left to send.
-    ✔ All 3 people in people.csv are ordered, on 2026-11-23; nothing to do
+    ✔ All 3 people in people.csv are ordered, on DAY TIME; nothing to do
 
     batch  BATCH_1
     people.csv, package 102

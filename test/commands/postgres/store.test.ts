@@ -7,6 +7,7 @@ import { madeStore } from '../../harness/postgres-store.ts'
 import { session, type Session } from '../../harness/session.ts'
 
 const filters: Filter[] = [
+  [/\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d\d:\d\d/g, 'DAY TIME'],
   [/postgres:\/\/owner@\S+?(?=[";:,]*(?:\s|$))/g, 'postgres://STORE'],
   [/PostgreSQL \d+\.\d+/g, 'PostgreSQL N.N'],
   [/in \d+\.\d ms/g, 'in N.N ms'],
@@ -142,7 +143,7 @@ test('it is backed up by other means, purged by the same', async () => {
 
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
-    ✔ All 2 people in people.csv are ordered, on 2026-11-23; nothing to do
+    ✔ All 2 people in people.csv are ordered, on DAY TIME; nothing to do
 
     batch  BATCH_1
     people.csv, package 102

@@ -92,6 +92,8 @@ test('order checks for a file of people', async () => {
     2> ✔ Order package 102 for 3 people (Priya Shah (priya@example.com), Mei Ito
     2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
     2> olive.owner@example.com? Yes
+    ✔ All 3 people in people.csv are ordered
+
     batch  ID_1
     people.csv, package 102
 
@@ -99,6 +101,8 @@ test('order checks for a file of people', async () => {
     3  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
     $
   `)
@@ -155,6 +159,8 @@ test('order the other rows where some are invalid', async () => {
   await at.press('y\r')
   expect(at.story()).toMatchInlineSnapshot(`
     2> olive.owner@example.com, and leave out 1 row? Yes
+    ✔ 3 of 4 people in people.csv are ordered; left out: 1 invalid
+
     batch  ID_1
     people.csv, package 102
 
@@ -163,7 +169,8 @@ test('order the other rows where some are invalid', async () => {
     4  rows
 
     results  HOME/people.results.csv
-    2> Error: 3 of 4 rows were accepted (1 invalid)
+
+    Next: refcheck report sync --output reports
     2> See the reason for each row with:
     2>   refcheck batch rows ID_1
     exit 10
@@ -186,6 +193,8 @@ test('my batch stopped, what now', async () => {
     2> people.csv: 3 rows
     2>   3 orders of package 102
     2> Sending takes under a minute
+
+    0 of 3 people in people.csv are ordered; 3 pending
 
     batch  ID_1
     people.csv, package 102
@@ -215,6 +224,8 @@ test('my batch stopped, what now', async () => {
     2> ✔ Order package 102 for 3 people (Priya Shah (priya@example.com), Mei Ito
     2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
     2> olive.owner@example.com? Yes
+    ✔ All 3 people in people.csv are ordered
+
     batch  ID_1
     people.csv, package 102
 
@@ -222,6 +233,8 @@ test('my batch stopped, what now', async () => {
     3  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
     exit 0
     $
   `)

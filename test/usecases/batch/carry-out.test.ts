@@ -383,7 +383,19 @@ describe('in the end', () => {
     const batch = await takenIn(store, { rows })
     const { done } = await carriedOut({ creates: [taken(idOf(1)), lost] }, {}, batch)
     expect(done).toMatchObject({ failure: { code: 'outcome_unknown', order: { batchId: batch.id, row: 2 } } })
-    const again = await takenIn(store, { rows: orderRows(1) })
+    expect(
+      (await carriedOut({}, {}, await takenIn(store, { rows: orderRows(1) }))).done.failure,
+    ).toBeUndefined()
+    const invalid: NewRow = {
+      row: 2,
+      state: 'invalid',
+      packageId: undefined,
+      email: undefined,
+      reason: 'is required',
+      field: 'phone',
+      matchesRow: undefined,
+    }
+    const again = await takenIn(store, { rows: [...orderRows(1), invalid] })
     const nothing = await carriedOut({}, {}, again)
     expect(nothing.done).toMatchObject({
       failure: {
