@@ -11,13 +11,9 @@ import { asked } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
 import type { Between } from '../harness/world.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
-
 faultRow('mixed', 'filed under a wrong name')
 
-/**
- * A cache or proxy that answers a read with another request, check or package, and one
- * request id for two orders. 0.1.0 showed, journaled and filed what it was given.
- */
+/** A cache or proxy that answers a read with another request, check or package, and one request id for two orders. */
 
 /** Every read of a path is answered as one of another path. */
 const instead =

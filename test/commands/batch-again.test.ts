@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { session } from '../harness/session.ts'
+
+const run = 'batch run people.csv --package 102'
+
+test('a finished file answers that nothing is to do, and its results file is not touched', async () => {
+  const { type, folder, write, read, ordered } = await session()
+  peopleFile(folder, emails(2))
+  await type(`${run} --yes`)
+  const results = read('people.results.csv')
+  write('people.results.csv', `${results}checked by hand`)
+  expect(await type(`${run} --shared office@example.com`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --shared office@example.com
+    2> Warning: people.results.csv could not be read, so orders it may name were not looked at: HOME/people.results.csv: line 4 has 1 cell, and the header has 17
+    2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
+    2> Warning: --allow-similar and --shared apply to new files only, and this file is a batch already. Release its held rows with: refcheck batch release BATCH_1
+    ✔ All 2 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    2  rows
+
+    results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
+    exit 0
+  `)
+  expect(read('people.results.csv')).toBe(`${results}checked by hand`)
+  write('reordered.csv', read('people.csv').split('\n').toSorted().toReversed().join('\n').trimStart())
+  expect(await type('batch run reordered.csv --package 102')).toMatchInlineSnapshot(`
+    $ refcheck batch run reordered.csv --package 102
+    ✔ All 2 people in reordered.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
+    reordered.csv: 2 rows
+      0 orders to send
+      2 rows ordered before, not sent
+        line 2: request REQUEST_2
+        line 3: request REQUEST_1
+    exit 0
+  `)
+  expect(ordered()).toEqual(emails(2))
+})
+
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  '--again makes a new batch of a finished file, and the file is that batch from then on (%s)',
+  async (store) => {
+    const { type, folder, ordered } = await session({ store })
+    peopleFile(folder, emails(2))
+    const first = (await type(`${run} --yes --max 1 --json`)).json() as { batch_id: string }
+    const early = await type(`${run} --yes --again`)
+    expect([early.code, early.stderr]).toEqual([
+      2,
+      `Error: --again: people.csv is batch ${first.batch_id}, which is not finished\nNothing was sent. Continue that batch with: refcheck batch resume ${first.batch_id}\n`,
+    ])
+    await type(`batch cancel ${first.batch_id} --row 2`)
+    expect((await type(`${run} --yes`)).code).toBe(10)
+    expect(ordered()).toEqual(['a1@example.com'])
+    const again = await type(`${run} --yes --again --json`)
+    expect([again.code, again.json()]).toMatchObject([0, { counts: { accepted: 1, duplicate: 1 } }])
+    const { batch_id } = again.json() as { batch_id: string }
+    expect(batch_id).not.toBe(first.batch_id)
+    expect((await type(`${run} --json`)).json()).toMatchObject({ batch_id })
+    expect(ordered()).toEqual(emails(2))
+  },
+)
