@@ -100,7 +100,7 @@ function safeParse<T extends z.ZodType>(
 }
 
 /**
- * "A read is believed only when it answers what was asked" (ordering protocol): throws an UnavailableError for an
+ * "A read is believed only when it answers what was asked" (src/docs/ordering.md, section 2): throws an UnavailableError for an
  * answer about another resource, as a cache or proxy that mixes up answers gives it. UUIDs are compared without case.
  */
 export function requireAbout(

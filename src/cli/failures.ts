@@ -224,7 +224,7 @@ export class AlreadyReported extends Error {
   }
 }
 
-/** cli-contract "Exit codes". */
+/** src/docs/cli.md, "Exit codes". */
 export const exitCodes: Readonly<Record<ErrorCode, number>> = {
   internal: 1,
   io: 1,

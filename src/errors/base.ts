@@ -1,4 +1,4 @@
-/** What a script reads as `error.code`; cli-contract "Exit codes". */
+/** What a script reads as `error.code`; src/docs/cli.md, "Exit codes". */
 export type ErrorCode =
   | 'internal'
   | 'io'
@@ -36,7 +36,7 @@ export interface ErrorDetails {
   cause?: unknown
 }
 
-/** One of several things that are wrong with an input (cli-contract, "Streams"). */
+/** One of several things that are wrong with an input (src/docs/cli.md, "Streams"). */
 export interface FieldProblem {
   /** As the service names it. */
   field: string
@@ -46,7 +46,7 @@ export interface FieldProblem {
   text: string
 }
 
-/** What a `duplicate` matches, and where the row of an `outcome_unknown` stands (cli-contract, "Streams"). */
+/** What a `duplicate` matches, and where the row of an `outcome_unknown` stands (src/docs/cli.md, "Streams"). */
 export interface OrderInError {
   requestId?: string | undefined
   batchId?: string | undefined

@@ -22,7 +22,7 @@ export interface RetryPolicy {
   signal?: AbortSignal | undefined
 }
 
-/** "A GET is tried at most 4 times" (cli-contract). Waiting out a 429 is not counted: nothing failed. */
+/** "A GET is tried at most 4 times" (src/docs/cli.md). Waiting out a 429 is not counted: nothing failed. */
 const maxAttempts = 4
 const firstBackoffMs = 500
 const longestBackoffMs = 8_000

@@ -3,7 +3,7 @@ import { sanitize } from '../host/text.ts'
 import { wrapped } from './format.ts'
 import { styled, type Terminal } from './terminal.ts'
 
-/** The `error` object of cli-contract "Streams"; keys that do not apply are left out. */
+/** The `error` object of src/docs/cli.md, "Streams"; keys that do not apply are left out. */
 export function failureJson(error: RefcheckError): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries({

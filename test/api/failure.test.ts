@@ -4,7 +4,7 @@ import { failure, forbiddenCause, namedField } from '../../src/api/answer.ts'
 import { exitCodes } from '../../src/cli/failures.ts'
 import type { Envelope } from '../../src/contract/envelope.ts'
 
-/** The status matrix of the document ("Errors"), against the exit codes of cli-contract. */
+/** The status matrix of the document ("Errors"), against the exit codes of src/docs/cli.md. */
 
 function said(message: string, status_message = 'client_error'): Envelope {
   return { data: null, status_message, message }

@@ -10,7 +10,7 @@ import { checkId, startApi } from './setup.ts'
 
 faultRow('report-url', 'connections elsewhere')
 
-/** faults-and-threats: "report URL on a foreign host (CVE-2025-27152): exact origin and path: 0 foreign connections". */
+/** The fault table: "report URL on a foreign host (CVE-2025-27152): exact origin and path: 0 foreign connections". */
 
 expectNoProcessFaults()
 

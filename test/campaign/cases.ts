@@ -4,7 +4,7 @@ import { settlingCases } from './cases-settling.ts'
 import { twiceCases } from './cases-twice.ts'
 import type { Stage } from './stage.ts'
 
-/** A sentence of the ordering protocol, played by the built program. Throws where the program says something else. */
+/** A sentence of src/docs/ordering.md, played by the built program. Throws where the program says something else. */
 export interface Case {
   section: string
   what: string

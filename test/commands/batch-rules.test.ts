@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
-/** Sentences of the ordering protocol that only a whole batch shows. */
+/** Sentences of src/docs/ordering.md that only a whole batch shows. */
 const run = 'batch run people.csv --package 102 --yes --json'
 const minute = 60_000
 const isOrder = ({ method, url }: Request): boolean => method === 'POST' && url.endsWith('/v1/requests')

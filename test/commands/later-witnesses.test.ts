@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
-/** Ordering protocol, "Other witnesses": a row is held against what the row beside says now. */
+/** src/docs/ordering.md, section 4, "Results files": a row is held against what the row beside says now. */
 const run = 'batch run people.csv --package 102 --yes'
 
 /** A batch of three of which nothing went out yet, its results elsewhere, and a colleague with a store of his own. */

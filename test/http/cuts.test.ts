@@ -8,7 +8,7 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 
 const fault = faultRow('cut', 'sent again')
 
-/** faults-and-threats: "network cut after byte N, both directions … 0 sent again". */
+/** The fault table: "network cut after byte N, both directions … 0 sent again". */
 
 expectNoProcessFaults()
 

@@ -6,7 +6,7 @@ import { ManualClock } from '../harness/manual-clock.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient } from './setup.ts'
 
-/** cli-contract: "--verbose (one line per HTTP exchange …)": one report an exchange, however it ended. */
+/** src/docs/cli.md, "Flags of every command": "--verbose (one line per HTTP exchange …)": one report an exchange, however it ended. */
 
 expectNoProcessFaults()
 

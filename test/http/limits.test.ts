@@ -9,7 +9,7 @@ import { expectNoProcessFaults, post, startClient, transportError } from './setu
 
 faultRow('endless', 'without an end')
 
-/** faults-and-threats: "oversized, endless, slow, compressed-bomb answers: byte, idle and total limits; identity only". */
+/** The fault table: "oversized, endless, slow, compressed-bomb answers: byte, idle and total limits; identity only". */
 
 expectNoProcessFaults()
 

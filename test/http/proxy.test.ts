@@ -13,7 +13,7 @@ import {
   trustAuthority,
 } from './setup.ts'
 
-/** cli-contract "Environment": HTTPS_PROXY/NO_PROXY. The proxy of these tests takes service.test to a TLS server here. */
+/** src/docs/cli.md, "Environment": HTTPS_PROXY/NO_PROXY. The proxy of these tests takes service.test to a TLS server here. */
 
 expectNoProcessFaults()
 

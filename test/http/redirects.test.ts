@@ -7,7 +7,7 @@ import { expectNoProcessFaults, post, startClient } from './setup.ts'
 
 faultRow('redirect', 'followed')
 
-/** faults-and-threats: "redirect to another host (CVE-2026-40895): never followed with a key or a body". */
+/** The fault table: "redirect to another host (CVE-2026-40895): never followed with a key or a body". */
 
 expectNoProcessFaults()
 

@@ -11,7 +11,7 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('retry-after', 'hot loops')
 
-/** "A GET is tried at most 4 times"; "429 waits Retry-After … within --timeout, else exit 6" (cli-contract). */
+/** "A GET is tried at most 4 times"; "429 waits Retry-After … within --timeout, else exit 6" (src/docs/cli.md). */
 
 type Step = number | 'cut' | 'certificate' | [status: number, retryAfter: string | undefined]
 

@@ -9,7 +9,7 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('plain-http', 'sent in clear text')
 
-/** faults-and-threats: "plain http … refused but for loopback … a table of URLs: 0 clear-text bytes". */
+/** The fault table: "plain http … refused but for loopback … a table of URLs: 0 clear-text bytes". */
 
 expectNoProcessFaults()
 

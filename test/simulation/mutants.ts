@@ -30,7 +30,7 @@ async function backToPending({ ledger, clock }: Parts, unknown: readonly RowVers
   }
 }
 
-/** Each breaks one rule of the ordering protocol; the simulation has to notice every one. */
+/** Each breaks one rule of src/docs/ordering.md; the simulation has to notice every one. */
 export const mutants: Readonly<Record<string, Mutant>> = {
   'resend after a crash': (parts) => ({
     ...parts,

@@ -7,7 +7,7 @@ import { IncompleteError } from '../../errors/kinds.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import { localTime } from '../wording/local-time.ts'
 
-/** What scripts read of a batch (cli-contract, "Streams"). */
+/** What scripts read of a batch (src/docs/cli.md, "Streams"). */
 export interface BatchSummary {
   batch_id: string
   /** Null where the rows name their packages. */
@@ -44,7 +44,7 @@ export interface ListedBatch {
   state: string
 }
 
-/** One row (cli-contract, "Streams"). */
+/** One row (src/docs/cli.md, "Streams"). */
 export interface ListedRow {
   row: number
   /** Where it stands in the file as a spreadsheet program counts; null where that file is not as it was. */

@@ -174,7 +174,7 @@ export function textIn(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text
 }
 
-/** "An empty cell is an absent value" (cli-contract "Batch files"); white space is empty too. */
+/** "An empty cell is an absent value" (src/docs/cli.md, "Batch files"); white space is empty too. */
 export function isEmpty(cell: Cell): boolean {
   if (typeof cell !== 'string') return false
   const first = cell.charCodeAt(0)

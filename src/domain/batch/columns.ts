@@ -221,7 +221,7 @@ function rivals(unknown: readonly UnknownColumn[]): string[] {
   })
 }
 
-/** What a column of a batch file says (cli-contract "Batch files"). */
+/** What a column of a batch file says (src/docs/cli.md, "Batch files"). */
 export type Target =
   | { kind: 'recipient'; column: RecipientField }
   | { kind: 'package_id'; column: 'package_id' }

@@ -207,7 +207,7 @@ export function aboutToOrder({ counts, packages, people, unlikely: values }: Pla
   }
 }
 
-/** What checking a file found (cli-contract, `batch validate --json`). */
+/** What checking a file found (src/docs/cli.md, "JSON of batches and reports", `batch validate --json`). */
 export interface BatchCheck {
   rows: number
   valid: number
@@ -321,7 +321,7 @@ export function changeKind({ from, to }: Pick<RowChange, 'from' | 'to'>): Change
   return from.trim().startsWith('+') ? 'phone' : 'country'
 }
 
-/** Finds rows that order the same package for the same person (ordering protocol, section 4). */
+/** Finds rows that order the same package for the same person (src/docs/ordering.md, section 4). */
 export class Duplicates {
   readonly #firstRows = new Map<string, number>()
 

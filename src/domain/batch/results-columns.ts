@@ -6,7 +6,7 @@ import { type PersonDigests, personDigests, type ExternalResult } from '../submi
 import { serviceOf } from '../submission/identity.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
 
-/** What tells another store, or a later one, what became of a row: "Other witnesses" in the ordering protocol. */
+/** What tells another store, or a later one, what became of a row: src/docs/ordering.md, section 4, "Results files". */
 export const externalResultColumns = [
   'refcheck_ordered_at',
   'refcheck_account',

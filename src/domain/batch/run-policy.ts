@@ -39,7 +39,7 @@ export type Step =
   | { kind: 'wait'; waitMs: number }
   /** Ask the list of packages, or the schema, why; where they know nothing of it, `otherwise`. */
   | { kind: 'ask why'; package: boolean; schema: boolean; otherwise: Step }
-  /** "Nothing more is sent until a ping and a read answer well" (ordering protocol), and then `afterwards`. */
+  /** "Nothing more is sent until a ping and a read answer well" (src/docs/ordering.md, section 2), and then `afterwards`. */
   | { kind: 'ask whether it is well'; afterwards: Step }
 
 export interface NextStep {
@@ -54,7 +54,7 @@ export interface StepOptions extends Pick<RunLimits, 'waitBudgetMs' | 'isSingle'
 
 const goOn: Step = { kind: 'go on' }
 
-/** What an outcome, which is journaled, means for the rows after it (ordering protocol, "One submission"). */
+/** What an outcome, which is journaled, means for the rows after it (src/docs/ordering.md, section 2). */
 export function nextStep(before: RunCounters, outcome: Outcome, options: StepOptions): NextStep {
   const isSent = outcome.kind !== 'throttled' && outcome.kind !== 'unsent'
   const isAnswered = outcome.kind === 'accepted' || outcome.kind === 'rejected'
@@ -135,7 +135,7 @@ function waitOrHalt(
   return { counters, step }
 }
 
-/** "404 (package gone), and a 400 that says so of the package, halts" (ordering protocol): any other row would fare the same. */
+/** "404 (package gone), and a 400 that says so of the package, halts" (src/docs/ordering.md, section 2): any other row would fare the same. */
 export function isAboutPackage({ status, field, message }: RefcheckError): boolean {
   if (status === 404 || field === 'package_id') return true
   return status === 400 && field === undefined && /\bpackage\b/i.test(message)

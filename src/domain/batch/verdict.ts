@@ -15,7 +15,7 @@ import type { Conflict, StopReason } from '../submission/conflicts.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 
-/** Codes of failures that halt a batch and are its exit too (cli-contract, "Exit codes": 3 to 7). */
+/** Codes of failures that halt a batch and are its exit too (src/docs/cli.md, "Exit codes": 3 to 7). */
 const haltingCodes = new Set(['unauthenticated', 'forbidden', 'not_found', 'throttled', 'unavailable'])
 
 /** The first rows of a batch in these states, for errors and commands that name one. */
@@ -27,7 +27,7 @@ export interface FirstRows {
 }
 
 /**
- * What a run is told to have come to, by the first that applies (cli-contract, "Exit codes"): interrupted; a row unknown, or
+ * What a run is told to have come to, by the first that applies (src/docs/cli.md, "Exit codes"): interrupted; a row unknown, or
  * the same as one that is; what halted it; rows that wait or were not accepted, where something was sent or waits;
  * nothing sent; undefined where all is well. Of all that stands, not of this run alone.
  */

@@ -11,7 +11,7 @@ export type OrganisationEvidence =
 /**
  * "A batch goes on under another key or user only when that key can read one of the batch's accepted requests, or,
  * where there is none, when the user who began it is among the key's users; with neither a person confirms"
- * (ordering protocol). True: a person has to confirm. Throws a UsageError where it is another organisation's batch.
+ * (src/docs/ordering.md, section 3). True: a person has to confirm. Throws a UsageError where it is another organisation's batch.
  */
 export function requiresConfirmation(
   { id, userEmail }: Pick<Batch, 'id' | 'userEmail'>,

@@ -62,7 +62,7 @@ const keepsZero: ReadonlySet<string> = new Set(['39', '378', '379', '225', '229'
 const expectedPhone = 'start it with + and the country code, such as +61400000000'
 
 /**
- * E.164 (POST /v1/requests). What starts with + loses its spaces, (), - and . (cli-contract "Batch files");
+ * E.164 (POST /v1/requests). What starts with + loses its spaces, (), - and . (src/docs/cli.md, "Batch files");
  * nothing else is repaired, because a guessed number reaches somebody else.
  */
 function readPhone(text: string): FieldReading {

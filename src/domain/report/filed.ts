@@ -5,7 +5,7 @@ import { IncompleteError, NotFoundError, UnavailableError } from '../../errors/k
 import type { ReportRecord, ReportSubject } from './record.ts'
 import type { ReportTarget } from './source.ts'
 
-/** A report on disk; cli-contract, `report download --json`. */
+/** A report on disk; src/docs/cli.md, "JSON of batches and reports", `report download --json`. */
 export interface StoredReport {
   check_id: string | null
   referee_id: string | null

@@ -3,7 +3,7 @@ import type { CloseReason } from './closing.ts'
 import type { SubmissionState } from '../submission/states.ts'
 
 /**
- * Rollback detection (ordering protocol, section 6). An attempt is committed, then appended to the attempt log and
+ * Rollback detection (src/docs/ordering.md, section 6). An attempt is committed, then appended to the attempt log and
  * flushed, and then its request is sent. So an entry that the store lacks proves that the store lost attempts.
  */
 

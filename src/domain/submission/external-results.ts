@@ -7,7 +7,7 @@ import type { Recipient } from '../../contract/request-body.ts'
 import { personKey } from './identity.ts'
 
 /**
- * What a results file says of a row's person (ordering protocol, "Other witnesses"): orders that another store made, or one
+ * What a results file says of a row's person (src/docs/ordering.md, section 4): orders that another store made, or one
  * that is lost.
  */
 export interface ExternalResult {

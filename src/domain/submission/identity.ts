@@ -50,7 +50,7 @@ export interface OrderKey {
 
 /**
  * What makes two orders the same, in one form: account, service, package and person. "Case, spaces, Unicode form,
- * phone punctuation and a trunk zero after the country code do not make a person new" (ordering protocol, section 4); additional
+ * phone punctuation and a trunk zero after the country code do not make a person new" (src/docs/ordering.md, section 4); additional
  * information is no part of it, since people fix a field and run again. The key is not either: an
  * organisation changes its key and stays the same.
  */

@@ -7,7 +7,7 @@ import type { RowVersion, Attempt } from './submission.ts'
 import type { Change } from './states.ts'
 import type { RequestResource } from '../../contract/request.ts'
 
-/** What one POST came to for the order (ordering protocol, the table of "One submission"). */
+/** What one POST came to for the order (src/docs/ordering.md, section 2). */
 export type Outcome =
   | {
       kind: 'accepted'
@@ -71,7 +71,7 @@ function created(answer: Answered): Outcome {
 }
 
 /**
- * "A UUID that is another order's already: `unknown`, and the batch halts" (ordering protocol): one request is no two
+ * "A UUID that is another order's already: `unknown`, and the batch halts" (src/docs/ordering.md, section 2): one request is no two
  * orders, so the answer was about the other one.
  */
 export function answeredWithAnothers(

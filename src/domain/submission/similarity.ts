@@ -38,7 +38,7 @@ export function agree(one: string, other: string): boolean {
 }
 
 /**
- * How alike two people are (ordering protocol, "Similar"): the same e-mail, or the same phone with first names that
+ * How alike two people are (src/docs/ordering.md, section 4): the same e-mail, or the same phone with first names that
  * agree or names swapped. Undefined where they have nothing in common that counts.
  */
 export function similarity(one: Recipient, other: Recipient): Similarity | undefined {

@@ -1,6 +1,6 @@
 import { InternalError } from '../../errors/kinds.ts'
 
-/** The states of a submission (ordering protocol, "States of a submission"). */
+/** The states of a submission (src/docs/ordering.md, section 1). */
 export const submissionStates = [
   'pending',
   'sending',
@@ -93,7 +93,7 @@ export function refuseImpossible(
 }
 
 /**
- * What becomes of a row whose runner is gone (ordering protocol: "found in `sending` at start-up, its lease gone: `unknown`,
+ * What becomes of a row whose runner is gone (src/docs/ordering.md, section 1: "found in `sending` at start-up, its lease gone: `unknown`,
  * never `pending`"). A `single` that is still `pending` is `cancelled`: nothing of it left, and nobody will go on with
  * it. Undefined for a row that stays as it is.
  */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /*
  * What --json prints, command by command. The shapes are closed, so that a test fails on a key that is printed and
- * not described; what `reference` prints of them is open, because keys may be added (cli-contract, "Streams").
+ * not described; what `reference` prints of them is open, because keys may be added (src/docs/cli.md, "Streams").
  */
 
 /** The `error` object of a command, or of an item that could not be had. */

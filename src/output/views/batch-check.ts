@@ -43,7 +43,7 @@ const problemColumns: Column<RowProblem>[] = [
   },
 ]
 
-/** What checking a file found (cli-contract, `batch validate --json`). */
+/** What checking a file found (src/docs/cli.md, "JSON of batches and reports", `batch validate --json`). */
 export function batchCheckView(plan: Plan, name: string, showChanges = false): View {
   const { rows, valid, invalid, problems, duplicates, changes } = plan.check
   return {

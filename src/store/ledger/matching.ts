@@ -286,7 +286,7 @@ interface Relations {
 
 /**
  * Conflict detection of one transaction. What it finds binds only in a transaction that locked the account
- * (ordering protocol, "Conflict detection").
+ * (src/docs/ordering.md, section 4).
  */
 export class Matching {
   readonly #key: StoreKey

@@ -23,7 +23,7 @@ export interface SchemaDialect {
  * time. `store migrate` and the first use of a file run it once; later formats add to it.
  *
  * accounts: whose people these are, each with the number and the id of its newest attempt. attempt_logs: the register of every
- * log that an attempt was recorded in (ordering protocol, section 6).
+ * log that an attempt was recorded in (src/docs/ordering.md, section 6).
  */
 const template = `
 CREATE TABLE meta (

@@ -7,7 +7,7 @@ import type { FenceFailure } from '../../domain/store/rollback.ts'
 /** `session`: the store was last compared on another connection, or with other replication. */
 export type ClaimFailure = FenceFailure | 'session'
 
-/** What a claim requires of the store (ordering protocol, section 6, "Fence"). */
+/** What a claim requires of the store (src/docs/ordering.md, section 6, "Fence"). */
 export interface FenceRequirement {
   generation: string
   /** Attempts that have to be in the store, each under its number. */

@@ -38,7 +38,7 @@ interface ResultsFile {
 }
 
 /**
- * What results files say of the rows of a file (ordering protocol, "Other witnesses"): the file's own columns, where it is
+ * What results files say of the rows of a file (src/docs/ordering.md, section 4): the file's own columns, where it is
  * a results file itself, and results files beside it that another store wrote. Undefined where there are none.
  */
 export async function openExternalResults(

@@ -223,7 +223,7 @@ async function findKnown(
 }
 
 /**
- * "Read otherwise it is another" (ordering protocol): the batch that a file is already when it is read as the flags say now,
+ * "Read otherwise it is another" (src/docs/ordering.md, section 4): the batch that a file is already when it is read as the flags say now,
  * or that it is none yet.
  */
 async function findReadAsChosen(

@@ -81,7 +81,7 @@ interface Journaled {
 }
 
 /**
- * Sends a batch's pending rows, one at a time and each at most once (ordering protocol), until none is
+ * Sends a batch's pending rows, one at a time and each at most once (src/docs/ordering.md, section 2), until none is
  * left or something stops it. The batch is held by the caller. Every outcome is on disk before the next
  * row goes out and before an event tells it. Throws IoError where the store fails.
  */
@@ -357,7 +357,7 @@ const longestPauseMs = 60_000
 
 /**
  * "After any unknown nothing more is sent until a ping and a read answer well, so an outage costs one
- * row" (ordering protocol). Undefined once it answers well; an error where waiting does not help, or `budgetMs` ran out.
+ * row" (src/docs/ordering.md, section 2). Undefined once it answers well; an error where waiting does not help, or `budgetMs` ran out.
  * Rejects when the signal aborts.
  */
 async function waitUntilHealthy(ports: OrderServices, budgetMs: number): Promise<RefcheckError | undefined> {

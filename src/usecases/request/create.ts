@@ -18,7 +18,7 @@ export interface OrderOptions extends CreateOptions {
 }
 
 /**
- * Orders one check, at most once (ordering protocol, for a batch of one). Journaled before it is sent
+ * Orders one check, at most once (src/docs/ordering.md, section 2). Journaled before it is sent
  * and before it is told. Throws
  * - DuplicateError: it was ordered before, or may have been; nothing was sent,
  * - the service's refusal (InvalidInputError with its field, NotFoundError, UnauthenticatedError,

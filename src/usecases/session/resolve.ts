@@ -16,7 +16,7 @@ import type { Services } from '../services.ts'
 export type SessionSources = ProfileSources & Pick<Services, 'secrets'>
 
 /**
- * Who calls, and where to (cli-contract "Environment"): `--profile` names all three values; without it
+ * Who calls, and where to (src/docs/cli.md, "Environment"): `--profile` names all three values; without it
  * each of REFCHECK_BASE_URL, REFCHECK_API_KEY and REFCHECK_USER_EMAIL overrides the profile's, and
  * with all three no profile and no file is touched. A kept key goes to the origin it was saved for and
  * nowhere else. No key is an UnauthenticatedError, any other gap a UsageError.

@@ -276,7 +276,7 @@ test('of several earlier rows with one e-mail each is compared, not the last one
   expect(states(people, desk)).toEqual(['pending', 'held', 'held'])
 })
 
-/** What section 4 of the ordering protocol says, row by row: each is compared with every earlier one that would be sent. */
+/** What section 4 of src/docs/ordering.md says, row by row: each is compared with every earlier one that would be sent. */
 function comparedOneByOne(rows: readonly NewRow[]): unknown[] {
   const sent: { order: Submission; key: readonly string[] }[] = []
   return rows.map((row) => {

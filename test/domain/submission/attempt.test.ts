@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { changedElsewhere, longestPauseMs } from '../../../src/domain/submission/outcome.ts'
 
-test('an order is not sent more than five seconds after it was journaled (ordering protocol)', () => {
+test('an order is not sent more than five seconds after it was journaled (src/docs/ordering.md, section 2)', () => {
   expect(longestPauseMs).toBe(5000)
 })
 

@@ -52,7 +52,7 @@ test('a URL is shown without its query', () => {
   expect(shownUrl('https://me.example/hook?token=t#x')).toBe('https://me.example/hook')
 })
 
-test('a failed forward is tried again within a second (cli-contract), and no event is put off for longer than two waits', () => {
+test('a failed forward is tried again within a second (src/docs/cli.md), and no event is put off for longer than two waits', () => {
   expect(firstRetryMs).toBeLessThan(1000)
   expect(longestWait).toBe(2 * longestRetryMs)
 })
