@@ -26,7 +26,7 @@ test('an order in flight ends as one of the answers, or goes back where nothing 
   expect([...transitions.sending].sort()).toEqual(['accepted', 'pending', 'rejected', 'unknown'])
 })
 
-test('the whole table of src/docs/ordering.md, section 1', () => {
+test('the table of states of src/docs/ordering.md, section 1', () => {
   expect(transitions).toEqual({
     pending: ['sending', 'duplicate', 'held', 'cancelled', 'accepted'],
     sending: ['pending', 'accepted', 'rejected', 'unknown'],
