@@ -38,7 +38,10 @@ const runners = 'commands/postgres/runners.test.ts'
 /** From its first section to its last. */
 export const promises: readonly Promised[] = [
   ...of('States of a submission', [
-    ['the table of states', ['domain/submission/states.test.ts', 'the table of states of src/docs/ordering.md, section 1']],
+    [
+      'the table of states',
+      ['domain/submission/states.test.ts', 'the table of states of src/docs/ordering.md, section 1'],
+    ],
     [
       'compared in the transaction that takes it to sending',
       ['store/ledger/compared-at-sending.test.ts', 'is compared in the step that takes it to sending'],
