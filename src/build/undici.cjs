@@ -11,6 +11,9 @@ module.exports = {
   get Client() {
     return require('undici/lib/dispatcher/client')
   },
+  get Dispatcher1Wrapper() {
+    return require('undici/lib/dispatcher/dispatcher1-wrapper')
+  },
   get EnvHttpProxyAgent() {
     return require('undici/lib/dispatcher/env-http-proxy-agent')
   },

@@ -1,12 +1,17 @@
+import { UsageError } from '../errors/kinds.ts'
 import { systemClock } from '../host/clock.ts'
+import { interceptCalls } from '../http/intercept.ts'
 import { checkedInjection } from '../sandbox/control/controls.ts'
 import { createSandbox, type Sandbox as Embedded } from '../sandbox/control/embedded.ts'
+import { type ExpectedOrder, expectOrders } from '../sandbox/control/expect-ordered.ts'
 import { ManualClock } from '../sandbox/control/manual-clock.ts'
 import { parseFixture, readRules } from '../sandbox/control/read-inputs.ts'
 import { httpDeliver } from '../sandbox/service/delivery.ts'
-import { listen, type Listener } from '../server/listen.ts'
+import type { LogEntry } from '../sandbox/service/log.ts'
+import { type Connection, listen, type Listener } from '../server/listen.ts'
 import type { CheckRequest } from './types.ts'
 
+export type { ExpectedOrder } from '../sandbox/control/expect-ordered.ts'
 export type { CheckRequest } from './types.ts'
 
 export interface SandboxOptions {
@@ -66,6 +71,23 @@ export interface SandboxDelivery {
   outcome: string | null
 }
 
+/** Headers by their names in lowercase, and the text of the body: the first 64 KiB; null where it is empty or a PDF. */
+export interface SandboxMessage {
+  headers: Readonly<Record<string, string>>
+  body: string | null
+}
+
+/** A call as it came, whole: keys are not masked, unlike in `sandbox logs`. */
+export interface SandboxCall {
+  method: string
+  /** Without the query. */
+  path: string
+  /** What the service answered, before a fault changed it; null where it did not. */
+  status: number | null
+  request: SandboxMessage
+  response: SandboxMessage | null
+}
+
 export interface CapturedWebhook {
   headers: Record<string, string>
   /** The exact bytes, as `verify` of refcheck/webhook wants them. */
@@ -89,8 +111,20 @@ export interface Sandbox {
   clearFaults(): void
   /** Every request there is, oldest first, as a client would read it now. */
   requests(): CheckRequest[]
-  /** Calls that came, oldest first: `GET /v1/users 200`. */
-  calls(): { method: string; path: string; status: number | null }[]
+  /** The last thousand calls that came, oldest first. */
+  calls(): SandboxCall[]
+  /**
+   * Throws an AssertionError of Node, with a line for each difference, unless exactly these orders were placed, in this
+   * order. An empty list: nothing was ordered.
+   */
+  expectOrdered(expected: readonly ExpectedOrder[]): void
+  /**
+   * Serves a base URL, such as `https://api.example.com`, from this sandbox: calls of this process to it by `fetch`, by
+   * undici's global dispatcher and by clients of refcheck/client come here, and report URLs lead there. Other calls are
+   * unchanged, and so are those of node:http and of a dispatcher that is not the global one. It ends with the function
+   * that it returns, or with `close`. Throws UsageError where `url` is not an http or https URL.
+   */
+  intercept(url: string): () => void
   /** Every delivery that waits, and the last thousand that are over. */
   deliveries(): SandboxDelivery[]
   /** What was captured where no webhookUrl is set, as it would have been posted. */
@@ -130,7 +164,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       return 200
     },
   })
-  const listener = await listen((request, connection) => sandbox.fetch(request, connection), {
+  const listener = await listen((request, connection) => answer(sandbox, request, connection), {
     port,
     onError: (error) => sandbox.refuse(error),
   }).catch((error: unknown) => {
@@ -143,6 +177,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 /** A running sandbox as a test holds it. */
 function handleOf(sandbox: Embedded, listener: Listener, captured: CapturedWebhook[]): Sandbox {
   let since = 0
+  const restores: (() => void)[] = []
   return {
     baseUrl: listener.url,
     get apiKey() {
@@ -164,11 +199,13 @@ function handleOf(sandbox: Embedded, listener: Listener, captured: CapturedWebho
     clearFaults: () => sandbox.clearFaults(),
     requests: () => sandbox.requests(),
     calls: () =>
-      sandbox.log
-        .entries(since)
-        .flatMap((entry) =>
-          entry.kind === 'call' ? [{ method: entry.method, path: entry.path, status: entry.status }] : [],
-        ),
+      sandbox.log.entries(since).flatMap((entry) => (entry.kind === 'call' ? [callOf(sandbox, entry)] : [])),
+    expectOrdered: (expected) => expectOrders(sandbox.snapshot().requests, expected),
+    intercept(url) {
+      const restore = interceptBase(baseUrlOf(url), listener.url)
+      restores.unshift(restore)
+      return restore
+    },
     deliveries: () =>
       sandbox.deliveries().map(({ id, request_id, status, body, state, attempts, outcome }) => ({
         id,
@@ -187,8 +224,56 @@ function handleOf(sandbox: Embedded, listener: Listener, captured: CapturedWebho
     advanceRequest: (requestId, checkId) => sandbox.advanceRequest(requestId, checkId),
     redeliver: (deliveryId) => sandbox.redeliver(deliveryId),
     async close() {
+      for (const restore of restores) restore()
       await listener.close()
       sandbox.close()
     },
   }
+}
+
+function callOf({ log }: Embedded, entry: LogEntry & { kind: 'call' }): SandboxCall {
+  const { n, method, path, status } = entry
+  const nothing = { headers: {}, body: null }
+  const { request, response } = log.exchange(n) ?? { request: nothing, response: null }
+  return { method, path, status, request, response }
+}
+
+/** What precedes the path of a call that was intercepted: with it comes the base URL that was called. */
+const interceptedPath = '/_intercepted/'
+
+function interceptBase(base: URL, listenerUrl: string): () => void {
+  const prefix = `${listenerUrl}${interceptedPath}${encodeURIComponent(base.href.replace(/\/$/, ''))}`
+  return interceptCalls(base, (path) => new URL(`${prefix}${path}`))
+}
+
+/** An intercepted call is answered as one to its own URL, as the service at that URL would. */
+function answer(sandbox: Embedded, request: Request, connection: Connection): Response | Promise<Response> {
+  const { pathname, search } = new URL(request.url)
+  if (!pathname.startsWith(interceptedPath)) return sandbox.fetch(request, connection)
+  const [, , base = '', ...path] = pathname.split('/')
+  const publicUrl = decodeURIComponent(base)
+  const { origin, host } = new URL(publicUrl)
+  const headers = new Headers(request.headers)
+  headers.set('Host', host)
+  const { method, body } = request
+  const called = new Request(`${origin}/${path.join('/')}${search}`, {
+    method,
+    headers,
+    body,
+    duplex: 'half',
+  })
+  return sandbox.fetch(called, {
+    remoteAddress: connection.remoteAddress,
+    publicUrl,
+    cut: () => connection.cut(),
+    cutShort: (status, answered, part) => connection.cutShort(status, answered, part),
+  })
+}
+
+function baseUrlOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '') return url
+  throw new UsageError('intercept: not the base URL of a service', {
+    hint: 'Give a URL such as https://api.example.com',
+  })
 }

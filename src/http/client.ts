@@ -8,6 +8,7 @@ import { InternalError } from '../errors/kinds.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Environment } from '../host/env.ts'
 import { TransportError, transportFailure } from './failure.ts'
+import { interceptedUrl } from './intercept.ts'
 import { secureUrl, Transport } from './transport.ts'
 import {
   type ExchangeReport,
@@ -46,13 +47,15 @@ export class HttpClient {
   /** One exchange, the body read whole. Throws TransportError, or the signal's reason. */
   async send(request: HttpRequest): Promise<HttpResponse> {
     const { url, limits } = this.#target(request)
-    return this.#whole(this.#flight(request, url, limits), this.#transport.shared(url, limits))
+    const flight = this.#flight(request, url, limits)
+    return this.#whole(flight, this.#transport.shared(flight.plan.to, limits))
   }
 
   /** One exchange whose body is read as it comes. Throws as `send` does, from the iteration too. */
   async open(request: HttpRequest): Promise<HttpStream> {
     const { url, limits } = this.#target(request)
-    return this.#exchange(this.#flight(request, url, limits), this.#transport.shared(url, limits))
+    const flight = this.#flight(request, url, limits)
+    return this.#exchange(flight, this.#transport.shared(flight.plan.to, limits))
   }
 
   /**
@@ -62,8 +65,8 @@ export class HttpClient {
    */
   async sendOnce(request: HttpRequest & { body: Uint8Array }): Promise<HttpResponse> {
     const { url, limits } = this.#target(request)
-    const route = this.#transport.fresh(url, limits)
     const flight = this.#flight(request, url, limits)
+    const route = this.#transport.fresh(flight.plan.to, limits)
     try {
       return await this.#whole(flight, route.dispatcher, { reset: true })
     } catch (error) {
@@ -93,7 +96,8 @@ export class HttpClient {
 
   #flight(request: HttpRequest, url: URL, limits: HttpLimits): Flight {
     const { clock, onExchange } = this.#options
-    return new Flight({ request, url, limits, clock, onExchange, proxy: this.#transport.proxyFor(url) })
+    const to = interceptedUrl(url) ?? url
+    return new Flight({ request, url, to, limits, clock, onExchange, proxy: this.#transport.proxyFor(to) })
   }
 
   async #whole(
@@ -128,11 +132,11 @@ export class HttpClient {
   }
 
   #dispatch(flight: Flight): Dispatcher.RequestOptions {
-    const { request, url, limits } = flight.plan
+    const { request, to, limits } = flight.plan
     const body = request.body
     return {
-      origin: url.origin,
-      path: url.pathname + url.search,
+      origin: to.origin,
+      path: to.pathname + to.search,
       method: request.method,
       headers: {
         'accept-encoding': 'identity',
@@ -177,6 +181,8 @@ function refused({ headers }: Dispatcher.ResponseData, flight: Flight): Transpor
 interface FlightPlan {
   request: HttpRequest
   url: URL
+  /** Where it is sent: `url`, unless that is intercepted. */
+  to: URL
   limits: HttpLimits
   clock: Clock
   /** The host of the proxy that the environment names for the network; NO_PROXY may still go past it. */

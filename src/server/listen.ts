@@ -16,6 +16,8 @@ import { bind, IncompleteRequests, withTls } from './sockets.ts'
 /** What a handler may learn of, and do to, the connection a request came in on. */
 export interface Connection {
   readonly remoteAddress: string
+  /** The base URL that was called, where it is not the one of this server. */
+  readonly publicUrl?: string | undefined
   /** Destroys the socket; nothing of an answer is sent any more. */
   cut(): void
   /** Sends the head of an answer and the first bytes of its body, whatever length was announced, then cuts. */

@@ -52,8 +52,8 @@ function project(): string {
   mkdirSync(join(modules, '@types'), { recursive: true })
   for (const name of ['vitest', '@types/node', 'undici-types'])
     symlinkSync(join(tools, name), join(modules, name))
-  for (const name of ['check', 'suite']) {
-    const to = join(folder, name === 'suite' ? 'orders.test.ts' : 'check.ts')
+  for (const name of ['check', 'suite', 'intercept']) {
+    const to = join(folder, name === 'suite' ? 'orders.test.ts' : `${name}.ts`)
     cpSync(join(root, 'test', 'vectors', 'library', `${name}.ts.txt`), to)
   }
   const compilerOptions = {
@@ -64,7 +64,7 @@ function project(): string {
     types: ['node'],
     outDir: 'out',
   }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['check.ts'] }))
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['check.ts', 'intercept.ts'] }))
   return folder
 }
 
@@ -93,6 +93,7 @@ test(
     const folder = project()
     run(tool('tsc'), ['-p', folder], folder)
     expect(run(process.execPath, ['out/check.js'], folder)).toBe('all is so\n')
+    expect(run(process.execPath, ['--test', 'out/intercept.js'], folder)).toMatch(/^# pass 1$|^ℹ pass 1$/m)
   },
 )
 

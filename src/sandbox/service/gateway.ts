@@ -46,7 +46,7 @@ export class Gateway {
   fetch(request: Request, connection: Connection): Response | Promise<Response> {
     const { service, clock, onSwitch, reach } = this.#options
     const { method, url } = request
-    const call: Call = { service, now: clock.now(), publicUrl: reach?.publicUrl }
+    const call: Call = { service, now: clock.now(), publicUrl: connection.publicUrl ?? reach?.publicUrl }
     const passage: Passage = { request, method, path: pathOf(url), connection, call }
     const refused = clearTextRefusal(url, connection.remoteAddress, reach)
     if (refused !== undefined) return this.#logged(refused, passage)
