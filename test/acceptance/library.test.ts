@@ -64,7 +64,10 @@ function project(): string {
     types: ['node'],
     outDir: 'out',
   }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['check.ts', 'intercept.ts'] }))
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['check.ts', 'intercept.ts'] }),
+  )
   return folder
 }
 
