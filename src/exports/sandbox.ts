@@ -261,7 +261,7 @@ function answer(sandbox: Embedded, request: Request, connection: Connection): Re
     headers,
     body,
     duplex: 'half',
-  })
+  } as RequestInit)
   return sandbox.fetch(called, {
     remoteAddress: connection.remoteAddress,
     publicUrl,
