@@ -256,13 +256,8 @@ function answer(sandbox: Embedded, request: Request, connection: Connection): Re
   const headers = new Headers(request.headers)
   headers.set('Host', host)
   const { method, body } = request
-  const called = new Request(`${origin}/${path.join('/')}${search}`, {
-    method,
-    headers,
-    body,
-    duplex: 'half',
-  } as RequestInit)
-  return sandbox.fetch(called, {
+  const init: RequestInit & { duplex: 'half' } = { method, headers, body, duplex: 'half' }
+  return sandbox.fetch(new Request(`${origin}/${path.join('/')}${search}`, init), {
     remoteAddress: connection.remoteAddress,
     publicUrl,
     cut: () => connection.cut(),
