@@ -1,24 +1,41 @@
+import { emitWarning } from 'node:process'
+
+import type { Api } from '../api/api.ts'
 import { connectApi } from '../api/service.ts'
+import { maskUrl } from '../contract/mask-url.ts'
 import { parseBaseUrl, checkApiKey } from '../domain/session/session.ts'
 import { outcomeOf } from '../domain/submission/outcome.ts'
-import { OutcomeUnknownError } from '../errors/kinds.ts'
+import { OutcomeUnknownError, UsageError } from '../errors/kinds.ts'
 import { systemClock } from '../host/clock.ts'
 import { processEnvironment } from '../host/env.ts'
 import { systemRandom } from '../host/random.ts'
 import { HttpClient } from '../http/client.ts'
 import { PdfStream } from '../usecases/report/pdf-stream.ts'
+import {
+  checkMilliseconds,
+  checkSignal,
+  checkText,
+  invalidOption,
+  libraryCall,
+  libraryError,
+  orderBytes,
+  registerClient,
+} from './internal/boundary.ts'
 import type { CheckRequest, CreatedRequest, NewRequest, Package, PackageSchema, User } from './types.ts'
 
 export type { ErrorCode } from '../errors/base.ts'
 export { RefcheckError } from '../errors/base.ts'
 export {
   ForbiddenError,
+  InternalError,
+  InterruptedError,
   InvalidInputError,
   NotFoundError,
   OutcomeUnknownError,
   ThrottledError,
   UnauthenticatedError,
   UnavailableError,
+  UsageError,
 } from '../errors/kinds.ts'
 export type * from './types.ts'
 
@@ -29,19 +46,67 @@ export interface ClientOptions {
   apiKey: string
   /** An active user of the organisation. */
   userEmail: string
-  /** Milliseconds that the retries and 429 waits of one read may take together; default two minutes. */
+  /** Milliseconds that the retries and 429 waits of one read may take together; default two minutes, Infinity for no limit. */
   timeoutMs?: number | undefined
-  /** Told before a read is tried again. */
+  /** Called before a read is tried again, and before a 429 is waited out. */
   onRetry?: ((retry: { reason: string; seconds: number }) => void) | undefined
+  /**
+   * Sends every call: an Agent, ProxyAgent or MockAgent of undici 6 or newer. Default: connections of the client, through the
+   * proxy of the environment. It must not repeat calls by itself, as RetryAgent does: an order might be made twice. The
+   * client does not close it.
+   */
+  dispatcher?: RequestDispatcher | undefined
+  /** Called before each exchange, a retry too. It gets neither the key nor the token of a signed URL. */
+  onRequest?: ((request: ClientExchange) => void) | undefined
+  /** Called once each exchange is over, however it ended. It gets neither the key nor the token of a signed URL. */
+  onResponse?: ((response: ClientResponse) => void) | undefined
+}
+
+/** The part of undici's Dispatcher that is used. */
+export interface RequestDispatcher {
+  request(options: never): unknown
+}
+
+export interface ClientExchange {
+  method: string
+  /** Tokens in it are masked. */
+  url: string
+}
+
+export interface ClientResponse extends ClientExchange {
+  /** Undefined where no answer came. */
+  status: number | undefined
+  /** Why no whole answer came. */
+  failure: string | undefined
+  milliseconds: number
 }
 
 export interface CallOptions {
+  /** Ends the call with an InterruptedError, whose `cause` is the reason of the signal. */
   signal?: AbortSignal | undefined
 }
 
+export interface CreateOptions extends CallOptions {
+  /**
+   * Milliseconds that 429s of this order may be waited out together, after each of which it is sent again: the
+   * service did not take it. Default 0: a ThrottledError with `retryAfter`.
+   */
+  waitMs?: number | undefined
+}
+
 /**
- * The API, an operation a method, its envelope taken off and its shapes checked. Every method throws a RefcheckError,
- * whose `code` says what to do. Reads are tried up to four times, and a 429 is waited out.
+ * The API, an operation a method, its envelope taken off and its shapes checked. Reads are tried up to four times, and
+ * a 429 is waited out.
+ *
+ * Every method rejects with a RefcheckError, and nothing else:
+ * - InvalidInputError (`invalid_input`): an argument is wrong (nothing was sent), or the service answered 400; see `field`,
+ * - UnauthenticatedError (`unauthenticated`): 401; ForbiddenError (`forbidden`): 403; NotFoundError (`not_found`): 404,
+ * - ThrottledError (`throttled`): 429, and the time to wait exceeds the limit; see `retryAfter`, in seconds,
+ * - UnavailableError (`unavailable`): unreachable, a 5xx or a malformed answer; nothing was created,
+ * - OutcomeUnknownError (`outcome_unknown`), of createRequest alone: the request may have been created,
+ * - InterruptedError (`interrupted`): the signal was aborted,
+ * - UsageError (`usage`): the client is closed, or a variable of the environment names no proxy,
+ * - InternalError (`internal`): a fault of this library.
  */
 export interface Client {
   readonly baseUrl: string
@@ -52,11 +117,14 @@ export interface Client {
   ): Promise<Package[]>
   packageSchema(packageId: number, options?: CallOptions): Promise<PackageSchema>
   /**
-   * Orders, once: it is never sent again by itself. Throws OutcomeUnknownError where the order may have been accepted;
-   * do not send that order again before the provider or a webhook event has told. Nothing is recorded, and nobody is
-   * compared with earlier orders: the command line does that.
+   * Keeps no journal: nothing is recorded, nobody is compared with earlier orders, and after a crash nothing shows whether
+   * the order was made. For an order that is made once, use refcheck/journal or the command line.
+   *
+   * The order is sent once, and after an answer that is not a refusal never again. An OutcomeUnknownError, also after an
+   * abort in flight, means that it may have been accepted: do not send it again before the provider or a webhook event
+   * has shown that it was not.
    */
-  createRequest(body: NewRequest, options?: CallOptions): Promise<CreatedRequest>
+  createRequest(body: NewRequest, options?: CreateOptions): Promise<CreatedRequest>
   getRequest(requestId: string, options?: CallOptions): Promise<CheckRequest>
   listUsers(options?: CallOptions): Promise<User[]>
   /** A report's PDF as it comes, checked to be whole. By the ids of a check and referee, or by a signed URL. */
@@ -64,18 +132,25 @@ export interface Client {
     which: { checkId: string; refereeId?: string | undefined } | { url: string },
     options?: CallOptions,
   ): AsyncIterable<Uint8Array>
-  /** Closes every connection. */
+  /** Closes every connection of the client. */
   close(): Promise<void>
 }
 
 const defaultTimeoutMs = 120_000
+const packageFilters: ReadonlySet<unknown> = new Set([undefined, 'active', 'inactive', 'disabled'])
 
-/** A client of one organisation and user. Throws InvalidInputError or UsageError for options that cannot be. */
+/** A client of one organisation and user. Throws InvalidInputError for options that cannot be; `field` names the option. */
 export function createClient(options: ClientOptions): Client {
-  const { timeoutMs = defaultTimeoutMs, onRetry } = options
-  const baseUrl = parseBaseUrl(options.baseUrl, 'baseUrl')
-  const credentials = { apiKey: checkApiKey(options.apiKey, 'apiKey'), userEmail: options.userEmail }
-  const http = new HttpClient({ clock: systemClock, env: processEnvironment(), userAgent: 'refcheck-client' })
+  const { baseUrl, credentials, timeoutMs, onRetry } = checkedOptions(options)
+  const http = new HttpClient({
+    clock: systemClock,
+    env: processEnvironment(),
+    userAgent: 'refcheck-client',
+    dispatcher: options.dispatcher,
+    onStart: ({ method, url }) => observe(options.onRequest, { method, url: maskUrl(url) }),
+    onExchange: ({ method, url, status, failure, milliseconds }) =>
+      observe(options.onResponse, { method, url: maskUrl(url), status, failure, milliseconds }),
+  })
   const api = connectApi({
     http,
     clock: systemClock,
@@ -84,34 +159,130 @@ export function createClient(options: ClientOptions): Client {
     credentials,
     budgetMs: timeoutMs,
     onNotice: (retry) => {
-      const reason = retry.kind === 'throttled' ? 'the quota is used up' : retry.reason
-      onRetry?.({ reason, seconds: retry.seconds })
+      const reason = retry.kind === 'throttled' ? quotaUsedUp : retry.reason
+      observe(onRetry, { reason, seconds: retry.seconds })
     },
   })
-  return {
+  let isClosed = false
+  async function call<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    return libraryCall(signal, () => {
+      checkSignal(signal)
+      if (isClosed)
+        throw new UsageError('the client is closed', { hint: 'Make another one with createClient.' })
+      return work()
+    })
+  }
+  const client: Client = {
     baseUrl,
-    ping: ({ signal } = {}) => api.ping(signal),
-    listPackages: (filter, { signal } = {}) => api.listPackages(filter, signal),
-    packageSchema: (packageId, { signal } = {}) => api.packageSchema(packageId, signal),
-    async createRequest(body, { signal } = {}) {
-      signal?.throwIfAborted()
-      const bytes = new TextEncoder().encode(JSON.stringify(body))
-      const outcome = outcomeOf(await api.createRequest(bytes, signal))
-      if (outcome.kind === 'accepted') return { request_id: outcome.requestId, status: outcome.requestStatus }
-      if (outcome.kind !== 'unknown') throw outcome.error
-      const offered = outcome.offeredId === undefined ? '' : ` The answer named request ${outcome.offeredId}.`
-      throw new OutcomeUnknownError(`the order may have been accepted: ${outcome.reason}`, {
-        status: outcome.answerStatus,
-        hint: `Do not send it again before it is known whether it was.${offered}`,
-        cause: outcome.error,
-      })
-    },
-    getRequest: (requestId, { signal } = {}) => api.getRequest(requestId, signal),
-    listUsers: ({ signal } = {}) => api.listUsers(signal),
+    ping: async ({ signal } = {}) => call(signal, () => api.ping(signal)),
+    listPackages: async (filter = {}, { signal } = {}) =>
+      call(signal, async () => {
+        if (!packageFilters.has(filter.status))
+          throw invalidOption('status', 'must be one of: active, inactive, disabled')
+        return api.listPackages(
+          filter.id === undefined ? filter : { ...filter, id: checkId(filter.id, 'id') },
+          signal,
+        )
+      }),
+    packageSchema: async (packageId, { signal } = {}) =>
+      call(signal, () => api.packageSchema(checkId(packageId, 'packageId'), signal)),
+    createRequest: async (body, { signal, waitMs = 0 } = {}) =>
+      call(signal, () => {
+        checkMilliseconds(waitMs, 'waitMs')
+        return create(api, body, { signal, waitMs, onRetry })
+      }),
+    getRequest: async (requestId, { signal } = {}) =>
+      call(signal, () => api.getRequest(checkText(requestId, 'requestId'), signal)),
+    listUsers: async ({ signal } = {}) => call(signal, () => api.listUsers(signal)),
     async *report(which, { signal } = {}) {
-      const stream = 'url' in which ? api.openSignedReport(which.url, signal) : api.openReport(which, signal)
-      yield* new PdfStream(await stream)
+      const stream = await call(signal, async () => {
+        if ('url' in which) return api.openSignedReport(checkText(which.url, 'url'), signal)
+        checkText(which.checkId, 'checkId')
+        return api.openReport(which, signal)
+      })
+      try {
+        yield* new PdfStream(stream)
+      } catch (error) {
+        throw libraryError(error, signal)
+      }
     },
-    close: () => http.close(),
+    async close() {
+      isClosed = true
+      await http.close()
+    },
+  }
+  return registerClient(client, { api, apiKey: credentials.apiKey })
+}
+
+const quotaUsedUp = 'the quota is used up'
+
+/** Callbacks only observe: what one throws becomes a warning of the process, and the call goes on. */
+function observe<T>(callback: ((value: T) => void) | undefined, value: T): void {
+  try {
+    callback?.(value)
+  } catch (error) {
+    emitWarning(error instanceof Error ? error : String(error))
+  }
+}
+
+function checkedOptions(options: ClientOptions) {
+  if (Object(options) !== options) throw invalidOption('options', 'must be an object')
+  const { timeoutMs = defaultTimeoutMs, onRetry, dispatcher } = options
+  const baseUrl = parseBaseUrl(checkText(options.baseUrl, 'baseUrl'), 'baseUrl')
+  const apiKey = checkApiKey(checkText(options.apiKey, 'apiKey'), 'apiKey')
+  const userEmail = checkText(options.userEmail, 'userEmail')
+  if (!/^[!-?A-~]+@[!-?A-~]+$/.test(userEmail)) throw invalidOption('userEmail', 'must be an e-mail address')
+  checkMilliseconds(timeoutMs, 'timeoutMs')
+  for (const name of ['onRetry', 'onRequest', 'onResponse'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'function')
+      throw invalidOption(name, 'must be a function')
+  }
+  if (dispatcher !== undefined && typeof (dispatcher as { request?: unknown } | null)?.request !== 'function')
+    throw invalidOption('dispatcher', 'must be a dispatcher of undici, with the method "request"')
+  return { baseUrl, credentials: { apiKey, userEmail }, timeoutMs, onRetry }
+}
+
+function checkId(value: unknown, name: string): number {
+  if (Number.isSafeInteger(value)) return value as number
+  throw invalidOption(name, 'must be a whole number')
+}
+
+/** Sends an order once; a 429 refuses it, so that it may be sent again. */
+async function create(
+  api: Api,
+  order: NewRequest,
+  { signal, waitMs, onRetry }: CallOptions & { waitMs: number } & Pick<ClientOptions, 'onRetry'>,
+): Promise<CreatedRequest> {
+  const body = orderBytes(order)
+  const deadline = systemClock.monotonic() + waitMs
+  for (;;) {
+    signal?.throwIfAborted()
+    const outcome = outcomeOf(await api.createRequest(body, signal))
+    switch (outcome.kind) {
+      case 'accepted':
+        return { request_id: outcome.requestId, status: outcome.requestStatus }
+      case 'unknown': {
+        const offered =
+          outcome.offeredId === undefined ? '' : ` The answer named request ${outcome.offeredId}.`
+        throw new OutcomeUnknownError(`the order may have been accepted: ${outcome.reason}`, {
+          status: outcome.answerStatus,
+          hint: `Do not send it again before it is known whether it was.${offered}`,
+          cause: outcome.error,
+        })
+      }
+      case 'unsent':
+        signal?.throwIfAborted()
+        throw outcome.error
+      case 'throttled': {
+        const { seconds } = outcome
+        if (seconds * 1000 > deadline - systemClock.monotonic()) throw outcome.error
+        observe(onRetry, { reason: quotaUsedUp, seconds })
+        await systemClock.sleep(seconds * 1000, signal)
+        break
+      }
+      case 'rejected':
+      case 'halted':
+        throw outcome.error
+    }
   }
 }

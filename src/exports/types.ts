@@ -4,16 +4,27 @@
  * answers with what src/contract has checked, so that the compiler holds the two together.
  */
 
-/** "Request status". A newer service may send others. */
+/** Documented values; a newer service may send others. */
+export type Known<T extends string> = T | (string & Record<never, never>)
+
+/** "Request status". */
 export type RequestStatus = 'RECEIVED' | 'IN_PROGRESS' | 'PARTIAL' | 'COMPLETED' | 'ERROR' | 'CANCELLED'
+
+/** "Check status". */
+export type CheckStatus = 'RECEIVED' | 'IN_PROGRESS' | 'COMPLETED' | 'CANCELLED' | 'ERROR'
+
+/** "Referee status". */
+export type RefereeStatus = 'IN_PROGRESS' | 'COMPLETED' | 'CANCELLED'
+
+/** "Package status". */
+export type PackageStatus = 'ACTIVE' | 'INACTIVE' | 'DISABLED'
 
 /** One referee of a reference check. */
 export interface Referee {
   referee_id: string | number
   referee_name: string | null
   referee_email: string | null
-  /** IN_PROGRESS, COMPLETED or CANCELLED. */
-  status: string
+  status: Known<RefereeStatus>
   /** Signed, valid for an hour; null until the report is ready. */
   report_pdf_url: string | null
 }
@@ -21,10 +32,8 @@ export interface Referee {
 export interface Check {
   /** A UUID; null until the check has been created. */
   id: string | null
-  /** `background` or `reference`. */
-  type: string
-  /** RECEIVED, IN_PROGRESS, COMPLETED, CANCELLED or ERROR. */
-  status: string
+  type: Known<'background' | 'reference'>
+  status: Known<CheckStatus>
   partner_name?: string | null | undefined
   check_name?: string | null | undefined
   /** Signed, valid for an hour; null until the report is ready. */
@@ -45,8 +54,7 @@ export interface CheckRequest {
   /** A UUID. */
   request_id: string
   package_id: number
-  /** See RequestStatus. */
-  status: string
+  status: Known<RequestStatus>
   /** ISO 8601. */
   created_at: string
   requester: { email: string }
@@ -65,14 +73,14 @@ export interface NewRequest {
 export interface CreatedRequest {
   /** A UUID. */
   request_id: string
-  status: string
+  status: Known<RequestStatus>
 }
 
 export interface Package {
   id: number
   name: string
-  /** ACTIVE, INACTIVE or DISABLED; only ACTIVE ones can be ordered. */
-  status: string
+  /** Only ACTIVE ones can be ordered. */
+  status: Known<PackageStatus>
   details: {
     reference_survey: { id: number; name: string | null; min_referees: number } | null
     background_checks: { check_name: string | null; partner_name: string | null }[]
@@ -80,8 +88,7 @@ export interface Package {
 }
 
 export interface FieldDefinition {
-  /** string, integer, number, boolean, array or object. */
-  type: string
+  type: Known<'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object'>
   required: boolean
   description: string
 }
@@ -114,11 +121,9 @@ export interface User {
 
 /** Body of a webhook delivery. */
 export interface WebhookEvent {
-  /** `request.updated`. */
-  event: string
+  event: Known<'request.updated'>
   request_id: string
-  /** See RequestStatus. */
-  status: string
+  status: Known<RequestStatus>
   /** There only when the status is ERROR. */
   error_reason?: string | undefined
 }

@@ -25,6 +25,10 @@ export interface HttpClientOptions {
   userAgent: string
   /** Called once for every exchange when it is over, however it ended. */
   onExchange?: ((report: ExchangeReport) => void) | undefined
+  /** Called before every exchange. */
+  onStart?: ((request: HttpRequest) => void) | undefined
+  /** Sends every exchange, in place of connections of its own. It is not closed. */
+  dispatcher?: { request(options: never): unknown } | undefined
   /** Whether plain http may go to a URL of another machine; by default to none. */
   isApproved?: ((url: URL) => boolean) | undefined
   /** A certificate (PEM) that is trusted besides those of this machine. */
@@ -41,7 +45,11 @@ export class HttpClient {
 
   constructor(options: HttpClientOptions) {
     this.#options = options
-    this.#transport = new Transport(options.env, options.authority)
+    this.#transport = new Transport(
+      options.env,
+      options.authority,
+      options.dispatcher as Dispatcher | undefined,
+    )
   }
 
   /** One exchange, the body read whole. Throws TransportError, or the signal's reason. */
@@ -95,7 +103,8 @@ export class HttpClient {
   }
 
   #flight(request: HttpRequest, url: URL, limits: HttpLimits): Flight {
-    const { clock, onExchange } = this.#options
+    const { clock, onStart, onExchange } = this.#options
+    onStart?.(request)
     const to = interceptedUrl(url) ?? url
     return new Flight({ request, url, to, limits, clock, onExchange, proxy: this.#transport.proxyFor(to) })
   }

@@ -52,20 +52,22 @@ interface Route {
 export class Transport {
   readonly #env: Environment
   readonly #trust: Trust
+  readonly #given: Route | undefined
   readonly #kept = new Map<'loopback' | 'network', Route>()
   #proxies: ProxySettings | undefined
   #closed = false
 
-  /** `authority`: a certificate (PEM) that is trusted besides those of this machine. */
-  constructor(env: Environment, authority?: string) {
+  /** `authority`: a certificate (PEM) that is trusted besides those of this machine. `given`: the only way out. */
+  constructor(env: Environment, authority?: string, given?: Dispatcher) {
     this.#env = env
+    this.#given = given === undefined ? undefined : { dispatcher: given, close: async () => {} }
     this.#trust = authority === undefined ? {} : { ca: [...getCACertificates(), authority] }
     skipContinues()
   }
 
   /** The host of the proxy that the environment names for what is not loopback; its address may hold a password. */
   proxyFor(url: URL): string | undefined {
-    if (isLoopbackHost(url.hostname)) return undefined
+    if (this.#given !== undefined || isLoopbackHost(url.hostname)) return undefined
     const { httpsProxy, httpProxy } = this.#settings()
     const address = httpsProxy === '' ? httpProxy : httpsProxy
     return address === '' ? undefined : new URL(address).host
@@ -74,6 +76,7 @@ export class Transport {
   /** Connections that are kept and used again: for reads. The connect limit is that of the first call. */
   shared(url: URL, limits: HttpLimits): Dispatcher {
     this.#requireOpen()
+    if (this.#given !== undefined) return this.#given.dispatcher
     const network = isLoopbackHost(url.hostname) ? 'loopback' : 'network'
     let route = this.#kept.get(network)
     if (route === undefined) {
@@ -89,6 +92,7 @@ export class Transport {
   /** A connection that nobody used before; the caller closes it. */
   fresh(url: URL, limits: HttpLimits): Route {
     this.#requireOpen()
+    if (this.#given !== undefined) return this.#given
     return isLoopbackHost(url.hostname)
       ? loopbackConnection(url, limits, this.#trust)
       : networkRoute(limits, this.#settings(), this.#trust)

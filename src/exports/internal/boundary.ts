@@ -1,0 +1,118 @@
+import type { Api } from '../../api/api.ts'
+import { issuesInWords } from '../../contract/issue-words.ts'
+import { requestBody } from '../../contract/request-body.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { InterruptedError, InvalidInputError } from '../../errors/kinds.ts'
+
+/** What refcheck/journal needs of a client; no part of the public interface. */
+export interface ClientParts {
+  api: Api
+  apiKey: string
+}
+
+const partsOfClients = new WeakMap<object, ClientParts>()
+
+export function registerClient<T extends object>(client: T, parts: ClientParts): T {
+  partsOfClients.set(client, parts)
+  return client
+}
+
+export function partsOf(client: object): ClientParts {
+  const parts = Object(client) === client ? partsOfClients.get(client) : undefined
+  if (parts === undefined) throw invalidOption('client', 'must be a client that createClient made')
+  return parts
+}
+
+/** A call of the library: what it throws is a RefcheckError whose hints are about options and methods. */
+export async function libraryCall<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+  try {
+    if (signal?.aborted === true) throw signal.reason
+    return await call()
+  } catch (error) {
+    throw libraryError(error, signal)
+  }
+}
+
+export function libraryError(error: unknown, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted === true && !(error instanceof RefcheckError)) {
+    return new InterruptedError('the call was aborted', { cause: signal.reason })
+  }
+  for (let each = error; each instanceof RefcheckError; each = each.cause) each.hint = libraryHint(each.hint)
+  return error
+}
+
+/** Sentences for the command line, each with what a program does instead. */
+const replacements: readonly [RegExp, string][] = [
+  [
+    /Check whether the service is up with: refcheck ping/,
+    'Check whether the service is up with client.ping().',
+  ],
+  [/(List the packages that .*?) with: refcheck packages list.*/, '$1 with client.listPackages().'],
+  [
+    /An active user can list them with: refcheck users list/,
+    'An active user can list them with client.listUsers().',
+  ],
+  [
+    /Run it again in (\d+) s\b[^.]*\./,
+    'Call it again in $1 s, or wait longer: timeoutMs for reads, waitMs for orders.',
+  ],
+  [/[Rr]un it again\./, 'Call it again.'],
+  [/Correct REFCHECK_API_KEY and REFCHECK_USER_EMAIL, or .*/, 'Correct the options apiKey and userEmail.'],
+  [/If REFCHECK_API_KEY is set, .*/, 'Pass the current key as the option apiKey.'],
+  [
+    /Check the ids and whether the report is ready with "refcheck.*/,
+    'Check the ids, and whether client.getRequest() shows the report as ready.',
+  ],
+  [
+    /Download the report by .*?: refcheck report .*/,
+    'Download the report by its ids: client.report({ checkId, refereeId }).',
+  ],
+  [/[;,] compare with: refcheck doctor/, '.'],
+  [/add --allow-(duplicate|similar)\./, 'pass allow-$1: true.'],
+  [/--allow-duplicate does not override this\./, 'allow-duplicate does not override this.'],
+  [/Show the request with: refcheck request get .*/, 'Read the request with client.getRequest().'],
+  [/See who ordered it: refcheck request get .*/, 'See who ordered it with client.getRequest().'],
+  [/Settle (it with|that order first): refcheck batch reconcile.*/, 'Reconcile it with journal.reconcile().'],
+  [/Wait until that command has ended, then .*/, 'Wait until that call has ended.'],
+]
+
+const ofCommandLine = /\brefcheck [a-z]|REFCHECK_|(?:^|\s)--[a-z]/
+
+/** A hint without command lines and flags: a sentence that has no replacement is left out. */
+function libraryHint(hint: string | undefined): string | undefined {
+  const sentences = hint?.split(/(?<=\.)\s+(?=[A-Z-])|\n/).map((sentence) => {
+    let text = sentence
+    for (const [words, replacement] of replacements) text = text.replace(words, replacement)
+    return text.replace(/allow-(d|s)/g, (_, letter: string) => `allow${letter.toUpperCase()}`)
+  })
+  const kept = sentences?.filter((sentence) => !ofCommandLine.test(sentence)).join(' ')
+  return kept === '' ? undefined : kept
+}
+
+export function invalidOption(name: string, problem: string): InvalidInputError {
+  return new InvalidInputError(`${name} ${problem}`, { field: name, hint: 'Nothing was sent.' })
+}
+
+/** An option of milliseconds; Infinity for no limit. */
+export function checkMilliseconds(value: unknown, name: string): number {
+  if (typeof value === 'number' && value >= 0) return value
+  throw invalidOption(name, 'must be a number of milliseconds, 0 or more')
+}
+
+export function checkText(value: unknown, name: string): string {
+  if (typeof value === 'string' && value !== '') return value
+  throw invalidOption(name, 'must be a text that is not empty')
+}
+
+export function checkSignal(value: unknown): void {
+  if (value !== undefined && !(value instanceof AbortSignal))
+    throw invalidOption('signal', 'must be an AbortSignal')
+}
+
+/** The JSON of an order as it is sent. Throws InvalidInputError for what can be no order. */
+export function orderBytes(order: unknown): Uint8Array {
+  const checked = requestBody.safeParse(order, issuesInWords)
+  if (checked.success) return new TextEncoder().encode(JSON.stringify(order))
+  const [issue] = checked.error.issues
+  throw invalidOption(issue?.path.join('.') || 'body', issue?.message ?? 'is not valid')
+}
