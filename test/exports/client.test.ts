@@ -51,6 +51,11 @@ async function failure(call: () => unknown): Promise<RefcheckError> {
   throw new Error('nothing was thrown')
 }
 
+/** Reads a report to its end. */
+async function drain(report: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of report) if (chunk.length === 0) throw new Error('an empty chunk')
+}
+
 test.each<[option: string, options: object]>([
   ['baseUrl', { baseUrl: undefined }],
   ['baseUrl', { baseUrl: 4280 }],
@@ -238,12 +243,9 @@ test('hints speak of options and methods, never of commands and flags', async ()
   const calls: [path: string, call: (client: Client) => unknown][] = [
     ['GET *', (client) => client.getRequest(missing)],
     ['GET *', (client) => client.packageSchema(102)],
-    ['GET *', (client) => Array.fromAsync(client.report({ checkId: missing }))],
-    [
-      'GET *',
-      (client) => Array.fromAsync(client.report({ url: `${sandbox.baseUrl}/v1/reports/${missing}?t=x` })),
-    ],
-    ['GET *', (client) => Array.fromAsync(client.report({ url: 'https://other.example/' }))],
+    ['GET *', (client) => drain(client.report({ checkId: missing }))],
+    ['GET *', (client) => drain(client.report({ url: `${sandbox.baseUrl}/v1/reports/${missing}?t=x` }))],
+    ['GET *', (client) => drain(client.report({ url: 'https://other.example/' }))],
     ['POST *', (client) => client.createRequest(order)],
   ]
   const hints = new Set<string | undefined>()
