@@ -1,18 +1,39 @@
-import { isWholeId } from '../domain/request/id-start.ts'
+import { NotFoundError } from '../errors/kinds.ts'
+import { isRequestIdStart, isWholeId, requestIdStart } from '../domain/request/id-start.ts'
 import { findBatch } from '../usecases/batch/read-batch.ts'
 import type { App } from './app.ts'
 
 /**
- * Whole ids of requests of the service in use that were named by their ids or the start of them; the store is asked for
- * starts alone.
+ * Whole ids of requests of the service in use that were named by their ids or the start of them, on a terminal also by the
+ * name or e-mail of a person with one order. The store is asked for those that are no whole id. `what`: the flag or argument.
  */
-export async function requestIdsOf(app: App, named: readonly string[]): Promise<string[]> {
+export async function requestIdsOf(
+  app: App,
+  named: readonly string[],
+  what = 'REQUEST_ID',
+): Promise<string[]> {
   const ids: string[] = []
-  for (const each of named) {
-    const baseUrl = isWholeId(each) ? undefined : (await app.services('session')).session.baseUrl
-    ids.push(await requestIdOf(app, each, baseUrl))
-  }
+  for (const each of named) ids.push(await requestNamed(app, each, what))
   return ids
+}
+
+async function requestNamed(app: App, text: string, what: string): Promise<string> {
+  // A script that names people could order or download for another one of the same name.
+  const isName = app.context.streams.stdout.isTTY && !isRequestIdStart(text)
+  const id = isName ? '' : requestIdStart(text, what)
+  if (isWholeId(id)) return id
+  const { session } = await app.services('session')
+  if (!isName) {
+    try {
+      return await requestIdOf(app, id, session.baseUrl)
+    } catch (error) {
+      // "Abbe" is the start of an id too.
+      if (!(error instanceof NotFoundError) || !/^[a-f]+$/.test(id) || !app.context.streams.stdout.isTTY)
+        throw error
+    }
+  }
+  const { findRequestOfPerson } = await import('../usecases/request/read-requests.ts')
+  return findRequestOfPerson(await app.services('ledger'), text, session.baseUrl)
 }
 
 /** The same of one, of any service where none is said. */

@@ -47,7 +47,7 @@ export async function reportSource(
     return { kind: 'url', url: signed }
   }
   if (request !== undefined)
-    return { kind: 'requests', requestIds: [...new Set(await requestIdsOf(app, request))] }
+    return { kind: 'requests', requestIds: [...new Set(await requestIdsOf(app, request, '--request'))] }
   const batchId = await batchIdOf(app, batch)
   if (batchId !== undefined) return { kind: 'batch', batchId }
   if (isAll) return { kind: 'completed', since }

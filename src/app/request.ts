@@ -3,8 +3,10 @@ import type { Package } from '../contract/package.ts'
 import type { RequestResource } from '../contract/request.ts'
 import { checksText } from '../domain/request/check-counts.ts'
 import { countInWords } from '../domain/wording/count-in-words.ts'
+import { serviceOf } from '../domain/submission/identity.ts'
+import { personName } from '../domain/wording/shown-name.ts'
 import { RefcheckError } from '../errors/base.ts'
-import type { UnavailableError } from '../errors/kinds.ts'
+import { type UnavailableError, UsageError } from '../errors/kinds.ts'
 import { progressLine } from '../output/format.ts'
 import { createEventText } from '../output/views/notices.ts'
 import type { SimilarQuestion } from '../usecases/request/create.ts'
@@ -94,6 +96,41 @@ export async function watching(app: App, total: number) {
     },
     kept: async (): Promise<void> => void (await Promise.all(records)),
   }
+}
+
+/** Ids of requests of the service in use that are in flight, chosen by a person; none without a terminal. */
+export async function chooseInFlight(app: App): Promise<string[]> {
+  const prompter = app.prompter()
+  if (prompter === undefined) return []
+  const [{ unfinishedRequests }, { packageLabel }] = await Promise.all([
+    import('../usecases/request/read-requests.ts'),
+    import('../domain/request/listed-request.ts'),
+  ])
+  const parts = await app.services('session', 'ledger', 'clock', 'packageNames')
+  const { baseUrl, email: userEmail } = parts.session
+  const names = await parts.packageNames.get({ baseUrl, userEmail })
+  const open = (await unfinishedRequests(parts)).filter(
+    (each) => serviceOf(each.base_url) === serviceOf(baseUrl),
+  )
+  if (open.length === 0) {
+    throw new UsageError('no request is in flight', {
+      hint: 'List the requests with: refcheck request list',
+    })
+  }
+  const ids = open.toReversed().map((each) => each.request_id ?? '')
+  if (ids.length === 1) return ids
+  const choices = open.toReversed().map(({ request_id: id, recipient, package_id: of, status }) => {
+    const name = recipient === null ? 'removed' : personName(recipient)
+    return {
+      value: [id ?? ''],
+      label: [name, packageLabel(of, names.get(of)), status ?? 'RECEIVED'].join(', '),
+    }
+  })
+  return prompter.select({
+    message: 'Wait for which request?',
+    narrows: true,
+    choices: [...choices, { value: ids, label: `All ${ids.length}` }],
+  })
 }
 
 /** How far reading again has come. */

@@ -1,4 +1,4 @@
-import { parsePackageId } from '../../domain/request/id-start.ts'
+import { parsePackageId, requestIdStart } from '../../domain/request/id-start.ts'
 import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { Args, Flags } from '../oclif.ts'
@@ -36,31 +36,15 @@ export const uuidFlag = Flags.custom({
   },
 })
 
-const uuidStart = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+/** An id, the start of one, or on a terminal a person; see requestIdsOf of app/ids. */
+export const requestArg = Args.custom({ ignoreStdin: true })
+export const requestFlag = Flags.custom({ helpValue: 'REQUEST_ID' })
 
-/** A request's id, or at least the first 4 characters of it, in lowercase; the store knows the rest. */
-function parseRequestId(text: string, what: string): string {
-  const rest = uuidStart.slice(text.length)
-  if (text.length >= 4 && text.length < 36 && uuidPattern.test(`${text}${rest}`)) return text.toLowerCase()
-  if (uuidPattern.test(text)) return text.toLowerCase()
-  throw new UsageError(`${what}: "${redactArgument(text)}" is not a request id`, {
-    hint: 'Give at least the first 4 characters of the id. List the requests with: refcheck request list',
-  })
-}
-
-/** See requestIdsOf of app/ids. */
-export const requestIdArg = Args.custom({
-  ignoreStdin: true,
-  async parse(text, _context, options) {
-    return parseRequestId(text, (options.name ?? 'ID').toUpperCase())
-  },
-})
-
-/** See requestIdsOf of app/ids. */
+/** An id or the start of one; see requestIdOf of app/ids. */
 export const requestIdFlag = Flags.custom({
   helpValue: 'REQUEST_ID',
   async parse(text, _context, options) {
-    return parseRequestId(text, `--${options.name}`)
+    return requestIdStart(text, `--${options.name}`)
   },
 })
 

@@ -61,15 +61,18 @@ NO ANSWER (EXIT 8)
 
 FOLLOW AN ORDER
     $ refcheck request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
+    $ refcheck request get priya
     $ refcheck request wait 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 \\
         --for report --timeout 2h
     $ refcheck request list --since 7d --refresh
     $ refcheck status
 
-  request wait ends with exit 0 when every report is ready, 10 if a request
-  ended CANCELLED or ERROR, 11 if --timeout was reached. request list shows what
-  was ordered with this store; the API itself has no list. status is one screen
-  for the morning: what runs, who needs a person, and the command. One that
-  ended CANCELLED or ERROR stays there until request get showed it, or until
-  refcheck status --done REQUEST_ID.
+  On a terminal a name or an e-mail stands for the id where one order fits it;
+  request wait alone offers what is in flight. request wait ends with exit 0
+  when every report is ready, 10 if a request ended CANCELLED or ERROR, 11 if
+  --timeout was reached. request list shows what was ordered with this store;
+  the API itself has no list. status is one screen for the morning: what runs,
+  who needs a person, and the command. One that ended CANCELLED or ERROR stays
+  there until request get showed it, or until refcheck status --done
+  REQUEST_ID.
 `

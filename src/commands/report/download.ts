@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag, momentFlag } from '../../cli/flags/time.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
-import { batchIdFlag, parseUuid, requestIdFlag } from '../../cli/flags/identifiers.ts'
+import { batchIdFlag, parseUuid, requestFlag } from '../../cli/flags/identifiers.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { reportSource } from '../../app/report-source.ts'
 import { fileReports, showReports } from '../../app/report.ts'
@@ -32,8 +32,9 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
   }
   static override flags = {
     referee: Flags.string({ summary: 'Report of this referee of the check', helpValue: 'ID' }),
-    request: requestIdFlag({
-      summary: 'All reports of this request; repeatable; the start of its id is enough',
+    request: requestFlag({
+      summary:
+        'All reports of this request; repeatable; the start of its id is enough, on a terminal a name or e-mail',
       multiple: true,
     }),
     batch: batchIdFlag({ summary: 'All reports of this batch; the start of its id is enough' }),

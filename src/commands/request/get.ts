@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
-import { requestIdArg } from '../../cli/flags/identifiers.ts'
+import { requestArg } from '../../cli/flags/identifiers.ts'
 import { readRequests, withReasons } from '../../usecases/request/read-requests.ts'
 import { requestsView } from '../../output/views/requests.ts'
 import { isUnread, withPackageNames } from '../../domain/request/result.ts'
@@ -13,13 +13,14 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
     'Each call returns new report URLs, valid for one hour. With several ids, --json prints an array; one that could not be read has its error in its place. On a terminal, a request that ended CANCELLED or ERROR counts as looked at: status no longer lists it.'
   static override examples = [
     '<%= config.bin %> request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
+    '<%= config.bin %> request get priya',
     '<%= config.bin %> request get REQUEST_ID REQUEST_ID --json',
   ]
   static override args = {
-    request_id: requestIdArg({
+    request_id: requestArg({
       required: true,
       multiple: true,
-      description: 'ids of requests, or the start of each',
+      description: 'ids of requests, or the start of each; on a terminal also a name or e-mail',
     }),
   }
   static override flags = { timeout: timeoutFlag }

@@ -1,8 +1,8 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/time.ts'
-import { batchIdFlag, requestIdArg } from '../../cli/flags/identifiers.ts'
+import { batchIdFlag, requestArg } from '../../cli/flags/identifiers.ts'
 import { requestIdsOf } from '../../app/ids.ts'
-import { watching } from '../../app/request.ts'
+import { chooseInFlight, watching } from '../../app/request.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { waitForRequests, requestsOfBatch } from '../../usecases/request/wait.ts'
 import { requestsView, waitedBatchView } from '../../output/views/requests.ts'
@@ -13,16 +13,20 @@ import { withReasons } from '../../usecases/request/read-requests.ts'
 export default class RequestWait extends BaseCommand<typeof RequestWait> {
   static override summary = 'Wait until requests have finished'
   static override description = [
-    'Reads them within the quota until each has a terminal status, or reaches --for: partial (PARTIAL or later), completed, or report (COMPLETED and every report ready). --batch waits for everybody of a batch who was accepted. If "webhook listen" runs on the same store, its events say when to read.',
+    'Reads them within the quota until each has a terminal status, or reaches --for: partial (PARTIAL or later), completed, or report (COMPLETED and every report ready). Without an id it offers, on a terminal, what is in flight. --batch waits for everybody of a batch who was accepted. If "webhook listen" runs on the same store, its events say when to read.',
     'Exit 0 if all got there, 10 if one ended CANCELLED or ERROR, 11 if --timeout was reached.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> request wait 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --for report',
+    '<%= config.bin %> request wait',
     '<%= config.bin %> request wait --batch 3f2b8c1e --timeout 2h',
     '<%= config.bin %> request wait REQUEST_ID REQUEST_ID --timeout 2h --json',
   ]
   static override args = {
-    request_id: requestIdArg({ multiple: true, description: 'ids of requests, or the start of each' }),
+    request_id: requestArg({
+      multiple: true,
+      description: 'ids of requests, or the start of each; on a terminal also a name or e-mail',
+    }),
   }
   static override flags = {
     batch: batchIdFlag({ summary: 'All requests of this batch; the start of its id is enough' }),
@@ -35,7 +39,9 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
 
   async run(): Promise<void> {
     const { batch } = this.flags
-    const given: readonly string[] = this.args.request_id ?? []
+    const typed: readonly string[] = this.args.request_id ?? []
+    const given =
+      typed.length === 0 && batch === undefined && !this.flags.json ? await chooseInFlight(this.app) : typed
     this.refuse(
       (given.length === 0) === (batch === undefined),
       batch === undefined ? 'no request was named' : 'REQUEST_ID and --batch cannot be combined',

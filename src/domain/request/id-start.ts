@@ -4,20 +4,49 @@ import { redactArgument } from '../wording/redact-argument.ts'
 /** Ids that are named of those that start alike. */
 const maxNamed = 5
 
-/** What is told of the start of an id that several have: the message, and the candidates as its hint. */
+/** The message for the start of an id that several have, with the candidates as its hint. */
 export function ambiguousStart(
   what: 'request' | 'batch',
   start: string,
   candidates: readonly (readonly [id: string, about: string])[],
 ): [message: string, options: { hint: string }] {
-  const named = candidates.slice(0, maxNamed).map(([id, about]) => `  ${id}  ${about}`)
-  const more = candidates.length - named.length
-  const lines = more > 0 ? [...named, `  and ${more} more`] : named
   const many = what === 'request' ? 'requests' : 'batches'
   return [
     `${candidates.length} ${many} of this store start with "${start}"`,
-    { hint: ['Give more of the id:', ...lines].join('\n') },
+    { hint: ['Give more of the id:', ...candidateLines(candidates)].join('\n') },
   ]
+}
+
+/** The message for a name or e-mail that several requests have, with the candidates as its hint. */
+export function ambiguousPerson(
+  text: string,
+  candidates: readonly (readonly [id: string, about: string])[],
+): [message: string, options: { hint: string }] {
+  return [
+    `${candidates.length} requests of this store are for "${redactArgument(text)}"`,
+    { hint: ['Give the id of one, or the start of it:', ...candidateLines(candidates)].join('\n') },
+  ]
+}
+
+function candidateLines(candidates: readonly (readonly [id: string, about: string])[]): string[] {
+  const named = candidates.slice(0, maxNamed).map(([id, about]) => `  ${id}  ${about}`)
+  const more = candidates.length - named.length
+  return more > 0 ? [...named, `  and ${more} more`] : named
+}
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const uuidExample = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+
+/** Whether a text is a request's id, or at least the first 4 characters of one. */
+export const isRequestIdStart = (text: string): boolean =>
+  text.length >= 4 && uuidPattern.test(`${text}${uuidExample.slice(text.length)}`)
+
+/** The same in lowercase; UsageError for another text. `what`: the flag or argument. */
+export function requestIdStart(text: string, what: string): string {
+  if (isRequestIdStart(text)) return text.toLowerCase()
+  throw new UsageError(`${what}: "${redactArgument(text)}" is not a request id`, {
+    hint: 'Give at least the first 4 characters of the id. List the requests with: refcheck request list',
+  })
 }
 
 /** Whether it is an id from its first to its last character. */

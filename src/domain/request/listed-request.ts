@@ -57,6 +57,10 @@ export interface ServiceUser {
   userEmail: string
 }
 
+/** A package as it is named to a person: `101 Standard employment screen`. */
+export const packageLabel = (id: number, name: string | undefined): string =>
+  name === undefined ? String(id) : `${id} ${name}`
+
 /** Each request with what its package is called. */
 export function named<Row extends ListedRequest>(
   requests: readonly Row[],

@@ -8,7 +8,7 @@ import {
   groupedAttention,
 } from '../../domain/overview/attention.ts'
 import { type PersonRow, statusCounts, timelineOf } from '../../domain/overview/people.ts'
-import type { PackageNames } from '../../domain/request/listed-request.ts'
+import { packageLabel, type PackageNames } from '../../domain/request/listed-request.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import type { Keep } from '../../domain/wording/kept-flags.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
@@ -220,6 +220,5 @@ function moment(at: string | null): Piece {
 
 export function packageText({ package_id: id, user }: PersonRow, packages: PackageNames): string {
   if (id === null) return ''
-  const name = packages(user, id)
-  return name === undefined ? String(id) : `${id} ${name}`
+  return packageLabel(id, packages(user, id))
 }

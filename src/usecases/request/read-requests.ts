@@ -25,7 +25,10 @@ import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
-import { ambiguousStart } from '../../domain/request/id-start.ts'
+import type { Recipient } from '../../contract/request-body.ts'
+import { foldedName } from '../../domain/submission/similarity.ts'
+import { redactArgument } from '../../domain/wording/redact-argument.ts'
+import { ambiguousPerson, ambiguousStart } from '../../domain/request/id-start.ts'
 
 /** So many requests in a row that the service fails to answer about: then it is away, and the rest is not tried. */
 const maxFailedReads = 3
@@ -239,6 +242,49 @@ export async function findRequestId(
   }
   if (others.length === 0) return only
   throw new UsageError(...ambiguousStart('request', start, [...names]))
+}
+
+/**
+ * The one request of this service that is for a person: whose e-mail `text` is, or whose name has every word of it. Throws
+ * UsageError where there are several, with them.
+ */
+export async function findRequestOfPerson(
+  { ledger }: { ledger: Pick<Ledger, 'list'> },
+  text: string,
+  baseUrl: string,
+): Promise<string> {
+  const service = serviceOf(baseUrl)
+  const found = (await ledger.list({ states: ['accepted'] })).filter(
+    (each) =>
+      serviceOf(each.baseUrl) === service && each.recipient !== undefined && isCalled(each.recipient, text),
+  )
+  const [only, ...others] = found
+  if (only === undefined) {
+    throw new NotFoundError(`no request of this store is for "${redactArgument(text)}"`, {
+      hint: 'List the requests with: refcheck request list',
+    })
+  }
+  if (others.length === 0) return only.requestId ?? ''
+  const candidates = found.toReversed().map((each) => {
+    const name = each.recipient === undefined ? 'removed' : personName(each.recipient)
+    return [
+      each.requestId ?? '',
+      `${name}, package ${each.packageId}, ${each.requestStatus ?? 'RECEIVED'}`,
+    ] as const
+  })
+  throw new UsageError(...ambiguousPerson(text, candidates))
+}
+
+function isCalled({ first_name: first, last_name: last, email }: Recipient, text: string): boolean {
+  if (text.includes('@')) return email.toLowerCase() === text.trim().toLowerCase()
+  const wordsOf = (name: string): string[] =>
+    name
+      .split(/[\s-]+/)
+      .map(foldedName)
+      .filter((word) => word !== '')
+  const words = new Set(wordsOf(`${first} ${last}`))
+  const wanted = wordsOf(text)
+  return wanted.length > 0 && wanted.every((word) => words.has(word))
 }
 
 /** The rows of this service that have a request. Another service may give out the same id. */
