@@ -338,9 +338,8 @@ test('on a terminal a name or an e-mail stands for the id of the one request tha
   await here.clock.advance(60 * minute)
   expect((await here.type('report download --request priya --output reports', { tty: true })).code).toBe(0)
   const screen = { tty: true, env: { NO_COLOR: '1' } }
-  expect(
-    await here.all(['request get example', 'request get pri', 'request get pri@example.com'], screen),
-  ).toMatchInlineSnapshot(`
+  expect(await here.all(['request get example', 'request get pri', 'request get pri@example.com'], screen))
+    .toMatchInlineSnapshot(`
     $ NO_COLOR=1 refcheck request get example
     2> Error: 3 requests of this store are for "example"
     2> Give the id of one, or the start of it:
@@ -359,9 +358,8 @@ test('on a terminal a name or an e-mail stands for the id of the one request tha
     2> List the requests with: refcheck request list
     exit 5
   `)
-  expect(
-    await here.all(['request get priya', 'report download --request priya --output reports']),
-  ).toMatchInlineSnapshot(`
+  expect(await here.all(['request get priya', 'report download --request priya --output reports']))
+    .toMatchInlineSnapshot(`
     $ refcheck request get priya
     2> Error: REQUEST_ID: "priya" is not a request id
     2> Give at least the first 4 characters of the id. List the requests with: refcheck request list
