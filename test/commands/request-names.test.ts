@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+
+import { orderOf } from '../harness/people.ts'
+import { type Session, session } from '../harness/session.ts'
+
+const minute = 60_000
+
+async function ordered({ type }: Session, first: string): Promise<void> {
+  expect((await type(orderOf(first, ['--yes', '--quiet']))).code).toBe(0)
+}
+
+test('on a terminal a name or an e-mail stands for the id of the one request that it fits; several are listed', async () => {
+  const here = await session()
+  await ordered(here, 'Priya')
+  await here.type(orderOf('Zoe').map((word) => (word === 'Zoe' ? 'Zoë' : word)))
+  await ordered(here, 'Abbe')
+  const show = async (words: string): Promise<string> =>
+    (await here.type(`request get ${words} --jq .recipient.first_name`, { tty: true })).stdout.trim()
+  expect(await show('priya')).toBe('Priya')
+  expect(await show('PRIYA@example.com')).toBe('Priya')
+  expect(await show('zoe')).toBe('Zoë')
+  // Letters that are the start of an id too.
+  expect(await show('abbe')).toBe('Abbe')
+  expect((await here.type(['request', 'get', 'Zoë Example', '--quiet'], { tty: true })).code).toBe(0)
+  expect((await here.type('request wait priya --for completed --quiet', { tty: true })).code).toBe(0)
+  await here.clock.advance(60 * minute)
+  expect((await here.type('report download --request priya --output reports', { tty: true })).code).toBe(0)
+  const screen = { tty: true, env: { NO_COLOR: '1' } }
+  expect(await here.all(['request get example', 'request get pri', 'request get pri@example.com'], screen))
+    .toMatchInlineSnapshot(`
+    $ NO_COLOR=1 refcheck request get example
+    2> Error: 3 requests of this store are for "example"
+    2> Give the id of one, or the start of it:
+    2>   REQUEST_3                             Abbe Example, package 102, RECEIVED
+    2>   REQUEST_2                             Zoë Example, package 102, RECEIVED
+    2>   REQUEST_1                             Priya Example, package 102, COMPLETED
+    exit 2
+
+    $ NO_COLOR=1 refcheck request get pri
+    2> Error: no request of this store is for "pri"
+    2> List the requests with: refcheck request list
+    exit 5
+
+    $ NO_COLOR=1 refcheck request get pri@example.com
+    2> Error: no request of this store is for "pri@example.com"
+    2> List the requests with: refcheck request list
+    exit 5
+  `)
+  expect(await here.all(['request get priya', 'report download --request priya --output reports']))
+    .toMatchInlineSnapshot(`
+    $ refcheck request get priya
+    2> Error: REQUEST_ID: "priya" is not a request id
+    2> Give at least the first 4 characters of the id. List the requests with: refcheck request list
+    exit 2
+
+    $ refcheck report download --request priya --output reports
+    2> Error: --request: "priya" is not a request id
+    2> Give at least the first 4 characters of the id. List the requests with: refcheck request list
+    exit 2
+  `)
+})
+
+test('request wait alone offers on a terminal what is in flight, with the packages by name', async () => {
+  const here = await session()
+  const screen = { tty: true, env: { NO_COLOR: '1' } }
+  expect(await here.type('request wait', { ...screen, answers: [] })).toMatchInlineSnapshot(`
+    $ NO_COLOR=1 refcheck request wait
+    2> Error: no request is in flight
+    2> List the requests with: refcheck request list
+    exit 2
+  `)
+  await ordered(here, 'Priya')
+  await here.type('packages list --quiet')
+  // The only one needs no choice.
+  expect((await here.type('request wait --for completed --quiet', { ...screen, answers: [] })).code).toBe(0)
+  await ordered(here, 'Mei')
+  await ordered(here, 'Chi')
+  expect(
+    await here.type('request wait --quiet', {
+      ...screen,
+      answers: [
+        {
+          ask: 'Wait for which request?',
+          offered: [
+            'Chi Example, 102 Identity check only, RECEIVED',
+            'Mei Example, 102 Identity check only, RECEIVED',
+            'All 2',
+          ],
+          choose: /^Mei/,
+        },
+      ],
+    }),
+  ).toMatchInlineSnapshot(`
+    $ NO_COLOR=1 refcheck request wait --quiet
+    ? Wait for which request?: Mei Example, 102 Identity check only, RECEIVED
+    Mei Example  COMPLETED
+      request    REQUEST_2
+      package    102 Identity check only
+      recipient  mei@example.com, +61412345678
+      created    2026-11-20 12:29 +00:00 by olive.owner@example.com
+
+    CHECK                    STATUS     REPORT  ID
+    Identity check (Facet    COMPLETED  ready   CHECK_2
+    Identity)
+    exit 0
+  `)
+  await ordered(here, 'Ana')
+  const all = await here.type('request wait --quiet', {
+    ...screen,
+    answers: [{ ask: 'Wait for which request?', choose: 'All 2' }],
+  })
+  expect(all.code).toBe(0)
+  expect(all.stdout.match(/(Chi|Ana) Example +COMPLETED/g)).toHaveLength(2)
+})
