@@ -46,9 +46,9 @@ THE SAME PERSON AGAIN
   refused if the package was replaced by this one, or if the person was ordered
   at another base URL. --allow-duplicate orders the same person once more.
 
-  If somebody similar was ordered (the same e-mail or phone, or a name that is
-  nearly the same), you are asked. Without a terminal the order is refused
-  unless --allow-similar is given. --yes never answers this question.
+  If somebody similar was ordered, you are asked: the same e-mail, or the same
+  phone with a similar first name (refcheck help safety). Without a terminal the
+  order is refused without --allow-similar. --yes never answers this question.
 
 NO ANSWER (EXIT 8)
   The order may or may not have been accepted. It is recorded as "unknown",

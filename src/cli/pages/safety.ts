@@ -11,9 +11,11 @@ DUPLICATE ROWS
     $ refcheck batch run people.csv --package 102 --allow-duplicate
 
 HELD ROWS
-  Somebody similar was ordered, or is in an earlier row: the same e-mail or
-  phone, or a name that is nearly the same. Only you can tell whether it is one
-  person or two.
+  Somebody similar was ordered, or is in an earlier row. Similar is: the same
+  e-mail; or the same phone, and at most a third of the letters of the longer
+  first name differ (two neighbours that changed places count as one; capitals,
+  accents and punctuation do not count), or first and last name are swapped, or
+  a first name is empty. Only you can tell whether it is one person or two.
 
     $ refcheck batch rows 3f2b8c1e --state held
     $ refcheck batch release 3f2b8c1e --row 12    # two people: may be sent

@@ -26,15 +26,43 @@ export function foldedName(name: string): string {
 const maxComparedLetters = 1000
 
 /**
- * Whether two folded first names may be one person's: at most a third of the letters differ. A name that is empty or only
- * punctuation says nothing, so it agrees with every other one.
+ * Whether two folded first names may be one person's: at most a third of the letters differ, where two neighbours that
+ * changed places count as one. A name that is empty or only punctuation agrees with every other one.
+ * `budget`: is charged where counting exactly costs more than a first comparison.
  */
-export function agree(one: string, other: string): boolean {
+export function agree(one: string, other: string, budget?: ComparingBudget): boolean {
   if (one === '' || other === '') return true
   const max = Math.max(one.length, other.length)
   // As many letters differ as one name is longer, at least.
   if (Math.abs(one.length - other.length) * 3 > max) return false
-  return max > maxComparedLetters || distance(one, other) * 3 <= max
+  if (max > maxComparedLetters) return true
+  const maxDifferences = Math.floor(max / 3)
+  const edits = distance(one, other)
+  // A transposition is two edits.
+  if (edits <= maxDifferences || edits > 2 * maxDifferences) return edits <= maxDifferences
+  if (budget !== undefined) budget.left -= one.length * other.length
+  return countDifferences(one, other) <= maxDifferences
+}
+
+/** Letters that were added, left out or replaced, and neighbours that changed places (optimal string alignment). */
+function countDifferences(one: string, other: string): number {
+  let before: number[] = []
+  let above = Array.from({ length: other.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= one.length; row += 1) {
+    const counts = [row]
+    for (let column = 1; column <= other.length; column += 1) {
+      const [letter, opposite] = [one[row - 1], other[column - 1]]
+      const replaced = (above[column - 1] as number) + (letter === opposite ? 0 : 1)
+      let count = Math.min(replaced, (above[column] as number) + 1, (counts[column - 1] as number) + 1)
+      if (row > 1 && column > 1 && letter === other[column - 2] && one[row - 2] === opposite) {
+        count = Math.min(count, (before[column - 2] as number) + 1)
+      }
+      counts.push(count)
+    }
+    before = above
+    above = counts
+  }
+  return above[other.length] as number
 }
 
 /**
@@ -172,7 +200,8 @@ export class PhoneSharers {
       budget.left -= 20 + Math.ceil(length / 32) * otherLength
       if (budget.left < 0) return false
       const other = this.#names[at] as string
-      if (agree(name, other)) similar.add(other)
+      if (agree(name, other, budget)) similar.add(other)
+      if (budget.left < 0) return false
     }
     return true
   }

@@ -44,6 +44,12 @@ const withOnePhone = (one: [string, string], other: [string, string]) =>
 test.each<[string, [string, string], [string, string], 'similar' | 'phone']>([
   ['a third of the letters of the longer name', ['An', 'Low'], ['Ann', 'High'], 'similar'],
   ['two of three letters', ['Ann', 'Low'], ['Abb', 'High'], 'phone'],
+  ['two neighbours that changed places, of three letters', ['Jon', 'Low'], ['Jno', 'High'], 'similar'],
+  ['two neighbours that changed places, of five', ['Priya', 'Low'], ['Pryia', 'High'], 'similar'],
+  ['two pairs that changed places, of six', ['Martin', 'Low'], ['Amrtni', 'High'], 'similar'],
+  ['two pairs that changed places, of five', ['Priya', 'Low'], ['Rpiay', 'High'], 'phone'],
+  ['two letters that changed places and are no neighbours', ['Ann', 'Low'], ['Nna', 'High'], 'phone'],
+  ['two neighbours that changed places, of two letters', ['Al', 'Low'], ['La', 'High'], 'phone'],
   ['one letter, the same', ['A', 'Low'], ['a', 'High'], 'similar'],
   ['one letter, another', ['A', 'Low'], ['B', 'High'], 'phone'],
   ['first names of which nothing is a letter', ['-', 'Low'], ['·', 'High'], 'similar'],
