@@ -22,13 +22,11 @@ HELD ROWS
     $ refcheck batch cancel 3f2b8c1e --row 13     # the same person
     $ refcheck batch resume 3f2b8c1e              # sends what was released
 
-  If many people share an address, such as that of an agency, say so once:
+  If many people share an address, such as that of an agency, say so once
+  (--allow-similar orders all rows of a file that are similar to one another):
 
     $ refcheck batch release 3f2b8c1e --shared office@agency.example
-    $ refcheck batch run people.csv --package 102 \\
-        --shared office@agency.example
-
-  --allow-similar orders all rows of a file that are similar to one another.
+    $ refcheck batch run people.csv --package 102 --shared office@agency.example
 
 UNKNOWN ROWS
   The answer was lost, so the person may have been ordered. The row is never
