@@ -14,6 +14,9 @@ import { orderServices, pauseNote } from './request.ts'
 import type { DefaultSources } from '../usecases/batch/read-file.ts'
 import type { Batch } from '../domain/batch/batch.ts'
 import type { View } from '../output/view.ts'
+import { decideHeldRows } from '../usecases/batch/change-batch.ts'
+import { wrapped } from '../output/format.ts'
+import { sanitize } from '../host/text.ts'
 import { stoppedRows } from '../usecases/batch/read-batch.ts'
 
 /** Where the reading of a file comes from that no flag says. */
@@ -87,8 +90,46 @@ export async function runBatch(
   batchId: string,
   { isJson, ...options }: StartOptions & { isJson: boolean },
 ): Promise<[View, RefcheckError | undefined]> {
-  const end = await startBatch(await startServices(app, signal), batchId, options)
+  const services = await startServices(app, signal)
+  let end = await startBatch(services, batchId, options)
+  const { max = Number.POSITIVE_INFINITY } = options
+  const { now } = end.result
+  if (!isJson && isToDecide(end) && max > now) {
+    const decided = await decideHeld(app, end.batch, 'order')
+    if (decided !== undefined && decided.released + decided.leftOut > 0) {
+      const before = end.result.people
+      end = await startBatch(services, batchId, { ...options, max: max - now })
+      const people = [...before, ...end.result.people]
+      const all = now + end.result.now
+      end.result = { ...end.result, now: all, people: people.length === all ? people : [] }
+    }
+  }
   return [await endedView(app, end, isJson), end.failure]
+}
+
+/** Whether nothing but a person's decision is left to wait for. */
+function isToDecide({ batch: { counts, halt }, failure }: BatchEnd): boolean {
+  const isOpen = failure?.code === 'incomplete' || failure?.code === 'outcome_unknown'
+  return counts.held > 0 && counts.pending === 0 && halt === undefined && isOpen
+}
+
+/** Asks about each held row; undefined where there is no terminal. */
+export async function decideHeld(
+  app: App,
+  batch: Batch,
+  verb: 'order' | 'release',
+): Promise<{ released: number; leftOut: number } | undefined> {
+  const prompter = app.prompter()
+  if (prompter === undefined) return undefined
+  const { reporter } = app
+  const { columns } = reporter.terminal
+  const ports = {
+    ...(await app.services('batches', 'waiting', 'ledger', 'clock', 'api')),
+    prompter,
+    onQuestion: (lines: readonly string[]) =>
+      reporter.block(wrapped(lines.map((line) => sanitize(line, { layout: true })).join('\n'), columns)),
+  }
+  return decideHeldRows(ports, batch, verb)
 }
 
 /** The answer at the end of a run of a batch. */

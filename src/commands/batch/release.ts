@@ -5,6 +5,7 @@ import { statusOf } from '../../domain/batch/batch-status.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/conflicts.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { decideHeld } from '../../app/batch.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { releaseRows } from '../../usecases/batch/change-batch.ts'
 import { findToRun } from '../../usecases/batch/read-batch.ts'
@@ -12,7 +13,7 @@ import { findToRun } from '../../usecases/batch/read-batch.ts'
 export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
   static override summary = 'Release held rows, so that they may be ordered'
   static override description =
-    'A row is held if somebody similar was ordered before, or is in an earlier row: it may be one person or two, and only you can tell. Released rows are sent by "refcheck batch resume". A release covers what the row matches now; a new match holds it again. If a row is the same person, cancel it with "refcheck batch cancel BATCH_ID --row N".'
+    'A row is held if somebody similar was ordered before, or is in an earlier row: it may be one person or two, and only you can tell. Released rows are sent by "refcheck batch resume". On a terminal, without a flag, each held row is asked about. A release covers what the row matches now; a new match holds it again. If a row is the same person, cancel it with "refcheck batch cancel BATCH_ID --row N".'
   static override examples = [
     '<%= config.bin %> batch release 3f2b8c1e --row 12',
     '<%= config.bin %> batch release 3f2b8c1e --shared office@agency.example',
@@ -39,18 +40,25 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
 
   async run(): Promise<void> {
     const { app } = this
-    const release = this.release()
+    const { row, shared, all, json } = this.flags
+    const isAsked = row === undefined && shared === undefined && !all && !json && app.prompter() !== undefined
+    const release = isAsked ? undefined : this.release()
     await app.services('account')
     const stored = await app.services('batches', 'waiting', 'ledger', 'clock')
     const batch = await findToRun(stored, this.args.batch_id)
     const {
       api: { userEmail },
     } = await app.services('api')
-    const { rows } = await releaseRows(stored, batch, release, userEmail)
+    const released =
+      release === undefined
+        ? ((await decideHeld(app, batch, 'release'))?.released ?? 0)
+        : (await releaseRows(stored, batch, release, userEmail)).rows.length
     app.reporter.note(
-      rows.length === 0
-        ? 'No held row matches; nothing was released.'
-        : `Released ${countInWords(rows.length, 'row')}. Order with: refcheck batch resume ${batch.id}`,
+      released === 0
+        ? release === undefined
+          ? 'No row was released.'
+          : 'No held row matches; nothing was released.'
+        : `Released ${countInWords(released, 'row')}. Order with: refcheck batch resume ${batch.id}`,
     )
     this.answer(batchStatusView(statusOf((await stored.batches.find(batch.id)) ?? batch)))
   }

@@ -2,7 +2,12 @@ import type { Batch } from '../../domain/batch/batch.ts'
 import { heldElsewhere } from '../../domain/batch/batch-status.ts'
 import { heldWords, sameServiceHint } from '../../domain/submission/duplicate.ts'
 import { releasable, type StopReason, type Release } from '../../domain/submission/conflicts.ts'
-import { UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
+import { InterruptedError, UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
+import { heldQuestion } from '../../domain/batch/held-question.ts'
+import { isUnmatched } from '../../domain/submission/unmatched.ts'
+import type { SubmissionState } from '../../domain/submission/states.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+import type { Services } from '../services.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Released, Movable } from '../../store/ledger/held-rows.ts'
 import { type BatchServices, findBatch, findRow } from './read-batch.ts'
@@ -68,6 +73,82 @@ function reconcileFirst(why: StopReason, { baseUrl }: Batch, other: Batch): stri
   return why === 'other_service'
     ? sameServiceHint(other.baseUrl, baseUrl)
     : `Settle that order first: refcheck batch reconcile ${other.id}`
+}
+
+export interface DecideServices extends BatchServices, Pick<Services, 'api'> {
+  prompter: Prompter
+  /** Shows what a question is about: the place of the row, and the two people. */
+  onQuestion: (lines: readonly string[]) => void
+}
+
+/**
+ * Asks about the held rows of a batch, one after another, and records each answer. How many rows may be sent from then on,
+ * and how many never are. Throws an InterruptedError where the person leaves; the answers given before stay.
+ */
+export async function decideHeldRows(
+  ports: DecideServices,
+  batch: Batch,
+  verb: 'order' | 'release',
+): Promise<{ released: number; leftOut: number }> {
+  const numbers: number[] = []
+  for await (const { row } of ports.batches.rows(batch.id, { states: ['held'] })) numbers.push(row)
+  const done = { released: 0, leftOut: 0 }
+  for (const [at, number] of numbers.entries()) {
+    try {
+      const became = await decideHeldRow(ports, batch, {
+        number,
+        place: `${at + 1} of ${numbers.length}`,
+        verb,
+      })
+      if (became === 'pending') done.released += 1
+      if (became === 'cancelled' || became === 'duplicate') done.leftOut += 1
+    } catch (error) {
+      if (!(error instanceof InterruptedError)) throw error
+      throw new InterruptedError('stopped; the answers given before are recorded', {
+        hint: `Continue with: refcheck batch resume ${batch.id}`,
+      })
+    }
+  }
+  return done
+}
+
+/** Asks until the row is no longer held, or is to be decided later: an answer covers one order that it conflicts with. */
+async function decideHeldRow(
+  ports: DecideServices,
+  batch: Batch,
+  { number, place, verb }: { number: number; place: string; verb: 'order' | 'release' },
+): Promise<SubmissionState | undefined> {
+  const { batches, prompter, waiting, clock, api } = ports
+  let last: string | undefined
+  for (;;) {
+    const row = await findRow(batches, batch.id, number)
+    if (row?.state !== 'held') return row?.state
+    const { matches } = row
+    const conflict = `${row.heldFor} ${matches?.batchId} ${matches?.row}`
+    const isStored = matches !== undefined && matches.told === undefined && !isUnmatched(matches)
+    const question = heldQuestion(
+      row,
+      {
+        row: isStored ? await findRow(batches, matches.batchId, matches.row) : undefined,
+        baseUrl: isStored ? (await batches.find(matches.batchId))?.baseUrl : undefined,
+      },
+      verb,
+    )
+    if (question === undefined || conflict === last) return 'held'
+    last = conflict
+    ports.onQuestion([`Row ${number} of ${batch.name} is held (${place})`, ...question.details])
+    const answer = await prompter.select({ message: question.message, choices: question.choices })
+    if (answer === 'later') return 'held'
+    const by = { at: clock.now(), by: api.userEmail }
+    if (answer === 'leave-out') await cancelBatch(ports, batch, [number])
+    else if (row.heldFor === 'other_service') {
+      const other = (matches && (await batches.find(matches.batchId))?.baseUrl) ?? row.baseUrl
+      await waiting.sayService([other, row.baseUrl], answer === 'same-service', by)
+      await waiting.lookAgain(batch.id, by.at)
+    } else {
+      await withLock(batches, batch, () => waiting.release(batch.id, { kind: 'rows', rows: [number] }, by))
+    }
+  }
 }
 
 /** Rejected rows, or some of them, are queued again. How many. */

@@ -1,0 +1,117 @@
+import type { BatchRow } from './batch.ts'
+import { sharedText } from '../submission/duplicate.ts'
+import { localTime } from '../wording/local-time.ts'
+import { personName } from '../wording/shown-name.ts'
+
+/** What a person may answer about a held row. `same-service`: the two URLs are one service, so the row is a duplicate. */
+export type HeldAnswer = 'later' | 'order' | 'leave-out' | 'same-service'
+
+/** What is asked about a held row. */
+export interface HeldQuestion {
+  /** Lines to show before: the two people side by side. */
+  details: string[]
+  message: string
+  choices: { value: HeldAnswer; label: string }[]
+}
+
+/** The order that a held row conflicts with, as far as the store has it. */
+export interface ConflictingRow {
+  row: BatchRow | undefined
+  baseUrl: string | undefined
+}
+
+/**
+ * The question about a held row, by the reason it is held for. `verb`: what a yes does, such as "order". Undefined where no
+ * answer releases the row: an order with an unknown outcome has to be settled first.
+ */
+export function heldQuestion(
+  held: BatchRow,
+  { row: other, baseUrl }: ConflictingRow,
+  verb: 'order' | 'release',
+): HeldQuestion | undefined {
+  const { matches, heldFor } = held
+  const name = held.recipient === undefined ? `row ${held.row}` : personName(held.recipient)
+  const when = matches?.orderedAt === undefined ? 'before' : `on ${localTime(matches.orderedAt)}`
+  const ask = (message: string, yes: string, no: string, details: string[] = []): HeldQuestion => ({
+    details,
+    message,
+    choices: [
+      { value: 'later', label: 'Decide later' },
+      { value: 'order', label: yes },
+      { value: 'leave-out', label: no },
+    ],
+  })
+  const again = `Yes: ${verb} ${name}${verb === 'order' ? ' again' : ''}`
+  const no = 'No: leave out'
+  switch (heldFor) {
+    case 'similar':
+      return ask(
+        'Is this one person?',
+        `Two people: ${verb} ${name}`,
+        'The same person: leave out',
+        sideBySide(held, other),
+      )
+    case 'ended_in_error':
+      return ask(`The order of ${name}, sent ${when}, failed with ERROR. Order again?`, again, no)
+    case 'recent':
+      return ask(`${name} was ordered ${when}, less than 7 days ago. Order again?`, again, no)
+    case 'replaced_package':
+      return ask(
+        `${name} was ordered ${when} under package ${matches?.packageId}, which package ${held.packageId} seems to replace. Order package ${held.packageId} as well?`,
+        `Yes: ${verb} package ${held.packageId} for ${name}`,
+        no,
+      )
+    case 'unmatched_request':
+      return ask(
+        `Request ${matches?.requestId}, which was not ordered with this store, is for ${held.shares.length === 0 ? name : `somebody with the same ${sharedText(held.shares)} as ${name}`}. Order as well?`,
+        `Yes: ${verb} ${name} as well`,
+        'No: that request is this order, leave out',
+      )
+    case 'results_open':
+    case 'results_unclear':
+      return ask(
+        `${matches?.told?.file ?? 'A results file'}, line ${matches?.told?.line}, says that ${name} may have been ordered. Order?`,
+        `Not ordered: ${verb} ${name}`,
+        'Ordered: leave out',
+      )
+    case 'store_forgot':
+      return ask(
+        `This store had forgotten attempts, so ${name} may have been ordered. Does the provider have a request?`,
+        `The provider has none: ${verb} ${name}`,
+        'The provider has one: leave out',
+      )
+    case 'other_service':
+      return {
+        details: [],
+        message: `${name} was ordered ${when} at ${baseUrl}. Is that the same service as ${held.baseUrl}?`,
+        choices: [
+          { value: 'later', label: 'Decide later' },
+          { value: 'same-service', label: 'The same service: leave out' },
+          { value: 'order', label: `Another service: ${verb} ${name}` },
+        ],
+      }
+    case 'similar_unknown':
+    case 'same':
+    case undefined:
+      return undefined
+  }
+}
+
+function sideBySide(held: BatchRow, other: BatchRow | undefined): string[] {
+  const { recipient, shares, matches } = held
+  const label = matches?.state === 'accepted' ? 'ordered' : `row ${matches?.row}`
+  const at = matches?.orderedAt === undefined ? '' : `, ${localTime(matches.orderedAt)}`
+  const line = (what: string, text: string): string => `  ${what.padEnd(8)} ${text}`
+  const person = (of: BatchRow['recipient']): string =>
+    of === undefined ? 'removed from this store' : `${personName(of)}  ${of.email}  ${of.phone}`
+  const same = shares.map((each) =>
+    recipient === undefined || each === 'name'
+      ? sharedText([each])
+      : `${sharedText([each])} ${recipient[each]}`,
+  )
+  return [
+    line('new', person(recipient)),
+    line(label, `${person(other?.recipient)}${at}`),
+    line('same', same.join(', ')),
+  ]
+}

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+
+import { session } from '../harness/session.ts'
+
+const run = 'batch run people.csv --package 102'
+const header = 'first_name,last_name,email,phone'
+const ana = 'Anna,Müller,anna.mueller@example.com,+491512345678'
+const people = `${header}\n${ana}\nAnna,Mueller,anna.m@example.com,+491512345678\nBen,Low,ben@example.com,+61400000077\n`
+const isOne = 'Is this one person?'
+
+test('one held row is asked about at the end of the run, and ordered with one answer', async () => {
+  const { type, write, ordered } = await session()
+  write('people.csv', people)
+  const answers = [{ ask: isOne, choose: 'Two people: order Anna Mueller' }]
+  expect(await type(`${run} --yes`, { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2>
+    2> people.csv: 3 rows
+    2>   2 orders of package 102
+    2>   1 row held, not sent until you release it
+    2>     the same phone as Anna Müller (anna.mueller@example.com): +491512345678
+    2>       Anna Mueller (line 3)
+    2> Sending takes under a minute
+    2>
+    2>
+    2> Row 2 of people.csv is held (1 of 1)
+    2>   new      Anna Mueller  anna.m@example.com  +491512345678
+    2>   ordered  Anna Müller  anna.mueller@example.com  +491512345678, 2026-11-20 12:00 +00:00
+    2>   same     phone +491512345678
+    2>
+    ? Is this one person?: Two people: order Anna Mueller
+    ✔ All 3 people in people.csv are ordered
+
+    batch  BATCH_1
+    people.csv, package 102
+
+    3  accepted
+    3  rows
+
+    results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
+    exit 0
+  `)
+  expect(ordered()).toEqual(['anna.mueller@example.com', 'ben@example.com', 'anna.m@example.com'])
+})
+
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'the same person is left out, the next row is decided later, and release asks again (%s)',
+  async (store) => {
+    const { type, write, ordered } = await session({ store })
+    write('people.csv', `${people}Benny,Low,ben@example.com,+61400000078\n`)
+    const answers = [
+      {
+        ask: isOne,
+        choose: 'The same person: leave out',
+        offered: ['Decide later', 'Two people: order Anna Mueller', 'The same person: leave out'],
+      },
+      { ask: isOne, choose: 'Decide later' },
+    ]
+    const first = await type(`${run} --yes`, { answers })
+    expect(first.code).toBe(10)
+    expect(first.text).toMatch(/2 of 4 people in people.csv are ordered; 1 held, 1 cancelled/)
+    const [, id = ''] = /^batch {2}(\S+)$/m.exec(first.stdout) ?? []
+    const release = await type(`batch release ${id}`, {
+      answers: [{ ask: isOne, choose: 'Two people: release Benny Low' }],
+    })
+    expect([release.code, release.stderr]).toMatchObject([
+      0,
+      expect.stringContaining('Released 1 row. Order with: refcheck batch resume '),
+    ])
+    expect(ordered()).toHaveLength(2)
+    expect((await type(`batch resume ${id} --yes`, { answers: [] })).stdout).toMatch(
+      /^✔ 3 of 4 people .*; left out: 1 cancelled$/m,
+    )
+    expect(ordered()).toContain('ben@example.com')
+  },
+)
+
+test('who leaves at the question has ordered nothing more, and answers given before stay', async () => {
+  const { type, write, ordered } = await session()
+  write('people.csv', `${people}Benny,Low,ben@example.com,+61400000078\n`)
+  const answers = [
+    { ask: isOne, choose: /^The same person/ },
+    { ask: isOne, leave: true as const },
+  ]
+  const left = await type(`${run} --yes`, { answers })
+  expect([left.code, left.stderr]).toMatchObject([
+    130,
+    expect.stringContaining('Stopped; the answers given before are recorded\n'),
+  ])
+  expect(ordered()).toHaveLength(2)
+  expect((await type(`${run} --json`)).json()).toMatchObject({
+    counts: { held: 1, cancelled: 1, accepted: 2 },
+  })
+})

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+
+import { heldQuestion } from '../../../src/domain/batch/held-question.ts'
+import { reasonsToStop } from '../../../src/domain/submission/conflicts.ts'
+import { batchRow } from './rows.ts'
+
+const match = {
+  batchId: 'b-1',
+  row: 1,
+  requestId: 'r-1',
+  state: 'accepted' as const,
+  packageId: 101,
+  orderedAt: Date.parse('2026-11-20T12:00:00Z'),
+  told: { file: 'people.results.csv', line: 4 },
+}
+const recipient = { first_name: 'Anna', last_name: 'Mueller', email: 'a@example.com', phone: '+4915' }
+const asked = (heldFor: (typeof reasonsToStop)[number]) =>
+  heldQuestion(
+    {
+      ...batchRow(),
+      recipient,
+      packageId: 107,
+      heldFor,
+      matches: match,
+      shares: [],
+      baseUrl: 'https://new.example',
+    },
+    { row: undefined, baseUrl: 'https://old.example' },
+    'order',
+  )
+
+test('the question fits the reason, and Enter alone decides nothing', () => {
+  const questions = reasonsToStop.map((reason) => [reason, asked(reason)] as const)
+  for (const [, question] of questions)
+    if (question !== undefined) expect(question.choices[0]).toEqual({ value: 'later', label: 'Decide later' })
+  expect(
+    questions
+      .map(([reason, question]) =>
+        [reason, question?.message, ...(question?.choices.slice(1).map(({ label }) => label) ?? [])].join(
+          '\n  ',
+        ),
+      )
+      .join('\n'),
+  ).toMatchInlineSnapshot(`
+    "store_forgot
+      This store had forgotten attempts, so Anna Mueller may have been ordered. Does the provider have a request?
+      The provider has none: order Anna Mueller
+      The provider has one: leave out
+    same
+      
+    similar_unknown
+      
+    unmatched_request
+      Request r-1, which was not ordered with this store, is for Anna Mueller. Order as well?
+      Yes: order Anna Mueller as well
+      No: that request is this order, leave out
+    results_open
+      people.results.csv, line 4, says that Anna Mueller may have been ordered. Order?
+      Not ordered: order Anna Mueller
+      Ordered: leave out
+    results_unclear
+      people.results.csv, line 4, says that Anna Mueller may have been ordered. Order?
+      Not ordered: order Anna Mueller
+      Ordered: leave out
+    other_service
+      Anna Mueller was ordered on 2026-11-20 12:00 +00:00 at https://old.example. Is that the same service as https://new.example?
+      The same service: leave out
+      Another service: order Anna Mueller
+    recent
+      Anna Mueller was ordered on 2026-11-20 12:00 +00:00, less than 7 days ago. Order again?
+      Yes: order Anna Mueller again
+      No: leave out
+    ended_in_error
+      The order of Anna Mueller, sent on 2026-11-20 12:00 +00:00, failed with ERROR. Order again?
+      Yes: order Anna Mueller again
+      No: leave out
+    replaced_package
+      Anna Mueller was ordered on 2026-11-20 12:00 +00:00 under package 101, which package 107 seems to replace. Order package 107 as well?
+      Yes: order package 107 for Anna Mueller
+      No: leave out
+    similar
+      Is this one person?
+      Two people: order Anna Mueller
+      The same person: leave out"
+  `)
+})
