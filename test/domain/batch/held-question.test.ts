@@ -31,8 +31,8 @@ const asked = (heldFor: (typeof reasonsToStop)[number]) =>
 
 test('the question fits the reason, and Enter alone decides nothing', () => {
   const questions = reasonsToStop.map((reason) => [reason, asked(reason)] as const)
-  for (const [, question] of questions)
-    if (question !== undefined) expect(question.choices[0]).toEqual({ value: 'later', label: 'Decide later' })
+  const firsts = questions.flatMap(([, question]) => question?.choices[0] ?? [])
+  expect(new Set(firsts.map(({ value }) => value))).toEqual(new Set(['later']))
   expect(
     questions
       .map(([reason, question]) =>
