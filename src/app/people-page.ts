@@ -2,6 +2,7 @@ import type { App } from './app.ts'
 import type { Batch } from '../domain/batch/batch.ts'
 import type { Overview } from '../domain/overview/overview.ts'
 import type { SubmissionState } from '../domain/submission/states.ts'
+import type { OverviewScope } from '../usecases/overview/read.ts'
 import type { People } from '../usecases/overview/people.ts'
 
 /** A batch as a page, whole in one file. What makes pages is loaded for them alone. */
@@ -24,14 +25,17 @@ export async function batchPage(
   })
 }
 
-/** Everything the store knows as a page, whole in one file. */
-export async function storePage(app: App, overview: Overview): Promise<Uint8Array> {
+/** Every order of an organisation as a page, whole in one file. */
+export async function storePage(app: App, overview: Overview, scope: OverviewScope): Promise<Uint8Array> {
   const { peopleOfStore } = await import('../usecases/overview/people.ts')
-  const people = await peopleOfStore(await app.services('ledger'), overview.attention)
+  const people = await peopleOfStore(await app.services('ledger', 'batches'), scope, overview.attention)
   const services = [...new Set(people.users.map(({ baseUrl }) => new URL(baseUrl).host))]
   const users = [...new Set(people.users.map(({ userEmail }) => userEmail))]
   return page(app, people, {
-    title: 'All checks ordered with this store',
+    title:
+      overview.other_orders.length === 0
+        ? 'All checks ordered with this store'
+        : 'All checks of this organisation ordered with this store',
     readAt: overview.read_at,
     facts: [
       [services.length === 1 ? 'Service' : 'Services', services.join(', ') || 'none yet'],
@@ -48,7 +52,7 @@ interface About {
 
 async function page(
   app: App,
-  { people, total, attention, users }: People,
+  { people, total, persons, attention, users }: People,
   about: About,
 ): Promise<Uint8Array> {
   const { peoplePage, packageText } = await import('../output/views/people-page.ts')
@@ -64,6 +68,7 @@ async function page(
     facts: [...ofPackage, ...about.facts],
     people,
     total,
+    persons,
     attention,
     packages,
     isMixed,

@@ -25,7 +25,7 @@ export default class Status extends BaseCommand<typeof Status> {
       multiple: true,
     }),
     html: Flags.string({
-      summary: 'Also write a page over everything this store knows',
+      summary: 'Also write a page over all orders of the organisation in use',
       helpValue: 'FILE',
     }),
     overwrite: Flags.boolean({ summary: 'Replace the page if it exists', dependsOn: ['html'] }),
@@ -40,7 +40,7 @@ export default class Status extends BaseCommand<typeof Status> {
     if (done !== undefined) await markAsDone(this.app, done, scope.organisation?.base_url)
     const overview = await readOverview(services, scope, () => filesOfReports(this.app))
     const quota = await quotaInUse(this.app)
-    const content = file === undefined ? new Uint8Array() : await storePage(this.app, overview)
+    const content = file === undefined ? new Uint8Array() : await storePage(this.app, overview, scope)
     if (file !== undefined && file.path === undefined) return writeOutput(this.context, file, [content])
     const failure = await failureToWrite(this.context, file, () => content)
     if (file?.path !== undefined && failure === undefined) {

@@ -110,7 +110,7 @@ export function timeline(buckets: readonly Bucket[], what: string): Piece {
     </svg>
     <ul class="legend">
       <li>${swatch('active')} <b>${String(sum('ordered'))}</b> ordered</li>
-      <li>${swatch('done')} <b>${String(sum('completed'))}</b> completed, as this store heard of it</li>
+      <li>${swatch('done')} <b>${String(sum('completed'))}</b> completed, as last read</li>
     </ul>
   </figure>`
 }

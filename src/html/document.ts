@@ -130,6 +130,7 @@ th[aria-sort=ascending] button::after { content: '\\2191'; opacity: 1; } th[aria
 @media (max-width: 575px) {
   svg text { font-size: 17px; } h1 { font-size: 1.5rem; } .tiles { grid-template-columns: 1fr 1fr; } .tiles dd { font-size: 1.4rem; }
   .gauge { grid-template-columns: minmax(0, 1fr); }
+  th.wide, td.wide { display: none; }
 }
 @media print {
   @page { size: A4; margin: 11mm 12mm; }

@@ -120,6 +120,9 @@ test('80 people in a browser: wide and narrow, light and dark, in at most 3 prin
       const page = await opened(path, { width, colorScheme })
       expect(await violations(page)).toEqual([])
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+      // The status of each person is seen without scrolling.
+      const box = await page.locator('tbody .pill').first().boundingBox()
+      expect((box?.x ?? width) + (box?.width ?? 0)).toBeLessThanOrEqual(width)
     }
   const page = await opened(path)
   const paper = await page.pdf({ preferCSSPageSize: true, printBackground: true })

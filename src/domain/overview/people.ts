@@ -1,5 +1,6 @@
 import type { ServiceUser } from '../request/listed-request.ts'
 import { localDay } from '../wording/local-time.ts'
+import type { Match } from '../batch/batch.ts'
 import type { SeenRow } from './attention.ts'
 
 /** Somebody who was or is to be checked, as a page lists them. Times are ISO 8601. */
@@ -9,11 +10,12 @@ export interface PersonRow {
   package_id: number | null
   /** Whose package it is. */
   user: ServiceUser
-  /** The request's as last heard, or else the row's state. */
+  /** The request's as last read, or else the row's state. */
   status: string
   ordered_at: string | null
-  /** When its status was heard of last. */
-  heard_at: string | null
+  /** When its status was last read. */
+  read_at: string | null
+  /** Of a duplicate: the request that it belongs to. */
   request_id: string | null
   batch_id: string
   row: number
@@ -21,7 +23,7 @@ export interface PersonRow {
 
 /** One order or row as a page lists it. */
 export function personRow(
-  row: SeenRow & { packageId: number | undefined },
+  row: SeenRow & { packageId: number | undefined; matches?: Pick<Match, 'requestId'> | undefined },
   { baseUrl, userEmail }: ServiceUser,
 ): PersonRow {
   const { state, recipient, requestStatus, attemptedAt, requestStatusAt } = row
@@ -33,8 +35,8 @@ export function personRow(
     user: { baseUrl, userEmail },
     status: isTold ? (requestStatus ?? 'RECEIVED') : state,
     ordered_at: isoTime(attemptedAt),
-    heard_at: isTold ? isoTime(requestStatusAt ?? row.changedAt) : null,
-    request_id: row.requestId ?? null,
+    read_at: isTold ? isoTime(requestStatusAt ?? row.changedAt) : null,
+    request_id: row.requestId ?? row.matches?.requestId ?? null,
     batch_id: row.batchId,
     row: row.row,
   }
@@ -42,6 +44,19 @@ export function personRow(
 
 const isoTime = (at: number | undefined): string | null =>
   at === undefined ? null : new Date(at).toISOString()
+
+/** Rows without the duplicates of a request that another of these rows has: it is counted there. */
+export function countedOnce(rows: readonly PersonRow[]): PersonRow[] {
+  const isDuplicate = ({ status }: PersonRow): boolean => status === 'duplicate'
+  const requests = new Set(rows.filter((row) => !isDuplicate(row)).map((row) => row.request_id))
+  return rows.filter((row) => !isDuplicate(row) || !requests.has(row.request_id))
+}
+
+/** How many people these rows are of: a person is one by the e-mail, whatever was ordered. */
+export function countPeople(rows: readonly Pick<PersonRow, 'email' | 'batch_id' | 'row'>[]): number {
+  // Of a removed person no e-mail is left.
+  return new Set(rows.map(({ email, batch_id: id, row }) => email.toLowerCase() || `${id} ${row}`)).size
+}
 
 /** What is best comes first in a chart: what is finished, what goes on, then what needs somebody, then what is over. */
 const order = [
@@ -82,7 +97,7 @@ export function statusesInOrder(
 }
 
 /** What happened in one stretch of time, of the reader’s own clock. */
-interface TimeBucket {
+export interface TimeBucket {
   label: string
   ordered: number
   completed: number

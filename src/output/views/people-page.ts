@@ -7,7 +7,13 @@ import {
   type AttentionKind,
   groupedAttention,
 } from '../../domain/overview/attention.ts'
-import { type PersonRow, statusCounts, timelineOf } from '../../domain/overview/people.ts'
+import {
+  countedOnce,
+  type PersonRow,
+  statusCounts,
+  type TimeBucket,
+  timelineOf,
+} from '../../domain/overview/people.ts'
 import { packageLabel, type PackageNames } from '../../domain/request/listed-request.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import type { Keep } from '../../domain/wording/kept-flags.ts'
@@ -25,8 +31,10 @@ export interface PeoplePage {
   /** ISO 8601. */
   readAt: string
   people: readonly PersonRow[]
-  /** How many there are where not all of them are listed. */
+  /** How many rows there are where not all of them are listed. */
   total: number
+  /** How many people all the rows are of. */
+  persons: number
   attention: readonly Attention[]
   /** Names of packages, as far as they are known. */
   packages: PackageNames
@@ -43,7 +51,8 @@ const maxNamed = 4
 
 /** People and their checks as one page that needs nothing else: to open, to print, to file. */
 export function peoplePage(page: PeoplePage): Promise<string> {
-  const { title, facts, readAt, people } = page
+  const { title, facts, readAt, people: rows } = page
+  const people = countedOnce(rows)
   const body = html`<header class="container">
       <p class="kind">Background and reference checks</p>
       <h1>${sanitize(title)}</h1>
@@ -70,22 +79,23 @@ export function peoplePage(page: PeoplePage): Promise<string> {
     </main>
     <footer class="container">
       Read ${localTime(readAt)} from the store of refcheck ${page.version}, without a call to the service:
-      statuses are as last heard. This page holds personal data.
+      statuses are as last read. This page holds personal data.
     </footer>`
   return standalonePage({ title, body, script: tableScript })
 }
 
-function tiles({ people, total, attention }: PeoplePage): Piece {
+function tiles({ people: rows, persons, attention }: PeoplePage): Piece {
+  const people = countedOnce(rows)
   const counts = new Map(statusCounts(people))
   const sum = (...statuses: string[]): number =>
     statuses.reduce((all, status) => all + (counts.get(status) ?? 0), 0)
   const completed = sum('COMPLETED')
   const open = sum('RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'sending')
-  const persons = attention.length
+  const needs = attention.length
   return html`<dl class="tiles">
     <div>
-      <dt>${total === 1 ? 'person' : 'people'}</dt>
-      <dd>${String(total)}</dd>
+      <dt>${persons === 1 ? 'person' : 'people'}</dt>
+      <dd>${String(persons)}</dd>
     </div>
     <div class="done">
       <dt>completed</dt>
@@ -95,9 +105,9 @@ function tiles({ people, total, attention }: PeoplePage): Piece {
       <dt>in progress</dt>
       <dd>${String(open)}</dd>
     </div>
-    <div class="${persons === 0 ? 'done' : 'bad'}">
-      <dt>${persons === 1 ? 'needs a person' : 'need a person'}</dt>
-      <dd>${String(persons)}</dd>
+    <div class="${needs === 0 ? 'done' : 'bad'}">
+      <dt>${needs === 1 ? 'needs a person' : 'need a person'}</dt>
+      <dd>${String(needs)}</dd>
     </div>
   </dl>`
 }
@@ -146,20 +156,35 @@ function attentionItem({ kind, batch, items, command }: AttentionGroup, title: s
 
 function timeSection(people: readonly PersonRow[]): Piece | string {
   const ordered = people.flatMap(({ ordered_at: at }) => (at === null ? [] : Date.parse(at)))
-  const completed = people.flatMap(({ status, heard_at: at }) =>
+  const completed = people.flatMap(({ status, read_at: at }) =>
     status === 'COMPLETED' && at !== null ? Date.parse(at) : [],
   )
   const found = timelineOf(ordered, completed)
   if (found === undefined) return ''
+  // One bar compares nothing.
+  const only = found.per === 'hour' && found.buckets.length === 1 ? found.buckets[0] : undefined
   return html`<section aria-labelledby="time">
     <h2 id="time">Orders and completions by ${found.per}</h2>
-    ${timeline(found.buckets, found.per)}
+    ${only === undefined ? timeline(found.buckets, found.per) : html`<p>${hourText(only, ordered, completed)}</p>`}
   </section>`
 }
 
-function peopleSection({ people, total, isMixed, packages, keep }: PeoplePage): Piece {
+function hourText({ label, ordered, completed }: TimeBucket, ...times: readonly number[][]): string {
+  const orders = `${countInWords(ordered, 'order')} and ${countInWords(completed, 'completion')}`
+  return `${orders} in the hour from ${label} on ${localDay(Math.min(...times.flat()))}.`
+}
+
+function peopleSection({ people, total, persons, isMixed, packages, keep }: PeoplePage): Piece {
   const statuses = statusCounts(people)
-  const heads = ['Person', 'E-mail', ...(isMixed ? ['Package'] : []), 'Status', 'Ordered', 'Heard', 'Request']
+  const heads = [
+    ['Person'],
+    ['E-mail', 'wide'],
+    ...(isMixed ? [['Package', 'wide']] : []),
+    ['Status'],
+    ['Ordered', 'wide'],
+    ['Last read', 'wide'],
+    ['Request'],
+  ]
   return html`<section aria-labelledby="people">
     <h2 id="people">People</h2>
     <div class="tools" hidden>
@@ -176,12 +201,12 @@ function peopleSection({ people, total, isMixed, packages, keep }: PeoplePage): 
     <div class="overflow-auto" role="region" aria-label="Table of people" tabindex="0">
       <table data-sorts>
         <caption>
-          ${people.length === total ? countInWords(total, 'person', 'people') : `The newest ${people.length} of ${total}; the rest with: ${keep('refcheck request list --csv')}`}.
+          ${people.length === total ? peopleText(persons, total) : `The newest ${people.length} of ${total}; the rest with: ${keep('refcheck request list --csv')}`}.
           A request is named by the first 8 characters of its id, which commands take too.
         </caption>
         <thead>
           <tr>
-            ${heads.map((head) => html`<th scope="col">${head}</th>`)}
+            ${heads.map(([head, shown = 'all']) => html`<th scope="col" class="${shown}">${head}</th>`)}
           </tr>
         </thead>
         <tbody>
@@ -193,7 +218,7 @@ function peopleSection({ people, total, isMixed, packages, keep }: PeoplePage): 
 }
 
 function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
-  const { name, email, status, ordered_at: orderedAt, heard_at: updatedAt, request_id: requestId } = row
+  const { name, email, status, ordered_at: orderedAt, read_at: updatedAt, request_id: requestId } = row
   const of = packages === undefined ? undefined : packageText(row, packages)
   const shown = name === '' ? (email === '' ? `row ${row.row}` : '-') : shownName(name)
   return html`<tr
@@ -201,8 +226,8 @@ function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
     data-find="${sanitize(`${name} ${email} ${requestId ?? ''} ${of ?? ''}`)}"
   >
     <th scope="row"><bdi>${sanitize(shown)}</bdi></th>
-    <td>${sanitize(email)}</td>
-    ${of === undefined ? '' : html`<td>${sanitize(of)}</td>`}
+    <td class="wide">${sanitize(email)}</td>
+    ${of === undefined ? '' : html`<td class="wide">${sanitize(of)}</td>`}
     <td>${pill(status)}</td>
     ${moment(orderedAt)} ${moment(updatedAt)}
     <td class="id">
@@ -211,9 +236,12 @@ function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
   </tr> `
 }
 
+const peopleText = (persons: number, rows: number): string =>
+  `${countInWords(persons, 'person', 'people')}${persons === rows ? '' : ` in ${countInWords(rows, 'row')}`}`
+
 function moment(at: string | null): Piece {
-  if (at === null) return html`<td class="when" data-key=""></td>`
-  return html`<td class="when" data-key="${at}">
+  if (at === null) return html`<td class="when wide" data-key=""></td>`
+  return html`<td class="when wide" data-key="${at}">
     <time datetime="${at}" title="${localTime(at)}">${localDay(at)}</time>
   </td>`
 }

@@ -35,7 +35,7 @@ export interface OverviewScope {
   account: string
 }
 
-const isInScope =
+export const isInScope =
   ({ organisation, account: wanted }: OverviewScope) =>
   ({ baseUrl, account = '' }: Batch): boolean =>
     organisation === undefined

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { personRow, statusCounts } from '../../../src/domain/overview/people.ts'
+import { countedOnce, countPeople, personRow, statusCounts } from '../../../src/domain/overview/people.ts'
 
 const user = { baseUrl: 'https://api.example.com', userEmail: 'owner@example.com' }
 
@@ -26,14 +26,14 @@ test('an accepted order has its request’s status, RECEIVED until one is read',
     user,
     status: 'RECEIVED',
     ordered_at: '1970-01-01T00:00:01.000Z',
-    heard_at: '1970-01-01T00:00:02.000Z',
+    read_at: '1970-01-01T00:00:02.000Z',
     request_id: 'r1',
     batch_id: 'b1',
     row: 3,
   })
   expect(personRow({ ...row, requestStatus: 'PARTIAL', requestStatusAt: 3000 }, user)).toMatchObject({
     status: 'PARTIAL',
-    heard_at: '1970-01-01T00:00:03.000Z',
+    read_at: '1970-01-01T00:00:03.000Z',
   })
 })
 
@@ -47,7 +47,37 @@ test('a row that was not accepted has its state; one that never was a whole orde
   } as const
   const found = personRow({ ...invalid, requestId: undefined, attemptedAt: undefined }, user)
   expect(found).toMatchObject({ name: '', email: 'bad', package_id: null, status: 'invalid' })
-  expect(found).toMatchObject({ ordered_at: null, heard_at: null, request_id: null })
+  expect(found).toMatchObject({ ordered_at: null, read_at: null, request_id: null })
+})
+
+test('a duplicate names the request that it belongs to, and is counted once with it', () => {
+  const duplicate = {
+    ...row,
+    state: 'duplicate',
+    requestId: undefined,
+    row: 4,
+    attemptedAt: undefined,
+  } as const
+  const first = personRow(row, user)
+  const again = personRow({ ...duplicate, matches: { requestId: 'r1' } }, user)
+  expect(again).toMatchObject({ status: 'duplicate', request_id: 'r1' })
+  expect(countedOnce([first, again])).toEqual([first])
+  // The other row is in another file.
+  expect(countedOnce([again])).toEqual([again])
+  expect(
+    countPeople([
+      first,
+      again,
+      { ...first, email: 'ANA@example.com', row: 5 },
+      { ...first, email: 'bo@example.com' },
+    ]),
+  ).toBe(2)
+  expect(
+    countPeople([
+      { ...first, email: '' },
+      { ...first, email: '', row: 4 },
+    ]),
+  ).toBe(2)
 })
 
 test('statuses are counted in the order of a chart, one that is not known last', () => {
