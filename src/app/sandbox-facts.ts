@@ -14,9 +14,10 @@ export async function usualSandboxRules() {
   return ruleSettings(usualRules())
 }
 
-/** The service as OpenAPI 3.1; `control`: with what steers a running sandbox. */
-export async function openApiDocument(baseUrl: string, control: boolean) {
-  return control
+/** The service as OpenAPI; `control`: with what steers a running sandbox. */
+export async function openApiDocument(baseUrl: string, version: '3.1' | '3.0', control: boolean) {
+  const document = control
     ? (await import('../sandbox/control/openapi.ts')).sandboxOpenApi(baseUrl)
     : (await import('../contract/openapi.ts')).openApi(baseUrl)
+  return version === '3.1' ? document : (await import('../contract/openapi-3.0.ts')).toOpenApi30(document)
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 
 import { ping } from './envelope.ts'
+import { bodyExamples, failureExamples } from './openapi-examples.ts'
 import { fieldDefinition, fieldTypes, packageSchema } from './package-schema.ts'
 import { packageResource, packageStatuses } from './package.ts'
 import { requestBody } from './request-body.ts'
@@ -62,7 +63,10 @@ function chosenBy(propertyName: string, mapping: Readonly<Record<string, string>
 
 /** The resources of the document ("Resources and their fields"), its events and its errors. */
 function schemas(): Json {
+  const ok = { status_message: { type: 'string', const: 'ok' }, message: text }
+  const envelopes = dataNames.map((name) => [`${name}Envelope`, object({ data: ref(name), ...ok })])
   return {
+    ...Object.fromEntries(envelopes),
     Ping: schemaOf(ping),
     ...packageSchemas(),
     ...requestSchemas(),
@@ -207,15 +211,27 @@ const failures: Record<string, Json> = {
   '5XX': response('ServerError'),
 }
 
+/** `data` of the successes. */
+const dataNames = ['Ping', 'PackageList', 'PackageSchema', 'CreatedRequest', 'Request', 'UserList'] as const
+
+interface Success {
+  status: '200' | '201'
+  schema: (typeof dataNames)[number]
+}
+
+/** JSON by the name of its schema, with an example. */
+const json = (name: string, example: unknown): Json => ({
+  'application/json': { schema: ref(name), example },
+})
+
 /** The answers of an operation: its success in the envelope, and the failures that the document names for it. */
-function answers(success: { status: '200' | '201'; schema: string }, ...statuses: string[]): Json {
-  const data = { $ref: `#/components/schemas/${success.schema}` }
-  const envelope = object({ data, status_message: { const: 'ok' }, message: { type: 'string' } })
+function answers({ status, schema }: Success, ...statuses: string[]): Json {
+  const example = { data: bodyExamples[schema], status_message: 'ok', message: '' }
   return {
-    [success.status]: {
+    [status]: {
       description: 'Done.',
       headers: cacheHeaders,
-      content: { 'application/json': { schema: envelope } },
+      content: json(`${schema}Envelope`, example),
     },
     ...Object.fromEntries(statuses.map((status) => [status, failures[status]])),
   }
@@ -262,7 +278,7 @@ function packagePaths(): Json {
       get: {
         operationId: 'packageSchema',
         summary: 'The input schema of a package.',
-        parameters: [inPath('id', integer)],
+        parameters: [inPath('id', integer, bodyExamples.PackageSchema.id)],
         responses: answers({ status: '200', schema: 'PackageSchema' }, '401', '403', '404', '429', '5XX'),
       },
     },
@@ -277,7 +293,7 @@ function requestPaths(): Json {
         summary: 'Create a request. Not idempotent: a retry can create a second one.',
         requestBody: {
           required: true,
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/RequestBody' } } },
+          content: json('RequestBody', bodyExamples.RequestBody),
         },
         responses: answers(
           { status: '201', schema: 'CreatedRequest' },
@@ -294,7 +310,7 @@ function requestPaths(): Json {
       get: {
         operationId: 'getRequest',
         summary: 'A request with its checks and referees; each read makes fresh report URLs.',
-        parameters: [inPath('request_id', uuid)],
+        parameters: [inPath('request_id', uuid, bodyExamples.Request.request_id)],
         responses: answers({ status: '200', schema: 'Request' }, '401', '403', '404', '429', '5XX'),
       },
     },
@@ -304,12 +320,14 @@ function requestPaths(): Json {
 function reportPaths(): Json {
   return {
     '/v1/reports/{check_id}': {
-      get: report('downloadReport', 'The PDF of a completed background check.', [inPath('check_id', uuid)]),
+      get: report('downloadReport', 'The PDF of a completed background check.', [
+        inPath('check_id', uuid, backgroundCheck.id),
+      ]),
     },
     '/v1/reports/{check_id}/referees/{referee_id}': {
       get: report('downloadRefereeReport', 'The PDF of one referee.', [
-        inPath('check_id', uuid),
-        inPath('referee_id', { type: 'string' }),
+        inPath('check_id', uuid, referenceCheck.id),
+        inPath('referee_id', text, referenceCheck.references[0].referee_id),
       ]),
     },
     '/v1/users': {
@@ -322,9 +340,11 @@ function reportPaths(): Json {
   }
 }
 
-function inPath(name: string, schema: Json): Json {
-  return { name, in: 'path', required: true, schema }
+function inPath(name: string, schema: Json, example: unknown): Json {
+  return { name, in: 'path', required: true, schema, example }
 }
+
+const [referenceCheck, backgroundCheck] = bodyExamples.Request.checks
 
 const reportToken = {
   name: 't',
@@ -372,7 +392,7 @@ export function openApi(baseUrl: string): Json {
     security: [{ apiKey: [], userEmail: [] }],
     paths: openApiPaths(),
     webhooks: { 'request.updated': { post: webhook } },
-    components: { securitySchemes, headers, responses, schemas: schemas() },
+    components: { securitySchemes, headers, responses: responses(), schemas: schemas() },
   }
 }
 
@@ -382,35 +402,39 @@ const securitySchemes = {
 }
 
 const headers = {
-  'Cache-Control': { schema: { const: 'no-store' } },
-  Pragma: { schema: { const: 'no-cache' } },
-  Expires: { schema: { const: '0' } },
+  'Cache-Control': { schema: { type: 'string', const: 'no-store' } },
+  Pragma: { schema: { type: 'string', const: 'no-cache' } },
+  Expires: { schema: { type: 'string', const: '0' } },
   'Retry-After': {
     description: 'Seconds left in the window that was breached.',
     schema: { type: 'integer', minimum: 0 },
   },
 }
 
-const failed = (description: string, more: Json = {}): Json => ({
-  description,
-  headers: { ...cacheHeaders, ...more },
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } },
-})
-
-const responses = {
-  Unavailable: failed('A non-200 response may mean the API is unavailable.'),
-  BadRequest: failed(
+const descriptions: Record<keyof typeof failureExamples, string> = {
+  Unavailable: 'A non-200 response may mean the API is unavailable.',
+  BadRequest:
     'A missing or invalid field, bad JSON, or an unsupported query value; `<field path>: <reason>`.',
-  ),
-  Unauthenticated: failed('Missing or invalid authentication headers, or an invalid or expired `t`.'),
-  Forbidden: failed(
-    'Not a permitted member; or credits, trial or subscription; or the role does not permit it.',
-  ),
-  NotFound: failed('Not found, or not visible to the caller.'),
-  Throttled: failed('The throttle of the API key is exceeded.', {
-    'Retry-After': { $ref: '#/components/headers/Retry-After' },
-  }),
-  ServerError: failed('An internal error. The outcome of a create is unknown.'),
+  Unauthenticated: 'Missing or invalid authentication headers, or an invalid or expired `t`.',
+  Forbidden: 'Not a permitted member; or credits, trial or subscription; or the role does not permit it.',
+  NotFound: 'Not found, or not visible to the caller.',
+  Throttled: 'The throttle of the API key is exceeded.',
+  ServerError: 'An internal error. The outcome of a create is unknown.',
+}
+
+const retryAfter = { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
+
+function responses(): Json {
+  const all = Object.entries(failureExamples).map(([name, message]) => {
+    const status_message = name === 'ServerError' ? 'server_error' : 'client_error'
+    const failed = {
+      description: descriptions[name as keyof typeof failureExamples],
+      headers: { ...cacheHeaders, ...(name === 'Throttled' && retryAfter) },
+      content: json('Failure', { data: null, status_message, message }),
+    }
+    return [name, failed]
+  })
+  return Object.fromEntries(all) as Json
 }
 
 const webhook = {
@@ -428,7 +452,7 @@ const webhook = {
   ],
   requestBody: {
     required: true,
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEvent' } } },
+    content: json('WebhookEvent', bodyExamples.WebhookEvent),
   },
   responses: { '2XX': { description: 'Received, within 10 seconds; anything else is a delivery failure.' } },
 }

@@ -2,6 +2,8 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 
+import { bodyExamples, failureExamples } from '../../src/contract/openapi-examples.ts'
+import { toOpenApi30 } from '../../src/contract/openapi-3.0.ts'
 import { openApi } from '../../src/contract/openapi.ts'
 import { sandboxOpenApi } from '../../src/sandbox/control/openapi.ts'
 import { undocumented } from '../harness/documented.ts'
@@ -25,6 +27,107 @@ test('a validator of OpenAPI 3.1 finds nothing wrong', async () => {
   const validator = new Validator()
   expect(await validator.validate(openApi('http://127.0.0.1:4280'))).toMatchObject({ valid: true })
   expect(validator.version).toBe('3.1')
+})
+
+test('in OpenAPI 3.0 it is valid, has the same operations and schemas, and null, const and limits as 3.0 writes them', async () => {
+  const all = sandboxOpenApi('http://127.0.0.1:4280')
+  const converted = toOpenApi30(all)
+  const validator = new Validator()
+  expect(await validator.validate(structuredClone(converted))).toMatchObject({ valid: true })
+  expect(validator.version).toBe('3.0')
+  const {
+    paths,
+    components,
+    'x-webhooks': webhooks,
+  } = converted as unknown as Document & { 'x-webhooks': object }
+  const of31 = all as unknown as Document
+  expect(Object.keys(paths)).toEqual(Object.keys(of31.paths))
+  expect(Object.keys(components.schemas)).toEqual(Object.keys(of31.components.schemas))
+  expect(Object.keys(webhooks)).toEqual(['request.updated'])
+  const { BackgroundCheck, Failure, PingEnvelope, Package, TellSandboxInjectBody } = components.schemas
+  expect(BackgroundCheck).toMatchObject({
+    properties: {
+      id: { type: 'string', nullable: true, format: 'uuid' },
+      type: { type: 'string', enum: ['background'] },
+    },
+  })
+  expect(Failure).toMatchObject({ properties: { data: { type: 'object', nullable: true, enum: [null] } } })
+  expect(PingEnvelope).toMatchObject({ properties: { status_message: { type: 'string', enum: ['ok'] } } })
+  expect(Package).toMatchObject({
+    properties: { details: { properties: { reference_survey: { type: 'object', nullable: true } } } },
+  })
+  expect(JSON.stringify(TellSandboxInjectBody)).toContain('"minimum":0,"exclusiveMinimum":true')
+  expect(JSON.stringify(converted)).not.toMatch(
+    /"type":\[|"type":"null"|"const":|"propertyNames":|"webhooks":/,
+  )
+})
+
+test('every body and every answer has a named schema', () => {
+  const { paths, webhooks, components } = sandboxOpenApi('http://127.0.0.1:4280') as unknown as Document
+  const media = JSON.stringify([paths, webhooks, components.responses]).match(
+    /"application\/json":\{"schema":\{[^,}]*/g,
+  )
+  expect(media?.length).toBeGreaterThan(50)
+  expect(
+    media?.filter((each) => !each.startsWith('"application/json":{"schema":{"$ref":"#/components/schemas/')),
+  ).toEqual([])
+})
+
+test('the examples are what a sandbox gives', async () => {
+  const bodies: string[] = []
+  const { sandbox, get, post, order, signedIn } = visit({
+    webhookUrl: 'https://hooks.example.com/',
+    deliver: (_url, _headers, body) => {
+      bodies.push(Buffer.from(body).toString())
+      return Promise.resolve(204)
+    },
+  })
+  const data = async (path: string) => (await get(`http://127.0.0.1:4280${path}`)).envelope().data
+  const request_id = await order(bodyExamples.RequestBody)
+  await sandbox.advance(2 * hour)
+  const given = {
+    RequestBody: fullOrder,
+    Ping: await data('/v1/ping'),
+    PackageList: await data('/v1/packages?id=101'),
+    PackageSchema: await data('/v1/packages/101/schema'),
+    CreatedRequest: { request_id, status: 'RECEIVED' },
+    Request: await data(`/v1/requests/${request_id}`),
+    UserList: await data('/v1/users'),
+    WebhookEvent: JSON.parse(bodies.at(-1) ?? '') as unknown,
+  }
+  expect(JSON.parse(JSON.stringify(given).replaceAll(/\?t=[\w.-]+/g, '?t=***'))).toEqual(bodyExamples)
+
+  const refused: Answer[] = [
+    await post({ ...fullOrder, recipient: { ...jane, email: undefined } }),
+    await get('/v1/users', {}),
+    await get('/v1/users', signedIn('nobody@example.com')),
+    await get('/v1/packages/999/schema'),
+  ]
+  for (const status of [500, 404]) {
+    sandbox.inject({ on: 'GET *', fault: { kind: 'status', status, when: 'before' } })
+    refused.push(await get('/v1/ping', {}))
+  }
+  for (let calls = 0; calls < 60; calls += 1) await get('/v1/users')
+  refused.push(await get('/v1/users'))
+  expect(refused.map((answer) => answer.envelope().message)).toEqual(Object.values(failureExamples))
+})
+
+test('every operation has examples, and each fits its schema in both versions', () => {
+  const examples = (value: unknown): { schema: object; example: unknown }[] => {
+    if (typeof value !== 'object' || value === null) return []
+    const own = 'schema' in value && 'example' in value ? [value as { schema: object; example: unknown }] : []
+    return [...own, ...Object.values(value).flatMap(examples)]
+  }
+  for (const operation of Object.values(document.paths).flatMap((each) => Object.values(each))) {
+    expect([operation.operationId, examples(operation).length > 0]).toEqual([operation.operationId, true])
+  }
+  const all = examples([document.paths, document.webhooks, document.components.responses])
+  expect(all.length).toBeGreaterThan(18)
+  for (const { schema, example } of all) {
+    const own = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object
+    expect([schema, ajv.validate(own, example), ajv.errors]).toEqual([schema, true, null])
+  }
+  expect(examples(toOpenApi30(document as unknown as Record<string, unknown>))).toHaveLength(all.length)
 })
 
 test('every endpoint of the document, with the failures it names', () => {
@@ -257,4 +360,8 @@ test('it is served beside the service and printed by the command', async () => {
   expect(printed.json()).toEqual(openApi(url))
   const controlled = await refcheck(['sandbox', 'openapi', '--base-url', url, '--control'], { env })
   expect(controlled.json()).toEqual(sandboxOpenApi(url))
+  const older = await refcheck(['sandbox', 'openapi', '--base-url', url, '--version', '3.0'], { env })
+  expect(older.json()).toEqual(toOpenApi30(openApi(url)))
+  const unknown = await refcheck(['sandbox', 'openapi', '--version', '2.0'], { env })
+  expect([unknown.code, unknown.stdout]).toEqual([2, ''])
 })

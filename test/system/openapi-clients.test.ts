@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../src/host/clock.ts'
 import { createSandbox } from '../../src/sandbox/control/embedded.ts'
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
+import { toOpenApi30 } from '../../src/contract/openapi-3.0.ts'
 import { sandboxOpenApi } from '../../src/sandbox/control/openapi.ts'
 import { listen } from '../../src/server/listen.ts'
 
@@ -47,10 +48,9 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'refcheck-openapi-'))
   writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}')
   await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tools], { cwd: folder })
-  writeFileSync(
-    join(folder, 'openapi.json'),
-    JSON.stringify(sandboxOpenApi('http://127.0.0.1:4280'), null, 2),
-  )
+  const document = sandboxOpenApi('http://127.0.0.1:4280')
+  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document, null, 2))
+  writeFileSync(join(folder, 'openapi-3.0.json'), JSON.stringify(toOpenApi30(document), null, 2))
   writeFileSync(join(folder, '.spectral.yaml'), 'extends: ["spectral:oas"]\n')
 }, 600_000)
 
@@ -121,19 +121,27 @@ const everything = {
   status_message: 'client_error',
 }
 
-test('a client of openapi-typescript and openapi-fetch compiles strictly and runs', async () => {
-  await tool('openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'schema.ts')
-  expect(await tried('openapi-fetch')).toEqual(everything)
-})
+test.each(['openapi.json', 'openapi-3.0.json'])(
+  'a client of openapi-typescript and openapi-fetch, from %s, compiles strictly and runs',
+  async (input) => {
+    rmSync(join(folder, 'schema.ts'), { force: true })
+    await tool('openapi-typescript/bin/cli.js', input, '-o', 'schema.ts')
+    expect(await tried('openapi-fetch')).toEqual(everything)
+  },
+)
 
-test('a client of @hey-api/openapi-ts compiles strictly and runs', async () => {
-  mkdirSync(join(folder, 'client'), { recursive: true })
-  const config = {
-    input: 'openapi.json',
-    output: { path: 'client', importFileExtension: '.js' },
-    plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
-  }
-  writeFileSync(join(folder, 'openapi-ts.config.mjs'), `export default ${JSON.stringify(config)}\n`)
-  await tool('@hey-api/openapi-ts/bin/run.js', '-f', 'openapi-ts.config.mjs')
-  expect(await tried('hey-api')).toEqual(everything)
-})
+test.each(['openapi.json', 'openapi-3.0.json'])(
+  'a client of @hey-api/openapi-ts, from %s, compiles strictly and runs',
+  async (input) => {
+    rmSync(join(folder, 'client'), { recursive: true, force: true })
+    mkdirSync(join(folder, 'client'), { recursive: true })
+    const config = {
+      input,
+      output: { path: 'client', importFileExtension: '.js' },
+      plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
+    }
+    writeFileSync(join(folder, 'openapi-ts.config.mjs'), `export default ${JSON.stringify(config)}\n`)
+    await tool('@hey-api/openapi-ts/bin/run.js', '-f', 'openapi-ts.config.mjs')
+    expect(await tried('hey-api')).toEqual(everything)
+  },
+)

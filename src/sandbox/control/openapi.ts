@@ -18,7 +18,7 @@ export function sandboxOpenApi(baseUrl: string): Json {
     paths: { ...paths, ...controlPaths() },
     components: {
       ...components,
-      schemas: { ...schemas, ControlFailure: schemaOf(controlFailure) },
+      schemas: { ...schemas, ...controlSchemas(), ControlFailure: schemaOf(controlFailure) },
       securitySchemes: { ...securitySchemes, controlToken },
     },
   }
@@ -45,6 +45,23 @@ function schemaOf(shape: z.ZodType): Json {
   return schema
 }
 
+/** The bodies of every control, and what it answers. */
+function controlSchemas(): Json {
+  const answers = [
+    ...readControls.map((control) => [answerName('read', control), schemaOf(control.answer)]),
+    ...orderControls.map((control) => [answerName('tell', control), schemaOf(control.answer)]),
+  ]
+  const bodies = orderControls.map((control) => [bodyName(control), schemaOf(control.given)])
+  return Object.fromEntries([...answers, ...bodies]) as Json
+}
+
+const pascal = (text: string): string =>
+  text.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase())
+const answerName = (verb: 'read' | 'tell', { name }: Control): string =>
+  pascal(`${verb}-sandbox-${name}-answer`)
+const bodyName = ({ name }: Control): string => pascal(`tell-sandbox-${name}-body`)
+const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
+
 function controlPaths(): Json {
   const paths: Record<string, Json> = {}
   for (const control of readControls) {
@@ -59,7 +76,7 @@ function controlPaths(): Json {
   for (const control of orderControls) {
     const post = {
       ...operation('tell', control),
-      requestBody: { required: true, content: { 'application/json': { schema: schemaOf(control.given) } } },
+      requestBody: { required: true, content: { 'application/json': { schema: ref(bodyName(control)) } } },
     }
     paths[pathOf(control)] = { ...paths[pathOf(control)], post }
   }
@@ -68,20 +85,22 @@ function controlPaths(): Json {
 
 const pathOf = ({ name }: Control): string => `${controlPath}${name}`
 
-function operation(verb: 'read' | 'tell', { name, summary, answer }: Control): Json {
-  const words = `${verb}-sandbox-${name}`.split('-')
-  const [first = '', ...rest] = words
+function operation(verb: 'read' | 'tell', control: Control): Json {
+  const { name, summary } = control
   return {
-    operationId: first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(''),
+    operationId: verb + pascal(`sandbox-${name}`),
     summary,
     description: `${summary}. JSON in and out, beside the service: no API key, no quota.`,
     tags: ['sandbox'],
     security: [{}, { controlToken: [] }],
     responses: {
-      '200': { description: 'Done.', content: { 'application/json': { schema: schemaOf(answer) } } },
+      '200': {
+        description: 'Done.',
+        content: { 'application/json': { schema: ref(answerName(verb, control)) } },
+      },
       '4XX': {
         description: 'Refused; `error` says why.',
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/ControlFailure' } } },
+        content: { 'application/json': { schema: ref('ControlFailure') } },
       },
     },
   }

@@ -120,9 +120,11 @@ function live(overview: Overview): Piece {
       )}
     </dl>
     <dl class="tiles">
-      ${tile('requests', all, '')} ${tile('completed', requests.COMPLETED, 'done')}
+      ${tile('requests', all, '')}
       ${tile('in progress', requests.RECEIVED + requests.IN_PROGRESS + requests.PARTIAL, 'active')}
-      ${tile('ended in ERROR', requests.ERROR, requests.ERROR === 0 ? 'done' : 'bad')}
+      ${tile('completed', requests.COMPLETED, 'done')}
+      ${tile('ended in an error', requests.ERROR, requests.ERROR === 0 ? 'done' : 'bad')}
+      ${tile('cancelled', requests.CANCELLED, requests.CANCELLED === 0 ? 'done' : 'bad')}
     </dl>
     <div class="charts">
       <section aria-labelledby="status-title">
@@ -179,7 +181,7 @@ function controls({ clock }: Overview): Piece {
           ${scenarioTable.map(({ tag, what }) => html`<option value="${tag}">${tag}: ${what}</option>`)}
         </select>
       </label>
-      <button id="inject-scenario">Inject</button>
+      <button id="inject-scenario">Apply to the next request</button>
     </form>
     <form data-control="fault">
       <label
@@ -203,7 +205,7 @@ function controls({ clock }: Overview): Piece {
           </option>
         </select>
       </label>
-      <button id="inject-fault">Inject</button>
+      <button id="inject-fault">Apply to the next call</button>
     </form>
     <form data-control="clear-faults"><button id="clear-faults">Clear all faults</button></form>
   </div>`
@@ -257,7 +259,7 @@ function requestRow({
     <td>
       ${
         over.has(status)
-          ? 'final'
+          ? 'Has ended'
           : html`<button
               id="hasten-${id}"
               data-post="hasten"

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { jane, simpleOrder, visit } from '../visit.ts'
+import { hour, jane, simpleOrder, visit } from '../visit.ts'
 
 const at = (path: string, init?: RequestInit): Request => new Request(`http://127.0.0.1:4010${path}`, init)
 
@@ -21,6 +21,26 @@ test('the page shows what is going on, and runs nothing but its own script', asy
     const asset = await sandbox.fetch(at(path))
     expect([asset.status, asset.headers.get('Content-Type')]).toEqual([200, `${type}; charset=utf-8`])
   }
+})
+
+test('each status in which a request ends has a tile, and what has ended offers no step', async () => {
+  const { sandbox, order } = visit()
+  for (const tag of ['error', 'declined', 'instant']) {
+    await order({ ...simpleOrder, recipient: { ...jane, email: `jane+${tag}@example.com` } })
+  }
+  await order({ ...simpleOrder, recipient: { ...jane, email: 'jane+stuck@example.com' } })
+  await sandbox.advance(24 * hour)
+  const text = await (await sandbox.fetch(at('/'))).text()
+  const tiles = [...text.matchAll(/<dt>([a-z ]+)<\/dt>\s*<dd>(\d+)<\/dd>/g)].map(
+    ([, name, count]) => `${count} ${name}`,
+  )
+  expect(tiles).toEqual(['4 requests', '1 in progress', '1 completed', '1 ended in an error', '1 cancelled'])
+  expect(text.match(/Has ended/g)).toHaveLength(3)
+  expect(text.match(/>\s*Advance\s*<\/button>/g)).toHaveLength(2)
+  expect(text.match(/<button id="inject-[^<]*/g)).toEqual([
+    '<button id="inject-scenario">Apply to the next request',
+    '<button id="inject-fault">Apply to the next call',
+  ])
 })
 
 test('what hides, turns or breaks a line in a name is a mark on the page', async () => {
