@@ -58,5 +58,5 @@ const keywords: ((schema: Json) => Json)[] = [
       ? { ...rest, minimum: exclusiveMinimum, exclusiveMinimum: true }
       : schema
   },
-  ({ propertyNames: _, ...rest }) => rest,
+  (schema) => Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'propertyNames')),
 ]

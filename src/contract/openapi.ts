@@ -233,7 +233,7 @@ function answers({ status, schema }: Success, ...statuses: string[]): Json {
       headers: cacheHeaders,
       content: json(`${schema}Envelope`, example),
     },
-    ...Object.fromEntries(statuses.map((status) => [status, failures[status]])),
+    ...Object.fromEntries(statuses.map((each) => [each, failures[each]])),
   }
 }
 

@@ -89,7 +89,7 @@ test('the examples are what a sandbox gives', async () => {
     RequestBody: fullOrder,
     Ping: await data('/v1/ping'),
     PackageList: await data('/v1/packages?id=101'),
-    PackageSchema: await data('/v1/packages/101/schema'),
+    PackageSchema: await data('/v1/packages/105/schema'),
     CreatedRequest: { request_id, status: 'RECEIVED' },
     Request: await data(`/v1/requests/${request_id}`),
     UserList: await data('/v1/users'),
