@@ -18,7 +18,7 @@ import {
   invalidOption,
   libraryCall,
   libraryError,
-  orderBytes,
+  orderBody,
   registerClient,
 } from './internal/boundary.ts'
 import type { CheckRequest, CreatedRequest, NewRequest, Package, PackageSchema, User } from './types.ts'
@@ -253,7 +253,7 @@ async function create(
   order: NewRequest,
   { signal, waitMs, onRetry }: CallOptions & { waitMs: number } & Pick<ClientOptions, 'onRetry'>,
 ): Promise<CreatedRequest> {
-  const body = orderBytes(order)
+  const body = new TextEncoder().encode(JSON.stringify(orderBody(order)))
   const deadline = systemClock.monotonic() + waitMs
   for (;;) {
     signal?.throwIfAborted()

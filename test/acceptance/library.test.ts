@@ -161,13 +161,31 @@ test('publint and are-the-types-wrong have nothing to say', { timeout: 120_000 }
   expect(() => run(tool('attw'), [tarball, '--profile', 'esm-only'], root)).not.toThrow()
 })
 
-test('nothing of the command line, the store or oclif is in it', () => {
-  const folder = join(root, 'dist', 'library')
+test('nothing of the command line or oclif is in it, and refcheck/client loads no store', () => {
+  const folder = project()
+  writeFileSync(
+    join(folder, 'loaded.js'),
+    `import { registerHooks } from 'node:module'
+    registerHooks({
+      load(url, context, next) {
+        console.log(url)
+        return next(url, context)
+      },
+    })
+    await import(process.argv[2])`,
+  )
+  const found = (name: string, words: readonly string[]): string[] => {
+    const urls = run(process.execPath, ['loaded.js', name], folder).trim().split('\n')
+    expect(urls.some((url) => url.includes('/refcheck/dist/library/'))).toBe(true)
+    const texts = urls
+      .filter((url) => url.startsWith('file:'))
+      .map((url) => readFileSync(new URL(url), 'utf8'))
+    return words.filter((word) => texts.some((text) => text.includes(word)) || urls.includes(word))
+  }
   // DatabaseSync is the class of node:sqlite; undici only asks whether that module is there.
-  const foreign = ['DatabaseSync', 'CREATE TABLE', '@oclif', 'REFCHECK_STORE', '@napi-rs/keyring', 'inquirer']
-  const found = globSync('**/*.js', { cwd: folder }).flatMap((path) => {
-    const text = readFileSync(join(folder, path), 'utf8')
-    return foreign.filter((name) => text.includes(name)).map((name) => `${path}: ${name}`)
-  })
-  expect(found).toEqual([])
+  const store = ['DatabaseSync', 'CREATE TABLE', 'REFCHECK_STORE=']
+  const commandLine = ['@oclif', '@napi-rs/keyring', 'inquirer']
+  for (const name of ['refcheck/client', 'refcheck/webhook', 'refcheck/webhook/edge', 'refcheck/sandbox'])
+    expect([name, found(name, [...store.slice(0, 2), ...commandLine])]).toEqual([name, []])
+  expect(found('refcheck/journal', [...store, ...commandLine])).toEqual(store)
 })

@@ -31,10 +31,10 @@ const rooms: Record<string, { floor: number; may: string[]; types?: string[] }> 
       'host',
     ],
   },
-  // What other programs import: nothing of the command line, the store or oclif.
+  // What other programs import: nothing of the command line or oclif. The store is for the journal alone (acceptance/library).
   exports: {
     floor: 5,
-    may: ['usecases', 'sandbox', 'api', 'domain', 'http', 'server', 'contract', 'errors', 'host'],
+    may: ['usecases', 'store', 'sandbox', 'api', 'domain', 'http', 'server', 'contract', 'errors', 'host'],
   },
   usecases: {
     floor: 4,

@@ -1,6 +1,7 @@
 import type { Api } from '../../api/api.ts'
 import { issuesInWords } from '../../contract/issue-words.ts'
-import { requestBody } from '../../contract/request-body.ts'
+import { type RequestBody, requestBody } from '../../contract/request-body.ts'
+import { shellWord } from '../../domain/wording/shell-word.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InterruptedError, InvalidInputError } from '../../errors/kinds.ts'
 
@@ -23,21 +24,30 @@ export function partsOf(client: object): ClientParts {
   return parts
 }
 
-/** A call of the library: what it throws is a RefcheckError whose hints are about options and methods. */
-export async function libraryCall<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+/**
+ * A call of the library: what it throws is a RefcheckError whose hints are about options and methods. `file`: of a journal, on
+ * which some faults can be mended with the command line alone.
+ */
+export async function libraryCall<T>(
+  signal: AbortSignal | undefined,
+  call: () => Promise<T>,
+  file?: string,
+): Promise<T> {
   try {
     if (signal?.aborted === true) throw signal.reason
     return await call()
   } catch (error) {
-    throw libraryError(error, signal)
+    throw libraryError(error, signal, file)
   }
 }
 
-export function libraryError(error: unknown, signal: AbortSignal | undefined): unknown {
+export function libraryError(error: unknown, signal: AbortSignal | undefined, file?: string): unknown {
   if (signal?.aborted === true && !(error instanceof RefcheckError)) {
     return new InterruptedError('the call was aborted', { cause: signal.reason })
   }
-  for (let each = error; each instanceof RefcheckError; each = each.cause) each.hint = libraryHint(each.hint)
+  for (let each = error; each instanceof RefcheckError; each = each.cause) {
+    each.hint = libraryHint(each.hint, file)
+  }
   return error
 }
 
@@ -78,15 +88,21 @@ const replacements: readonly [RegExp, string][] = [
 
 const ofCommandLine = /\brefcheck [a-z]|REFCHECK_|(?:^|\s)--[a-z]/
 
-/** A hint without command lines and flags: a sentence that has no replacement is left out. */
-function libraryHint(hint: string | undefined): string | undefined {
+/**
+ * A hint without command lines and flags. A sentence that has no replacement is left out, but for a journal: there it follows
+ * with the setting that makes the command line work on the same file.
+ */
+function libraryHint(hint: string | undefined, file: string | undefined): string | undefined {
   const sentences = hint?.split(/(?<=\.)\s+(?=[A-Z-])|\n/).map((sentence) => {
     let text = sentence
     for (const [words, replacement] of replacements) text = text.replace(words, replacement)
     return text.replace(/allow-(d|s)/g, (_, letter: string) => `allow${letter.toUpperCase()}`)
   })
-  const kept = sentences?.filter((sentence) => !ofCommandLine.test(sentence)).join(' ')
-  return kept === '' ? undefined : kept
+  const own = sentences?.filter((sentence) => !ofCommandLine.test(sentence)) ?? []
+  const commands = sentences?.filter((sentence) => /\brefcheck [a-z]/.test(sentence)) ?? []
+  if (file !== undefined && commands.length > 0)
+    own.push(`On the command line, with REFCHECK_STORE=${shellWord(file)}: ${commands.join(' ')}`)
+  return own.length === 0 ? undefined : own.join(' ')
 }
 
 export function invalidOption(name: string, problem: string): InvalidInputError {
@@ -109,10 +125,10 @@ export function checkSignal(value: unknown): void {
     throw invalidOption('signal', 'must be an AbortSignal')
 }
 
-/** The JSON of an order as it is sent. Throws InvalidInputError for what can be no order. */
-export function orderBytes(order: unknown): Uint8Array {
+/** An order as it is sent. Throws InvalidInputError for what can be no order. */
+export function orderBody(order: unknown): RequestBody {
   const checked = requestBody.safeParse(order, issuesInWords)
-  if (checked.success) return new TextEncoder().encode(JSON.stringify(order))
+  if (checked.success) return order as RequestBody
   const [issue] = checked.error.issues
   throw invalidOption(issue?.path.join('.') || 'body', issue?.message ?? 'is not valid')
 }

@@ -1,0 +1,271 @@
+import { dirname, resolve } from 'node:path'
+
+import { windowsFor } from '../domain/quota/windows.ts'
+import { accountName } from '../domain/session/setting-keys.ts'
+import type { SubmissionState } from '../domain/submission/states.ts'
+import type { Submission } from '../domain/submission/submission.ts'
+import { UsageError } from '../errors/kinds.ts'
+import { systemClock } from '../host/clock.ts'
+import { processEnvironment } from '../host/env.ts'
+import { currentFolder, NoHomeError, RelativeFolderError, resolvePaths } from '../host/paths.ts'
+import { systemRandom } from '../host/random.ts'
+import { openSqliteStore } from '../store/ledger/sqlite/open.ts'
+import type { Store } from '../store/ledger/store.ts'
+import { reconcile, unknownRows } from '../usecases/batch/reconcile.ts'
+import { governor } from '../usecases/quota/governor.ts'
+import { createRequest } from '../usecases/request/create.ts'
+import type { OrderServices } from '../usecases/request/send.ts'
+import type { Client } from './client.ts'
+import {
+  checkMilliseconds,
+  checkSignal,
+  checkText,
+  invalidOption,
+  libraryCall,
+  orderBody,
+  partsOf,
+} from './internal/boundary.ts'
+import type { Known, NewRequest, Recipient, RequestStatus } from './types.ts'
+
+export type { ErrorCode } from '../errors/base.ts'
+export { RefcheckError } from '../errors/base.ts'
+export {
+  DuplicateError,
+  ForbiddenError,
+  InternalError,
+  InterruptedError,
+  InvalidInputError,
+  IoError,
+  NotFoundError,
+  OutcomeUnknownError,
+  ThrottledError,
+  UnauthenticatedError,
+  UnavailableError,
+  UsageError,
+} from '../errors/kinds.ts'
+
+export interface JournalOptions {
+  /** An SQLite file on a local disk, made with its folder where it is missing. The command line uses the same file with REFCHECK_STORE. */
+  file: string
+  /**
+   * An absolute path, where the attempt log is written; best on another disk. Default: the settings folder of the
+   * command line (REFCHECK_CONFIG_DIR, else that of the platform). The log shows when the file was put back from a
+   * backup, after which nothing is ordered.
+   */
+  logFolder?: string | undefined
+  /** Whose people are ordered, if the file is of several accounts. */
+  account?: string | undefined
+}
+
+export interface JournalOrderOptions {
+  /** Aborts waits. An exchange that has begun is finished and recorded first. */
+  signal?: AbortSignal | undefined
+  /** Milliseconds that waits for the quota, 429s and connections may take together; default two minutes, Infinity for no limit. */
+  waitMs?: number | undefined
+  /** Order although this person was ordered before; never enough against an order whose outcome is unknown. */
+  allowDuplicate?: boolean | undefined
+  /** Order although a similar person was ordered before. */
+  allowSimilar?: boolean | undefined
+}
+
+export interface JournaledRequest {
+  /** A UUID. */
+  request_id: string
+  status: Known<RequestStatus>
+  /** Of the order in the journal, as commands of refcheck take it. */
+  batch_id: string
+}
+
+/** States of the ordering protocol. */
+export type OrderState = Exclude<SubmissionState, 'invalid'>
+
+export interface JournaledOrder {
+  batch_id: string
+  /** The number of the order in its batch, from 1. */
+  row: number
+  state: OrderState
+  package_id: number
+  /** Null once the person was erased. */
+  recipient: Recipient | null
+  /** Null unless the order was accepted. */
+  request_id: string | null
+  /** ISO 8601; null where it was never sent. */
+  attempted_at: string | null
+  /** Why it is not accepted. */
+  reason: string | null
+}
+
+export interface Reconciled {
+  /** Orders that a request proved to be accepted; recorded. */
+  accepted: JournaledOrder[]
+  /** Orders whose outcome is still unknown. That no request was found proves nothing: ask the provider. */
+  unknown: JournaledOrder[]
+}
+
+/**
+ * The journal of the command line, on a file: each person is ordered at most once, and no outcome is lost, whatever process is
+ * killed when. Methods reject with a RefcheckError as those of the client do, and with
+ * - DuplicateError (`duplicate`): the person was ordered before, or may have been, or is similar to one who was; nothing
+ *   was sent; `order` names the earlier order,
+ * - IoError (`io`): the file cannot be used; what is known of an order is in the message.
+ */
+export interface Journal {
+  /** An absolute path. */
+  readonly file: string
+  /**
+   * Orders once: compares the order with every earlier one, records the attempt and flushes it to disk, sends it, and records
+   * the outcome before the promise is done. After an OutcomeUnknownError, or a process that was killed in flight, the same
+   * order is a DuplicateError until it is reconciled.
+   */
+  order(client: Client, body: NewRequest, options?: JournalOrderOptions): Promise<JournaledRequest>
+  /**
+   * Looks for the requests of orders whose outcome is unknown. `requestIds`: those that webhook events named. A request
+   * of the same package, person, user and time, which fits one order alone, is proof; each is read once.
+   */
+  reconcile(
+    client: Client,
+    options?: { requestIds?: readonly string[] | undefined; signal?: AbortSignal | undefined },
+  ): Promise<Reconciled>
+  /** Orders, oldest first; of one state if given. An attempt of a process that died is `unknown`. */
+  orders(filter?: { state?: OrderState | undefined }): Promise<JournaledOrder[]>
+  /** Waits for calls under way. */
+  close(): Promise<void>
+}
+
+const defaultWaitMs = 120_000
+
+/** Opens a journal; several processes may have the same file open. Throws InvalidInputError, UsageError or IoError. */
+export async function openJournal(options: JournalOptions): Promise<Journal> {
+  const { file, logFolder, account } = checkedOptions(options)
+  const store = await libraryCall(
+    undefined,
+    () =>
+      openSqliteStore(file, {
+        ...basics,
+        chosen: file,
+        cwd: dirname(file),
+        paths: { config: logFolder, data: dirname(file) },
+      }),
+    file,
+  )
+  let isClosed = false
+  const underWay = new Set<Promise<unknown>>()
+  function call<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    const running = libraryCall(
+      signal,
+      () => {
+        checkSignal(signal)
+        if (isClosed)
+          throw new UsageError('the journal is closed', { hint: 'Open it again with openJournal.' })
+        return work()
+      },
+      file,
+    )
+    underWay.add(running)
+    const end = (): unknown => underWay.delete(running)
+    running.then(end, end)
+    return running
+  }
+  return {
+    file,
+    order: (client, body, order = {}) =>
+      call(order.signal, async () => {
+        const { signal, waitMs = defaultWaitMs, allowDuplicate = false, allowSimilar = false } = order
+        checkMilliseconds(waitMs, 'waitMs')
+        const services = { ...servicesFor(store, client, account), signal }
+        if (account !== '') await store.accounts.check(account)
+        const choices = { allowDuplicate, allowSimilar, waitBudgetMs: waitMs }
+        const created = await createRequest(services, orderBody(body), choices)
+        return { request_id: created.requestId, status: created.status, batch_id: created.batchId }
+      }),
+    reconcile: (client, { requestIds = [], signal } = {}) =>
+      call(signal, async () => {
+        const services = { ...servicesFor(store, client, account), signal }
+        await store.ledger.recover(systemClock.now())
+        for (const id of requestIds) checkText(id, 'requestIds')
+        const found = await reconcile(services, await unknownRows(store.ledger, undefined), requestIds)
+        const proven = new Set(found.settled.map(({ submission }) => submission.batchId))
+        const orders = await store.ledger.list({})
+        return {
+          accepted: orders
+            .filter(({ batchId, state }) => proven.has(batchId) && state === 'accepted')
+            .map(orderOf),
+          unknown: orders.filter(({ state }) => state === 'unknown').map(orderOf),
+        }
+      }),
+    orders: ({ state } = {}) =>
+      call(undefined, async () => {
+        await store.ledger.recover(systemClock.now())
+        return (await store.ledger.list(state === undefined ? {} : { states: [state] })).map(orderOf)
+      }),
+    async close() {
+      isClosed = true
+      await Promise.allSettled(underWay)
+      await store.close()
+    },
+  }
+}
+
+const basics = { clock: systemClock, random: systemRandom }
+
+function checkedOptions(options: JournalOptions): { file: string; logFolder: string; account: string } {
+  if (Object(options) !== options) throw invalidOption('options', 'must be an object')
+  const text = checkText(options.file, 'file')
+  if (text.startsWith(':') || text.includes('://')) throw invalidOption('file', 'must be the path of a file')
+  const { logFolder = settingsFolder(), account } = options
+  if (resolve(checkText(logFolder, 'logFolder')) !== logFolder)
+    throw invalidOption('logFolder', 'must be an absolute path')
+  return {
+    file: resolve(currentFolder(), text),
+    logFolder,
+    account: account === undefined ? '' : accountName(checkText(account, 'account')),
+  }
+}
+
+function settingsFolder(): string {
+  try {
+    return resolvePaths(processEnvironment()).config
+  } catch (cause) {
+    if (!(cause instanceof NoHomeError || cause instanceof RelativeFolderError)) throw cause
+    throw new UsageError('there is no folder for the attempt log', {
+      hint: 'Give one as the option logFolder, on a volume that lasts.',
+      cause,
+    })
+  }
+}
+
+/** What the use cases of orders work with, for one client. */
+function servicesFor(store: Store, client: Client, account: string): OrderServices {
+  const { api, apiKey } = partsOf(client)
+  const { ledger, batches, quota } = store
+  const book = quota.account(api.baseUrl, apiKey)
+  return {
+    ...basics,
+    api,
+    ledger,
+    batches,
+    account,
+    governor: governor({
+      quota,
+      account: book,
+      windows: windowsFor(api.baseUrl, undefined),
+      clock: systemClock,
+    }),
+    // Read for batches alone.
+    schemas: { get: async () => undefined, put: async () => undefined },
+  }
+}
+
+function orderOf(order: Submission): JournaledOrder {
+  const { attemptedAt } = order
+  return {
+    batch_id: order.batchId,
+    row: order.row,
+    state: order.state as OrderState,
+    package_id: order.packageId,
+    recipient: order.recipient ?? null,
+    request_id: order.requestId ?? null,
+    attempted_at: attemptedAt === undefined ? null : new Date(attemptedAt).toISOString(),
+    reason: order.reason ?? null,
+  }
+}
