@@ -30,12 +30,12 @@ afterAll(async () => {
   await sandbox.close()
 })
 
-function place(): JournalOptions {
+function newPaths(): JournalOptions {
   const folder = temporaryFolder()
   return { file: join(folder, 'own', 'orders.sqlite'), logFolder: join(folder, 'log') }
 }
 
-async function withJournal<T>(work: (journal: Journal) => Promise<T>, options = place()): Promise<T> {
+async function withJournal<T>(work: (journal: Journal) => Promise<T>, options = newPaths()): Promise<T> {
   const journal = await openJournal(options)
   try {
     return await work(journal)
@@ -55,7 +55,7 @@ async function failure(call: () => unknown): Promise<RefcheckError> {
 }
 
 test('an order is made and recorded, and the same person is not ordered again, also after the journal was closed', async () => {
-  const options = place()
+  const options = newPaths()
   const made = await withJournal((journal) => journal.order(client, order()), options)
   expect(made).toMatchObject({ status: 'RECEIVED' })
   expect(statSync(options.file).mode & 0o777).toBe(0o600)
@@ -94,7 +94,7 @@ test('a similar person is ordered only when that is allowed', async () => {
 })
 
 test('of calls at the same time one orders a person, in two journals of one file, and everybody else is ordered', async () => {
-  const options = place()
+  const options = newPaths()
   await withJournal(
     (one) =>
       withJournal(async (other) => {
@@ -190,7 +190,7 @@ function process(
 test.each(['before', 'after'] as const)(
   'a process that is killed while the service holds the answer back, %s it took the order',
   async (when) => {
-    const options = place()
+    const options = newPaths()
     const takeBack = sandbox.inject({ on: creates, fault: { kind: 'hang', when } })
     const { child, printed } = process(options)
     await expect.poll(posts, { timeout: 20_000 }).toBe(1)
@@ -212,7 +212,7 @@ test.each(['before', 'after'] as const)(
 )
 
 test('of three processes at once one makes the order', async () => {
-  const options = place()
+  const options = newPaths()
   const printed = await Promise.all([1, 2, 3].map(() => process(options).printed))
   expect(printed.sort()).toEqual(['duplicate', 'duplicate', 'ordered'])
   expect(posts()).toBe(1)
@@ -231,7 +231,7 @@ test.each<[field: string, options: object]>([
 })
 
 test('a client that is none, an order that is none, and a closed journal are refused; nothing is sent', async () => {
-  const journal = await openJournal(place())
+  const journal = await openJournal(newPaths())
   expect(await failure(() => journal.order({} as Client, order()))).toMatchObject({ field: 'client' })
   expect(await failure(() => journal.order(client, { package_id: 1 } as NewRequest))).toMatchObject({
     field: 'recipient',
