@@ -163,11 +163,14 @@ async function storeIn(folder: string): Promise<Store> {
   return place
 }
 
-test('a backup into a folder where another account could replace it is refused, and nothing is made', async () => {
+test.each([
+  ['all accounts', 0o777],
+  ['its group', 0o775],
+])('a backup into a folder where %s could replace it is refused, and nothing is made', async (_, mode) => {
   const { type, folder } = await filled()
   const open = join(folder, 'open')
   mkdirSync(open)
-  chmodSync(open, 0o777)
+  chmodSync(open, mode)
   expect(await type('store backup open/copy.sqlite')).toMatchInlineSnapshot(`
     $ refcheck store backup open/copy.sqlite
     2> Error: cannot back the store up to "HOME/open/copy.sqlite": another user of this machine could replace what is in "HOME/open"

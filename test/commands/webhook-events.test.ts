@@ -5,6 +5,7 @@ import { TIME } from '../harness/filters.ts'
 import { handlerApp, startListening } from '../harness/listening-session.ts'
 import { type Session, session } from '../harness/session.ts'
 import { sign, signingKey } from '../../src/contract/signature.ts'
+import { importEvents } from '../../src/usecases/webhook/inbox.ts'
 
 const [one, two] = requestIds as [string, string]
 
@@ -142,6 +143,33 @@ test('the inbox is exported, verified, and imported elsewhere; a forged line is 
     2> Nothing was imported. See what is wrong with each line: refcheck webhook verify --all events.ndjson
     exit 2
   `)
+})
+
+test('a log of 2,500 events is added in transactions of at most 1,000, and one forged line in it adds none', async () => {
+  const here = await session()
+  const secret = here.sandbox.credentials.webhookSecret
+  const lineOf = (number: number): string => {
+    const body = `{"event":"request.updated","request_id":"${number}","status":"PARTIAL"}`
+    return JSON.stringify({ body, signature: sign(Buffer.from(body), signingKey(secret)) })
+  }
+  const lines = Array.from({ length: 2_500 }, (_, number) => lineOf(number))
+  const added: number[] = []
+  const inbox = {
+    add: async (events: readonly unknown[]) => {
+      added.push(events.length)
+      return events.map((_, id) => ({ id, repeated: id === 0 }))
+    },
+  }
+  const options = { key: signingKey(secret), baseUrl: undefined, now: 0, name: 'log.ndjson' }
+  const forged = [...lines.slice(0, -1), lineOf(1).replace('PARTIAL', 'ERROR')]
+  await expect(importEvents(inbox, Buffer.from(forged.join('\n')), options)).rejects.toThrow('line 2500')
+  expect(added).toEqual([])
+  expect(await importEvents(inbox, Buffer.from(lines.join('\n')), options)).toEqual({
+    read: 2_500,
+    added: 2_497,
+    repeated: 3,
+  })
+  expect(added).toEqual([1_000, 1_000, 500])
 })
 
 test('events are replayed to a handler, in the order named', async () => {

@@ -1,4 +1,4 @@
-import { readLog } from '../../domain/webhook/capture.ts'
+import { type LoggedDelivery, readLog } from '../../domain/webhook/capture.ts'
 import { isAccepted } from '../../domain/webhook/delivery.ts'
 import {
   type EventFilter,
@@ -8,6 +8,7 @@ import {
   listedEvent,
   type ListedEvent,
   notForwardedMessage,
+  type ReceivedEvent,
   type ReplayReply,
   whyNotDropped,
 } from '../../domain/webhook/events.ts'
@@ -32,27 +33,43 @@ export async function findEvent(inbox: Inbox, id: number): Promise<InboxEvent> {
   })
 }
 
-/** Takes captured events in, all of them or none: each has to be genuine. */
+/** A log of a quarter of a GiB holds more than a million. */
+const maxEventsAtOnce = 1_000
+
+/** Adds captured events to the inbox once each of them has a valid signature. It may be repeated after it was interrupted. */
 export async function importEvents(
-  inbox: Inbox,
+  inbox: Pick<Inbox, 'add'>,
   bytes: Uint8Array,
   { key, baseUrl, now, name }: { key: SigningKey; baseUrl: string | undefined; now: number; name: string },
 ): Promise<Imported> {
-  const events = []
-  for (const { place, delivery, fault, receivedAt } of readLog(bytes)) {
-    const failure = delivery === undefined ? fault : verifyWith(delivery, key).failure?.message
-    if (delivery === undefined || failure !== undefined) {
-      throw new InvalidInputError(`${name}: ${place}: ${failure ?? 'it is not a delivery'}`, {
-        hint: `Nothing was imported. See what is wrong with each line: refcheck webhook verify --all ${shellWord(name)}`,
-      })
-    }
+  const imported: Imported = { read: 0, added: 0, repeated: 0 }
+  for (const logged of readLog(bytes)) requireGenuine(logged, key, name)
+  let events: ReceivedEvent[] = []
+  const add = async (): Promise<void> => {
+    const results = events.length === 0 ? [] : await inbox.add(events, false)
+    const repeated = results.filter((each) => each.repeated).length
+    imported.read += events.length
+    imported.added += events.length - repeated
+    imported.repeated += repeated
+    events = []
+  }
+  for (const { delivery, receivedAt } of readLog(bytes)) {
+    if (delivery === undefined) continue
     // One that was captured elsewhere came when it came there.
     const at = receivedAt === undefined || receivedAt > now ? now : receivedAt
     events.push(readEvent(delivery.body, delivery.signatures[0] ?? '', at, baseUrl))
+    if (events.length === maxEventsAtOnce) await add()
   }
-  const results = events.length === 0 ? [] : await inbox.add(events, false)
-  const repeated = results.filter((each) => each.repeated).length
-  return { read: events.length, added: events.length - repeated, repeated }
+  await add()
+  return imported
+}
+
+function requireGenuine({ place, delivery, fault }: LoggedDelivery, key: SigningKey, name: string): void {
+  const failure = delivery === undefined ? fault : verifyWith(delivery, key).failure?.message
+  if (delivery !== undefined && failure === undefined) return
+  throw new InvalidInputError(`${name}: ${place}: ${failure ?? 'it is not a delivery'}`, {
+    hint: `Nothing was imported. See what is wrong with each line: refcheck webhook verify --all ${shellWord(name)}`,
+  })
 }
 
 /** Events whole, a line each. */

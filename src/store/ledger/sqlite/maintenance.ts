@@ -4,7 +4,7 @@ import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { backup } from 'node:sqlite'
 import { diskFailure } from '../../../disk/failure.ts'
-import { folderWeakness } from '../../../disk/ownership.ts'
+import { byOthers, folderWeakness } from '../../../disk/ownership.ts'
 import { makePrivateFolder } from '../../../disk/private-modes.ts'
 import { linkAsNew } from '../../../disk/whole-file.ts'
 import { IoError, StoreBusyError, UsageError } from '../../../errors/kinds.ts'
@@ -61,7 +61,7 @@ export function sqliteUpkeep(database: Database): Upkeep {
 
     async backup(path) {
       if (existsSync(path)) throw new UsageError(`${path} already exists`, { hint: 'Choose another name.' })
-      const weakness = folderWeakness(path)
+      const weakness = folderWeakness(path, byOthers)
       if (weakness !== undefined)
         throw new IoError(
           `cannot back the store up to "${path}": another user of this machine could replace what is in "${weakness.path}"`,
