@@ -31,7 +31,7 @@ test('a name of 2,100 characters draws no plan of its own on a screen of 80x24: 
     2> ❯ Yes, go on
     2>   Change an answer
     2>   Leave for now, and keep the answers
-    2>   Cancel, and drop the answers
+    2>   Cancel, and delete the answers
 
     2> ↑↓ navigate • ⏎ select
   `)

@@ -110,7 +110,7 @@ test('a base URL that is refused before a byte', async () => {
   `)
   expect(await refused('nonsense')).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=nonsense refcheck ping
-    2> Error: REFCHECK_BASE_URL is not a URL
+    2> Error: REFCHECK_BASE_URL does not start with https://
     2> A base URL looks like https://api.example.com
     exit 2
   `)

@@ -44,7 +44,7 @@ test('resume sends nothing under it, and whoever it was ordered for is held unde
   expect(ordered()).toEqual(emails(1))
   expect(await type(`batch move ${batch_id} --package ${successor}`)).toMatchInlineSnapshot(`
     $ refcheck batch move BATCH_1 --package 107
-    2> Error: 2 rows are invalid for package 107: consent.consent_method is required (string), in rows 2, 3
+    2> Error: 2 rows are invalid for package 107: consent.consent_method is required, in rows 2, 3
     2> Nothing was moved. Fix the file and run it under the new package; people ordered before are not ordered again: refcheck batch run HOME/people.csv --package 107
     exit 2
   `)

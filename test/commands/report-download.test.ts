@@ -212,8 +212,8 @@ test('what cannot be downloaded: exit codes and what to do', async () => {
     exit 2
 
     $ refcheck report download abc
-    2> Error: CHECK_ID: "abc" is not a UUID
-    2> A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
+    2> Error: CHECK_ID: "abc" is not a whole id
+    2> An id looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
     exit 2
 
     $ refcheck report download 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55

@@ -24,7 +24,7 @@ test('a phone loses its punctuation, and that is told; what is no number is refu
       exit 2
 
       $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '+1234567890123456'
-      2> Error: --phone: "+1234567890123456" has 16 digits; E.164 allows at most 15
+      2> Error: --phone: "+1234567890123456" has 16 digits; a phone number has at most 15
       2> Nothing was sent. Show the fields with: refcheck schema show 102
       exit 2
 

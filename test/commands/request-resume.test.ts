@@ -68,6 +68,7 @@ test('Ctrl-C in the middle: the answers are kept for this user alone, and gone o
   const answers = [...rest, yes, { ask: /^Order 102/, confirm: true }]
   expect(await here.type('request create --resume --wait', { answers })).toMatchInlineSnapshot(`
     $ refcheck request create --resume --wait
+    2> Continuing the order of Zoë O'Brien-Smith, 102 Identity check only, 2 answers, 2026-11-20 12:00 +00:00
     ? Email (required): zoe@example.com
     ? Phone (required): +61412345678
     2>
@@ -92,7 +93,7 @@ test('Ctrl-C in the middle: the answers are kept for this user alone, and gone o
   expect([drafts(here), here.ordered()]).toEqual([[], ['zoe@example.com']])
 })
 
-test('a refusal of the service keeps the answers; dropping them at the review removes them', async () => {
+test('a refusal of the service keeps the answers; deleting them at the review, after a yes, removes them', async () => {
   const here = await session()
   here.sandbox.inject({
     on: 'POST /v1/requests',
@@ -122,9 +123,13 @@ test('a refusal of the service keeps the answers; dropping them at the review re
     exit 4
   `)
   expect(drafts(here)).toHaveLength(1)
-  const drop: Answer[] = [{ ask: /Is everything correct/, choose: /drop/ }]
+  const drop: Answer[] = [
+    { ask: /Is everything correct/, choose: /delete/ },
+    { ask: /^Delete all answers about Zoë/, confirm: true },
+  ]
   expect(await here.type('request create --resume', { answers: drop })).toMatchInlineSnapshot(`
     $ refcheck request create --resume
+    2> Continuing the order of Zoë O'Brien-Smith, 102 Identity check only, 4 answers, 2026-11-20 12:00 +00:00
     2>
     2> Package 102: Identity check only
     2>
@@ -134,8 +139,9 @@ test('a refusal of the service keeps the answers; dropping them at the review re
     2> Recipient  Email       zoe@example.com
     2> Recipient  Phone       +61412345678
     2>
-    ? Is everything correct?: Cancel, and drop the answers
-    2> Cancelled; nothing was ordered, and the answers were dropped
+    ? Is everything correct?: Cancel, and delete the answers
+    ? Delete all answers about Zoë O'Brien-Smith? yes
+    2> Cancelled; nothing was ordered, and the answers are deleted
     exit 130
   `)
   expect([drafts(here), here.ordered()]).toEqual([[], []])

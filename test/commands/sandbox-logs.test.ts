@@ -106,8 +106,8 @@ test('logs --path, --status and --request leave out the rest', async () => {
     exit 2
 
     $ refcheck sandbox logs --request 12
-    2> Error: --request: "12" is not a UUID
-    2> A UUID looks like ID_3.
+    2> Error: --request: "12" is not a whole id
+    2> An id looks like ID_3.
     exit 2
   `)
 })

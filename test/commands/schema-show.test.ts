@@ -11,7 +11,7 @@ test('schema show: the fields of each check, with the flag for each', async () =
     --first-name  string  required  -
     --last-name   string  required  -
     --email       string  required  -
-    --phone       string  required  E.164: + and country code, at most 15 digits
+    --phone       string  required  + and country code, such as +61400000000
 
     No additional information is needed.
     exit 0
@@ -23,7 +23,7 @@ test('schema show: the fields of each check, with the flag for each', async () =
     --first-name  string  required  -
     --last-name   string  required  -
     --email       string  required  -
-    --phone       string  required  E.164: + and country code, at most 15 digits
+    --phone       string  required  + and country code, such as +61400000000
 
     Professional reference survey (reference)
     FIELD                                    TYPE    REQUIRED  DESCRIPTION

@@ -213,6 +213,7 @@ test('request create names the similar order in its one final question, which sa
       { ask: 'Is everything correct?', choose: /^Yes/ },
       { ask: /^Somebody similar was ordered.* Order 102 /, confirm: false },
       { ask: 'Is everything correct?', choose: /^Cancel/ },
+      { ask: 'Delete all answers about Anna Example?', confirm: true },
     ],
   })
   expect(no).toMatchInlineSnapshot(`
@@ -237,8 +238,9 @@ test('request create names the similar order in its one final question, which sa
     2> Recipient  Email       ana@example.com
     2> Recipient  Phone       +61412345678
     2>
-    ? Is everything correct?: Cancel, and drop the answers
-    2> Cancelled; nothing was ordered, and the answers were dropped
+    ? Is everything correct?: Cancel, and delete the answers
+    ? Delete all answers about Anna Example? yes
+    2> Cancelled; nothing was ordered, and the answers are deleted
     exit 130
   `)
   expect(ordered()).toHaveLength(1)

@@ -8,8 +8,8 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 /** A UUID as the API writes it, in lowercase; UsageError for anything else. */
 export function parseUuid(text: string, what: string): string {
   if (!uuidPattern.test(text)) {
-    throw new UsageError(`${what}: "${redactArgument(text)}" is not a UUID`, {
-      hint: 'A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.',
+    throw new UsageError(`${what}: "${redactArgument(text)}" is not a whole id`, {
+      hint: 'An id looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.',
     })
   }
   return text.toLowerCase()

@@ -44,7 +44,8 @@ VALUES
   - An empty cell is no value.
   - Spaces, ( ), - and . are removed from a phone number that starts with +.
   - Whatever is changed before sending is shown; --show-changes shows all of it.
-  - Lists are separated by ; or are JSON: ["Ann Lee", "Ann Ray"]
+  - Lists are separated by ; or are JSON: ["Ann Lee", "Ann Ray"]. The word none
+    is a list without items, where a list is required.
   - Cells that a spreadsheet program has changed (dates, 4.12E+10) are refused
     with their line.
 

@@ -102,15 +102,16 @@ function ambiguous(text: string): { problem: string } | undefined {
     : undefined
 }
 
-/** A list as JSON, or its texts with ; between them. */
+/** A list as JSON, or its texts with ; between them; `none` says that it has none. */
 export function listValue(definition: ValueRule, text: string): ValueReading {
   const bare = text.trim()
-  if (bare === '') return { problem: 'is empty; write [] for none, or separate texts with ;' }
+  if (bare === '') return { problem: 'is empty; write none if there are none, or separate texts with ;' }
+  if (bare.toLowerCase() === 'none') return { value: [] }
   if (bare.startsWith('[')) return readFieldText(definition, text)
   if (bare.startsWith('{')) return { problem: 'is one JSON object, and a list is expected: [{…}]' }
   if (meansNone(bare)) {
     return {
-      problem: `"${bare}" is not a list of names; leave it empty, write [] for none, or separate texts with ;`,
+      problem: `"${bare}" is not a list of names; write none if there are none, or separate texts with ;`,
     }
   }
   const items = bare.split(';').map((item) => item.trim())

@@ -45,7 +45,7 @@ export function nextSteps(
       : [
           { value: 'change' as const, label: 'Change an answer' },
           { value: 'leave' as const, label: 'Leave for now, and keep the answers' },
-          { value: 'drop' as const, label: 'Cancel, and drop the answers' },
+          { value: 'drop' as const, label: 'Cancel, and delete the answers' },
         ]),
   ]
 }

@@ -107,7 +107,8 @@ function checkDigits(digits: string): FieldReading {
     return {
       problem: `holds "${String.fromCodePoint(digits.codePointAt(at) ?? 0)}"; only digits may follow the +`,
     }
-  if (digits.length > 15) return { problem: `has ${String(digits.length)} digits; E.164 allows at most 15` }
+  if (digits.length > 15)
+    return { problem: `has ${String(digits.length)} digits; a phone number has at most 15` }
   if (digits.startsWith('0'))
     return { problem: `has 0 after the +, but no country code starts with 0; ${expectedPhone}` }
   const value = `+${digits}`

@@ -127,13 +127,8 @@ function checkInformation(input: unknown, schema: PackageSchema, findings: Findi
   for (const check of checks.filter(({ code }) => !seen.has(code))) {
     for (const [name, definition] of Object.entries(check.fields)) {
       if (!definition.required) continue
-      const problem = `has no "${name}" (${definition.type}), which the check "${check.code}" requires`
-      miss(findings, {
-        path,
-        problem,
-        ofFlag: `is required (${definition.type})`,
-        column: `${check.code}.${name}`,
-      })
+      const problem = `has no "${name}", which the check "${check.code}" requires`
+      miss(findings, { path, problem, ofFlag: requiredProblem(definition), column: `${check.code}.${name}` })
     }
   }
 }
@@ -205,15 +200,21 @@ function checkFields(
     if (problem === undefined) values[name] = value as FieldValue
     else problems.push({ ...place, value: shown(value), problem })
   }
-  for (const [name, { required, type }] of Object.entries(check.fields)) {
-    if (!required || Object.hasOwn(fields, name)) continue
+  for (const [name, definition] of Object.entries(check.fields)) {
+    if (!definition.required || Object.hasOwn(fields, name)) continue
     miss(findings, {
       path: `${at}.${name}`,
-      problem: `is required (${type})`,
+      problem: 'is required',
+      ofFlag: requiredProblem(definition),
       column: `${check.code}.${name}`,
     })
   }
   return values
+}
+
+/** As a person types it: a list that every order needs may be empty, where somebody says so. */
+function requiredProblem({ type }: { type: string }): string {
+  return type === 'array' ? 'is required; write none if there are none' : 'is required'
 }
 
 /** What is wrong with a code the schema does not have. */

@@ -98,7 +98,10 @@ export function parseBaseUrl(text: string, source = 'the base URL'): string {
   if (trimmed.length > maxUrlLength) throw refused(`is longer than ${maxUrlLength} characters`, addressHint)
   if (/[\s\p{Cc}\\]/u.test(trimmed))
     throw refused('contains a space, a control character or a backslash', addressHint)
-  if (!URL.canParse(trimmed)) throw refused('is not a URL', addressHint)
+  if (!URL.canParse(trimmed)) {
+    const isStarted = /^https?:\/\//i.test(trimmed)
+    throw refused(isStarted ? 'is not a complete address' : 'does not start with https://', addressHint)
+  }
 
   const url = new URL(trimmed)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {

@@ -76,7 +76,7 @@ function schemaText(schema: PackageSchema, terminal: Terminal): string {
         flag: `--${name.replace('_', '-')}`,
         type: schema.fields.recipient[name].type,
         required: schema.fields.recipient[name].required,
-        description: name === 'phone' ? 'E.164: + and country code, at most 15 digits' : '',
+        description: name === 'phone' ? '+ and country code, such as +61400000000' : '',
       })),
       columns,
       terminal,

@@ -282,7 +282,10 @@ async function askedAnswer(
     case 'order':
       return { kind, confirmedEmail: undefined }
     case 'has': {
-      const check = (text: string) => (uuid.safeParse(text).success ? undefined : 'not a UUID')
+      const check = (text: string) =>
+        uuid.safeParse(text).success
+          ? undefined
+          : 'is not a whole id, such as 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
       return { kind, requestId: await prompter.text({ message: 'Id of their request:', check }) }
     }
   }

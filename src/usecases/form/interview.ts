@@ -29,6 +29,7 @@ import { refusal } from '../../domain/form/problem.ts'
 import { readRecipientField } from '../../domain/form/recipient.ts'
 import { type ReviewRow, reviewRows, valueInWords } from '../../domain/form/review.ts'
 import { type DraftBody, validateBody } from '../../domain/form/validate.ts'
+import { personName } from '../../domain/wording/shown-name.ts'
 import { InterruptedError, PromptBackError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
@@ -198,16 +199,26 @@ class Form {
         choices: nextSteps(page, pages, isFixed),
       })
       if (next === 'send' || next === 'change') return next
+      if (next === 'drop' && !(await this.#isDropMeant())) continue
       if (next === 'leave' || next === 'drop') throw await this.#leaving(next)
       page = next === 'more' ? page + 1 : 1
     }
+  }
+
+  #isDropMeant(): Promise<boolean> {
+    const { first_name = '', last_name = '' } = this.draft().recipient
+    const name = personName({ first_name, last_name })
+    return this.#prompter.confirm({
+      message: `Delete all answers${name === '' ? '' : ` about ${name}`}?`,
+      isDestructive: true,
+    })
   }
 
   async #leaving(next: 'leave' | 'drop'): Promise<InterruptedError> {
     if (next === 'leave') return new InterruptedError('cancelled; nothing was ordered')
     await this.#options.onDrop?.()
     this.isDropped = true
-    return new InterruptedError('cancelled; nothing was ordered, and the answers were dropped')
+    return new InterruptedError('cancelled; nothing was ordered, and the answers are deleted')
   }
 
   async #change(): Promise<void> {

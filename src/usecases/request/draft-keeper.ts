@@ -38,7 +38,7 @@ export class DraftKeeper {
    * several and nobody to ask, the newest.
    */
   async resumed(packageId: number | undefined, prompter: Prompter | undefined): Promise<DraftBody> {
-    const { drafts, owner } = await this.#connect()
+    const { drafts, owner, onNotice } = await this.#connect()
     await this.#sweep()
     const own = ownDrafts(await drafts.all(), owner, packageId)
     const [newest] = own
@@ -48,7 +48,9 @@ export class DraftKeeper {
         hint: 'Begin a new order with: refcheck request create',
       })
     }
-    const draft = own.length === 1 || prompter === undefined ? newest : await chosen(prompter, own)
+    const isOffered = own.length > 1 && prompter !== undefined
+    const draft = isOffered ? await chosen(prompter, own) : newest
+    if (!isOffered) onNotice(`Continuing the order of ${draftTitle(draft)}`)
     this.#id = draft.id
     this.#isStored = true
     return draft.body

@@ -59,8 +59,9 @@ test('lists and groups as in a file: texts with ; between, and a flag for each p
     '{"home":{"street":"1 High St","at":{"unit":"a=b"}},"home.of":"x"}',
   )
   const wrong = (...fields: string[]): string => refusal({ fields }, schema)
-  expect(wrong('id.names=')).toContain('is empty; write [] for none')
-  expect(wrong('id.names=none')).toContain('is not a list of names')
+  expect(wrong('id.names=')).toContain('is empty; write none if there are none')
+  expect({ ...read('id.names=None') }).toEqual({ names: [] })
+  expect(wrong('id.names=n/a')).toContain('"n/a" is not a list of names; write none if there are none')
   expect(wrong('id.names=a;;b')).toContain('has an empty text between two ;')
   expect(wrong('id.home.street=1', 'id.home.street=2')).toContain('contradicts another --field')
   expect(wrong('id.home=1 High St')).toContain('is not an object in JSON')

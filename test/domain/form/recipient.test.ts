@@ -18,7 +18,7 @@ describe('a phone number in E.164', () => {
   test('taken with 15 digits, refused with 16', () => {
     expect(readRecipientField('phone', '+123456789012345')).toEqual({ value: '+123456789012345' })
     expect(readRecipientField('phone', '+1234567890123456').problem).toBe(
-      'has 16 digits; E.164 allows at most 15',
+      'has 16 digits; a phone number has at most 15',
     )
   })
 

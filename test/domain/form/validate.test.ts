@@ -68,10 +68,10 @@ test('every problem is found, in the order of the body, not just the first', () 
       "additional_information[0].fields.years_resident: "3" is a string, but an integer is expected",
       "additional_information[0].fields.colour: is not a field of the check "ncc_acic"; it takes date_of_birth, years_resident, aliases",
       "additional_information[1].code: "ncc_acic" is given twice (first in additional_information[0]); a code may appear only once",
-      "additional_information[1].fields.date_of_birth: is required (string)",
+      "additional_information[1].fields.date_of_birth: is required",
       "additional_information[2].code: "icrc" is not a check code of this package; it takes ncc_acic, licence, notes",
-      "additional_information: has no "licence_number" (string), which the check "licence" requires",
-      "additional_information: has no "commercial" (boolean), which the check "licence" requires",
+      "additional_information: has no "licence_number", which the check "licence" requires",
+      "additional_information: has no "commercial", which the check "licence" requires",
     ]
   `)
 })
@@ -216,7 +216,7 @@ describe('__proto__ and constructor are names like any other', () => {
 
   test('left out, they are missing, not inherited', () => {
     expect(problemsOf(bodyOf('{}'), schema)).toEqual([
-      'additional_information[0].fields.__proto__: is required (string)',
+      'additional_information[0].fields.__proto__: is required',
     ])
   })
 

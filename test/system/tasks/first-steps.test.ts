@@ -32,7 +32,7 @@ test('see what a package needs', async () => {
     --first-name  string  required  -
     --last-name   string  required  -
     --email       string  required  -
-    --phone       string  required  E.164: + and country code, at most 15 digits
+    --phone       string  required  + and country code, such as +61400000000
 
     Professional reference survey (reference)
     FIELD                                    TYPE    REQUIRED  DESCRIPTION

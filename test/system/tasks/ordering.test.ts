@@ -89,7 +89,7 @@ test('order checks on one person, step by step', async () => {
     2> ❯ Show the next page (1 of 2 shown)
     2>   Change an answer
     2>   Leave for now, and keep the answers
-    2>   Cancel, and drop the answers
+    2>   Cancel, and delete the answers
 
     2> ↑↓ navigate • ⏎ select
   `)
@@ -116,7 +116,7 @@ test('order checks on one person, step by step', async () => {
     2>   Show the first page again
     2>   Change an answer
     2>   Leave for now, and keep the answers
-    2>   Cancel, and drop the answers
+    2>   Cancel, and delete the answers
 
     2> ↑↓ navigate • ⏎ select
   `)
@@ -324,7 +324,7 @@ test('order nothing by a stray Enter', async () => {
     2> ❯ Yes, go on
     2>   Change an answer
     2>   Leave for now, and keep the answers
-    2>   Cancel, and drop the answers
+    2>   Cancel, and delete the answers
 
     2> ↑↓ navigate • ⏎ select
     2> Cancelled; nothing was done

@@ -179,7 +179,7 @@ describe('the review', () => {
             'Yes, go on',
             'Change an answer',
             'Leave for now, and keep the answers',
-            'Cancel, and drop the answers',
+            'Cancel, and delete the answers',
           ],
         },
         {
@@ -248,6 +248,18 @@ describe('the review', () => {
     await expect(leaving).rejects.toMatchObject({
       code: 'interrupted',
       message: 'cancelled; nothing was ordered',
+    })
+  })
+
+  test('deletes the answers only after a yes: Enter, or a no, leads back to the review', async () => {
+    const drop: Answer = { ask: 'Is everything correct?', choose: 'Cancel, and delete the answers' }
+    const no: Answer = { ask: 'Delete all answers about Ann Lee?', confirm: false }
+    const kept = await held(plainSchema, complete(), [drop, no, yes])
+    expect(kept.recipient).toMatchObject({ first_name: 'Ann' })
+    const gone = held(plainSchema, complete(), [drop, { ...no, confirm: true }])
+    await expect(gone).rejects.toMatchObject({
+      code: 'interrupted',
+      message: 'cancelled; nothing was ordered, and the answers are deleted',
     })
   })
 

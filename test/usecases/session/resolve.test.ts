@@ -229,5 +229,5 @@ test('the base URL alone needs no key: --profile, then the environment, then the
   expect(await resolveBaseUrl({ profile: 'work', env, settings: kept.settings })).toBe(work)
   await expect(
     resolveBaseUrl({ env: { REFCHECK_BASE_URL: 'nonsense' }, settings: kept.settings }),
-  ).rejects.toThrow('REFCHECK_BASE_URL is not a URL')
+  ).rejects.toThrow('REFCHECK_BASE_URL does not start with https://')
 })
