@@ -57,11 +57,12 @@ test('a number that can be read in two ways is refused', () => {
   expect(read('number', '1234.5')).toBe(1234.5)
 })
 
-test('a list is JSON, or texts with ; between them; a word for nothing is not guessed', () => {
+test('a list is JSON, or texts with ; between them; none is an empty list, and other words for nothing are not guessed', () => {
   expect(read('array', '["a"]')).toEqual(['a'])
   expect(read('array', 'a; b')).toEqual(['a', 'b'])
   expect(read('array', 'a, b')).toEqual(['a, b'])
-  for (const text of ['none', 'N/A', '-', 'a;;b', '{"a":1}']) expect(read('array', text)).toBe('refused')
+  expect(read('array', 'None')).toEqual([])
+  for (const text of ['nil', 'N/A', '-', 'a;;b', '{"a":1}']) expect(read('array', text)).toBe('refused')
 })
 
 test('a date of a sheet is its day where the day is what is seen', () => {
