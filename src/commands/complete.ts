@@ -1,5 +1,6 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { Flags } from '../cli/oclif.ts'
+import { pageNames } from '../cli/topic-pages.ts'
 import { liveSources } from '../app/completion.ts'
 import { commandManifest } from '../app/reference.ts'
 import { profileIn, wantedAt } from '../domain/completion/wanted.ts'
@@ -21,7 +22,7 @@ export default class Complete extends BaseCommand<typeof Complete> {
     const commands = commandManifest()
     const words = this.argv.slice(this.argv.indexOf('--') + 1)
     const { current } = this.flags
-    const wanted = wantedAt(commands, words, current)
+    const wanted = wantedAt(commands, words, current, pageNames)
     if (wanted.kind === 'candidates') return stdout.write(candidateLines(wanted.candidates))
     if (wanted.kind !== 'live') return stdout.write(`:${wanted.kind}\n`)
     const { of, prefix } = wanted

@@ -34,6 +34,7 @@ test('the URL is tried first; what is refused is asked for again, alone, with wh
     2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
     Profile "default" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
+    2> Next, see what can be ordered: refcheck packages list --status active
     exit 0
   `)
   expect(calls()).toMatchInlineSnapshot(`
@@ -60,6 +61,7 @@ test('a renewed key asks for the key alone: of the profile that is named, or cho
     2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
     Profile "main" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
+    2> Next, see what can be ordered: refcheck packages list --status active --profile main
     exit 0
   `)
   const choice: Answer = {
@@ -78,6 +80,7 @@ test('a renewed key asks for the key alone: of the profile that is named, or cho
     2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Max Member (max.member@example.com, member).
     Profile "max" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
+    2> Next, see what can be ordered: refcheck packages list --status active
     exit 0
   `)
 })

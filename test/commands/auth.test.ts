@@ -32,6 +32,7 @@ test('auth login with the key on stdin: kept for this account alone, and then no
     2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
     Profile "default" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
+    2> Next, see what can be ordered: refcheck packages list --status active
     exit 0
   `)
   expect(await type('auth status')).toMatchInlineSnapshot(`
@@ -75,6 +76,7 @@ test('asked for everything on a terminal; without one everything has to be given
     2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
     Profile "default" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
+    2> Next, see what can be ordered: refcheck packages list --status active
     exit 0
   `)
 })
@@ -103,6 +105,7 @@ test('with a profile that works at hand, the e-mails of the organisation are off
     2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Max Member (max.member@example.com, member).
     Profile "max" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
+    2> Next, see what can be ordered: refcheck packages list --status active --profile max
     exit 0
   `)
   expect(await type('auth status --json')).toMatchInlineSnapshot(`
@@ -228,6 +231,7 @@ test('a new key of the same organisation: told which profiles held the old one',
     2> Warning: Profile "default" had another key for the same base URL. If it is the same organisation, the new key has revoked that one.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
     Profile "second" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
+    2> Next, see what can be ordered: refcheck packages list --status active --profile second
     exit 0
   `)
   expect(await type('auth status --profile default')).toMatchInlineSnapshot(`

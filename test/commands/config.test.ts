@@ -51,7 +51,7 @@ test('config set, get, list and unset', async () => {
     timeout          -      -         Longest total wait for retries and quota
     encoding         -      -         Encoding of batch files that are not UTF-8
     default-country  -      -         Country of phone numbers without a country code
-    retention        -      -         How long the store keeps personal data of what ended: 365d, 24mo, 7y
+    retention        -      -         How long personal data of what ended is kept; store purge or a worker removes it: 365d, 24mo, 7y
     exit 0
 
     $ refcheck config unset package
@@ -122,7 +122,7 @@ test('config set, get, list and unset', async () => {
         "key": "retention",
         "value": null,
         "from": null,
-        "meaning": "How long the store keeps personal data of what ended: 365d, 24mo, 7y"
+        "meaning": "How long personal data of what ended is kept; store purge or a worker removes it: 365d, 24mo, 7y"
       }
     ]
     exit 0

@@ -40,6 +40,7 @@ test('what is older than the retention is due, a purge without a selection remov
 
     $ refcheck config set retention 2mo
     retention is 2mo
+    2> Nothing is removed by this alone. A worker removes what is older once a day; without one, run every night: refcheck store purge --yes
     exit 0
   `)
   expect(await retention()).toMatchInlineSnapshot(

@@ -42,5 +42,6 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     if (result.storage === 'file' && !insecure) app.reporter.note('No system keychain is available.')
     if (result.replaced.length > 0) app.reporter.warn(replacedText(result.replaced))
     this.answer(loginView(result, result.baseUrl, stores.secrets.path))
+    app.reporter.note('Next, see what can be ordered: refcheck packages list --status active')
   }
 }

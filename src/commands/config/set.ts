@@ -45,6 +45,10 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
     if (key === 'account') await this.confirmAccount(accountName(text))
     const stored = await setSetting(sources, key, text)
     this.answer(changedView({ key, value: stored, profile: sources.profile ?? null }, `${key} is ${stored}`))
+    if (key !== 'retention') return
+    this.app.note(
+      'Nothing is removed by this alone. A worker removes what is older once a day; without one, run every night: refcheck store purge --yes',
+    )
   }
 
   private async confirmAccount(to: string): Promise<void> {

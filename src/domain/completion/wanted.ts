@@ -1,3 +1,6 @@
+import { requestStatuses } from '../../contract/statuses.ts'
+import { submissionStates } from '../submission/states.ts'
+
 /** What completion needs of a command's description. */
 export interface CompletedCommand {
   summary?: string
@@ -36,14 +39,19 @@ export const liveKinds = [
 ] as const
 export type LiveKind = (typeof liveKinds)[number]
 
+interface Candidates {
+  kind: 'candidates'
+  candidates: Candidate[]
+}
+
 /** What may stand where the cursor is. */
 export type Wanted =
-  | { kind: 'candidates'; candidates: Candidate[] }
+  | Candidates
   | { kind: 'files' | 'folders' }
   /** `prefix` stands before each value: `--package=`. */
   | { kind: 'live'; of: LiveKind; prefix: string }
 
-const nothing: Wanted = { kind: 'candidates', candidates: [] }
+const nothing: Candidates = { kind: 'candidates', candidates: [] }
 
 /** Arguments and flags by their names; a flag that takes a file says so by itself. */
 const liveNames: Readonly<Record<string, LiveKind>> = {
@@ -65,19 +73,33 @@ const liveNames: Readonly<Record<string, LiveKind>> = {
   code: 'plan',
   'output-schema': 'command',
 }
+/** Values of flags that take a list of them, or more than them. */
+const knownValues: Readonly<Record<string, readonly string[]>> = {
+  'request list --status': [...requestStatuses, 'unknown'],
+  'webhook send --status': requestStatuses,
+  'sandbox logs --status': requestStatuses,
+  'batch rows --state': submissionStates,
+  'batch export --state': submissionStates,
+}
 const fileNames = new Set(['file', 'from', 'to'])
 
 /**
- * What may follow `words`, the finished words after the program's name, where `current` has been begun. Candidates are
- * those that begin with it.
+ * What may follow `words`, the finished words after the program's name, where `current` has been finished. Candidates are
+ * those that begin with it. `pages`: names of help pages.
  */
 export function wantedAt(
   commands: Readonly<Record<string, CompletedCommand>>,
   words: readonly string[],
   current: string,
+  pages: readonly string[] = [],
 ): Wanted {
   const isHelp = words[0] === 'help'
   const typed = isHelp ? words.slice(1) : words
+  if (isHelp && typed.length === 0) {
+    const { candidates } = nextWords(commands, typed, current)
+    const others = pages.filter((page) => candidates.every(({ value }) => value !== page))
+    return { kind: 'candidates', candidates: [...candidates, ...among(others, '', current).candidates] }
+  }
   const id = commandIn(commands, typed)
   if (isHelp || id === undefined) return nextWords(commands, typed, current)
   const command = commands[id]
@@ -111,7 +133,7 @@ function nextWords(
   commands: Readonly<Record<string, CompletedCommand>>,
   words: readonly string[],
   current: string,
-): Wanted {
+): Candidates {
   const above = words.map((word) => `${word}:`).join('')
   const found = new Map<string, string>()
   for (const [id, { summary = '', hidden }] of Object.entries(commands)) {
@@ -173,6 +195,12 @@ function argumentAt(
 
 function valueOf(flag: Flag, command: string, prefix: string, current: string): Wanted {
   if (flag.options !== undefined) return among(flag.options, prefix, current)
+  const known = knownValues[`${command} --${flag.name}`]
+  if (known !== undefined) {
+    // A list of states is completed state by state.
+    const finished = flag.name === 'state' ? current.slice(0, current.lastIndexOf(',') + 1) : ''
+    return among(known, `${prefix}${finished}`, current.slice(finished.length))
+  }
   const live =
     liveNames[`${command} --${flag.name}`] ?? (flag.name === 'id' ? undefined : liveNames[flag.name])
   if (live !== undefined) return { kind: 'live', of: live, prefix }
@@ -181,7 +209,7 @@ function valueOf(flag: Flag, command: string, prefix: string, current: string): 
   return /\bDIR\b/.test(value) ? { kind: 'folders' } : nothing
 }
 
-function among(options: readonly string[], prefix: string, current: string): Wanted {
+function among(options: readonly string[], prefix: string, current: string): Candidates {
   const fitting = options.filter((option) => option.startsWith(current))
   return {
     kind: 'candidates',

@@ -152,7 +152,8 @@ export const settingDefinitions: readonly SettingDefinition[] = [
   },
   {
     key: 'retention',
-    meaning: 'How long the store keeps personal data of what ended: 365d, 24mo, 7y',
+    meaning:
+      'How long personal data of what ended is kept; store purge or a worker removes it: 365d, 24mo, 7y',
     example: '24mo',
     path: false,
     parse: retention,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { commandManifest } from '../../../src/app/reference.ts'
+import { pageNames } from '../../../src/cli/topic-pages.ts'
 import { profileIn, wantedAt } from '../../../src/domain/completion/wanted.ts'
 
 const commands = commandManifest()
@@ -8,7 +9,7 @@ const commands = commandManifest()
 /** What is wanted at the end of a line: the candidates' values, or what else. */
 function at(line: string): string {
   const words = line.split(' ')
-  const wanted = wantedAt(commands, words.slice(0, -1), words.at(-1) ?? '')
+  const wanted = wantedAt(commands, words.slice(0, -1), words.at(-1) ?? '', pageNames)
   if (wanted.kind === 'candidates') return wanted.candidates.map(({ value }) => value).join(' ')
   return wanted.kind === 'live' ? `<${wanted.prefix}${wanted.of}>` : `<${wanted.kind}>`
 }
@@ -56,6 +57,14 @@ test.each([
   ['approve ', '<plan>'],
   ['reference --output-schema ', '<command>'],
   ['completion f', 'fish'],
+  // Values of lists, and help pages.
+  ['request list --status C', 'COMPLETED CANCELLED'],
+  ['request list --status=u', '--status=unknown'],
+  ['sandbox logs --status PA', 'PARTIAL'],
+  ['batch rows --state re', 'rejected'],
+  ['batch export --state rejected,he', 'rejected,held'],
+  ['help pri', 'privacy'],
+  ['help sa', 'sandbox safety'],
 ])('%s', (line, wanted) => {
   expect(at(line)).toBe(wanted)
 })

@@ -99,6 +99,7 @@ test('log in for the first time', async () => {
     owner).
     Profile "default" is now in use. Its key is in a private file, readable only by
     you: HOME/config/credentials.json
+    2> Next, see what can be ordered: refcheck packages list --status active
     exit 0
     $
   `)
@@ -121,6 +122,7 @@ test('renew a key', async () => {
     owner).
     Profile "default" is now in use. Its key is in a private file, readable only by
     you: HOME/config/credentials.json
+    2> Next, see what can be ordered: refcheck packages list --status active
     exit 0
     $ refcheck auth login
     2> ? What do you want to do?
@@ -141,6 +143,7 @@ test('renew a key', async () => {
     owner).
     Profile "default" is now in use. Its key is in a private file, readable only by
     you: HOME/config/credentials.json
+    2> Next, see what can be ordered: refcheck packages list --status active
     exit 0
     $
   `)
@@ -155,13 +158,13 @@ test('use another profile', async () => {
   at.story()
   await at.type('refcheck auth switch', 'Which profile?')
   expect(at.seen()).toMatchInlineSnapshot(`
-    $ refcheck auth login --base-url http://127.0.0.1:PORT --with-key < key.txt --e
-    mail olive.owner@example.com --profile main
     2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
     owner).
     Profile "main" is now in use. Its key is in a private file, readable only by
     you: HOME/config/credentials.json
+    2> Next, see what can be ordered:
+    2>   refcheck packages list --status active --profile main
     exit 0
     $ refcheck auth login --base-url http://127.0.0.1:PORT --with-key < key.txt --e
     mail max.member@example.com --profile max
@@ -170,6 +173,8 @@ test('use another profile', async () => {
     member).
     Profile "max" is now in use. Its key is in a private file, readable only by you:
     HOME/config/credentials.json
+    2> Next, see what can be ordered:
+    2>   refcheck packages list --status active --profile max
     exit 0
     $ refcheck auth switch
     2> ? Which profile?

@@ -265,6 +265,8 @@ test('leave in the middle, and continue later', async () => {
   await at.press('y\r')
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck request create --resume
+    2> Continuing the order of Priya Shah, 102 Identity check only, 2 answers,
+    2> YYYY-MM-DD HH:MM +00:00
     2> ✔ Email (required) priya@example.com
     2> ✔ Phone (required) +61412345678
 
