@@ -1,5 +1,3 @@
-import { writeSync } from 'node:fs'
-
 /** How a person or a supervisor asks this process to stop. */
 export interface Interrupts {
   /** Aborted at the first SIGINT, SIGTERM or SIGHUP (a terminal that was closed). Once it has been asked for, the process no longer dies of them at once. */
@@ -13,7 +11,7 @@ const ours = new WeakSet<object>()
 
 /**
  * Turns SIGINT, SIGTERM and SIGHUP into an abort, once. A second one ends the process the plain way, for a
- * person who will not wait, and says so.
+ * person who will not wait.
  */
 export function processInterrupts(): Interrupts {
   let controller: AbortController | undefined
@@ -22,32 +20,15 @@ export function processInterrupts(): Interrupts {
       if (controller === undefined) {
         const started = new AbortController()
         controller = started
-        const stop = (name: NodeJS.Signals): void => {
-          if (!started.signal.aborted) return started.abort()
-          sayStopped()
-          for (const each of names) process.removeListener(each, stop)
-          process.kill(process.pid, name)
-        }
+        const stop = (): void => started.abort()
         ours.add(stop)
-        for (const name of names) process.on(name, stop)
+        for (const name of names) process.once(name, stop)
       }
       return controller.signal
     },
     get stopped() {
       return controller?.signal.aborted ?? false
     },
-  }
-}
-
-/** Written at once: the process ends before a stream would be flushed. */
-function sayStopped(): void {
-  try {
-    writeSync(
-      2,
-      '\nStopped at once. An order that was in flight is not sent again by itself; see what needs you with: refcheck status\n',
-    )
-  } catch {
-    // The terminal is gone.
   }
 }
 

@@ -121,25 +121,6 @@ test('Ctrl-C while an order is in flight says what is waited for', async () => {
   expect(run.stderr()).toContain('An order is in flight; waiting for its answer.')
 })
 
-test('a second Ctrl-C ends the program at once, and says what to look at', async () => {
-  const here = await world()
-  const run = start(orderOf('Priya+hang-after'), here.env)
-  while (here.sandbox.requests().length === 0) await setImmediate()
-  const reads = async (text: string): Promise<void> => {
-    while (!run.stderr().includes(text))
-      await new Promise((resolve) => run.child.stderr?.once('data', resolve))
-  }
-  run.child.kill('SIGINT')
-  await reads('An order is in flight; waiting for its answer.')
-  run.child.kill('SIGINT')
-  await reads('Stopped at once.')
-  await run.ended
-  expect(run.child.signalCode).toBe('SIGINT')
-  expect(run.stderr()).toContain('see what needs you with: refcheck status\n')
-  const status = await here.run(['status'])
-  expect(`${status.stdout}${status.stderr}`).toContain('Priya')
-})
-
 test('bin/run.js on a Node that is too old says what to do', () => {
   const older = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.20.2'})`
   const { status, stderr } = spawnSync(process.execPath, ['--import', older, join(bin, 'run.js'), 'ping'], {

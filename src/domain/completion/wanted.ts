@@ -84,7 +84,7 @@ const knownValues: Readonly<Record<string, readonly string[]>> = {
 const fileNames = new Set(['file', 'from', 'to'])
 
 /**
- * What may follow `words`, the finished words after the program's name, where `current` has been finished. Candidates are
+ * What may follow `words`, the finished words after the program's name, where `current` was started. Candidates are
  * those that begin with it. `pages`: names of help pages.
  */
 export function wantedAt(
