@@ -64,7 +64,8 @@ test('it is said how many rows results as CSV leave out, and the CSV orders nobo
     `)
   expect(await here.type('batch run out.csv --package 102 --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run out.csv --package 102 --yes
-    ✔ 1 person in out.csv is ordered, on 2026-11-20; nothing to do
+    ✔ 1 person in out.csv is ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
     out.csv: 1 row
       0 orders to send
       1 row ordered before, not sent

@@ -318,7 +318,8 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
   writeFileSync(join(folder, 'again.csv'), `${readFileSync(join(folder, 'people.csv'), 'utf8')}\n`)
   expect(await type(run('again.csv'))).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --yes
-    ✔ All 3 people in again.csv are ordered, on 2026-11-20; nothing to do
+    ✔ All 3 people in again.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
     again.csv: 3 rows
       0 orders to send
       3 rows ordered before, not sent

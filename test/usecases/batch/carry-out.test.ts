@@ -169,7 +169,7 @@ describe('one runner a batch', () => {
     const batch = await takenIn(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
-    Object.assign(store.batches, { isShared: true })
+    Object.defineProperty(store.batches, 'isShared', { value: true })
     const { states } = await carriedOut(
       { creates: [taken(idOf(2))], ledger: { recover: () => Promise.resolve([]) } },
       { max: 1 },
