@@ -29,13 +29,28 @@ test('what nobody gave the suite is not judged, and never counted as kept', asyn
   const { baseUrl, apiKey, userEmail } = target
   const report = await run({ ...bare, allowCreate: true, watchMs: 1, target: { baseUrl, apiKey, userEmail } })
   const reasons = new Map(notJudged(report).map(({ id, reason }) => [id, reason]))
-  expect(reasons.get('packages.by-role')).toBe('a second user of the organisation is needed')
-  expect(reasons.get('reports.of-another-organisation')).toBe('a key of another organisation is needed')
-  expect(reasons.get('throttle.minute')).toBe('the windows of the quota were not named')
-  expect(reasons.get('webhook.signature')).toBe('no receiver for events was allowed')
-  expect(reasons.get('standing.trial')).toBe('the plan of the organisation cannot be changed from here')
-  expect(reasons.get('statuses.terminal')).toBe('no request finished while it was watched')
-  expect(reasons.get('roles.may-not-create')).toBe('a user is needed whose role may not create requests')
+  expect(reasons.get('packages.by-role')).toBe(
+    'a second user of the organisation is needed: --second-user EMAIL',
+  )
+  expect(reasons.get('reports.of-another-organisation')).toBe(
+    'a key of another organisation is needed: --foreign-user EMAIL, and REFCHECK_FOREIGN_API_KEY',
+  )
+  const others = [
+    'throttle.minute',
+    'webhook.signature',
+    'standing.trial',
+    'statuses.terminal',
+    'roles.may-not-create',
+  ]
+  expect(others.map((id) => reasons.get(id))).toMatchInlineSnapshot(`
+    [
+      "the quota may not be used up: add --use-up-quota",
+      "events are not received: add --webhook-port PORT, or --control on a sandbox",
+      "the plan of the organisation can only be changed on a sandbox, with --control",
+      "no request finished: follow it for longer with --watch",
+      "a user whose role may not create requests is needed: --no-create-user EMAIL",
+    ]
+  `)
   expect(report.counts.holds + report.counts.not_judged).toBe(report.counts.cases)
 })
 
