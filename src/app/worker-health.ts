@@ -1,4 +1,5 @@
 import type { App } from './app.ts'
+import { type Orderer, ordererOf } from '../domain/batch/run-policy.ts'
 import type { WorkerEvent } from '../domain/worker/events.ts'
 import type { WorkerStatus } from '../output/metrics.ts'
 import type { Listener } from '../server/listen.ts'
@@ -13,15 +14,18 @@ interface HealthAddress {
   host: string
   port: number
   quota: () => Promise<WorkerStatus['quota']>
+  /** Whom the worker sends for. */
+  profiles: readonly Orderer[]
 }
 
 const limits = { maxBytes: 1024, requestTimeoutMs: 5_000, idleTimeoutMs: 5_000 }
 
 /**
- * `/healthz`: the process lives. `/readyz`: the store can be read and takes orders. `/metrics`: for Prometheus. Nothing
+ * `/healthz`: the process lives. `/readyz`: the store can be read and takes orders, and every queued batch has a
+ * profile. `/metrics`: for Prometheus. Nothing
  * else, and nobody's data.
  */
-export async function serveHealth(app: App, { host, port, quota }: HealthAddress): Promise<Health> {
+export async function serveHealth(app: App, { host, port, quota, profiles }: HealthAddress): Promise<Health> {
   const [{ serveSmallRequests }, { WorkerMetrics }] = await Promise.all([
     import('../server/small-requests.ts'),
     import('../output/metrics.ts'),
@@ -35,7 +39,12 @@ export async function serveHealth(app: App, { host, port, quota }: HealthAddress
     '/healthz': async () => ({ status: 200, text: 'ok\n' }),
     '/readyz': async () => {
       const { isClosed } = await queueStatus(app)
-      return isClosed ? { status: 503, text: 'the store takes no orders\n' } : { status: 200, text: 'ok\n' }
+      if (isClosed) return { status: 503, text: 'the store takes no orders\n' }
+      const { batches } = await app.services('batches')
+      const waiting = (await batches.queued()).filter(({ counts }) => counts.pending > 0)
+      return waiting.every((batch) => ordererOf(batch, profiles) !== undefined)
+        ? { status: 200, text: 'ok\n' }
+        : { status: 503, text: 'a queued batch has no profile: see --profiles\n' }
     },
     '/metrics': async () => ({
       status: 200,

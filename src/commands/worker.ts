@@ -60,6 +60,7 @@ export default class Worker extends BaseCommand<typeof Worker> {
         host: flags['health-host'] ?? '127.0.0.1',
         port: flags['health-port'],
         quota: () => workerQuota(members),
+        profiles: members,
       })
       listeners.push((event) => health.record(event))
       onEvent({ name: 'health', url: health.url })

@@ -94,7 +94,11 @@ test('a batch of another account or service is left, and that is said once', asy
   peopleFile(folder, emails(1))
   await type(queue, { exported: { REFCHECK_ACCOUNT: 'acme' } })
   expect(logged(await type('worker --once'))).toContainEqual(
-    expect.objectContaining({ level: 'warn', event: 'batch-without-profile' }),
+    expect.objectContaining({
+      level: 'warn',
+      event: 'batch-without-profile',
+      reason: 'no profile of this worker has its base URL and account: see --profiles',
+    }),
   )
   expect(ordered()).toEqual([])
 })
@@ -198,6 +202,15 @@ test('it answers health checks and figures until it is stopped, and then ends in
   const url = await seen.promise
   expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n')
   expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  await run(['store', 'accounts', 'add', 'acme'])
+  await run(['batch', 'queue', 'people.csv', '--package', '102', '--yes'], {
+    env: { REFCHECK_ACCOUNT: 'acme' },
+  })
+  const unready = await fetch(`${url}/readyz`)
+  expect([unready.status, await unready.text()]).toEqual([
+    503,
+    'a queued batch has no profile: see --profiles\n',
+  ])
   expect((await fetch(`${url}/other`)).status).toBe(404)
   expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405)
   const metrics = await (await fetch(`${url}/metrics`)).text()

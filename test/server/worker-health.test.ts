@@ -21,6 +21,7 @@ test('figures that many ask for at the same moment are made once, and again for 
   const health = await serveHealth(app as unknown as App, {
     host: '127.0.0.1',
     port: 0,
+    profiles: [],
     quota: async () => [],
   })
   onTestFinished(() => health.close())

@@ -26,8 +26,9 @@ WORK
 
   Run any number of each, on any machine. Together they stay within the quota
   of each key. If one store serves several organisations, give each profile an
-  account, added first with "refcheck store accounts add acme":
-  refcheck config set account acme --profile acme
+  account before anything is queued ("refcheck store accounts add acme", then
+  "refcheck config set account acme --profile acme"), and start the workers with
+  --profiles all. While a queued batch has no profile, /readyz answers 503.
 
 IF THE DATABASE IS UNAVAILABLE
   Nothing is sent that is not recorded. Running commands wait for up to 10
@@ -38,13 +39,11 @@ IF THE DATABASE IS UNAVAILABLE
   Machines without a lasting disk need synchronous_standby_names.
 
 SYSTEMD
-    [Unit]
-    Description=refcheck worker
-
     [Service]
     User=refcheck
     Environment=REFCHECK_STORE=postgres://hr@db.acme.com/hr?sslmode=verify-full
     Environment=REFCHECK_CONFIG_DIR=/var/lib/refcheck/config
+    Environment=REFCHECK_DATA_DIR=/var/lib/refcheck/data
     EnvironmentFile=/etc/refcheck/secrets
     ExecStart=/usr/bin/refcheck worker --health-port 9400
     Restart=always
@@ -65,17 +64,18 @@ COMPOSE
         network_mode: "service:db"
         stop_grace_period: 90s
         env_file: [ secrets.env ]  # REFCHECK_STORE, PGPASSWORD, the key
-        environment: { REFCHECK_CONFIG_DIR: /config }
-        volumes: [ "config:/config" ]
+        environment:
+          REFCHECK_CONFIG_DIR: /refcheck/config
+          REFCHECK_DATA_DIR: /refcheck/data
+        volumes: [ "refcheck:/refcheck" ]
         restart: always
-    volumes: { db: , config: }
+    volumes: { db: , refcheck: }
 
-  /config holds the list of attempts: keep it on a volume. The worker shares the
+  /refcheck holds the list of attempts: keep it on a volume. The worker shares the
   database’s network here, so that postgres://hr@127.0.0.1/hr needs no TLS.
 
 BEYOND ONE SERVER
-  A key can order 1,000 times an hour: 0.28 orders a second. One server that
-  records 500 orders a second is enough for about 1,800 keys at their full
-  quota. Beyond that, give each group of accounts a database of its own:
+  One server that records 500 orders a second is enough for about 1,800 keys at
+  their full quota. Beyond that, give each group of accounts its own database:
   accounts never share people, so no order is compared across them.
 `

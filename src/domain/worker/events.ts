@@ -14,7 +14,7 @@ export type WorkerEvent =
   | { name: 'batch-ended'; profile: string; batchId: string; code: string | undefined; counts: BatchCounts }
   /** Something of a batch failed before or after its rows. */
   | { name: 'batch-failed'; profile: string; batchId: string; code: string }
-  | { name: 'batch-without-profile'; batchId: string }
+  | { name: 'batch-without-profile'; batchId: string; reason: string }
   | { name: 'refreshed'; profile: string; code: string | undefined }
   | { name: 'filed'; profile: string; reports: number; code: string | undefined }
   /** What was older than the retention. */

@@ -127,7 +127,10 @@ class Worker {
     if (turn.kind !== 'run' || now < (this.#restsUntil.get(batch.id) ?? 0)) return
     const profile = ordererOf(batch, profiles)
     if (profile === undefined) {
-      if (!this.#unassigned.has(batch.id)) onEvent({ name: 'batch-without-profile', batchId: batch.id })
+      const reason = 'no profile of this worker has its base URL and account: see --profiles'
+      if (!this.#unassigned.has(batch.id)) {
+        onEvent({ name: 'batch-without-profile', batchId: batch.id, reason })
+      }
       this.#unassigned.add(batch.id)
       return
     }

@@ -23,5 +23,8 @@ test('what somebody should look at is a warning', () => {
   expect(logEntry({ name: 'refreshed', profile: 'acme', code: 'unavailable' }, at)).toMatchObject({
     level: 'warn',
   })
-  expect(logEntry({ name: 'batch-without-profile', batchId: 'b' }, at)).toMatchObject({ level: 'warn' })
+  expect(logEntry({ name: 'batch-without-profile', batchId: 'b', reason: 'none' }, at)).toMatchObject({
+    level: 'warn',
+    reason: 'none',
+  })
 })
