@@ -202,6 +202,7 @@ test('it answers health checks and figures until it is stopped, and then ends in
   const url = await seen.promise
   expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n')
   expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  peopleFile(folder, emails(2))
   await run(['store', 'accounts', 'add', 'acme'])
   await run(['batch', 'queue', 'people.csv', '--package', '102', '--yes'], {
     env: { REFCHECK_ACCOUNT: 'acme' },
