@@ -71,7 +71,7 @@ COMPOSE
         restart: always
     volumes: { db: , refcheck: }
 
-  /refcheck holds the list of attempts: keep it on a volume. The worker shares the
+  /refcheck holds the list of attempts: keep it on a volume. The worker uses the
   database’s network here, so that postgres://hr@127.0.0.1/hr needs no TLS.
 
 BEYOND ONE SERVER
