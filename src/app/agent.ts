@@ -78,6 +78,9 @@ function runReading(app: App): RunReading {
           get stopped() {
             return either.aborted
           },
+          get terminated() {
+            return context.interrupts.terminated
+          },
         },
         streams: {
           stdin: { isTTY: false, stream: Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]) },

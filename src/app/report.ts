@@ -43,7 +43,7 @@ export async function fileReports(
   const isLong = source.kind === 'batch' || source.kind === 'completed' || source.kind === 'all'
   const isPatient = flags.wait || (isLong && flags.timeout === undefined)
   const { api, patientApi, clock } = await app.services('api', 'patientApi', 'clock')
-  const { folder, file } = await openFolder(app, options, flags.overwrite)
+  const { folder, file } = await openFolder(app, options, flags)
   const progress = new ReportProgress(app.reporter, clock, isLong ? readingTime(app) : undefined)
   const passed = flatMemory()
   const result = await fetchReports(source, {
@@ -74,16 +74,22 @@ function readingTime(app: App): ReadingTime {
 
 async function openFolder(
   app: App,
-  { typed, source }: Destination,
-  overwrite: boolean,
+  { typed, source, signal }: Destination,
+  { overwrite, timeout }: FilingFlags,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
   const { standingAt, holdsPdf } = await import('../store/reports/file.ts')
   const { reportFolders } = await app.services('reportFolders')
   const path = resolve(app.context.cwd, typed)
   const status = await standingAt(path)
   const target = destination(typed, path, status, isSingle(source))
+  const patience = {
+    waitMs: timeout ?? Number.POSITIVE_INFINITY,
+    signal,
+    onWait: (other: string) =>
+      app.reporter.note(`Waiting until ${other} has downloaded its reports into the same folder.`),
+  }
   if (target.kind === 'folder') {
-    const folder = await reportFolders.open(path)
+    const folder = await reportFolders.open(path, patience)
     if (folder.isOpenTo === 'all')
       app.reporter.warn(
         `Every user of this machine may put files into ${path}; make it private with: chmod go-w ${shellWord(path)}`,
@@ -99,7 +105,7 @@ async function openFolder(
     })
   }
   const file = basename(path)
-  return { folder: await reportFolders.open(dirname(path), file), file }
+  return { folder: await reportFolders.open(dirname(path), patience, file), file }
 }
 
 /** Opens the report, or the folder of several, for the person to see. */

@@ -6,7 +6,7 @@ import { checkProfileName } from '../domain/session/session.ts'
 import { keptInJson } from '../domain/wording/kept-flags.ts'
 import type { RefcheckError } from '../errors/base.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
-import { failureText } from '../output/failure.ts'
+import { failureLine, failureText } from '../output/failure.ts'
 import type { Filtered } from '../output/jq.ts'
 import { jsonText, type ListView, type View } from '../output/view.ts'
 import {
@@ -227,11 +227,12 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     if (failure !== undefined) nameCommand(failure, this.context.argv ?? [], this.context.secrets)
   }
 
-  /** What the document on stdout does not hold is told on stderr. */
+  /** On stderr: one line, or all that the document on stdout does not have. */
   private fail(failure: RefcheckError, isInDocument = false): never {
     const { stderr } = this.context.streams
-    if (!isInDocument || this.#filter !== undefined)
-      stderr.write(failureText(failure, this.terminalAt(stderr)))
+    const isWhole = !isInDocument || this.#filter !== undefined
+    if (isWhole || !this.flags.quiet)
+      stderr.write((isWhole ? failureText : failureLine)(failure, this.terminalAt(stderr)))
     throw new AlreadyReported(failure)
   }
 }

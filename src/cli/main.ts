@@ -6,7 +6,7 @@ import type * as Interfaces from '@oclif/core/interfaces'
 
 import { RefcheckError } from '../errors/base.ts'
 import { InternalError, interrupted, IoError } from '../errors/kinds.ts'
-import { failureJson, failureText } from '../output/failure.ts'
+import { failureJson, failureLine, failureText } from '../output/failure.ts'
 import { jsonDocument } from '../output/present.ts'
 import { redactedSink, terminalOf } from '../output/terminal.ts'
 import { diskFailure, errorNumber } from '../disk/failure.ts'
@@ -167,8 +167,10 @@ function report(error: unknown, argv: readonly string[], context: Context): numb
   if (exit !== undefined) return exit
   const failure = asRefcheckError(error, context)
   nameCommand(failure, argv, context.secrets)
-  if (wantsJson(argv)) context.streams.stdout.write(jsonDocument({ error: failureJson(failure) }))
-  else reportFailure(failure, argv, context)
+  if (hasFlag(argv, '--json')) {
+    context.streams.stdout.write(jsonDocument({ error: failureJson(failure) }))
+    if (!hasFlag(argv, '--quiet')) reportFailure(failure, argv, context, failureLine)
+  } else reportFailure(failure, argv, context)
   return exitCodes[failure.code]
 }
 
@@ -176,8 +178,9 @@ function reportFailure(
   failure: RefcheckError,
   argv: readonly string[],
   { env, streams: { stderr } }: Context,
+  textOf = failureText,
 ): void {
-  stderr.write(failureText(failure, terminalOf(stderr, env, argv.includes('--no-color'))))
+  stderr.write(textOf(failure, terminalOf(stderr, env, argv.includes('--no-color'))))
 }
 
 /** oclif ends help with an ExitError of code 0. */
@@ -209,7 +212,7 @@ function isOfTheSystem(error: unknown): error is { syscall: string; path: string
 }
 
 /** Read from the arguments as they are: a command line that does not parse fails in JSON too. */
-function wantsJson(argv: readonly string[]): boolean {
+function hasFlag(argv: readonly string[], flag: string): boolean {
   const end = argv.indexOf('--')
-  return argv.slice(0, end === -1 ? argv.length : end).includes('--json')
+  return argv.slice(0, end === -1 ? argv.length : end).includes(flag)
 }

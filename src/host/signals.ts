@@ -4,6 +4,8 @@ export interface Interrupts {
   readonly signal: AbortSignal
   /** Whether it has been aborted; asking this does not change what a signal does. */
   readonly stopped: boolean
+  /** Whether it was aborted by SIGTERM, as a supervisor ends a service. */
+  readonly terminated: boolean
 }
 
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -15,12 +17,16 @@ const ours = new WeakSet<object>()
  */
 export function processInterrupts(): Interrupts {
   let controller: AbortController | undefined
+  let by: NodeJS.Signals | undefined
   return {
     get signal() {
       if (controller === undefined) {
         const started = new AbortController()
         controller = started
-        const stop = (): void => started.abort()
+        const stop = (name: NodeJS.Signals): void => {
+          by ??= name
+          started.abort()
+        }
         ours.add(stop)
         for (const name of names) process.once(name, stop)
       }
@@ -28,6 +34,9 @@ export function processInterrupts(): Interrupts {
     },
     get stopped() {
       return controller?.signal.aborted ?? false
+    },
+    get terminated() {
+      return by === 'SIGTERM'
     },
   }
 }

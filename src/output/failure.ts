@@ -22,6 +22,12 @@ export function failureJson(error: RefcheckError): Record<string, unknown> {
   )
 }
 
+/** What went wrong as one line, for stderr where the document on stdout has all of it. */
+export function failureLine(error: RefcheckError, terminal: Terminal): string {
+  const [first = ''] = error.code === 'interrupted' ? lines(error) : [`Error: ${sanitize(error.message)}`]
+  return `${styledHead(first, error, terminal)}\n`
+}
+
 /**
  * What went wrong, several problems one a line, and what to do. Leaving on purpose is no error; where all that is left undone
  * was chosen, the answer has said so, and what can be done is left to say.
@@ -29,8 +35,7 @@ export function failureJson(error: RefcheckError): Record<string, unknown> {
 export function failureText(error: RefcheckError, terminal: Terminal): string {
   const wrappedLines = lines(error).map((line) => wrapped(line, terminal.columns))
   const [first = '', ...rest] = error.isChosen ? [] : wrappedLines
-  const head =
-    error.code === 'interrupted' ? first : first.replace(/^Error:/, styled(terminal, 'red', 'Error:'))
+  const head = styledHead(first, error, terminal)
   const hint =
     error.hint === undefined
       ? []
@@ -38,6 +43,10 @@ export function failureText(error: RefcheckError, terminal: Terminal): string {
   return [...(error.isChosen ? [] : [head]), ...rest, ...hint.map((line) => styled(terminal, 'dim', line))]
     .map((line) => `${line}\n`)
     .join('')
+}
+
+function styledHead(first: string, { code }: RefcheckError, terminal: Terminal): string {
+  return code === 'interrupted' ? first : first.replace(/^Error:/, styled(terminal, 'red', 'Error:'))
 }
 
 function lines(error: RefcheckError): string[] {

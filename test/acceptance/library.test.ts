@@ -71,6 +71,16 @@ function project(): string {
   return folder
 }
 
+test('README of the package links to files that are in it', () => {
+  const packed = run('tar', ['-tzf', tarball], root).split('\n')
+  const readme = run('tar', ['-xzOf', tarball, 'package/README.md'], root)
+  const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#\s]+)|(?:src|href)="(?!https?:|#)([^"#]+)/g)]
+  expect(links).not.toEqual([])
+  expect(
+    links.map(([, one, other]) => `package/${one ?? other ?? ''}`).filter((each) => !packed.includes(each)),
+  ).toEqual([])
+})
+
 test('the package is at most 3.5 MB, and one package where the keychain is left out', () => {
   expect(statSync(tarball).size).toBeLessThan(3.5e6)
   const installed = readdirSync(join(project(), 'node_modules')).filter((name) => !name.startsWith('.'))

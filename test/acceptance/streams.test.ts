@@ -34,6 +34,34 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a wait: 130 and o
   expect(run.stderr()).toMatch(/^Interrupted$/m)
 })
 
+test('SIGTERM ends webhook listen with 0, Ctrl-C with 130', async () => {
+  const { env } = await world()
+  for (const [signal, code, said] of [
+    ['SIGTERM', 0, 'Stopped; 0 new events recorded.'],
+    ['SIGINT', 130, 'Interrupted; 0 new events recorded'],
+  ] as const) {
+    const run = start(['webhook', 'listen', '--port', '0', '--json'], env)
+    while (!run.stderr().includes('Listening at'))
+      await new Promise((resolve) => run.child.stderr?.once('data', resolve))
+    run.child.kill(signal)
+    expect({ code: await run.ended, stdout: run.stdout() }).toEqual({ code, stdout: '' })
+    expect(run.stderr()).toMatch(new RegExp(`^${said}$`, 'm'))
+  }
+})
+
+test('a failure with --json: the document on stdout, its message as one line on stderr', async () => {
+  const here = await world()
+  for (const [argv, said] of [
+    [['schema', 'show', 'x', '--json'], true],
+    [['schema', 'show', 'x', '--json', '--quiet'], false],
+    [['request', 'get', 'x', '--json'], true],
+  ] as const) {
+    const run = await here.run(argv)
+    const { error } = run.json() as { error: { message: string; hint: string } }
+    expect(run.stderr).toBe(said ? `Error: ${error.message}\n` : '')
+  }
+})
+
 test('TLS checks switched off: a warning', async () => {
   const { env } = await world()
   const run = start(['packages', 'list', '--json'], { ...env, NODE_TLS_REJECT_UNAUTHORIZED: '0' })

@@ -227,19 +227,24 @@ test('links and folders inside the folder are not followed or replaced', async (
   expect(readdirSync(here.reports).sort()).toEqual(['Example', 'Priya.pdf', 'file'])
 })
 
-test('a folder that another run works in: one clear line, nothing touched', async () => {
+test('a folder that another run works in: the next one waits until that has ended, or until --timeout', async () => {
   const here = await filedSession(['Priya'])
   here.sandbox.inject({ on: 'GET /v1/requests/:id', fault: { kind: 'hang', when: 'before' } })
   const stop = new AbortController()
   const first = here.type(download(here), { signal: stop.signal })
   const holder = join(here.reports, '.refcheck', 'lock.holder')
   while (!existsSync(holder)) await new Promise((resolve) => void setImmediate(resolve))
-  expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
-    $ refcheck report sync --output reports
-    2> Error: another run (process PID, since 2026-11-20 13:00 +00:00) is downloading reports into "HOME/reports"
-    2> Wait until it ends, or use another folder.
-    exit 1
-  `)
+  const late = here.type('report sync --output reports --timeout 1s')
+  await here.clock.untilSleeping()
+  await here.clock.advance(1000)
+  expect(await late).toMatchInlineSnapshot()
+  const ctrlC = new AbortController()
+  const left = here.type('report sync --output reports --quiet', { signal: ctrlC.signal })
+  await here.clock.untilSleeping()
+  ctrlC.abort()
+  expect(await left).toMatchInlineSnapshot()
+  const next = here.type('report sync --output reports')
+  await here.clock.untilSleeping()
   stop.abort()
   expect(await first).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
@@ -248,7 +253,9 @@ test('a folder that another run works in: one clear line, nothing touched', asyn
     ^C
     exit 130
   `)
-  expect(existsSync(here.reports) ? readdirSync(here.reports) : []).toEqual([])
+  await here.clock.advance(250)
+  expect(await next).toMatchInlineSnapshot()
+  expect(readdirSync(here.reports).sort()).toMatchInlineSnapshot()
 })
 
 test('progress: a bar on a terminal, nothing where there is none and it is soon over', async () => {

@@ -4,7 +4,7 @@ import type { World } from './world.ts'
 export interface ListeningCommand {
   /** Where deliveries go. */
   url: string
-  /** Ctrl-C. */
+  /** Ctrl-C, or with `terminated` among the options SIGTERM. */
   stop(): Promise<Outcome>
   /** What it ends with by itself. */
   ended: Promise<Outcome>

@@ -18,6 +18,8 @@ export interface RunOptions extends StreamOptions {
   /** What the program was started by; nothing that the tests run in unless told. */
   /** Aborted to press Ctrl-C. */
   signal?: AbortSignal | undefined
+  /** Whether `signal` is SIGTERM instead. */
+  terminated?: boolean | undefined
   cwd?: string | undefined
   /** In place of the program that the tests run on. */
   main?: ((argv: readonly string[], context: Context) => Promise<number>) | undefined
@@ -70,6 +72,9 @@ export async function refcheck(argv: readonly string[], options: RunOptions = {}
       signal,
       get stopped() {
         return signal.aborted
+      },
+      get terminated() {
+        return signal.aborted && options.terminated === true
       },
     },
     cwd: options.cwd ?? process.cwd(),

@@ -1,7 +1,8 @@
 /** `refcheck help exit-codes`. */
 export default `EXIT CODES
   Every command ends with one of these. With --json a failure also prints
-  {"error": {"code", "message", "hint", …}} on stdout.
+  {"error": {"code", "message", "hint", …}} on stdout. SIGTERM ends what runs
+  until it is stopped (webhook listen, worker, sandbox start) with 0.
 
   CODE  ERROR.CODE                         MEANING
   0     -                                  done

@@ -21,10 +21,11 @@ JSON
     $ refcheck reference --output-schema 'batch run'
 
   A failure prints {"error": {"code", "message", "hint", "status", "field",
-  "retry_after"}}, without the keys that do not apply; "problems" lists several
-  problems of an input, and a duplicate names the order that it matches. A
-  command that has a result prints it at any exit code, with "error" added. In
-  an array, an item that could not be read has its own "error" in its place.
+  "retry_after"}}, without the keys that do not apply, and its message as one
+  line on stderr (not with --quiet). "problems" lists several problems of an
+  input, and a duplicate names the order that it matches. A command that has a
+  result prints it at any exit code, with "error" added. In an array, an item
+  that could not be read has its own "error" in its place.
 
 JQ
     $ refcheck packages list --jq '.[] | select(.status == "ACTIVE") | .id'

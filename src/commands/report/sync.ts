@@ -12,7 +12,7 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
   static override description = [
     'Fills the folder of --output, else of the setting "output-dir"; on a terminal it is asked for once and saved.',
     'Made for cron. It uses one call of the quota for each request in the store that is not finished or has a missing file, and none for the others. Requests that ended CANCELLED or ERROR are not read again.',
-    'Exit 0 if every report that is ready is in the folder, 10 if one that is ready could not be downloaded. With --quiet, a run without new reports prints nothing.',
+    'Exit 0 if every report that is ready is in the folder, 10 if one that is ready could not be downloaded. With --quiet, a run without new reports prints nothing. While another run downloads into the same folder it waits, for --timeout at most: exit 11.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> report sync',

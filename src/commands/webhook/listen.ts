@@ -7,13 +7,19 @@ import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
 import { listenServices, webhookSecrets } from '../../app/webhook.ts'
 import { commandWords } from '../../domain/webhook/command-words.ts'
-import { deliveredText, storedEventView, listeningEnd, unreadEnd } from '../../output/views/webhook.ts'
+import {
+  deliveredText,
+  listeningEnd,
+  stoppedNote,
+  storedEventView,
+  unreadEnd,
+} from '../../output/views/webhook.ts'
 
 export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
   static override summary = 'Receive webhook events, and forward them'
   static override description = [
     'Each delivery is verified over its exact bytes, recorded on disk, acknowledged, and only then forwarded: to --forward-to with the original bytes and signature, to --exec on its standard input. A failed forward is retried within a second, then with growing pauses, in order within a request, also after a restart. A duplicate delivery is acknowledged and forwarded once.',
-    'It listens on 127.0.0.1 unless --host says otherwise. The service delivers to https only, so use a proxy or --tls-cert and --tls-key. Ctrl-C stops it (exit 130); events that still wait are forwarded by the next run. An event that no receiver acknowledges holds up the later ones of its request: --max-attempts gives it up, and so does "webhook events drop"; it is kept, and "webhook events replay" forwards it again.',
+    'It listens on 127.0.0.1 unless --host says otherwise. The service delivers to https only, so use a proxy or --tls-cert and --tls-key. SIGTERM stops it with exit 0, Ctrl-C with exit 130; events that still wait are forwarded by the next run. An event that no receiver acknowledges holds up the later ones of its request: --max-attempts gives it up, and so does "webhook events drop"; it is kept, and "webhook events replay" forwards it again.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> webhook listen --forward-to http://localhost:3000/hooks',
@@ -96,9 +102,8 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     const failure = await this.untilOver(listening, over)
     if (failure !== undefined) this.end(failure)
     if (gone.aborted) this.end(unreadEnd(stored.count))
-    if (signal.aborted) {
-      this.end(listeningEnd(stored.count, forwards))
-    }
+    if (this.context.interrupts.terminated) app.reporter.note(stoppedNote(stored.count, forwards))
+    else if (signal.aborted) this.end(listeningEnd(stored.count, forwards))
   }
 
   /** The events that were asked for are forwarded before the end; on Ctrl-C what waits is left to the next one. */

@@ -118,6 +118,56 @@ const kept =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]*(?: [+-]\d\d:\d\d)?)?/gi
 const word = /[\p{L}\p{M}\p{N}'’-]+/gu
 
+/**
+ * Words of refcheck's own sentences and commands. In lowercase, and in hints in any case, one is no name, also where somebody
+ * has it as a name (`File`, `An`): masked, no sentence could be read and no command pasted. Names that are often
+ * given and seldom used here (`mark`) are left out.
+ */
+const ownWords = new Set(
+  `
+  a about above accept accepted account accounts acknowledged active add added additional address addresses
+  advance after again agent agents ago all allow allowed already also an and another answer answered answers any
+  approve approved approves are argument arguments as ask asked asks at attempt attempts auth away background
+  backup backups bad base batch batches be because been before began begins belong belongs between body both break
+  but by bytes call calls came can cancel cancelled cannot case cell cells certificate change changed changes
+  character characters check checked checks choose clock close closed code codes column columns combined come
+  command commands complete completed completion config configuration confirm conflict connection contains
+  continue copied copy correct could count counted country counts create created current damaged data database
+  date dates day days decision default delete deleted delivered deliveries delivery different differs digits disk
+  do doctor does done download downloaded downloading drop dropped dry duplicate duplicates e-mail e-mails each
+  earlier either else email emails empty encoding end ended ends entries entry environment error errors even event
+  events every example exist exists exit expected expired export failed fails failure fault field fields file
+  files fill find finds finished first fix fleet folder folders follow for force format forward forwarded found
+  free from full get give given go goes had has have he header held help hex hidden hint hold holds hour hours how
+  html http https id ids if import in inbox incomplete information input instead interrupted into invalid is it
+  item its itself json keep keeps kept key keychain keys kind known large last later left length less limit line
+  lines list listed listen lists local lock locked log login logout logs long longer look looks lost machine
+  machines made mail make makes many map mapping match matches may me memory message milliseconds minute minutes
+  missing mode more most move moved must my name named names nearest need needed needs network never new newer
+  newest next no nobody none nor not nothing now null number numbers of off old older on once one ones only open
+  opened option or order ordered ordering orders organisation other others our out outcome output outside over own
+  owner package packages part pass password path paths pdf people per permissions person phone phones ping place
+  plan planned please port possible prefix print prints private problem problems process processes profile
+  profiles program programs proxy purge put queue queued quota quoted quotes ran raw reach reached read reader
+  reading reads ready reason received receiver recipient reconcile record recorded records refused release
+  released remove removed repeat repeated replace replaced replay report reported reports request requested
+  requests require required requires reset resolve restart restore restored restores result results resume retried
+  retries retry right rotate row rows rule rules run runner running runs same sandbox save saved say says schema
+  schemas script second seconds secret secrets section see seen select send sending sends sent server service
+  services set sets setting settings settle several sha she sheet sheets short should show shown shows signature
+  similar since single size skip skipped so some somebody something space start started starts state states status
+  stays stdin still stop stopped stops store stored stores string sure survey switch switched sync system table
+  take taken takes tell tells template terminal test than that the their them then there these they this those
+  through time timed times to token too tries trigger try twice two type typed types unavailable under unfinished
+  unique unknown until up update updated url use used user users uses value values verified verify version wait
+  waiting waits want was watch way we webhook were what when where whether which while who whole whose will window
+  with within without words work workbook worker workers works write writes written wrong xlsx year yes yet you
+  your
+  `
+    .trim()
+    .split(/\s+/),
+)
+
 /** No text has one: they are private. */
 const mark = '\uF8FF'
 
@@ -191,8 +241,8 @@ export function maskFileFailure(document: unknown, namesColumns: boolean): unkno
   return { error: { ...rest, hint: readingHint, ...(isRecipientField && { field }) } }
 }
 
-/** Running text without names that are known, e-mails, phones, and what it quotes. */
-export function maskText(text: string, known: ReadonlySet<string>): string {
+/** Running text without names that are known, e-mails, phones, and what it quotes. Only refcheck itself writes a hint. */
+export function maskText(text: string, known: ReadonlySet<string>, isHint = false): string {
   const safe: string[] = []
   const keep = (each: string): string => `${mark}${String.fromCharCode(0xe000 + safe.push(each) - 1)}${mark}`
   return withoutQuoted(text.replaceAll(mark, ''))
@@ -201,7 +251,9 @@ export function maskText(text: string, known: ReadonlySet<string>): string {
     .replace(named, (_, before: string, name: string) => `${before}${maskName(name)} (`)
     .replace(email, (each) => maskEmail(each))
     .replace(phone, (each) => maskPhone(each))
-    .replace(word, (each) => (isKnown(each, known) ? maskName(each) : each))
+    .replace(word, (each) =>
+      isKnown(each, known) && !isOwn(isHint ? each.toLowerCase() : each, known) ? maskName(each) : each,
+    )
     .replace(/\uF8FF(.)\uF8FF/gu, (_, at: string) => safe[at.charCodeAt(0) - 0xe000] ?? '')
 }
 
@@ -225,6 +277,12 @@ function isKnown(text: string, known: ReadonlySet<string>): boolean {
   return known.has(folded(text)) || text.split('-').some((part) => known.has(folded(part)))
 }
 
+/** A word of ours, or a flag of which each part that is a name is one as well. */
+function isOwn(text: string, known: ReadonlySet<string>): boolean {
+  if (!text.startsWith('--')) return ownWords.has(text)
+  return text.split('-').every((part) => !known.has(part) || ownWords.has(part))
+}
+
 function maskedAt(value: unknown, key: string, isPersonal: boolean, known: ReadonlySet<string>): unknown {
   if (columnNames.has(key)) return withheldText
   if (Array.isArray(value)) return value.map((each) => maskedAt(each, key, isPersonal, known))
@@ -239,7 +297,7 @@ function maskedAt(value: unknown, key: string, isPersonal: boolean, known: Reado
     if (mask !== undefined) return mask(value)
     if (isPersonal) return withheldText
     if (ours.has(key)) return value
-    return paths.has(key) ? maskPath(value, known) : maskText(value, known)
+    return paths.has(key) ? maskPath(value, known) : maskText(value, known, key === 'hint')
   }
   return isPersonal && value !== null ? withheldText : value
 }

@@ -158,11 +158,18 @@ export function deliveredText(
   return `Could not forward ${which}: ${why}; retrying in ${((next ?? 0) / 1000).toFixed(1)} s`
 }
 
+const forwardedLater = 'Events that were not forwarded yet are forwarded first by the next run.'
+
 /** How a receiver ends on Ctrl-C. */
 export function listeningEnd(count: number, forwards: boolean): InterruptedError {
   return new InterruptedError(`interrupted; ${countInWords(count, 'new event')} recorded`, {
-    hint: forwards ? 'Events that were not forwarded yet are forwarded first by the next run.' : undefined,
+    hint: forwards ? forwardedLater : undefined,
   })
+}
+
+/** What a receiver notes when it ends on SIGTERM, which is no failure. */
+export function stoppedNote(count: number, forwards: boolean): string {
+  return `Stopped; ${countInWords(count, 'new event')} recorded.${forwards ? ` ${forwardedLater}` : ''}`
 }
 
 /** How it ends when nobody reads its output any more, as after `| head -1`. */

@@ -30,7 +30,7 @@ import {
   readText,
   statusAt,
 } from './file.ts'
-import { WorkFolder, type WorkOptions } from './work.ts'
+import { type Patience, WorkFolder, type WorkOptions } from './work.ts'
 
 export interface FolderOptions extends WorkOptions {
   /** Where the folder is for one file of this name alone, which gets no manifest. */
@@ -87,11 +87,11 @@ export class ReportFolder {
     this.#isNew = isNew
   }
 
-  /** Makes the folder where there is none. Throws IoError where it cannot be used, or another run has it. */
-  static async open(path: string, options: FolderOptions): Promise<ReportFolder> {
+  /** Makes the folder where there is none. Throws IoError where it cannot be used; see WorkFolder for another run that has it. */
+  static async open(path: string, options: FolderOptions, patience?: Patience): Promise<ReportFolder> {
     const isNew = makeFolder(path)
     const hidden = options.alone === undefined ? '.refcheck' : `.${options.alone.slice(0, 60)}.refcheck`
-    const work = await WorkFolder.open(join(path, hidden), options)
+    const work = await WorkFolder.open(join(path, hidden), options, patience)
     const folder = new ReportFolder(path, options, work, isNew)
     try {
       await folder.#load()
@@ -268,7 +268,7 @@ export class ReportFolder {
 /** Folders of reports on this machine. */
 export interface ReportFolders {
   /** See ReportFolder; `alone` where it is opened for one file of this name. */
-  open(path: string, alone?: string): Promise<ReportFolder>
+  open(path: string, patience: Patience, alone?: string): Promise<ReportFolder>
   /** What the manifest of a folder lists; nothing where it has none that can be read. */
   recordsIn(path: string): Promise<ReportRecord[]>
   /** Removes reports and their lines of the manifest. */
@@ -277,7 +277,7 @@ export interface ReportFolders {
 
 export function reportFolders(options: Omit<FolderOptions, 'alone'>): ReportFolders {
   return {
-    open: (path, alone) => ReportFolder.open(path, { ...options, alone }),
+    open: (path, patience, alone) => ReportFolder.open(path, { ...options, alone }, patience),
     recordsIn,
     async erase(path, keys) {
       if ((await recordsIn(path)).length === 0) return

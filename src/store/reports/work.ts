@@ -2,7 +2,8 @@ import { closeSync, constants, lstatSync, openSync, type Stats, unlinkSync, writ
 import { lstat, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { IoError } from '../../errors/kinds.ts'
+import type { RefcheckError } from '../../errors/base.ts'
+import { IoError, TimedOutError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import { ownUserId } from '../../host/process.ts'
@@ -18,6 +19,15 @@ export interface WorkOptions {
   pid: number
 }
 
+/** How to wait for another run that has the folder. */
+export interface Patience {
+  /** Milliseconds to wait at most. */
+  waitMs: number
+  signal: AbortSignal
+  /** Called once, with the other run (`another run (process 4711, since …)`), when there is one. */
+  onWait: (other: string) => void
+}
+
 const lockName = 'lock'
 const journalName = 'journal'
 /** Far more than the lines of a run of 100,000 reports. */
@@ -25,6 +35,8 @@ const mostJournalBytes = 100 * 1024 * 1024
 const temporary = /^[0-9a-f]{16}\.part$/
 /** A holder that ends takes its lock away; whoever came between tries again. */
 const mostTries = 20
+/** Between two looks at the lock of another run. */
+const pauseMs = 250
 
 /**
  * A hidden folder inside an output folder, there only while a run works in it: its lock, its temporary
@@ -46,9 +58,12 @@ export class WorkFolder {
     this.#random = random
   }
 
-  /** Takes the folder and sweeps what is left in it. Throws IoError where somebody else has it. */
-  static async open(path: string, options: WorkOptions): Promise<WorkFolder> {
-    const held = await take(path, options)
+  /**
+   * Takes the folder and removes what is left in it. Where another run has it, throws IoError, or with `patience` waits,
+   * and throws TimedOutError when the wait is over.
+   */
+  static async open(path: string, options: WorkOptions, patience?: Patience): Promise<WorkFolder> {
+    const held = await take(path, options, patience)
     try {
       const left = await sweep(path)
       return new WorkFolder(path, left, held, options.random)
@@ -97,18 +112,35 @@ export class WorkFolder {
   }
 }
 
+async function take(
+  path: string,
+  options: WorkOptions,
+  patience: Patience | undefined,
+): Promise<Claim & { held: true }> {
+  const { clock } = options
+  const deadline = clock.monotonic() + (patience?.waitMs ?? 0)
+  for (let isFirst = true; ; isFirst = false) {
+    const claimed = await tryToTake(path, options)
+    if (claimed.held) return claimed
+    const left = deadline - clock.monotonic()
+    if (patience === undefined || left <= 0) throw busy(path, claimed, patience !== undefined)
+    if (isFirst) patience.onWait(otherRun(claimed))
+    await clock.sleep(Math.min(pauseMs, left), patience.signal)
+  }
+}
+
 /**
  * The lock, on the file that has its name: one taken on a file that its last holder has just removed
  * would keep nobody out.
  */
-async function take(path: string, options: WorkOptions): Promise<Claim & { held: true }> {
+async function tryToTake(path: string, options: WorkOptions): Promise<Claim> {
   const lock = join(path, lockName)
   for (let tries = 1; ; tries += 1) {
     try {
       await makeFolder(path)
       const before = placed(lock)
       const claimed = await claim(lock, { ...options, waitMs: 0 })
-      if (!claimed.held) throw busy(path, claimed)
+      if (!claimed.held) return claimed
       const after = lstatSync(lock, { throwIfNoEntry: false })
       if (after !== undefined && same(before, after)) return claimed
       claimed.release()
@@ -201,12 +233,19 @@ function openJournal(path: string): number {
   throw planted(path, 'it is not a regular file of its own')
 }
 
-function busy(path: string, claimed: Claim & { held: false }): IoError {
-  const { holder } = claimed
-  const who = holder === undefined ? '' : ` (process ${holder.pid}, since ${localTime(holder.since)})`
-  return new IoError(`another run${who} is downloading reports into "${join(path, '..')}"`, {
-    hint: 'Wait until it ends, or use another folder.',
+type Other = Claim & { held: false }
+
+function busy(path: string, claimed: Other, isAfterWait: boolean): RefcheckError {
+  const Kind = isAfterWait ? TimedOutError : IoError
+  return new Kind(`${otherRun(claimed)} is downloading reports into "${join(path, '..')}"`, {
+    hint: isAfterWait
+      ? 'Wait longer with --timeout, or use another folder with --output.'
+      : 'Wait until it ends, or use another folder.',
   })
+}
+
+function otherRun({ holder }: Other): string {
+  return `another run${holder === undefined ? '' : ` (process ${holder.pid}, since ${localTime(holder.since)})`}`
 }
 
 /** Removes what a killed run left, but for its journal, whose lines it returns. */

@@ -165,6 +165,26 @@ test('a path leads where it led, a name in it aside; what was made here stays', 
   })
 })
 
+test.each([
+  ['the file has no column "email"', 'the file has no column "…"'],
+  ['File Example: no report', 'F. E.: no report'],
+  ['not read: File, an.nguyen@example.com', 'not read: F., a…@example.com'],
+  ['unknown flag --first-name; example-file is no order', 'unknown flag --first-name; e. f. is no order'],
+])('refcheck’s own words in lowercase are no names: %s', (text, shown) => {
+  expect(
+    maskText(text, namesIn([{ first_name: 'File', last_name: 'Example' }, { referee_name: 'First No' }])),
+  ).toBe(shown)
+})
+
+test('a hint can be read and pasted where people are named like its words', () => {
+  const recipients = ['File', 'Show', 'Retry', 'An', 'Name', 'Batch'].map((first_name) => ({ first_name }))
+  const known = namesIn([...recipients, { last_name: 'Shah' }])
+  const hint = 'Show an order with: refcheck batch retry 3f2b8c1e --first-name=NAME FILE shah-an.csv'
+  expect(masked({ error: { message: 'Show: no such batch', hint } }, known)).toEqual({
+    error: { message: 'S.: no such batch', hint: hint.replace('shah-an', 's. a.') },
+  })
+})
+
 test.each(['path', 'file', 'folder', 'results_file'])('%s is a path', (key) => {
   expect(masked({ [key]: '/srv/report-1234567' }, new Set())).toEqual({ [key]: '/srv/report-1234567' })
 })
