@@ -266,6 +266,7 @@ test('a new key of the same organisation: told which profiles held the old one',
         "status": 401
       }
     }
+    2> Error: invalid API key
     exit 3
   `)
 })

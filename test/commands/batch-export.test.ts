@@ -93,21 +93,22 @@ test('export: nothing over a file that is there, no CSV as JSON, no workbook to 
   here.write('mine.csv', 'mine')
   expect(await here.all([`batch export ${id} --output mine.csv`, `batch export ${id} --json --format csv`]))
     .toMatchInlineSnapshot(`
-    $ refcheck batch export BATCH_1 --output mine.csv
-    2> Error: --output: mine.csv already exists
-    2> Choose another name, or replace it with --overwrite.
-    exit 2
+      $ refcheck batch export BATCH_1 --output mine.csv
+      2> Error: --output: mine.csv already exists
+      2> Choose another name, or replace it with --overwrite.
+      exit 2
 
-    $ refcheck batch export BATCH_1 --json --format csv
-    {
-      "error": {
-        "code": "usage",
-        "message": "--json cannot be combined with a csv export on stdout",
-        "hint": "Add --output FILE, or use --format json."
+      $ refcheck batch export BATCH_1 --json --format csv
+      {
+        "error": {
+          "code": "usage",
+          "message": "--json cannot be combined with a csv export on stdout",
+          "hint": "Add --output FILE, or use --format json."
+        }
       }
-    }
-    exit 2
-  `)
+      2> Error: --json cannot be combined with a csv export on stdout
+      exit 2
+    `)
   expect(await here.type(`batch export ${id} --format xlsx`, { tty: { stdout: true } }))
     .toMatchInlineSnapshot(`
     $ refcheck batch export BATCH_1 --format xlsx

@@ -133,6 +133,7 @@ test('nothing was created: silence proves nothing', async () => {
         "row": 2
       }
     }
+    2> Error: 1 order is still not settled: no proof was found
     exit 8
   `)
 })
@@ -194,6 +195,7 @@ test('two requests that fit are shown and left to a person', async () => {
         "row": 2
       }
     }
+    2> Error: 1 order is still not settled: no proof was found
     exit 8
   `)
 })

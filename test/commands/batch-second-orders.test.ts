@@ -332,6 +332,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
           "match": "exact"
         }
       }
+      2> Error: request REQUEST_1, which was not ordered with this store, is for this person: package 102, on 2026-11-20 12:00 +00:00
       exit 2
 
       $ refcheck request create --package 102 --first-name Anna --last-name Row1 --email anna@example.com --phone +61400000001 --yes

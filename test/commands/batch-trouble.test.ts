@@ -63,6 +63,7 @@ test('an answer that is lost: that row is unknown, the others go on, and run aga
         "row": 2
       }
     }
+    2> Error: 1 row may or may not have been ordered
     exit 8
   `)
   expect(ordered()).toEqual(['a1@example.com', 'a2+500-after@example.com', 'a3@example.com'])
@@ -311,6 +312,7 @@ test('a package that is not ACTIVE from the start costs no row', async () => {
         "hint": "Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required."
       }
     }
+    2> Error: package 102 ("Identity check only") is INACTIVE and can no longer be ordered
     exit 5
   `)
   expect((await type('batch list --json')).json()).toEqual([])

@@ -90,6 +90,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
         "field": "last_name"
       }
     }
+    2> Error: people.csv: 1 of 2 rows is invalid
     exit 2
   `)
   expect(calls()).not.toContainEqual(expect.stringContaining('POST'))

@@ -146,6 +146,7 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
         "hint": "Log in with: refcheck auth login\\nIn a script, set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL instead."
       }
     }
+    2> Error: you are not logged in
     exit 3
   `)
   expect(existsSync(join(folder, 'data'))).toBe(false)

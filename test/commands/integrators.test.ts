@@ -169,6 +169,7 @@ test('api GET prints the answer whole, and ends with the code of its status', as
         "status": 404
       }
     }
+    2> Error: resource not found
     exit 5
   `)
 })

@@ -32,6 +32,7 @@ test('a list that holds very many values is refused before it is parsed', async 
         "hint": "Check the base URL: the service’s answers are smaller."
       }
     }
+    2> Error: 127.0.0.1:PORT: the answer is larger than 16777216 bytes, the limit
     exit 7
   `)
 })

@@ -58,6 +58,7 @@ describe('a read of a request that shows another one', () => {
           "status": 200
         }
       }
+      2> Error: the answer is about another request, not about request REQUEST_1
       exit 7
     `)
     intercept(instead((path) => path.replace(ben, ana)))

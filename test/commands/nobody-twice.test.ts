@@ -37,6 +37,7 @@ test.each(stores)(
           "match": "similar"
         }
       }
+      2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and name
       exit 2
     `)
     expect(await type(phone, no)).toMatchInlineSnapshot(`
@@ -140,6 +141,7 @@ test.each(stores)(
           "hint": "See why rows are held: refcheck batch rows BATCH_1 --state held\\nRow 2, two people: refcheck batch release BATCH_1 --row 2\\nRow 2, the same person: refcheck batch cancel BATCH_1 --row 2"
         }
       }
+      2> Error: 1 of 3 rows was accepted (2 held)
       exit 10
     `)
     const { batch_id } = held.json() as { batch_id: string }

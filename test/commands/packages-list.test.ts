@@ -108,6 +108,7 @@ test('a key that the service does not accept: one line and what to do, as JSON t
         "status": 401
       }
     }
+    2> Error: invalid API key
     exit 3
   `)
 })

@@ -54,6 +54,7 @@ test('a service that is down is tried four times, each told; --timeout 0s allows
         "hint": "Check the base URL, and that the service is running."
       }
     }
+    2> Error: 127.0.0.1:1: connection refused
     exit 7
   `)
   expect(clock.sleeps).toHaveLength(3)
@@ -75,6 +76,7 @@ test('something else answers there', async () => {
         "status": 200
       }
     }
+    2> Error: the answer does not come from the service: it has no envelope {data, status_message, message}
     exit 7
   `)
 })

@@ -88,6 +88,7 @@ test('a 429 is remembered by the commands after it', async () => {
         "retry_after": 40
       }
     }
+    2> Error: the quota is used up for the next 40 s
     exit 6
   `)
   expect(calls()).not.toContainEqual(expect.stringContaining('POST'))

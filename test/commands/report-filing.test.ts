@@ -237,12 +237,24 @@ test('a folder that another run works in: the next one waits until that has ende
   const late = here.type('report sync --output reports --timeout 1s')
   await here.clock.untilSleeping()
   await here.clock.advance(1000)
-  expect(await late).toMatchInlineSnapshot()
+  expect(await late).toMatchInlineSnapshot(`
+    $ refcheck report sync --output reports --timeout 1s
+    2> Waiting until another run (process PID, since 2026-11-20 13:00 +00:00) has downloaded its reports into the same folder.
+    2> Error: another run (process PID, since 2026-11-20 13:00 +00:00) is downloading reports into "HOME/reports"
+    2> Wait longer with --timeout, or use another folder with --output.
+    exit 11
+  `)
   const ctrlC = new AbortController()
   const left = here.type('report sync --output reports --quiet', { signal: ctrlC.signal })
   await here.clock.untilSleeping()
   ctrlC.abort()
-  expect(await left).toMatchInlineSnapshot()
+  expect(await left).toMatchInlineSnapshot(`
+    $ refcheck report sync --output reports --quiet
+    2> Interrupted
+    2> Continue with: refcheck report sync --output reports --quiet
+    ^C
+    exit 130
+  `)
   const next = here.type('report sync --output reports')
   await here.clock.untilSleeping()
   stop.abort()
@@ -254,8 +266,20 @@ test('a folder that another run works in: the next one waits until that has ende
     exit 130
   `)
   await here.clock.advance(250)
-  expect(await next).toMatchInlineSnapshot()
-  expect(readdirSync(here.reports).sort()).toMatchInlineSnapshot()
+  expect(await next).toMatchInlineSnapshot(`
+    $ refcheck report sync --output reports
+    2> Waiting until another run (process PID, since 2026-11-20 13:00 +00:00) has downloaded its reports into the same folder.
+    2> 1 stored, 0 already there, 0 requests not finished
+    stored  reports/Example-Priya_Identity-check_HASH.pdf  # kB
+    exit 0
+  `)
+  expect(readdirSync(here.reports).sort()).toMatchInlineSnapshot(`
+    [
+      "Example-Priya_Identity-check_9731ac59.pdf",
+      "manifest.csv",
+      "manifest.json",
+    ]
+  `)
 })
 
 test('progress: a bar on a terminal, nothing where there is none and it is soon over', async () => {

@@ -62,6 +62,7 @@ test('the same order again is refused, however it is written', async () => {
         "match": "exact"
       }
     }
+    2> Error: package 102 was already ordered for "priya@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED
     exit 2
   `)
   expect(ordered()).toEqual(['priya@example.com'])
@@ -291,6 +292,7 @@ test('a 429 is waited out, told, and the order goes out once; beyond --timeout n
         "retry_after": 42
       }
     }
+    2> Error: the quota is used up for the next 42 s
     exit 6
   `)
   expect(ordered()).toEqual([])
@@ -326,6 +328,7 @@ test('an answer that was lost: exit 8, never sent again, and the same order is r
         "match": "exact"
       }
     }
+    2> Error: package 102 was sent for "priya@example.com" on 2026-11-20 12:00 +00:00 with an unknown outcome
     exit 2
   `)
   expect(await here.type(`${create} ${priya} --yes --allow-duplicate`)).toMatchInlineSnapshot(`

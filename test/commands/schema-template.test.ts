@@ -190,6 +190,7 @@ test('what cannot be written there is refused before anything is read', async ()
         "hint": "Add --output FILE, or use --format json."
       }
     }
+    2> Error: --json cannot be combined with a xlsx template on stdout
     exit 2
 
     $ refcheck schema template 102 --format xlsx --output people.csv

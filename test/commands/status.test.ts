@@ -114,6 +114,7 @@ test('status: what runs, who needs a person with the command for each, and new r
         "hint": "Give the name of a file in it."
       }
     }
+    2> Error: --html: . is a folder
     exit 2
   `)
   expect((await type('status --html -')).stdout).toMatch(/^<!doctype html>/)

@@ -93,6 +93,7 @@ test('a store put back from before two orders: closed, checked, accepted as it i
         "hint": "If there is a newer copy of the store, put it in its place. All waiting rows are held when you continue, since they may have been sent: refcheck store check --accept-older"
       }
     }
+    2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
     exit 1
   `)
   expect(await here.type('store check --accept-older --yes')).toMatchInlineSnapshot(`

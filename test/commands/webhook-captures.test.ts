@@ -39,6 +39,7 @@ test('what probably happened is said, and it stays refused', async () => {
         "hint": "It would match without the newline at its end: an editor, echo or a here-document added it."
       }
     }
+    2> Error: the signature does not match the body
     exit 9
   `)
 })

@@ -95,6 +95,7 @@ test('a wrong signature: the answer and the failure, exit 9', async () => {
         "hint": "Either the body is not the exact bytes that were sent (a re-formatted or re-encoded body never matches), or the secret is a different one."
       }
     }
+    2> Error: the signature does not match the body
     exit 9
   `)
 })

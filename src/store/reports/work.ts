@@ -126,6 +126,8 @@ async function take(
     if (patience === undefined || left <= 0) throw busy(path, claimed, patience !== undefined)
     if (isFirst) patience.onWait(otherRun(claimed))
     await clock.sleep(Math.min(pauseMs, left), patience.signal)
+    // The other run has removed the folder if it made it and put nothing into it.
+    await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
   }
 }
 
