@@ -273,13 +273,7 @@ test('a folder that another run works in: the next one waits until that has ende
     stored  reports/Example-Priya_Identity-check_HASH.pdf  # kB
     exit 0
   `)
-  expect(readdirSync(here.reports).sort()).toMatchInlineSnapshot(`
-    [
-      "Example-Priya_Identity-check_9731ac59.pdf",
-      "manifest.csv",
-      "manifest.json",
-    ]
-  `)
+  expect(pdfsIn(here.reports)).toHaveLength(1)
 })
 
 test('progress: a bar on a terminal, nothing where there is none and it is soon over', async () => {
