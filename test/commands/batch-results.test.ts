@@ -97,6 +97,7 @@ test('results that cannot be written do not take the place of an unknown outcome
         "row": 2
       }
     }
+    2> Error: 1 row may or may not have been ordered
     exit 8
   `)
 })

@@ -308,6 +308,7 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
         "field": "email"
       }
     }
+    2> Error: people.csv: 1 of 3 rows is invalid
     exit 2
   `)
   expect(ordered()).toEqual([])
