@@ -69,7 +69,6 @@ describe('a read of a request that shows another one', () => {
       exit 7
     `)
   })
-
   test('in another case it is the same request, and is believed', async () => {
     const { type, intercept, ids } = await filedSession(['Ana'])
     const [id = ''] = ids
