@@ -36,7 +36,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a wait: 130 and o
 
 test('SIGTERM ends webhook listen with 0, Ctrl-C with 130', async () => {
   const { env } = await world()
-  for (const [signal, code, said] of [
+  for (const [signal, code, expected] of [
     ['SIGTERM', 0, 'Stopped; 0 new events recorded.'],
     ['SIGINT', 130, 'Interrupted; 0 new events recorded'],
   ] as const) {
@@ -45,20 +45,20 @@ test('SIGTERM ends webhook listen with 0, Ctrl-C with 130', async () => {
       await new Promise((resolve) => run.child.stderr?.once('data', resolve))
     run.child.kill(signal)
     expect({ code: await run.ended, stdout: run.stdout() }).toEqual({ code, stdout: '' })
-    expect(run.stderr()).toMatch(new RegExp(`^${said}$`, 'm'))
+    expect(run.stderr()).toMatch(new RegExp(`^${expected}$`, 'm'))
   }
 })
 
 test('a failure with --json: the document on stdout, its message as one line on stderr', async () => {
   const here = await world()
-  for (const [argv, said] of [
+  for (const [argv, expected] of [
     [['schema', 'show', 'x', '--json'], true],
     [['schema', 'show', 'x', '--json', '--quiet'], false],
     [['request', 'get', 'x', '--json'], true],
   ] as const) {
     const run = await here.run(argv)
     const { error } = run.json() as { error: { message: string; hint: string } }
-    expect(run.stderr).toBe(said ? `Error: ${error.message}\n` : '')
+    expect(run.stderr).toBe(expected ? `Error: ${error.message}\n` : '')
   }
 })
 

@@ -7,13 +7,8 @@ import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
 import { listenServices, webhookSecrets } from '../../app/webhook.ts'
 import { commandWords } from '../../domain/webhook/command-words.ts'
-import {
-  deliveredText,
-  listeningEnd,
-  stoppedNote,
-  storedEventView,
-  unreadEnd,
-} from '../../output/views/webhook.ts'
+import { deliveredText, listeningEnd, storedEventView } from '../../output/views/webhook.ts'
+import { stoppedNote, unreadEnd } from '../../output/views/webhook.ts'
 
 export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
   static override summary = 'Receive webhook events, and forward them'

@@ -119,7 +119,7 @@ const kept =
 const word = /[\p{L}\p{M}\p{N}'’-]+/gu
 
 /**
- * Words of refcheck's own sentences and commands. In lowercase, and in hints in any case, one is no name, also where somebody
+ * Words of refcheck's own sentences and commands. In lowercase, and in hints in any case, one is no name, also where a person
  * has it as a name (`File`, `An`): masked, no sentence could be read and no command pasted. Names that are often
  * given and seldom used here (`mark`) are left out.
  */
