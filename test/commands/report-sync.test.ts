@@ -158,6 +158,7 @@ test('sync asks for its folder once on a terminal, and saves one that worked', a
         "hint": "Set a default once with: refcheck config set output-dir DIR"
       }
     }
+    2> Error: --output is required
     exit 2
   `)
   expect(
