@@ -13,7 +13,7 @@ test('the settings, each with its meaning in one line', () => {
       "timeout: Longest total wait for retries and quota",
       "encoding: Encoding of batch files that are not UTF-8",
       "default-country: Country of phone numbers without a country code",
-      "retention: How long the store keeps personal data of what ended: 365d, 24mo, 7y",
+      "retention: How long personal data of what ended is kept; store purge or a worker removes it: 365d, 24mo, 7y",
     ]
   `)
 })
