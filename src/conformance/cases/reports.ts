@@ -94,7 +94,7 @@ function spoilt(token: string): [token: string, note: string][] {
     ['invalid', 'that is not a token'],
     ['', 'that is empty'],
     // Padding at its end may be left out.
-    [token.replace(/=+$/, '').slice(0, -1), 'that lacks its last character'],
+    [token.replace(/(?<!=)=+$/, '').slice(0, -1), 'that lacks its last character'],
     [`${token.slice(0, -2)}${last}${last}`, 'whose end was changed'],
     [`${first}${token.slice(1)}`, 'whose start was changed'],
   ]

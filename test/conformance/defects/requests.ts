@@ -53,7 +53,7 @@ export const requestDefects: Defect[] = [
     if (check.references?.length === 0) Object.assign(check, { references: null })
   }),
   ofChecks('report_pdf_url on reference checks', 'requests.background-fields', (check) => {
-    if (check.type === 'reference') check.report_pdf_url = null
+    if (check.type === 'reference') check.report_pdf_url = `https://reports.example.com/${uuid}`
   }),
   ofChecks('no report_pdf_url until there is one', 'requests.background-fields', (check) => {
     if (check.report_pdf_url === null) delete check.report_pdf_url
