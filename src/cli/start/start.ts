@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { InterruptedError, PromptBackError } from '../../errors/kinds.ts'
 import { Secrets, secretsOf } from '../../host/secrets.ts'
 import { failureText } from '../../output/failure.ts'
-import { processContext } from '../../app/context.ts'
+import { type Context, processContext } from '../../app/context.ts'
 import { internalError, main } from '../main.ts'
 import { builtCommands, holdingClock, pinLoadedCode } from './built-command.ts'
 
@@ -20,11 +20,11 @@ export function start(argv: readonly string[], root: string): Promise<number> {
   const dist = new URL('dist/', folder)
   const pinCode = (): void => pinLoadedCode(dist)
   const process = processContext()
-  const context = {
+  const context: Context = {
     ...process,
     secrets: secretsOf(process.env, secrets),
     clock: holdingClock(pinCode),
-    hold: pinCode,
+    pinCode,
   }
   return main(argv, context, folder, { builtCommand: builtCommands(dist) })
 }
