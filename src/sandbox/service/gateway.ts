@@ -104,6 +104,9 @@ export class Gateway {
     const { request, method, path, call } = passage
     const { headers } = request
     if (call.body === undefined && method !== 'GET' && !request.bodyUsed) void readUnused(request, call)
+    // Copied, because a slice holds on to the whole body: a thousand of 1 MiB each would be a gigabyte.
+    const { body } = call
+    if (body && body.length > maxLoggedBody) call.body = Buffer.from(body.slice(0, maxLoggedBody)).toString()
     this.#options.log.add(
       call.now,
       { kind: 'call', method, path, status: answer?.status ?? null, fault: fault?.kind ?? null },
@@ -115,9 +118,9 @@ export class Gateway {
   }
 }
 
-/** A body that the service did not ask for, as of a call without a key. The answer does not wait for it. */
+/** A small body that the service did not ask for, as of a call without a key. The answer does not wait for it. */
 async function readUnused(request: Request, call: Call): Promise<void> {
-  call.body = await readBody(request, '1 MiB').catch(() => null)
+  call.body = await readBody(request, '64 KiB').catch(() => null)
 }
 
 function message(headers: Headers, body: string | null | undefined): Message {
