@@ -7,7 +7,7 @@ import { InternalError } from '../errors/kinds.ts'
 import { agentMark } from '../host/env.ts'
 import type { AgentServices } from '../mcp/tools.ts'
 import type { Sink } from '../output/terminal.ts'
-import { Gate } from '../usecases/agent/gate.ts'
+import { ConcurrencyLimit } from '../usecases/agent/gate.ts'
 import type { RunReading } from '../usecases/agent/run-reading.ts'
 import { planOwner } from './approval.ts'
 
@@ -60,7 +60,7 @@ function outputStream({ context: { streams } }: App): Writable {
 /** Runs lines of this program with nobody at a terminal, and what they start marked as an agent's. */
 function runReading(app: App): RunReading {
   const { context, options } = app
-  const limit = new Gate()
+  const limit = new ConcurrencyLimit()
   const profile = options.profile === undefined ? [] : [`--profile=${options.profile}`]
   return async (argv, { stdin, signal, onNote }) => {
     const { program } = context

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { requireOwnFolders } from '../disk/private-modes.ts'
 import { parsePackageId } from '../domain/request/id-start.ts'
 import { parseDuration } from '../domain/wording/duration.ts'
-import { type Keep, keeping } from '../domain/wording/kept-flags.ts'
+import { type Keep, commandsFor } from '../domain/wording/kept-flags.ts'
 import { shellWord } from '../domain/wording/shell-word.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/kinds.ts'
@@ -127,12 +127,12 @@ export class App {
     this.options = options
     this.secrets = context.secrets ?? secretsOf(context.env)
     const { stderr } = context.streams
-    this.keep = keeping(context.argv ?? [])
+    this.keep = commandsFor(context.argv ?? [])
     const terminal = terminalOf(stderr, context.env, options.noColor)
     this.reporter = new Reporter(stderr, terminal, options.quiet, this.keep)
     // A store in memory would forget it again.
     if (variable(context.env, 'REFCHECK_STORE') !== ':memory:')
-      this.beforeClose(() => this.usage.settle((baseUrl, apiKey) => governorOf(this, baseUrl, apiKey)))
+      this.beforeClose(() => this.usage.flushUsage((baseUrl, apiKey) => governorOf(this, baseUrl, apiKey)))
   }
 
   /**

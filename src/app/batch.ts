@@ -40,7 +40,7 @@ export async function startServices(app: App, signal: AbortSignal): Promise<Star
   const services = await app.services('batches', 'waiting', 'inbox', 'orphans', 'governor', 'schemas')
   const { governor } = services
   // What others have used of the quota counts for the time that is left.
-  await governor.standing()
+  await governor.status()
   return {
     ...ordering,
     ...services,

@@ -11,7 +11,7 @@ import type { Paths } from '../host/paths.ts'
 import { machineKind, nodeVersion } from '../host/machine.ts'
 import { proxySettings } from '../http/transport.ts'
 import { storeLocation } from '../store/ledger/store.ts'
-import { checkMachine, machineChecks, type WrittenPlace } from '../usecases/doctor/machine.ts'
+import { checkMachine, machineChecks, type WrittenPath } from '../usecases/doctor/machine.ts'
 import { serviceChecks } from '../usecases/doctor/service.ts'
 import { resolveBaseUrl } from '../usecases/session/resolve.ts'
 import { retentionLimit } from '../usecases/store/purge.ts'
@@ -116,7 +116,7 @@ function writtenPaths(
   { config, data }: Paths,
   ofStore: readonly string[],
   reports: string | undefined,
-): readonly WrittenPlace[] {
+): readonly WrittenPath[] {
   return [
     ...[...new Set([config, ...ofStore, ...(reports === undefined ? [] : [reports])])].map((folder) => ({
       folder,

@@ -11,7 +11,7 @@ import { requestIdOf } from './ids.ts'
 /** The windows of the key in use; undefined where nobody is logged in. */
 export async function quotaInUse(app: App): Promise<QuotaStatus | undefined> {
   try {
-    return await (await app.services('governor')).governor.standing()
+    return await (await app.services('governor')).governor.status()
   } catch (error) {
     if (error instanceof UnauthenticatedError) return undefined
     throw error

@@ -77,10 +77,10 @@ async function openFolder(
   { typed, source, signal }: Destination,
   { overwrite, timeout }: FilingFlags,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
-  const { standingAt, holdsPdf } = await import('../store/reports/file.ts')
+  const { existingAt, isPdf } = await import('../store/reports/file.ts')
   const { reportFolders } = await app.services('reportFolders')
   const path = resolve(app.context.cwd, typed)
-  const status = await standingAt(path)
+  const status = await existingAt(path)
   const target = destination(typed, path, status, isSingle(source))
   const patience = {
     waitMs: timeout ?? Number.POSITIVE_INFINITY,
@@ -99,7 +99,7 @@ async function openFolder(
     await rememberWritten(await app.services('written', 'reporter'), { path, kind: 'reports' })
     return { folder, file: undefined }
   }
-  if (status === 'file' && !overwrite && !(await holdsPdf(path))) {
+  if (status === 'file' && !overwrite && !(await isPdf(path))) {
     throw new UsageError(`--output: ${typed} already exists`, {
       hint: 'Choose another name, or replace it with --overwrite.',
     })

@@ -2,7 +2,7 @@ import type { App } from './app.ts'
 import type { Package } from '../contract/package.ts'
 import type { RequestResource } from '../contract/request.ts'
 import { checksText } from '../domain/request/check-counts.ts'
-import { countInWords } from '../domain/wording/count-in-words.ts'
+import { formatCount } from '../domain/wording/count-in-words.ts'
 import { serviceOf } from '../domain/submission/identity.ts'
 import { personName } from '../domain/wording/shown-name.ts'
 import { RefcheckError } from '../errors/base.ts'
@@ -137,7 +137,7 @@ export async function chooseInFlight(app: App): Promise<string[]> {
 export function readMeter(app: App): (done: number, total: number) => void {
   const progress = app.progress()
   return (done, total) =>
-    progress.show(progressLine(done / total, `${done} of ${countInWords(total, 'request')} read`))
+    progress.show(progressLine(done / total, `${done} of ${formatCount(total, 'request')} read`))
 }
 
 /**

@@ -21,7 +21,7 @@ export async function timeToSend(app: App, baseUrl: string): Promise<(creates: n
   const { governor } = await app.services('governor')
   return async (creates) => {
     // Others run the batch: what they have used is in the store.
-    await governor.standing()
+    await governor.status()
     return governor.secondsFor(creates)
   }
 }

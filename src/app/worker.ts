@@ -150,7 +150,7 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
       return failures.find(({ error }) => error.code !== 'not_found')?.error
     },
     async quota() {
-      const { windows } = await (await app.services('governor')).governor.standing()
+      const { windows } = await (await app.services('governor')).governor.status()
       return windows.map(({ seconds, left }) => ({ seconds, left }))
     },
     file:

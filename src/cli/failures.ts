@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 
 import { nearest } from '../domain/form/nearest.ts'
-import { keeping } from '../domain/wording/kept-flags.ts'
+import { commandsFor } from '../domain/wording/kept-flags.ts'
 import { keysIn, redactArgument, redactKeys } from '../domain/wording/redact-argument.ts'
 import { shellWord } from '../domain/wording/shell-word.ts'
 import type { ErrorCode, RefcheckError } from '../errors/base.ts'
@@ -191,7 +191,7 @@ export function requireCountable(flags: Readonly<Record<string, unknown>>, id: s
  * typed ends it, for a failure that says to run it again. Neither `secrets` nor what looks like one is left in any text of it.
  */
 export function nameCommand(failure: RefcheckError, argv: readonly string[], secrets?: Secrets): void {
-  if (failure.hint !== undefined) failure.hint = keeping(argv)(failure.hint)
+  if (failure.hint !== undefined) failure.hint = commandsFor(argv)(failure.hint)
   const keys = argv.flatMap(keysIn)
   const redacted = (text: string): string => withoutTyped(redactKeys(secrets?.redact(text) ?? text), keys)
   const { hint, again } = failure

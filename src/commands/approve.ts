@@ -48,7 +48,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
     const { app, signal, guard } = this
     const { reporter } = app
     const show = showReview(reporter)
-    const { windows } = await (await app.services('governor')).governor.standing()
+    const { windows } = await (await app.services('governor')).governor.status()
     const outcome = await approveOrder(approval, plan, body, {
       api: (await app.services('api')).api,
       schemas: (await app.services('schemas')).schemas,
@@ -76,7 +76,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
     const shown = { quiet: false, yes: false, showChanges: true }
     const end = await approveFile(approval, plan, planned, {
       planning: { ...(await planServices(app)), signal },
-      talk: orderPrompts(app, shown, (question) => this.confirm(question, false))(planned.file.name),
+      prompts: orderPrompts(app, shown, (question) => this.confirm(question, false))(planned.file.name),
       sending: () => startServices(app, signal),
     })
     if (end.kind === 'unstarted') {

@@ -9,6 +9,6 @@ export default class Quota extends BaseCommand<typeof Quota> {
 
   async run(): Promise<void> {
     const { governor: quota } = await this.app.services('governor')
-    this.answer(quotaView(await quota.standing(), this.context.clock.now()))
+    this.answer(quotaView(await quota.status(), this.context.clock.now()))
   }
 }

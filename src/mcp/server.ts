@@ -10,7 +10,7 @@ import {
 import { serveStdio, type StdioServerHandle, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { z } from 'zod'
 
-import { type Told, toldToAgent } from '../domain/agent/mask.ts'
+import { type MaskedDocument, redactForAgent } from '../domain/agent/mask.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { failureJson } from '../output/failure.ts'
 import { jsonSchemaOf } from '../output/schemas/document.ts'
@@ -115,7 +115,7 @@ async function redactedResult(
     others.push(ran.document)
   }
   const options = { showsPersonalData: isOpen, redact, others: [...others, input] }
-  return resultOf(toldToAgent(document, options))
+  return resultOf(redactForAgent(document, options))
 }
 
 /** One step for each line that is run, and one for each word that a command has for a person; what it says stays here. */
@@ -258,7 +258,7 @@ interface Result {
   left_out?: number
 }
 
-function resultOf({ data, leftOut }: Told): Result {
+function resultOf({ data, leftOut }: MaskedDocument): Result {
   return { notice: dataNotice, data, ...(leftOut === 0 ? {} : { left_out: leftOut }) }
 }
 

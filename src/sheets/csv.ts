@@ -3,7 +3,7 @@ import { type Options, parse as parseSample, CsvError as SampleError } from 'csv
 
 import { type Cell, type Dialect, plainDialect, type SheetRow } from '../domain/sheet/cell.ts'
 import { marked, unmarked } from '../domain/sheet/formula.ts'
-import { countInWords } from '../domain/wording/count-in-words.ts'
+import { formatCount } from '../domain/wording/count-in-words.ts'
 import { encoderOf } from './encoding.ts'
 import { limits, refusal, shown, splitHint } from './limits.ts'
 import { headerOf, headerRow, type HeadRow, headRows, noLook, oneByOne, type Sheet } from './sheet.ts'
@@ -118,7 +118,7 @@ function fitted(cells: string[], width: number, line: number, name: string): voi
   if (cells.length === width) return
   throw refusal(
     name,
-    `line ${String(line)} has ${countInWords(cells.length, 'cell')}, and the header has ${String(width)}`,
+    `line ${String(line)} has ${formatCount(cells.length, 'cell')}, and the header has ${String(width)}`,
     'Put a cell that holds the separator or a line break in double quotes, or save the file as XLSX.',
   )
 }

@@ -29,7 +29,7 @@ export interface Services extends Pick<
   clock: Clock
   random: Random
   env: Environment
-  files: FilePlace
+  files: FileTarget
   reporter: Reporter
   /** Undefined where nobody can be asked. */
   prompter: Prompter | undefined
@@ -70,7 +70,7 @@ export interface Services extends Pick<
 }
 
 /** Where files are read from. */
-export interface FilePlace {
+export interface FileTarget {
   /** What a relative path starts from. */
   cwd: string
   stdin: { isTTY: boolean; stream: AsyncIterable<Uint8Array | string> }

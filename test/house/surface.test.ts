@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { pageNames, topicPage } from '../../src/cli/topic-pages.ts'
 import { usageLines } from '../../src/cli/usage-lines.ts'
-import { keptFlags } from '../../src/domain/wording/kept-flags.ts'
+import { repeatedFlags } from '../../src/domain/wording/kept-flags.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { root } from './sources.ts'
@@ -205,7 +205,7 @@ test('every command either repeats the profile of a hint, or is named here as on
   const ofNobody = 'auth list, auth logout, auth switch, completion, mcp, reference, sandbox, worker'.split(
     ', ',
   )
-  const profile = keptFlags.find(({ name }) => name === 'profile')?.commands ?? []
+  const profile = repeatedFlags.find(({ name }) => name === 'profile')?.commands ?? []
   const isIn = (list: readonly string[], name: string): boolean =>
     list.some((each) => name === each || name.startsWith(`${each} `))
   const names = commands.map(([id]) => id.replaceAll(':', ' '))

@@ -2,13 +2,13 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { cancelBatch } from '../../usecases/batch/change-batch.ts'
 import { findBatch } from '../../usecases/batch/read-batch.ts'
 
 const cancelledText = (rows: number): string =>
-  `Cancelled ${countInWords(rows, 'row')}; ${rows === 1 ? 'it' : 'they'} will not be sent.`
+  `Cancelled ${formatCount(rows, 'row')}; ${rows === 1 ? 'it' : 'they'} will not be sent.`
 
 export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   static override summary = 'Cancel the rows of a batch that were not sent'

@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { batchIdArg, packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { moveBatch } from '../../usecases/batch/change-batch.ts'
 import { findBatch } from '../../usecases/batch/read-batch.ts'
@@ -33,7 +33,7 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
     const moved = await moveBatch(parts, batch, flags.package ?? 0)
     app.reporter.note(
       [
-        `Moved ${countInWords(moved, 'row')} to package ${flags.package}.`,
+        `Moved ${formatCount(moved, 'row')} to package ${flags.package}.`,
         ...(batch.counts.rejected > 0
           ? [`Queue the rejected rows with: refcheck batch retry ${batch.id}`]
           : []),

@@ -4,7 +4,7 @@ import { Flags } from '../../cli/oclif.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/conflicts.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { decideHeld } from '../../app/batch.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { releaseRows } from '../../usecases/batch/change-batch.ts'
@@ -58,7 +58,7 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
         ? release === undefined
           ? 'No row was released.'
           : 'No held row matches; nothing was released.'
-        : `Released ${countInWords(released, 'row')}. Order with: refcheck batch resume ${batch.id}`,
+        : `Released ${formatCount(released, 'row')}. Order with: refcheck batch resume ${batch.id}`,
     )
     this.answer(batchStatusView(statusOf((await stored.batches.find(batch.id)) ?? batch)))
   }

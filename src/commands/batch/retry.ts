@@ -1,4 +1,4 @@
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
@@ -35,7 +35,7 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
     this.app.reporter.note(
       queued === 0
         ? 'No rejected rows to queue.'
-        : `Queued ${countInWords(queued, 'rejected row')}. Send with: refcheck batch resume ${batch.id}`,
+        : `Queued ${formatCount(queued, 'rejected row')}. Send with: refcheck batch resume ${batch.id}`,
     )
     this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
   }

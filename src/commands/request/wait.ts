@@ -7,7 +7,7 @@ import { Flags } from '../../cli/oclif.ts'
 import { waitForRequests, requestsOfBatch } from '../../usecases/request/wait.ts'
 import { requestsView, waitedBatchView } from '../../output/views/requests.ts'
 import { withPackageNames } from '../../domain/request/result.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { withReasons } from '../../usecases/request/read-requests.ts'
 
 export default class RequestWait extends BaseCommand<typeof RequestWait> {
@@ -80,11 +80,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
     const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
     const { batchId, requestIds, others } = await requestsOfBatch(stored, named, baseUrl)
     if (others > 0) {
-      const rows = countInWords(
-        others,
-        'row of the batch has no request',
-        'rows of the batch have no request',
-      )
+      const rows = formatCount(others, 'row of the batch has no request', 'rows of the batch have no request')
       this.app.note(`${rows} to wait for. See: refcheck batch status ${batchId}`)
     }
     return requestIds

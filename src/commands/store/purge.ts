@@ -6,7 +6,7 @@ import { forgotten, notScrubbed } from '../../domain/store/erasure.ts'
 import { foundFilesText, purgeQuestion, storePurgeView } from '../../output/views/store.ts'
 import { purgeAll, purgeServices, retentionLimit } from '../../usecases/store/purge.ts'
 import { requestIdOf } from '../../app/ids.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import type { Forgotten } from '../../domain/store/told.ts'
 import type { FoundFile } from '../../usecases/store/files-of-person.ts'
@@ -78,7 +78,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
   async #deletesFiles(files: readonly FoundFile[]): Promise<boolean> {
     if (this.flags['delete-files'] || this.flags.yes) return this.flags['delete-files']
     this.app.note(foundFilesText(files))
-    const question = `Delete ${countInWords(files.length, 'file')} that refcheck wrote as well?`
+    const question = `Delete ${formatCount(files.length, 'file')} that refcheck wrote as well?`
     return (await this.app.prompter()?.confirm({ message: question, isDestructive: true })) === true
   }
 }

@@ -80,7 +80,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       port: flags.port,
       path: flags.path,
       tls: await tlsPair(this.context, flags),
-      onKept: (event) => {
+      onStored: (event) => {
         this.answerLine(storedEventView(event))
         if (!event.repeated) stored.count += 1
         if (stored.count >= maxEvents) full.abort()

@@ -2,7 +2,7 @@ import { maskUrl } from '../../contract/mask-url.ts'
 import { recipientFields } from '../../contract/package-schema.ts'
 
 /** More than anybody reads of a list. */
-const mostItems = 200
+const maxItems = 200
 const deepest = 30
 
 /** A signed address opens a report for whoever has it. */
@@ -21,7 +21,7 @@ interface TellingOptions {
 }
 
 /** A document as an agent is told it, and how many items of lists were left out. */
-export interface Told {
+export interface MaskedDocument {
   data: unknown
   leftOut: number
 }
@@ -30,20 +30,20 @@ export interface Told {
  * What an agent may know of what a command printed: texts plain and short, lists cut, addresses of reports and secrets
  * never, people masked unless they may be shown.
  */
-export function toldToAgent(document: unknown, options: TellingOptions): Told {
+export function redactForAgent(document: unknown, options: TellingOptions): MaskedDocument {
   const counts = { leftOut: 0 }
   const { showsPersonalData, redact, others = [] } = options
   // Before it is masked: what is not seen may stand between the letters of a name.
-  const [shown, ...beside] = [document, ...others].map((each) => plain(each, '', redact, 0))
+  const [shown, ...otherDocuments] = [document, ...others].map((each) => plain(each, '', redact, 0))
   const short = cut(shown, counts)
-  const data = showsPersonalData ? short : masked(short, namesIn([shown, ...beside]))
+  const data = showsPersonalData ? short : masked(short, namesIn([shown, ...otherDocuments]))
   return { data, leftOut: counts.leftOut }
 }
 
 function cut(value: unknown, counts: { leftOut: number }): unknown {
   if (Array.isArray(value)) {
-    counts.leftOut += Math.max(0, value.length - mostItems)
-    return value.slice(0, mostItems).map((each) => cut(each, counts))
+    counts.leftOut += Math.max(0, value.length - maxItems)
+    return value.slice(0, maxItems).map((each) => cut(each, counts))
   }
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cut(inner, counts)]))
@@ -114,7 +114,7 @@ const isCut = /… \(cut: \d+ characters\)$/
 const unquoted =
   /\b(is the error|is of the type|is the number|number format,|round it to|calling code|damaged workbook|not sound XML|may be(?= -?\d)|is(?= (?:TRUE|FALSE) shown)) .*$/su
 /** Ids and times have as many digits as a phone. */
-const kept =
+const visible =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]*(?: [+-]\d\d:\d\d)?)?/gi
 const word = /[\p{L}\p{M}\p{N}'’-]+/gu
 
@@ -247,7 +247,7 @@ export function maskText(text: string, known: ReadonlySet<string>, isHint = fals
   const keep = (each: string): string => `${mark}${String.fromCharCode(0xe000 + safe.push(each) - 1)}${mark}`
   return withoutQuoted(text.replaceAll(mark, ''))
     .replace(unquoted, `$1 ${withheldText}`)
-    .replace(kept, keep)
+    .replace(visible, keep)
     .replace(named, (_, before: string, name: string) => `${before}${maskName(name)} (`)
     .replace(email, (each) => maskEmail(each))
     .replace(phone, (each) => maskPhone(each))

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import type { OrderPlan } from '../approval/order-plan.ts'
-import { countInWords } from '../wording/count-in-words.ts'
+import { formatCount } from '../wording/count-in-words.ts'
 
 /** A plan as an agent is told it: nothing was ordered, and what a person types. */
 export interface PlannedForAgent {
@@ -51,5 +51,5 @@ export function planOfRows(rows: string, baseUrl: string, packageId: number): st
 /** `3 orders of package 102 (people.csv)`, for the list of what waits. */
 export function planTitle(orders: number, packageId: number | null, from?: string): string {
   const what = packageId === null ? '' : ` of package ${packageId}`
-  return `${countInWords(orders, 'order')}${what}${from === undefined ? '' : ` (${from})`}`
+  return `${formatCount(orders, 'order')}${what}${from === undefined ? '' : ` (${from})`}`
 }

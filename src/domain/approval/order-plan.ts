@@ -11,7 +11,7 @@ import { parseJson } from '../../contract/parse-json.ts'
 export const planLifetimeMs = 24 * 60 * 60 * 1000
 
 /** More plans than anybody looks at are a program gone wild. */
-export const mostWaiting = 50
+export const maxWaiting = 50
 
 /** An order that a program prepared and a person has to approve. */
 const orderPlan = z.strictObject({

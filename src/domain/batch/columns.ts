@@ -4,7 +4,7 @@ import { recipientFields, type PackageSchema, type RecipientField } from '../../
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import { nearest } from '../form/nearest.ts'
 import { formFields } from '../form/fields.ts'
-import { placeOf, type SheetFormat } from '../sheet/cell.ts'
+import { positionOf, type SheetFormat } from '../sheet/cell.ts'
 import { cutText } from '../wording/cut-text.ts'
 import { shellWord } from '../wording/shell-word.ts'
 
@@ -128,7 +128,7 @@ function chosenTwice(
 ): InvalidInputError {
   const [one = '', two = ''] = [first, again].map((at) => headerName(columns[at] ?? ''))
   if (one === two) {
-    const positions = [first, again].map((at) => placeOf(dialect, headerLine, at)).join(' and ')
+    const positions = [first, again].map((at) => positionOf(dialect, headerLine, at)).join(' and ')
     return new InvalidInputError(`${name}: the column "${one}" is there twice: ${positions}`, {
       hint: 'Give each column a different name.',
       field: one,

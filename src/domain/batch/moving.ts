@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../errors/kinds.ts'
 import { readJson } from '../form/json-text.ts'
 import type { Problem } from '../form/problem.ts'
 import { validateBody } from '../form/validate.ts'
-import { countInWords } from '../wording/count-in-words.ts'
+import { formatCount } from '../wording/count-in-words.ts'
 import type { Batch } from './batch.ts'
 import { choicesOf, fileCommand } from './file-command.ts'
 import type { FileReading } from './new-row.ts'
@@ -41,7 +41,7 @@ export function notMovable(
     problem: all[0]?.problem.problem ?? '',
     text: `${text}, in ${rowsText(all.map(({ row }) => row))}`,
   }))
-  const rows = countInWords(invalid.length, 'row is', 'rows are')
+  const rows = formatCount(invalid.length, 'row is', 'rows are')
   return new InvalidInputError(
     `${rows} invalid for package ${packageId}: ${problems.map(({ text }) => text).join('; ')}`,
     {

@@ -12,8 +12,8 @@ import type { Submission } from '../submission/submission.ts'
 import { shellWord } from '../wording/shell-word.ts'
 import { parseJson } from '../../contract/parse-json.ts'
 import { personName } from '../wording/shown-name.ts'
-import type { Doubt } from '../form/implausible.ts'
-import { countInWords } from '../wording/count-in-words.ts'
+import type { ImplausibleValue } from '../form/implausible.ts'
+import { formatCount } from '../wording/count-in-words.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { areAllOrderedBefore, type ConflictCounts, countConflicts, notStarted } from './verdict.ts'
 import { conflictingOrder } from '../submission/duplicate.ts'
@@ -254,10 +254,10 @@ export function count(
 /** What of a valid row is improbable, as it is told. */
 export function unlikelyIn(
   { row, source, body, person }: RowReading,
-  doubts: (body: RequestBody) => readonly Doubt[],
+  doubts: (body: RequestBody) => readonly ImplausibleValue[],
 ): UnlikelyValue[] {
   if (body === undefined) return []
-  return doubts(body).map(({ field, value, doubt }) => ({
+  return doubts(body).map(({ field, value, reason: doubt }) => ({
     row,
     line: source.line,
     person: personName(person),
@@ -280,7 +280,7 @@ export function badRows(
   const [first] = problems
   const others = canSkip && valid > 0 ? ', or add --on-invalid skip to order the valid rows only' : ''
   return new InvalidInputError(
-    `${name}: ${String(invalid)} of ${countInWords(rows, 'row')} ${invalid === 1 ? 'is' : 'are'} invalid`,
+    `${name}: ${String(invalid)} of ${formatCount(rows, 'row')} ${invalid === 1 ? 'is' : 'are'} invalid`,
     {
       hint:
         errorsCommand === undefined

@@ -2,7 +2,7 @@ import type { RequestResource } from '../../contract/request.ts'
 import { OutcomeUnknownError, DuplicateError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { SecondOrder } from '../submission/unmatched.ts'
 import type { Submission } from '../submission/submission.ts'
-import { countInWords } from '../wording/count-in-words.ts'
+import { formatCount } from '../wording/count-in-words.ts'
 import { localTime } from '../wording/local-time.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { personKey, samePerson } from '../submission/identity.ts'
@@ -56,7 +56,7 @@ export function unsettled(
   const left = [...open, ...shown].filter(({ state }) => state !== 'pending')
   const [first] = left
   if (first === undefined) return undefined
-  const rows = countInWords(left.length, 'order is', 'orders are')
+  const rows = formatCount(left.length, 'order is', 'orders are')
   return new OutcomeUnknownError(`${rows} still not settled: no proof was found`, {
     hint: threeAnswers({ ...first, batchId: batchId ?? first.batchId }),
     order: { batchId: first.batchId, row: first.row },

@@ -9,7 +9,7 @@ import {
   StoreClosedError,
 } from '../../errors/kinds.ts'
 import type { RunEnd } from './run-policy.ts'
-import { countInWords } from '../wording/count-in-words.ts'
+import { formatCount } from '../wording/count-in-words.ts'
 import { localTime } from '../wording/local-time.ts'
 import type { Conflict, StopReason } from '../submission/conflicts.ts'
 import type { SubmissionState } from '../submission/states.ts'
@@ -93,7 +93,7 @@ function unknownRows(
   halted: RefcheckError | undefined,
   row: number | undefined,
 ): OutcomeUnknownError {
-  const rows = countInWords(unknown, 'row')
+  const rows = formatCount(unknown, 'row')
   const why = halted === undefined ? '' : `; halted: ${halted.message}`
   const rest = pending > 0 ? `, ${pending} not sent yet` : ''
   const reconcile = `Settle ${unknown === 1 ? 'it' : 'them'} with: refcheck batch reconcile ${batchId}`
@@ -132,7 +132,7 @@ export function nothingSent(
   const isChosen = isRestChosen(counts, conflicts)
   if (batchId !== undefined && cancelled > 0) {
     const hint = orderDropped(batchId)
-    const rows = `${cancelled} of ${countInWords(total, 'row')} ${cancelled === 1 || total === 1 ? 'was' : 'were'} cancelled`
+    const rows = `${cancelled} of ${formatCount(total, 'row')} ${cancelled === 1 || total === 1 ? 'was' : 'were'} cancelled`
     return new InvalidInputError(`nothing was sent: ${rows}`, { hint, isChosen })
   }
   const hint =
@@ -142,7 +142,7 @@ export function nothingSent(
     const what =
       invalid === 0 && (ordered.count === duplicate || ordered.count === 0)
         ? `${total === 1 ? 'the row' : 'every row'} was ${before}`
-        : `${countInWords(duplicate, 'row')} ${duplicate === 1 ? 'was' : 'were'} ${before}` +
+        : `${formatCount(duplicate, 'row')} ${duplicate === 1 ? 'was' : 'were'} ${before}` +
           (invalid === 0 ? '' : ` and ${invalid} ${invalid === 1 ? 'is' : 'are'} invalid`)
     return new DuplicateError(`nothing was sent: ${what}`, { hint, order: first, isChosen })
   }
@@ -181,7 +181,7 @@ export function areAllOrderedBefore(
 
 function waitElsewhere(what: string, { waiting: { count, batchId } }: ConflictCounts): IncompleteError {
   return new IncompleteError(
-    `${what}: ${countInWords(count, 'row')} ${count === 1 ? 'waits' : 'wait'} in batch ${batchId}`,
+    `${what}: ${formatCount(count, 'row')} ${count === 1 ? 'waits' : 'wait'} in batch ${batchId}`,
     { hint: `Resume that batch with: refcheck batch resume ${batchId}` },
   )
 }
@@ -199,7 +199,7 @@ function notAll(
 ): IncompleteError {
   const { accepted, total } = counts
   return new IncompleteError(
-    `${accepted} of ${countInWords(total, 'row')} ${accepted === 1 || total === 1 ? 'was' : 'were'} accepted (${formatCounts(counts)})`,
+    `${accepted} of ${formatCount(total, 'row')} ${accepted === 1 || total === 1 ? 'was' : 'were'} accepted (${formatCounts(counts)})`,
     {
       hint: wayOn(batchId, counts, conflicts, firstHeld),
       isChosen: isRestChosen(counts, conflicts),

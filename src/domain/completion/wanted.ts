@@ -154,10 +154,10 @@ function within(command: CompletedCommand, name: string, rest: readonly string[]
   const before = rest.at(-1)
   const open = before === undefined ? undefined : flagOf(before)
   if (open?.type === 'option') return valueOf(open, name, '', current)
-  const [, joined = '', text = ''] = /^(--[a-z][a-z-]*)=(.*)$/s.exec(current) ?? []
-  if (joined !== '') {
-    const flag = flagOf(joined)
-    return flag?.type === 'option' ? valueOf(flag, name, `${joined}=`, text) : nothing
+  const [, flagName = '', text = ''] = /^(--[a-z][a-z-]*)=(.*)$/s.exec(current) ?? []
+  if (flagName !== '') {
+    const flag = flagOf(flagName)
+    return flag?.type === 'option' ? valueOf(flag, name, `${flagName}=`, text) : nothing
   }
   const unused = flags.filter(
     (flag) => flag.multiple === true || !rest.some((word) => word.split('=')[0] === `--${flag.name}`),

@@ -5,7 +5,7 @@ import { type FormField, titleOf } from './fields.ts'
 import { refusal, shown } from './problem.ts'
 import { answerIn } from './implausible.ts'
 import { readRecipientField } from './recipient.ts'
-import { answerInWords } from './review.ts'
+import { formatAnswer } from './review.ts'
 import { type DraftBody, validateDraft } from './validate.ts'
 
 export type Answers = Map<FormField, FieldValue>
@@ -58,7 +58,7 @@ export function changeable(
   return [
     ...fields.map((field) => {
       const answer = answers.get(field)
-      const value = answer === undefined ? 'not given' : shown(answerInWords(answer))
+      const value = answer === undefined ? 'not given' : shown(formatAnswer(answer))
       return { value: field, label: `${titleOf(field)} (${value})` }
     }),
     { value: undefined, label: 'Change nothing' },

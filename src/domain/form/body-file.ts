@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 
 import { InvalidInputError } from '../../errors/kinds.ts'
-import { placeOf, readJson } from './json-text.ts'
+import { positionOf, readJson } from './json-text.ts'
 
 const byteOrderMark = '\uFEFF'
 
@@ -14,7 +14,7 @@ export function parseBodyFile(bytes: Uint8Array, name = 'the body'): unknown {
   const { value, fault } = readJson(text)
   if (fault === undefined) return value
   if (text.trim() === '') throw unreadable(`${name} is empty`)
-  const { line, column } = placeOf(text, fault.offset)
+  const { line, column } = positionOf(text, fault.offset)
   const where = `line ${String(line)}, column ${String(column)} (byte ${String(byteAt(bytes, text, fault.offset))})`
   throw new InvalidInputError(`${name}, ${where}: ${fault.reason}`, {
     hint: 'Correct the file there. It has to be one JSON object, described by: refcheck schema show ID --json-schema',

@@ -62,14 +62,14 @@ function readField(
   }
   const { check, name, text } = split
   const { code } = check
-  const place = { path: `--field ${code}.${shown(name)}`, value: shown(text) }
+  const position = { path: `--field ${code}.${shown(name)}`, value: shown(text) }
   const entry = entries.get(code) ?? { code, fields: Object.create(null) as Record<string, FieldValue> }
-  if (Object.hasOwn(entry.fields, name)) return { ...place, problem: 'is given twice' }
+  if (Object.hasOwn(entry.fields, name)) return { ...position, problem: 'is given twice' }
   const definition = check.fields[name]
   if (definition === undefined) return unknownName(flag, checks)
   const read = definition.type === 'array' ? listValue : readFieldText
   const { value, problem } = read(definition, text)
-  if (problem !== undefined) return { ...place, problem }
+  if (problem !== undefined) return { ...position, problem }
   entry.fields[name] = value
   entries.set(code, entry)
   return undefined
@@ -148,16 +148,16 @@ function unknownName(flag: string, checks: readonly CheckInformation[]): Problem
   const key = flag.slice(0, equals)
   const known = columnsOf(checks)
   const check = checks.find(({ code }) => key.startsWith(`${code}.`))
-  const place = { path: '--field', value: shown(key) }
+  const position = { path: '--field', value: shown(key) }
   if (check !== undefined) {
     const names = Object.keys(check.fields)
     const problem = `is not a field of the check "${check.code}"; it takes ${names.join(', ')}`
-    return { ...place, problem, suggestion: nearest(key, known) }
+    return { ...position, problem, suggestion: nearest(key, known) }
   }
   const dot = key.indexOf('.')
   if (dot === -1) {
     const suggestion = known.find((column) => column.endsWith(`.${key}`)) ?? nearest(key, known)
-    return { ...place, problem: 'has no check code before it; give code.name=value', suggestion }
+    return { ...position, problem: 'has no check code before it; give code.name=value', suggestion }
   }
   const code = key.slice(0, dot)
   const { problem, suggestion } = unknownCode(code, checks)
@@ -185,7 +185,7 @@ const longestLine = 100_000
  */
 export function commandLine(body: RequestBody, schema: PackageSchema, flags: readonly string[] = []): string {
   const command = ['refcheck', 'request', 'create']
-  if (saysExactly(body, schema)) {
+  if (hasSameAnswers(body, schema)) {
     const { recipient, package_id } = body
     const given = [
       ...recipientFlags.flatMap(([flag, name]) => [flag, recipient[name]]),
@@ -204,7 +204,7 @@ export function unfinishedLine(draft: DraftBody, schema: PackageSchema): string 
     const value = recipient[name]
     return value === undefined ? [] : [flag, value]
   })
-  if (given.length === 0 || !saysExactly(draft, schema)) return undefined
+  if (given.length === 0 || !hasSameAnswers(draft, schema)) return undefined
   const fields = fieldsOf(draft).flatMap((field) => ['--field', field])
   return ['refcheck', 'request', 'create', '--package', String(package_id), ...given, ...fields]
     .map(shellWord)
@@ -223,7 +223,7 @@ function flagText(value: FieldValue): string {
 }
 
 /** Whether flags give this body back. A value that begins with a dash could be taken for a flag itself. */
-function saysExactly(body: DraftBody, schema: PackageSchema): boolean {
+function hasSameAnswers(body: DraftBody, schema: PackageSchema): boolean {
   const fields = fieldsOf(body)
   const values = [...Object.values(body.recipient), ...fields]
   if (values.some((value) => value.startsWith('-') || unprintable.test(value))) return false

@@ -12,24 +12,24 @@ const oldestYears = 120
  * refused for it.
  */
 export function implausible(field: FormField, value: FieldValue, today: string): string | undefined {
-  const doubt = doubtOf(meaningOf(field), value, today)
-  return doubt && doubtText({ field, value, doubt })
+  const reason = implausibleReason(meaningOf(field), value, today)
+  return reason && implausibleText({ field, value, reason })
 }
 
 /** "Identity: Date of birth: 2062-01-01 is in the future". */
-export function doubtText({ field, value, doubt }: Doubt): string {
-  return typeof value === 'string' ? `${titleOf(field)}: ${value} ${doubt}` : `${titleOf(field)} ${doubt}`
+export function implausibleText({ field, value, reason }: ImplausibleValue): string {
+  return typeof value === 'string' ? `${titleOf(field)}: ${value} ${reason}` : `${titleOf(field)} ${reason}`
 }
 
 /** A value of a body that is improbable, and why. */
-export interface Doubt {
+export interface ImplausibleValue {
   field: FormField
   value: FieldValue
-  doubt: string
+  reason: string
 }
 
 /** The same for whole bodies of one package, one after the other: only fields that can be doubted are looked at. */
-export function doubter(schema: PackageSchema, today: string): (body: DraftBody) => Doubt[] {
+export function doubter(schema: PackageSchema, today: string): (body: DraftBody) => ImplausibleValue[] {
   const fields = formFields(schema).flatMap((field) => {
     const meaning = meaningOf(field)
     return meaning === undefined ? [] : [{ field, meaning }]
@@ -38,8 +38,8 @@ export function doubter(schema: PackageSchema, today: string): (body: DraftBody)
   return (body) =>
     fields.flatMap(({ field, meaning }) => {
       const value = answerIn(body, field)
-      const doubt = value === undefined ? undefined : doubtOf(meaning, value, today)
-      return value === undefined || doubt === undefined ? [] : [{ field, value, doubt }]
+      const reason = value === undefined ? undefined : implausibleReason(meaning, value, today)
+      return value === undefined || reason === undefined ? [] : [{ field, value, reason }]
     })
 }
 
@@ -53,7 +53,7 @@ function meaningOf({ type, name, description }: FormField): Meaning {
   return /\bexpir/i.test(about) ? 'expiry' : undefined
 }
 
-function doubtOf(meaning: Meaning, value: FieldValue, today: string): string | undefined {
+function implausibleReason(meaning: Meaning, value: FieldValue, today: string): string | undefined {
   if (meaning === 'group') return typeof value !== 'string' && isEmpty(value) ? 'is empty' : undefined
   if (meaning === undefined || typeof value !== 'string') return undefined
   if (!looksLikeIsoDate(value) || !dateExists(value)) return undefined

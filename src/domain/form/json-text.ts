@@ -21,7 +21,7 @@ export function readJson(text: string): JsonReading {
 }
 
 /** Line and column (both from 1, columns in characters) of an offset. */
-export function placeOf(text: string, offset: number): { line: number; column: number } {
+export function positionOf(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset).split(/\r\n|\r|\n/)
   return { line: before.length, column: Array.from(before.at(-1) ?? '').length + 1 }
 }
@@ -147,7 +147,7 @@ class Walk {
     const names = this.#open.at(-1)
     const first = names?.get(name)
     if (first !== undefined) {
-      const { line, column } = placeOf(this.#text, first)
+      const { line, column } = positionOf(this.#text, first)
       throw new Fault(
         `"${name}" is given twice (first at line ${String(line)}, column ${String(column)})`,
         start,

@@ -1,7 +1,7 @@
 import { personName } from '../wording/shown-name.ts'
 import { z } from 'zod'
 
-import { countInWords } from '../wording/count-in-words.ts'
+import { formatCount } from '../wording/count-in-words.ts'
 import { localTime } from '../wording/local-time.ts'
 import type { DraftBody } from './validate.ts'
 import { parseJson } from '../../contract/parse-json.ts'
@@ -9,7 +9,7 @@ import { parseJson } from '../../contract/parse-json.ts'
 /** Answers that nobody came back for are removed after that. */
 export const draftLifetimeMs = 30 * 24 * 60 * 60 * 1000
 
-const keptBody = z.object({
+const storedBody = z.object({
   package_id: z.int(),
   recipient: z.partialRecord(z.enum(['first_name', 'last_name', 'email', 'phone']), z.string()),
   additional_information: z
@@ -18,7 +18,7 @@ const keptBody = z.object({
 })
 
 /** Answers to `request create` that were not ordered yet. */
-const keptDraft = z.object({
+const storedDraft = z.object({
   refcheck_draft: z.literal(1),
   id: z.string().regex(/^[\da-f]{16}$/),
   saved_at: z.iso.datetime(),
@@ -27,10 +27,10 @@ const keptDraft = z.object({
   user_email: z.string(),
   account: z.string(),
   package_name: z.string(),
-  body: keptBody,
+  body: storedBody,
 })
 
-export interface KeptDraft extends Omit<z.infer<typeof keptDraft>, 'body'> {
+export interface StoredDraft extends Omit<z.infer<typeof storedDraft>, 'body'> {
   body: DraftBody
 }
 
@@ -42,9 +42,9 @@ export interface DraftOwner {
 }
 
 /** A draft as it was kept; undefined for anything else. */
-export function parseDraft(text: string): KeptDraft | undefined {
+export function parseDraft(text: string): StoredDraft | undefined {
   try {
-    return keptDraft.safeParse(parseJson(text)).data as KeptDraft | undefined
+    return storedDraft.safeParse(parseJson(text)).data as StoredDraft | undefined
   } catch {
     return undefined
   }
@@ -52,10 +52,10 @@ export function parseDraft(text: string): KeptDraft | undefined {
 
 /** Those of one service, user and account, and of one package where it is named; the newest first. */
 export function ownDrafts(
-  drafts: readonly KeptDraft[],
+  drafts: readonly StoredDraft[],
   { baseUrl, userEmail, account }: DraftOwner,
   packageId: number | undefined,
-): KeptDraft[] {
+): StoredDraft[] {
   return drafts
     .filter(
       (draft) =>
@@ -68,7 +68,7 @@ export function ownDrafts(
 }
 
 /** `Zoë O'Brien-Smith, 101 Standard employment screen, 6 answers, 2026-11-20 22:00 +10:00`. */
-export function draftTitle({ body, package_name, saved_at }: KeptDraft): string {
+export function draftTitle({ body, package_name, saved_at }: StoredDraft): string {
   const { first_name = '', last_name = '', email = '' } = body.recipient
   const name = personName({ first_name, last_name })
   const answers = [body.recipient, ...(body.additional_information ?? []).map(({ fields }) => fields)]
@@ -76,13 +76,13 @@ export function draftTitle({ body, package_name, saved_at }: KeptDraft): string 
   return [
     name === '' ? email || 'Nobody named yet' : name,
     `${body.package_id} ${package_name}`.trim(),
-    countInWords(count, 'answer'),
+    formatCount(count, 'answer'),
     localTime(saved_at),
   ].join(', ')
 }
 
 /** Whether a draft is of somebody, or was saved before a moment (wall time in ms). */
-export function isDraftOf(draft: KeptDraft, who: { email: string } | { savedBefore: number }): boolean {
+export function isDraftOf(draft: StoredDraft, who: { email: string } | { savedBefore: number }): boolean {
   if ('savedBefore' in who) return Date.parse(draft.saved_at) < who.savedBefore
   return draft.body.recipient.email?.toLowerCase() === who.email.toLowerCase()
 }

@@ -47,15 +47,18 @@ function jsonText(value: unknown): string {
 /** `--phone: "0400 000 000" has no …`, `--email is required`, `recipient.email: is required`. */
 export function sentence(found: Problem, speech: FieldNaming = 'json'): string {
   const { value, problem, ofFlag = problem, suggestion } = found
-  const place = placeName(found, speech)
+  const fieldName = problemFieldName(found, speech)
   const meant = suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`
-  if (value === undefined && speech === 'flags') return `${place} ${ofFlag}${meant}`
+  if (value === undefined && speech === 'flags') return `${fieldName} ${ofFlag}${meant}`
   const what = value === undefined ? '' : ` "${value}"`
-  return `${place}:${what} ${problem}${meant}`
+  return `${fieldName}:${what} ${problem}${meant}`
 }
 
 /** A field as the person named it, or would have. */
-export function placeName({ path, column }: Pick<Problem, 'path' | 'column'>, speech: FieldNaming): string {
+export function problemFieldName(
+  { path, column }: Pick<Problem, 'path' | 'column'>,
+  speech: FieldNaming,
+): string {
   if (speech === 'json' || column === undefined) return path
   return column.includes('.') ? `--field ${column}` : `--${column.replace('_', '-')}`
 }
@@ -67,15 +70,15 @@ export function refusal(
   speech: FieldNaming = 'json',
 ): InvalidInputError {
   const count = problems.length > 1 ? `${String(problems.length)} problems: ` : ''
-  const told = problems.map((each) => ({
+  const named = problems.map((each) => ({
     field: each.path,
     value: each.value,
     problem: each.problem,
     text: sentence(each, speech),
   }))
-  return new InvalidInputError(`${count}${told.map(({ text }) => text).join('; ')}`, {
+  return new InvalidInputError(`${count}${named.map(({ text }) => text).join('; ')}`, {
     hint,
     field: problems[0]?.path,
-    problems: told.length > 1 ? told : undefined,
+    problems: named.length > 1 ? named : undefined,
   })
 }

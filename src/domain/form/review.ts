@@ -21,27 +21,27 @@ export function reviewRows(
   return fields.map((field) => {
     const { group, label, required, column } = field
     const answer = answers.get(field)
-    return { group, label, required, column, value: answer === undefined ? undefined : answerInWords(answer) }
+    return { group, label, required, column, value: answer === undefined ? undefined : formatAnswer(answer) }
   })
 }
 
 /** An answer as a review shows it, whole and in words: `a; b`, `street: 1 High St; state: VIC`. */
-export function answerInWords(value: FieldValue): string {
-  if (typeof value !== 'object' || value === null) return value === null ? 'empty' : valueInWords(value)
+export function formatAnswer(value: FieldValue): string {
+  if (typeof value !== 'object' || value === null) return value === null ? 'empty' : formatValue(value)
   const items = Array.isArray(value) ? value : Object.values(value)
   if (items.length === 0) return 'none'
   const names = Array.isArray(value) ? undefined : Object.keys(value)
   return items
     .map((item, at) => {
       const isNested = typeof item === 'object' && item !== null
-      const text = isNested ? `(${answerInWords(item)})` : answerInWords(item)
+      const text = isNested ? `(${formatAnswer(item)})` : formatAnswer(item)
       return names === undefined ? text : `${names[at]}: ${text}`
     })
     .join('; ')
 }
 
 /** A value as it can be typed: structures are JSON, cut. */
-export function valueInWords(value: FieldValue): string {
+export function formatValue(value: FieldValue): string {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return shown(value)

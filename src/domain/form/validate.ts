@@ -133,15 +133,19 @@ function checkInformation(input: unknown, schema: PackageSchema, findings: Findi
   }
 }
 
-interface EntryPlace {
+interface EntryPosition {
   index: number
   checks: readonly CheckInformation[]
   /** Where each code stood first. */
   seen: Map<string, number>
 }
 
-function checkEntry(raw: unknown, place: EntryPlace, findings: Findings): AdditionalInformation | undefined {
-  const { index, checks, seen } = place
+function checkEntry(
+  raw: unknown,
+  position: EntryPosition,
+  findings: Findings,
+): AdditionalInformation | undefined {
+  const { index, checks, seen } = position
   const { problems } = findings
   const at = `additional_information[${String(index)}]`
   const entry = namesOf(raw, at, findings)
@@ -189,16 +193,16 @@ function checkFields(
   const { problems } = findings
   const values = Object.create(null) as Record<string, FieldValue>
   for (const [name, value] of Object.entries(fields)) {
-    const place = { path: `${at}.${shown(name)}`, column: `${check.code}.${name}` }
+    const position = { path: `${at}.${shown(name)}`, column: `${check.code}.${name}` }
     const definition = Object.hasOwn(check.fields, name) ? check.fields[name] : undefined
     if (definition === undefined) {
       const known = Object.keys(check.fields)
-      problems.push(unknownField(place.path, `the check "${check.code}"`, nearest(name, known), known))
+      problems.push(unknownField(position.path, `the check "${check.code}"`, nearest(name, known), known))
       continue
     }
     const problem = checkFieldValue(definition, value)
     if (problem === undefined) values[name] = value as FieldValue
-    else problems.push({ ...place, value: shown(value), problem })
+    else problems.push({ ...position, value: shown(value), problem })
   }
   for (const [name, definition] of Object.entries(check.fields)) {
     if (!definition.required || Object.hasOwn(fields, name)) continue

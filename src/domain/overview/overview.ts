@@ -78,7 +78,7 @@ export interface BatchProgressNow {
 /** Two services may give out the same id. */
 export const requestKey = (baseUrl: string, requestId: string): string => `${serviceOf(baseUrl)} ${requestId}`
 
-const mostReports = 5
+const maxReports = 5
 
 const isFinished = ({ requestStatus }: Submission): boolean => terminalStatuses.includes(requestStatus ?? '')
 
@@ -157,7 +157,7 @@ function newestReports(
   return completed
     .map((each) => ({ each, at: each.requestStatusAt ?? each.changedAt }))
     .sort((one, other) => other.at - one.at)
-    .slice(0, mostReports)
+    .slice(0, maxReports)
     .map(({ each, at }) => ({
       request_id: each.requestId ?? '',
       first_name: each.recipient?.first_name ?? null,

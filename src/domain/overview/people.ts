@@ -27,15 +27,15 @@ export function personRow(
   { baseUrl, userEmail }: ServiceUser,
 ): PersonRow {
   const { state, recipient, requestStatus, attemptedAt, requestStatusAt } = row
-  const isTold = state === 'accepted'
+  const isAccepted = state === 'accepted'
   return {
     name: recipient === undefined ? '' : `${recipient.first_name} ${recipient.last_name}`.trim(),
     email: recipient?.email ?? row.email ?? '',
     package_id: row.packageId ?? null,
     user: { baseUrl, userEmail },
-    status: isTold ? (requestStatus ?? 'RECEIVED') : state,
+    status: isAccepted ? (requestStatus ?? 'RECEIVED') : state,
     ordered_at: isoTime(attemptedAt),
-    read_at: isTold ? isoTime(requestStatusAt ?? row.changedAt) : null,
+    read_at: isAccepted ? isoTime(requestStatusAt ?? row.changedAt) : null,
     request_id: row.requestId ?? row.matches?.requestId ?? null,
     batch_id: row.batchId,
     row: row.row,
@@ -112,7 +112,7 @@ interface Timeline {
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 /** Bars that can be told apart. */
-const mostBars = 36
+const maxBars = 36
 
 /** Orders and completions (wall times in ms), by the shortest stretch that keeps the bars few. */
 export function timelineOf(ordered: readonly number[], completed: readonly number[]): Timeline | undefined {
@@ -122,13 +122,7 @@ export function timelineOf(ordered: readonly number[], completed: readonly numbe
   const last = all.reduce((one, other) => Math.max(one, other))
   const span = last - first
   const per =
-    span <= dayMs
-      ? 'hour'
-      : span <= mostBars * dayMs
-        ? 'day'
-        : span <= mostBars * 7 * dayMs
-          ? 'week'
-          : 'month'
+    span <= dayMs ? 'hour' : span <= maxBars * dayMs ? 'day' : span <= maxBars * 7 * dayMs ? 'week' : 'month'
   const buckets = new Map<number, TimeBucket>()
   // A bucket that nothing happened in has its place too.
   for (let at = startOf(first, per); at <= last; at = next(at, per))

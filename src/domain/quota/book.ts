@@ -28,7 +28,7 @@ export interface QuotaBook {
   /** No call before this: what the service said in a 429. */
   notBefore: number
   /** When it was said; 0 where it never was. */
-  toldAt: number
+  learntAt: number
   /** Until then a create waits for its place, and no loop of reads overtakes it. */
   createWaitsUntil: number
   lastCreateAt: number
@@ -54,7 +54,7 @@ const lateness = { ofWindow: 1 / 60, mostMs: 10_000 }
 /** The longest that a 429 can mean, in ms; more is a clock that jumped. */
 const longestWaitMs = 3_660_000
 /** Polls keep this share of a window free while creates are being made, and otherwise. */
-const shareKept = { busy: 0.5, idle: 0.05 }
+const reservedShare = { busy: 0.5, idle: 0.05 }
 const busyForMs = 60_000
 /** Shares of the longest window: how many polls may go at once, and how many in its length after that. */
 const polling = { burst: 0.2, rate: 0.75 }
@@ -67,7 +67,7 @@ export function emptyBook(windows: readonly QuotaWindow[]): QuotaBook {
   return {
     windows: windows.map((window) => ({ ...window, parts: [], end: null, learntAt: null })),
     notBefore: 0,
-    toldAt: 0,
+    learntAt: 0,
     createWaitsUntil: 0,
     lastCreateAt: 0,
     lastCallAt: 0,
@@ -83,17 +83,21 @@ export function bookOf(state: unknown, windows: readonly QuotaWindow[]): QuotaBo
     // A book of an earlier version.
     'polls' in book &&
     windows.every((window, at) => {
-      const kept = book.windows[at]
-      return kept?.calls === window.calls && kept.seconds === window.seconds
+      const previous = book.windows[at]
+      return previous?.calls === window.calls && previous.seconds === window.seconds
     })
   return same ? book : emptyBook(windows)
 }
 
 /** Takes a place if there is one: `waitMs` is 0 then, else what has to go by before it is worth asking again. */
-export function claim(kept: QuotaBook, kind: CallKind, now: number): { state: QuotaBook; waitMs: number } {
-  const book = settled(kept, now)
+export function claim(
+  previous: QuotaBook,
+  kind: CallKind,
+  now: number,
+): { state: QuotaBook; waitMs: number } {
+  const book = withoutExpired(previous, now)
   const busy = book.lastCreateAt > 0 && now - book.lastCreateAt < busyForMs
-  const free = kind === 'create' ? 0 : busy ? shareKept.busy : shareKept.idle
+  const free = kind === 'create' ? 0 : busy ? reservedShare.busy : reservedShare.idle
   const waits = book.windows.map((window) => roomIn(window, Math.floor(window.calls * free), now))
   if (kind === 'poll') waits.push(book.createWaitsUntil - now, pollWait(book, now))
   const waitMs = Math.ceil(Math.max(0, book.notBefore - now, spacingWait(book, now), ...waits))
@@ -105,22 +109,27 @@ export function claim(kept: QuotaBook, kind: CallKind, now: number): { state: Qu
 }
 
 /** Calls that have been made without asking: a person's single reads. */
-export function record(kept: QuotaBook, calls: number, now: number): QuotaBook {
-  return counted(settled(kept, now), calls, undefined, now)
+export function record(book: QuotaBook, calls: number, now: number): QuotaBook {
+  return counted(withoutExpired(book, now), calls, undefined, now)
 }
 
 /**
  * A 429: "the number of seconds left in the window that was breached". It wins over what was counted.
  * `understood` is false where the wait was assumed: then it is waited, and nothing else is known.
  */
-export function withThrottle(kept: QuotaBook, seconds: number, now: number, understood = true): QuotaBook {
-  const book = settled(kept, now)
+export function withThrottle(
+  previous: QuotaBook,
+  seconds: number,
+  now: number,
+  understood = true,
+): QuotaBook {
+  const book = withoutExpired(previous, now)
   const end = now + seconds * 1000
   const breached = understood ? breachedWindow(book, seconds, now) : undefined
   return {
     ...book,
     notBefore: Math.max(book.notBefore, end),
-    toldAt: now,
+    learntAt: now,
     windows: book.windows.map((window) => (window === breached ? endingAt(window, end, now) : window)),
   }
 }
@@ -130,7 +139,7 @@ function endingAt({ calls, seconds }: QuotaWindow, end: number, now: number): Wi
 }
 
 /** How a window stands, for people. */
-export interface WindowStanding extends QuotaWindow {
+export interface WindowStatus extends QuotaWindow {
   used: number
   left: number
   /** When all of it is free again at the latest, ms on the book's clock. */
@@ -139,8 +148,11 @@ export interface WindowStanding extends QuotaWindow {
   learnt: boolean
 }
 
-export function standing(kept: QuotaBook, now: number): { windows: WindowStanding[]; notBefore: number } {
-  const book = settled(kept, now)
+export function quotaStatus(
+  previous: QuotaBook,
+  now: number,
+): { windows: WindowStatus[]; notBefore: number } {
+  const book = withoutExpired(previous, now)
   return {
     notBefore: book.notBefore,
     windows: book.windows.map((window) => {
@@ -155,28 +167,28 @@ export function standing(kept: QuotaBook, now: number): { windows: WindowStandin
 }
 
 /** The book at `now`: what is over is forgotten, and a clock that was set back takes nothing hostage. */
-function settled(book: QuotaBook, now: number): QuotaBook {
-  const isSetBack = book.toldAt > now
-  const notBefore = isSetBack ? now + book.notBefore - book.toldAt : book.notBefore
+function withoutExpired(book: QuotaBook, now: number): QuotaBook {
+  const isSetBack = book.learntAt > now
+  const notBefore = isSetBack ? now + book.notBefore - book.learntAt : book.notBefore
   return {
     notBefore: Math.min(notBefore, now + longestWaitMs),
-    toldAt: Math.min(book.toldAt, now),
+    learntAt: Math.min(book.learntAt, now),
     createWaitsUntil: Math.min(book.createWaitsUntil, now + longestWaitMs),
     lastCreateAt: Math.min(book.lastCreateAt, now),
     lastCallAt: Math.min(book.lastCallAt, now),
     polls: { level: pollLevel(book, now), at: now },
-    windows: book.windows.map((window) => settledWindow(window, now)),
+    windows: book.windows.map((window) => windowWithoutExpired(window, now)),
   }
 }
 
-function settledWindow(window: WindowBook, now: number): WindowBook {
+function windowWithoutExpired(window: WindowBook, now: number): WindowBook {
   const { learntAt, end } = window
   const latest = partAt(window, now)
-  const kept = window.parts.filter(([part]) => expiry(window, part) > now)
+  const recent = window.parts.filter(([part]) => expiry(window, part) > now)
   const parts =
-    (kept.at(-1)?.[0] ?? 0) > latest
-      ? joined(kept.map(([part, calls]) => [Math.min(part, latest), calls]))
-      : kept
+    (recent.at(-1)?.[0] ?? 0) > latest
+      ? mergeParts(recent.map(([part, calls]) => [Math.min(part, latest), calls]))
+      : recent
   const isSetBack = end !== null && learntAt !== null && learntAt > now
   const phase = isSetBack ? { end: now + end - learntAt, learntAt: now } : { end, learntAt }
   return { ...window, ...phase, parts }
@@ -187,22 +199,22 @@ function usedIn({ calls, end, parts }: WindowBook, now: number): number {
 }
 
 /** Milliseconds until the window has room for one more call, `kept` places left free; 0 where it has. */
-function roomIn(window: WindowBook, kept: number, now: number): number {
+function roomIn(window: WindowBook, reserved: number, now: number): number {
   const { end, seconds, parts } = window
   if (end !== null && now < end) return end - now
-  const most = Math.max(1, window.calls - kept)
+  const usable = Math.max(1, window.calls - reserved)
   let used = usedIn(window, now)
-  if (used < most) return 0
+  if (used < usable) return 0
   for (const [part, calls] of parts) {
     used -= calls
-    if (used < most) return expiry(window, part) - now
+    if (used < usable) return expiry(window, part) - now
   }
   return seconds * 1000
 }
 
 /** Milliseconds until the next call, where calls go out one by one. */
-function spacingWait({ windows, toldAt, lastCallAt }: QuotaBook, now: number): number {
-  if (toldAt === 0 || now > toldAt + spaced.forMs) return 0
+function spacingWait({ windows, learntAt, lastCallAt }: QuotaBook, now: number): number {
+  if (learntAt === 0 || now > learntAt + spaced.forMs) return 0
   const shortest = Math.min(...windows.map(({ calls, seconds }) => (seconds * 1000) / calls))
   return lastCallAt + Math.min(spaced.mostMs, shortest) - now
 }
@@ -210,8 +222,8 @@ function spacingWait({ windows, toldAt, lastCallAt }: QuotaBook, now: number): n
 /** Milliseconds until the polls made so far allow one more. */
 function pollWait(book: QuotaBook, now: number): number {
   const { calls } = longestWindow(book)
-  const most = Math.max(1, Math.floor(calls * polling.burst))
-  return (pollLevel(book, now) + 1 - most) / pollRate(book)
+  const usable = Math.max(1, Math.floor(calls * polling.burst))
+  return (pollLevel(book, now) + 1 - usable) / pollRate(book)
 }
 
 function pollLevel(book: QuotaBook, now: number): number {
@@ -247,14 +259,14 @@ function counted(book: QuotaBook, calls: number, kind: CallKind | undefined, now
 function breachedWindow(book: QuotaBook, seconds: number, now: number): WindowBook | undefined {
   const end = now + seconds * 1000
   const likely = (window: WindowBook): number =>
-    usedIn(window, now) / window.calls + (toldBefore(window, end) ? 0.5 : 0)
+    usedIn(window, now) / window.calls + (isLearntBefore(window, end) ? 0.5 : 0)
   // A little slack: a clock that is a second off, or a second that was rounded up.
   const long = book.windows.filter((window) => window.seconds + 1 >= seconds)
   return long.sort((a, b) => likely(b) - likely(a) || a.seconds - b.seconds)[0]
 }
 
 /** Whether `end` is a whole number of windows after the end that was told before. */
-function toldBefore(window: WindowBook, end: number): boolean {
+function isLearntBefore(window: WindowBook, end: number): boolean {
   if (window.end === null) return false
   const length = window.seconds * 1000
   const off = Math.abs(end - window.end) % length
@@ -281,7 +293,7 @@ function withCalls(parts: WindowBook['parts'], part: number, calls: number): Win
   return last?.[0] === part ? [...parts.slice(0, -1), [part, last[1] + calls]] : [...parts, [part, calls]]
 }
 
-function joined(parts: readonly [part: number, calls: number][]): [part: number, calls: number][] {
+function mergeParts(parts: readonly [part: number, calls: number][]): [part: number, calls: number][] {
   const sums = new Map<number, number>()
   for (const [part, calls] of parts) sums.set(part, (sums.get(part) ?? 0) + calls)
   return [...sums]
@@ -294,12 +306,12 @@ const heldMs = (seconds: number): number => seconds * 1010 + Math.min((seconds *
  * Seconds until the last of so many creates has its place, by the same book that gives the places. `callMs`: what
  * one of them takes besides.
  */
-export function secondsForCreates(kept: QuotaBook, creates: number, now: number, callMs = 0): number {
+export function secondsForCreates(previous: QuotaBook, creates: number, now: number, callMs = 0): number {
   if (creates <= 0) return 0
-  const longest = kept.windows.reduce((one, other) => (other.seconds > one.seconds ? other : one))
+  const longest = previous.windows.reduce((one, other) => (other.seconds > one.seconds ? other : one))
   // As many as the longest window holds again come one such window later.
   const rounds = Math.floor((creates - 1) / longest.calls)
-  let book = kept
+  let book = previous
   let at = now
   for (let left = creates - rounds * longest.calls; left > 0;) {
     const { state, waitMs } = claim(book, 'create', at)

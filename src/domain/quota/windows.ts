@@ -14,9 +14,9 @@ const documentedWindows: readonly QuotaWindow[] = [
 ]
 
 /** The document's windows, or those that REFCHECK_QUOTA says, for a service on this machine only. */
-export function windowsFor(baseUrl: string, said: string | undefined): readonly QuotaWindow[] {
-  if (said === undefined) return documentedWindows
-  if (isLoopbackUrl(baseUrl)) return parseWindows(said, 'REFCHECK_QUOTA')
+export function windowsFor(baseUrl: string, setting: string | undefined): readonly QuotaWindow[] {
+  if (setting === undefined) return documentedWindows
+  if (isLoopbackUrl(baseUrl)) return parseWindows(setting, 'REFCHECK_QUOTA')
   throw new UsageError('REFCHECK_QUOTA is allowed for a sandbox on this machine only', {
     hint: `Unset it: ${baseUrl} has a fixed quota.`,
   })
@@ -54,7 +54,7 @@ export type QuotaState = unknown
 type QuotaDecision = (state: QuotaState, now?: number) => { state: QuotaState; waitMs: number }
 
 /** A place in the quota that is taken together with what needs it. */
-export interface QuotaPlace {
+export interface QuotaPriority {
   /** Names a key without telling it: see `Quota.account`. */
   account: string
   /** `waitMs` above 0: there is no place yet, and nothing else is done. */

@@ -1,7 +1,7 @@
 import { parseDuration } from '../wording/duration.ts'
 import { redactArgument, requireNoApiKey } from '../wording/redact-argument.ts'
 import { storeAddress } from '../store/address.ts'
-import { keptSince } from '../store/retention.ts'
+import { retainedSince } from '../store/retention.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 
 /** A default that a person sets once, as `config list` shows it. */
@@ -25,9 +25,9 @@ function refused(key: string, text: string, wanted: string): InvalidInputError {
   })
 }
 
-function wholeNumber(key: string, most: number, wanted: string): (text: string) => string {
+function wholeNumber(key: string, max: number, wanted: string): (text: string) => string {
   return (text) => {
-    if (/^[1-9]\d{0,14}$/.test(text) && Number(text) <= most) return text
+    if (/^[1-9]\d{0,14}$/.test(text) && Number(text) <= max) return text
     throw refused(key, text, wanted)
   }
 }
@@ -83,7 +83,7 @@ function country(text: string): string {
 }
 
 function retention(text: string): string {
-  if (keptSince(text, 0) !== undefined) return text
+  if (retainedSince(text, 0) !== undefined) return text
   throw refused('retention', text, 'a number of days, months or years')
 }
 

@@ -89,7 +89,7 @@ export function textOf(cell: Cell): string {
 }
 
 /** How people find a cell: `C5`, `line 5, column 3`, `line 5`. `column` counts from 0. */
-export function placeOf({ format }: Pick<Dialect, 'format'>, line: number, column: number): string {
+export function positionOf({ format }: Pick<Dialect, 'format'>, line: number, column: number): string {
   if (format === 'xlsx' || format === 'ods') return `${columnName(column)}${String(line)}`
   return format === 'csv' ? `line ${String(line)}, column ${String(column + 1)}` : `line ${String(line)}`
 }
@@ -136,6 +136,6 @@ const no =
   /^(?:false|falsch|faux|falso|onwaar|fa[lł]sz|nepravda|hamis|usant|falskt?|falsk|ep[aä]tosi|yanl[ıi]ş|fals|ложь)$/iu
 
 /** Whether a word that is shown for a boolean says its value: a format may well show TRUE as "No". */
-export function saysBoolean(word: string, value: boolean): boolean {
+export function isBooleanWord(word: string, value: boolean): boolean {
   return (value ? yes : no).test(word)
 }

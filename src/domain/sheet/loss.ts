@@ -23,8 +23,9 @@ export function damage(text: string): string | undefined {
     }
     if (text.startsWith(refusedMark)) return 'was refused when it was read before; type it again'
     if (errorWord.test(text.trim())) return `is the error ${text.trim()} of a spreadsheet, not a value`
-    const kept = /^="([^"]*)"$/.exec(text.trim())?.[1]
-    if (kept !== undefined) return `is a formula that a spreadsheet shows as "${kept}"; write that instead`
+    const quoted = /^="([^"]*)"$/.exec(text.trim())?.[1]
+    if (quoted !== undefined)
+      return `is a formula that a spreadsheet shows as "${quoted}"; write that instead`
   } else if (text.startsWith('Err:') && errorWord.test(text.trim())) {
     return `is the error ${text.trim()} of a spreadsheet, not a value`
   }

@@ -14,14 +14,14 @@ export interface Section {
   conditional: boolean
 }
 
-const mostCharacters = 300
+const maxCharacters = 300
 
 /** A format's sections: of numbers above, below and at nought, and of texts. */
 export function sectionsOf(format: string): Section[] {
   const none = (): Section => ({ codes: '', before: '', after: '', within: '', conditional: false })
   let section = none()
   const sections = [section]
-  for (const [, quoted, escaped, filler, bracket, code] of format.slice(0, mostCharacters).matchAll(piece)) {
+  for (const [, quoted, escaped, filler, bracket, code] of format.slice(0, maxCharacters).matchAll(piece)) {
     if (code === ';') {
       section = none()
       sections.push(section)
@@ -129,8 +129,8 @@ const harmless =
 let currencies: ReadonlySet<string> | undefined
 
 /** Whether texts beside a number leave it what it is: 85k, 85 M and <85 are other numbers than 85. */
-function isHarmless(beside: string): boolean {
-  return beside.split(/\s+/).every((word) => harmless.test(word) || (word.length === 3 && isCurrency(word)))
+function isHarmless(rest: string): boolean {
+  return rest.split(/\s+/).every((word) => harmless.test(word) || (word.length === 3 && isCurrency(word)))
 }
 
 function isCurrency(word: string): boolean {

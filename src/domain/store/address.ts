@@ -163,9 +163,9 @@ function shownAs({
   port,
   database,
 }: Pick<PostgresServer, 'user' | 'host' | 'port' | 'database'>): string {
-  const place = host.startsWith('/') ? '' : `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const hostAndPort = host.startsWith('/') ? '' : `${host.includes(':') ? `[${host}]` : host}:${port}`
   const socket = host.startsWith('/') ? `?host=${host}` : ''
-  return `postgres://${encodeURIComponent(user)}@${place}/${encodeURIComponent(database)}${socket}`
+  return `postgres://${encodeURIComponent(user)}@${hostAndPort}/${encodeURIComponent(database)}${socket}`
 }
 
 /**

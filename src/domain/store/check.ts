@@ -1,4 +1,4 @@
-import { type Closing, closingClauses, logInWords, type LogReport, type NextStep } from './closing.ts'
+import { type Closing, closingClauses, formatLog, type LogReport, type NextStep } from './closing.ts'
 import { storeMoved } from './moving.ts'
 import { IoError } from '../../errors/kinds.ts'
 
@@ -21,7 +21,7 @@ export function findingsOf(damage: readonly string[], examined: ExaminedLogs): s
   return [
     ...(closing === undefined ? [] : closingClauses(closing)),
     ...recovered,
-    ...unreported.map((log) => `${logInWords(log)} has not compared its attempt log with the store`),
+    ...unreported.map((log) => `${formatLog(log)} has not compared its attempt log with the store`),
     ...damage,
   ]
 }
@@ -40,15 +40,15 @@ export function unsound(
   if (closing === undefined) return undefined
   if (closing.move !== undefined) return storeMoved(location, closing.move)
   return new IoError(`the store "${location}" is closed: ${closingClauses(closing)[0]}`, {
-    hint: nextStepInWords(step, unreported),
+    hint: formatNextStep(step, unreported),
   })
 }
 
 /** How a closed store is opened again. */
-export function nextStepInWords(step: NextStep, unreported: readonly LogReport[]): string {
+export function formatNextStep(step: NextStep, unreported: readonly LogReport[]): string {
   if (step === 'reports') {
     return [
-      `Run on each of these machines: refcheck store check (not reported: ${unreported.map(logInWords).join(', ')})`,
+      `Run on each of these machines: refcheck store check (not reported: ${unreported.map(formatLog).join(', ')})`,
       'Exclude a machine that does not come back by its name: refcheck store check --without NAME',
     ].join('\n')
   }

@@ -1,6 +1,6 @@
 import type { RegisteredLog } from './attempt-log.ts'
 import { type Move, storeMoved } from './moving.ts'
-import { countInWords } from '../wording/count-in-words.ts'
+import { formatCount } from '../wording/count-in-words.ts'
 import { localTime } from '../wording/local-time.ts'
 import { IoError, StoreClosedError } from '../../errors/kinds.ts'
 
@@ -120,20 +120,20 @@ export function closingClauses({ reasons, recovered, move }: Closing): string[] 
   if (move !== undefined) return [`it ${move.isDone ? 'was' : 'is being'} moved to "${move.to}"`]
   return reasons.map((reason) =>
     reason === 'older' && recovered.length > 0
-      ? `it lacked ${countInWords(recovered.length, 'attempt')} that ${recovered.length === 1 ? 'was' : 'were'} made with it`
+      ? `it lacked ${formatCount(recovered.length, 'attempt')} that ${recovered.length === 1 ? 'was' : 'were'} made with it`
       : sentences[reason],
   )
 }
 
 /** `hr-2 (last order 2026-11-20 22:00 +10:00)` */
-export function logInWords({ host, lastAttemptAt }: RegisteredLog): string {
+export function formatLog({ host, lastAttemptAt }: RegisteredLog): string {
   return `${host} (${lastAttemptAt === 0 ? 'no order' : `last order ${localTime(lastAttemptAt)}`})`
 }
 
 /** What a command that orders is refused with. */
 export function storeClosed(location: string, closing: Closing, unreported: readonly LogReport[]): IoError {
   if (closing.move !== undefined) return storeMoved(location, closing.move)
-  const missing = unreported.length === 0 ? '' : ` (not reported: ${unreported.map(logInWords).join(', ')})`
+  const missing = unreported.length === 0 ? '' : ` (not reported: ${unreported.map(formatLog).join(', ')})`
   return new StoreClosedError(`the store "${location}" is closed: ${closingClauses(closing)[0]}`, {
     hint: `Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check${missing}`,
   })
@@ -145,11 +145,11 @@ export function noLogPossible(
   folders: readonly string[],
   why: 'not writable' | 'volatile',
 ): IoError {
-  const places = folders.map((folder) => `"${folder}"`).join(' nor ')
+  const folderList = folders.map((folder) => `"${folder}"`).join(' nor ')
   const message =
     why === 'volatile'
-      ? `cannot keep the attempt log of the store "${location}": ${places} ends with its container or at a restart`
-      : `cannot keep the attempt log of the store "${location}": ${folders.length > 1 ? 'neither ' : ''}${places} ${folders.length > 1 ? 'can' : 'cannot'} be written`
+      ? `cannot keep the attempt log of the store "${location}": ${folderList} ends with its container or at a restart`
+      : `cannot keep the attempt log of the store "${location}": ${folders.length > 1 ? 'neither ' : ''}${folderList} ${folders.length > 1 ? 'can' : 'cannot'} be written`
   return new IoError(message, {
     hint: [
       why === 'volatile'

@@ -54,10 +54,10 @@ export function notScrubbed(location: string, { isLeftTo }: Pick<Purged, 'isLeft
  * What becomes of a column when a person is removed (src/docs/ordering.md, section 8). What is kept names
  * nobody: a fingerprint is keyed, and without it an old file would order the person again.
  */
-type Fate = 'kept' | 'emptied' | 'emptied with the last person' | 'emptied with --completely'
+type ErasureRule = 'kept' | 'emptied' | 'emptied with the last person' | 'emptied with --completely'
 
 /** By table, every column that a store keeps of an order; the names are the same in each store. */
-export const fates = {
+export const erasurePolicy = {
   submissions: {
     batch_id: 'kept',
     row_number: 'kept',
@@ -156,11 +156,13 @@ export const fates = {
     queued_at: 'kept',
     shared: 'emptied',
   },
-} as const satisfies Record<string, Record<string, Fate>>
+} as const satisfies Record<string, Record<string, ErasureRule>>
 
 /** The columns of a table that a fate befalls. */
-export function columnsWith(table: keyof typeof fates, fate: Fate): string[] {
-  return Object.entries<Fate>(fates[table]).flatMap(([column, its]) => (its === fate ? [column] : []))
+export function columnsWith(table: keyof typeof erasurePolicy, rule: ErasureRule): string[] {
+  return Object.entries<ErasureRule>(erasurePolicy[table]).flatMap(([column, its]) =>
+    its === rule ? [column] : [],
+  )
 }
 
 /**

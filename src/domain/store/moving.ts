@@ -82,7 +82,7 @@ export function requireNoPassword(argument: string, address: string): void {
   })
 }
 
-export function requireOtherPlace(from: string, to: string): void {
+export function requireOtherAddress(from: string, to: string): void {
   if (from !== to) return
   throw new UsageError('FROM and TO are the same store', { hint: 'Give two different places.' })
 }

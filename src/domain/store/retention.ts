@@ -4,7 +4,7 @@ const form = /^([1-9]\d{0,4})(d|mo|y)$/
  * The moment before which nothing is kept by a retention such as `365d`, `24mo` or `7y`, as milliseconds since the
  * epoch; undefined where the text is none. Months and years are the calendar's, in UTC.
  */
-export function keptSince(text: string, now: number): number | undefined {
+export function retainedSince(text: string, now: number): number | undefined {
   const [, amount = '', unit] = form.exec(text) ?? []
   if (unit === undefined) return undefined
   const date = new Date(now)

@@ -132,7 +132,7 @@ export function detectRollback(store: StoreFacts, logs: readonly ComparedLog[]):
     ['key', otherKey.some((log) => log.isRegistered)],
   ]
   return {
-    reasons: reasons.filter(([, holds]) => holds).map(([reason]) => reason),
+    reasons: reasons.filter(([, isMet]) => isMet).map(([reason]) => reason),
     missing: [...missing.values()].sort((one, other) => one.at - other.at || one.number - other.number),
   }
 }

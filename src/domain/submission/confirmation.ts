@@ -1,6 +1,6 @@
 import { personWithEmail, shownName } from '../wording/shown-name.ts'
 import type { Recipient } from '../../contract/request-body.ts'
-import { countInWords } from '../wording/count-in-words.ts'
+import { formatCount } from '../wording/count-in-words.ts'
 
 /** So few people are named before they are ordered. */
 export const maxNamed = 5
@@ -31,7 +31,7 @@ export function orderQuestion(order: AboutToOrder, { baseUrl, userEmail }: Order
   const { leftOut = 0, unlikely = 0 } = order
   const service = baseUrl.replace(/^https?:\/\//, '')
   const odd = unlikely === 0 ? '' : `, ${unlikely} with an unlikely value,`
-  const left = leftOut === 0 ? '' : `, and leave out ${countInWords(leftOut, 'row')}`
+  const left = leftOut === 0 ? '' : `, and leave out ${formatCount(leftOut, 'row')}`
   return `Order ${whatOf(order)} for ${whoOf(order)}${odd} at ${service} as ${userEmail}${left}?`
 }
 
@@ -47,5 +47,5 @@ function whoOf({ count, people }: AboutToOrder): string {
   const isWhole = count <= maxNamed && known.length === count
   const lists = [known.map(personWithEmail), known.map(({ email }) => email)].map((each) => each.join(', '))
   const list = isWhole ? lists.find((each) => each.length <= maxListLength) : undefined
-  return `${countInWords(count, 'person', 'people')}${list === undefined ? '' : ` (${list})`}`
+  return `${formatCount(count, 'person', 'people')}${list === undefined ? '' : ` (${list})`}`
 }

@@ -194,7 +194,7 @@ export function decodeChunked(bytes: Uint8Array): Uint8Array | undefined {
 
 /** One delivery out of many, by where it stands: `line 3`, `entry 12`. */
 export interface LoggedDelivery {
-  place: string
+  position: string
   /** Undefined where the log does not hold what verifying needs. */
   delivery: CapturedDelivery | undefined
   /** Why there is nothing to verify. */
@@ -244,7 +244,7 @@ export function* readLog(content: Uint8Array): Generator<LoggedDelivery> {
     const bytes = text.subarray(at, end)
     if (bytes.byteLength > maxLineBytes || hasMoreValues(bytes, maxValues)) {
       const fault = `it is longer than ${maxLineBytes} bytes or holds more than ${maxValues} values`
-      yield { place: `line ${line}`, delivery: undefined, fault }
+      yield { position: `line ${line}`, delivery: undefined, fault }
     } else {
       const source = bytes.toString('utf8').replace(/^\uFEFF/, '')
       if (source.trim() !== '') yield logged(`line ${line}`, parsed(source))
@@ -291,14 +291,14 @@ export function* readHar(bytes: Uint8Array): Generator<LoggedDelivery> {
   }
 }
 
-function logged(place: string, line: unknown): LoggedDelivery {
+function logged(position: string, line: unknown): LoggedDelivery {
   if (typeof line !== 'object' || line === null || Array.isArray(line)) {
-    return { place, delivery: undefined, fault: 'it is not a JSON object' }
+    return { position, delivery: undefined, fault: 'it is not a JSON object' }
   }
   const entry = { ...innerOf(line), ...line }
   const body = bodyOf(entry)
-  if (typeof body === 'string') return { place, delivery: undefined, fault: body }
-  return { place, delivery: { body, signatures: signaturesOf(entry) }, receivedAt: momentOf(entry) }
+  if (typeof body === 'string') return { position, delivery: undefined, fault: body }
+  return { position, delivery: { body, signatures: signaturesOf(entry) }, receivedAt: momentOf(entry) }
 }
 
 /** The request within a line of a program's own log. */
@@ -308,9 +308,11 @@ function innerOf(line: object): object {
 }
 
 function momentOf(entry: object): number | undefined {
-  const said = field(entry, 'received_at')
+  const receivedAt = field(entry, 'received_at')
   const at =
-    typeof said === 'string' && /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:?\d\d)$/.test(said) ? Date.parse(said) : NaN
+    typeof receivedAt === 'string' && /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:?\d\d)$/.test(receivedAt)
+      ? Date.parse(receivedAt)
+      : NaN
   return Number.isNaN(at) || at < 0 ? undefined : at
 }
 

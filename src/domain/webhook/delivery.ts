@@ -27,7 +27,7 @@ export interface Reply {
   /** Whether a connection stood. */
   reached: boolean
   /** The beginning of what it answered, on one line. */
-  said: string
+  excerpt: string
 }
 
 /** "The receiver must return a 2xx" ("Events", rule 2). */
@@ -35,13 +35,13 @@ export function isAccepted({ status }: Pick<Reply, 'status'>): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
-const maxSaidLength = 120
+const maxDetailLength = 120
 
 export function shortly(body: Buffer, secret: string): string {
-  const said = body.toString('utf8', 0, 2048)
-  const text = secret === '' ? said : said.replaceAll(secret, '***')
+  const excerpt = body.toString('utf8', 0, 2048)
+  const text = secret === '' ? excerpt : excerpt.replaceAll(secret, '***')
   const line = text.replace(/\s+/g, ' ').trim()
-  return cutText(line, maxSaidLength)
+  return cutText(line, maxDetailLength)
 }
 
 /** Nobody was there: the failure of a command that could not do its work at all. */
@@ -70,8 +70,8 @@ export const longestWait = 2 * longestRetryMs
 export type NextTry = number | 'dropped' | undefined
 
 /** After so many attempts that were refused. */
-export function retryAfter(attempts: number, mostAttempts = Number.POSITIVE_INFINITY): number | 'dropped' {
-  if (attempts >= mostAttempts) return 'dropped'
+export function retryAfter(attempts: number, maxAttempts = Number.POSITIVE_INFINITY): number | 'dropped' {
+  if (attempts >= maxAttempts) return 'dropped'
   return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 10))
 }
 

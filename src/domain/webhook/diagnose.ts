@@ -45,7 +45,7 @@ export function diagnose(
     for (const body of withVariants(plain, candidate === own)) {
       const expected = sign(body.bytes, key)
       const found = signatures.find(({ hex }) => matches(expected, hex))
-      if (found !== undefined) return told(body, candidate, found, { several, expected })
+      if (found !== undefined) return finding(body, candidate, found, { several, expected })
     }
   }
   return undefined
@@ -62,7 +62,7 @@ function matches(expected: string, hex: string): boolean {
   return hex === expected || (hex.length >= leastCut && hex.length < 64 && expected.startsWith(hex))
 }
 
-function told(
+function finding(
   body: BodyVariant,
   { name }: OtherSecret,
   signature: SignatureVariant,

@@ -65,7 +65,7 @@ export function identityOf(
 }
 
 /** A delivery that is kept, or came again. */
-export interface KeptEvent extends ReceivedEvent {
+export interface StoredEvent extends ReceivedEvent {
   id: number
   /** The same pair (request_id, status) was kept before. */
   repeated: boolean

@@ -1,4 +1,4 @@
 /** `1 row`, `2 rows`; `many` where an s is not enough. */
-export function countInWords(count: number, one: string, many = `${one}s`): string {
+export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }

@@ -3,13 +3,13 @@
  * wherever it is told: an error's hint, a note, a view, a `command` in JSON. What else changes the meaning of one command
  * alone is said by who builds that line (`fileCommand`, `again` of an error).
  */
-interface KeptFlag {
+interface RepeatedFlag {
   name: string
   /** Topics and commands that act in that world; `auth login` is a command, `auth` all of a topic. */
   commands: readonly string[]
 }
 
-export const keptFlags: readonly KeptFlag[] = [
+export const repeatedFlags: readonly RepeatedFlag[] = [
   {
     name: 'profile',
     commands: [
@@ -44,10 +44,10 @@ export type Keep = (text: string) => string
 export const keepNothing: Keep = (text) => text
 
 /** What was typed in `argv` that the commands of a hint repeat; `keepNothing` where that is nothing. */
-export function keeping(argv: readonly string[]): Keep {
+export function commandsFor(argv: readonly string[]): Keep {
   const end = argv.indexOf('--')
   const typed = end === -1 ? argv : argv.slice(0, end)
-  const given = keptFlags.flatMap(({ name, commands }) => {
+  const given = repeatedFlags.flatMap(({ name, commands }) => {
     const value = valueOf(typed, name)
     const isMeant = commands.some((each) => startsWith(typed, each))
     return value === undefined || !isMeant ? [] : [{ name, value, commands }]
@@ -55,7 +55,10 @@ export function keeping(argv: readonly string[]): Keep {
   if (given.length === 0) return keepNothing
   return (text) =>
     text.includes('refcheck ')
-      ? given.reduce((told, { name, value, commands }) => repeated(told, name, value, commands), text)
+      ? given.reduce(
+          (repeatedText, { name, value, commands }) => repeated(repeatedText, name, value, commands),
+          text,
+        )
       : text
 }
 
@@ -100,13 +103,15 @@ function wordsOf(rest: string): string[] {
 }
 
 /** The same in what --json prints: under `command` and `hint` alone, which are this program's own words. */
-export function keptInJson(value: unknown, keep: Keep): unknown {
+export function commandsInJson(value: unknown, keep: Keep): unknown {
   if (keep === keepNothing || typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((each) => keptInJson(each, keep))
+  if (Array.isArray(value)) return value.map((each) => commandsInJson(each, keep))
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [
       key,
-      typeof each === 'string' && (key === 'command' || key === 'hint') ? keep(each) : keptInJson(each, keep),
+      typeof each === 'string' && (key === 'command' || key === 'hint')
+        ? keep(each)
+        : commandsInJson(each, keep),
     ]),
   )
 }

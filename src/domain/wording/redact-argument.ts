@@ -63,13 +63,13 @@ export function keysIn(text: string): string[] {
 }
 
 /** Whether a text, which is to be kept as a name or a setting, holds what can hardly be anything but an API key. */
-export function holdsApiKey(text: string): boolean {
+export function containsApiKey(text: string): boolean {
   return keysIn(text).some((each) => each.length === apiKeyLength)
 }
 
 /** Throws an InvalidInputError where a name that is to be kept, of `what`, is a key that was pasted. */
 export function requireNoApiKey(name: string, what: string): void {
-  if (!holdsApiKey(name)) return
+  if (!containsApiKey(name)) return
   throw new InvalidInputError(`what looks like an API key is not a name for ${what}`, {
     hint: 'Give the key to: refcheck auth login',
   })

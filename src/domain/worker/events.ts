@@ -35,11 +35,11 @@ const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_
 
 /** One line of the log, as JSON. */
 export function logEntry({ name, ...more }: WorkerEvent, now: number): Record<string, unknown> {
-  const isGrave = grave.has(name) || ('code' in more && more.code !== undefined)
+  const isSevere = grave.has(name) || ('code' in more && more.code !== undefined)
   const fields = Object.entries(more).filter(([, value]) => value !== undefined)
   return {
     time: new Date(now).toISOString(),
-    level: isGrave ? 'warn' : 'info',
+    level: isSevere ? 'warn' : 'info',
     event: name,
     ...Object.fromEntries(fields.map(([key, value]) => [snake(key), value])),
   }

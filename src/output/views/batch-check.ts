@@ -9,14 +9,14 @@ import {
   type Plan,
 } from '../../domain/batch/plan.ts'
 import type { RowChange, RowProblem, UnlikelyValue } from '../../domain/batch/row.ts'
-import { answerInWords } from '../../domain/form/review.ts'
-import type { WindowStanding } from '../../domain/quota/book.ts'
+import { formatAnswer } from '../../domain/form/review.ts'
+import type { WindowStatus } from '../../domain/quota/book.ts'
 import type { Conflict } from '../../domain/submission/conflicts.ts'
 import { heldWords, personOf, sharedText, conflictText } from '../../domain/submission/duplicate.ts'
 import { externalResultPosition } from '../../domain/submission/external-results.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { cutName, personName, shownName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
@@ -103,7 +103,7 @@ function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = f
   const { rows, valid, invalid, problems, duplicates, changes } = plan.check
   const good = styled(terminal, 'green', `${valid} valid`)
   const bad = invalid === 0 ? '' : `, ${styled(terminal, 'red', `${invalid} invalid`)}`
-  const parts = [`${sanitize(name)}: ${countInWords(rows, 'row')}, ${good}${bad}`]
+  const parts = [`${sanitize(name)}: ${formatCount(rows, 'row')}, ${good}${bad}`]
   if (problems.length > 0) {
     parts.push(
       table(problems.slice(0, maxProblems), problemColumns, terminal) +
@@ -153,16 +153,14 @@ function matchOf({ order, witness }: Conflict, plan: Plan): unknown {
 export function planText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
   const { counts, matches, held, phones, check, seconds, endsAt, packages, repeated: inFile, unlikely } = plan
   const lines = [
-    `${styled(terminal, 'bold', sanitize(name))}: ${countInWords(counts.total, 'row')}`,
-    ...packages.map(
-      ({ package_id, orders }) => `  ${countInWords(orders, 'order')} of package ${package_id}`,
-    ),
+    `${styled(terminal, 'bold', sanitize(name))}: ${formatCount(counts.total, 'row')}`,
+    ...packages.map(({ package_id, orders }) => `  ${formatCount(orders, 'order')} of package ${package_id}`),
   ]
-  if (packages.length !== 1) lines.push(`  ${countInWords(counts.pending, 'order')} to send`)
-  if (inFile > 0) lines.push(`  ${countInWords(inFile, 'row')} the same as an earlier row, not sent`)
+  if (packages.length !== 1) lines.push(`  ${formatCount(counts.pending, 'order')} to send`)
+  if (inFile > 0) lines.push(`  ${formatCount(inFile, 'row')} the same as an earlier row, not sent`)
   lines.push(...matchLines(matches), ...heldLines(held), ...phoneLines(phones), ...unlikelyLines(unlikely))
   if (counts.invalid > 0)
-    lines.push(`  ${styled(terminal, 'red', countInWords(counts.invalid, 'row'))} invalid, not sent`)
+    lines.push(`  ${styled(terminal, 'red', formatCount(counts.invalid, 'row'))} invalid, not sent`)
   if (counts.pending > 0) lines.push(`Sending takes ${timeText(seconds, endsAt)}`)
   const { changes } = check
   return changes.length > 0 ? `${lines.join('\n')}\n\n${changesText(changes, showChanges)}` : lines.join('\n')
@@ -283,7 +281,7 @@ function matchLines(matches: Plan['matches']): string[] {
 function notSentLines(matches: Plan['matches'], why: string): string[] {
   if (matches.length === 0) return []
   return [
-    `  ${countInWords(matches.length, 'row')} ${why}`,
+    `  ${formatCount(matches.length, 'row')} ${why}`,
     ...matches
       .slice(0, maxPairs)
       .map(({ row, line, stop }) => `    ${position(row, line)}: ${sanitize(whatMatches(stop))}`),
@@ -301,7 +299,7 @@ function phoneLines(phones: Plan['phones']): string[] {
         `${personName(person)} (${position(row, line)}) and ${personOf(order)}`,
     )
   return [
-    `  ${countInWords(phones.length, 'row')} ${phones.length === 1 ? few : many}: ${phones.length === 1 ? 'it is' : 'they are'} sent`,
+    `  ${formatCount(phones.length, 'row')} ${phones.length === 1 ? few : many}: ${phones.length === 1 ? 'it is' : 'they are'} sent`,
     ...lines.map((line) => `    ${sanitize(line)}`),
     ...(phones.length > maxNamed ? [`    … and ${phones.length - maxNamed} more`] : []),
   ]
@@ -313,7 +311,7 @@ function unlikelyLines(unlikely: readonly UnlikelyValue[]): string[] {
   const rows = new Set(unlikely.map(({ row }) => row)).size
   const lines = unlikely.slice(0, maxPairs).map((each) => `    ${sanitize(unlikelyText(each))}`)
   return [
-    `  ${countInWords(rows, 'row')} with an unlikely value; fix the file, or ${rows === 1 ? 'it is' : 'they are'} sent as ${rows === 1 ? 'it is' : 'they are'}`,
+    `  ${formatCount(rows, 'row')} with an unlikely value; fix the file, or ${rows === 1 ? 'it is' : 'they are'} sent as ${rows === 1 ? 'it is' : 'they are'}`,
     ...lines,
     ...(unlikely.length > maxPairs ? [`    … and ${unlikely.length - maxPairs} more`] : []),
   ]
@@ -327,7 +325,7 @@ function unlikelyText({ person, line, row, column, value, problem }: UnlikelyVal
 export function unlikelyWarning({ unlikely }: Plan, name: string): string | undefined {
   const [first, ...others] = unlikely
   if (first === undefined) return undefined
-  const more = others.length === 0 ? '' : `, and ${countInWords(others.length, 'more value', 'more values')}`
+  const more = others.length === 0 ? '' : `, and ${formatCount(others.length, 'more value', 'more values')}`
   return `${name}: unlikely, and sent as it is: ${unlikelyText(first)}${more}`
 }
 
@@ -349,7 +347,7 @@ function heldLines(held: Plan['held']): string[] {
     return `    ${sanitize(what)}\n      ${sanitize(people.join(', '))}${rest}`
   })
   return [
-    `  ${countInWords(held.length, 'row')} held, not sent until you release ${held.length === 1 ? 'it' : 'them'}`,
+    `  ${formatCount(held.length, 'row')} held, not sent until you release ${held.length === 1 ? 'it' : 'them'}`,
     ...lines,
     ...(groups.size > maxPairs ? [`    … and ${groups.size - maxPairs} more groups`] : []),
   ]
@@ -379,7 +377,7 @@ export function plannedText({ code, made_at, expires_at, base_url, user_email, p
 }
 
 /** What one order takes of the quota. */
-export function orderCostText(windows: readonly WindowStanding[]): string {
+export function orderCostText(windows: readonly WindowStatus[]): string {
   const left = windows.map((each) => `${each.left} of ${each.calls} in ${formatDuration(each.seconds)}`)
   return `It uses 1 call of the quota. Left: ${left.join(', ')}`
 }
@@ -397,9 +395,9 @@ const fieldColumns: Column<PlannedField>[] = [
   {
     name: 'answer',
     uncut: true,
-    value: (row) => answerInWords(row.value),
+    value: (row) => formatAnswer(row.value),
     show: ({ field, value }) => {
-      const text = answerInWords(value)
+      const text = formatAnswer(value)
       return isName(field) ? shownName(text) : text
     },
   },

@@ -4,7 +4,7 @@ import { type AttentionKind, attentionKinds, groupedAttention } from '../../doma
 import type { BatchProgressNow } from '../../domain/overview/overview.ts'
 import { statusesInOrder } from '../../domain/overview/people.ts'
 import type { CheckCounts } from '../../domain/request/check-counts.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { sanitize } from '../../host/text.ts'
 import { formatDuration, statusStyle } from '../format.ts'
 import type { Reporter } from '../reporter.ts'
@@ -59,7 +59,7 @@ function checkLines({ requests, by_type: byType }: CheckCounts, all: number): st
   const total: Record<string, number> = {}
   for (const [, statuses] of types)
     for (const [status, count] of Object.entries(statuses)) total[status] = (total[status] ?? 0) + count
-  const of = requests === all ? '' : ` (${requests} of ${countInWords(all, 'request')} read)`
+  const of = requests === all ? '' : ` (${requests} of ${formatCount(all, 'request')} read)`
   return [
     `checks    ${formatChecks(total)}${of}`,
     ...(types.length === 1 ? [] : types.map(([type, statuses]) => `  ${type}: ${formatChecks(statuses)}`)),

@@ -5,7 +5,7 @@ import type { BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
 import type { SecondOrder } from '../../domain/submission/unmatched.ts'
 import type { BatchStatus, ListedBatch, PrintedRow, StoppedRow } from '../../domain/batch/batch-status.ts'
 import type { SheetLook } from '../../domain/sheet/look.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
 import { formatDuration, progressLine, wrapped } from '../format.ts'
@@ -104,7 +104,7 @@ function timeText({ first, last }: BatchResult['ordered']): string {
 }
 
 function peopleText(done: number, total: number, file: string): string {
-  return `${done} of ${countInWords(total, 'person', 'people')} in ${file} ${done === 1 || total === 1 ? 'is' : 'are'} ordered`
+  return `${done} of ${formatCount(total, 'person', 'people')} in ${file} ${done === 1 || total === 1 ? 'is' : 'are'} ordered`
 }
 
 /** Where a batch stands. */
@@ -203,7 +203,7 @@ export function exportedView(written: {
 }): View {
   return {
     json: written,
-    text: () => `${countInWords(written.rows, 'row')} written to ${sanitize(written.path)}`,
+    text: () => `${formatCount(written.rows, 'row')} written to ${sanitize(written.path)}`,
   }
 }
 
@@ -259,7 +259,7 @@ function reconciliationText({ settled, ambiguous }: Reconciliation): string {
 
 /** The same file again. */
 export function batchGoesOnText({ name, standing: { batch_id: id, counts } }: BatchStatus): string {
-  const left = countInWords(counts.pending, 'row is', 'rows are')
+  const left = formatCount(counts.pending, 'row is', 'rows are')
   const rest = counts.pending === 0 ? 'nothing left to send' : `${left} left to send`
   return `${name} is batch ${id}: ${counts.accepted} of ${counts.total} accepted, ${rest}.`
 }
@@ -365,7 +365,7 @@ export function batchEventText(batchEvent: BatchNotice): { text: string; matters
         `${batchEvent.file} could not be read, so orders it may name were not looked at: ${batchEvent.why}`,
       )
     case 'results-of-others': {
-      const rows = countInWords(batchEvent.rows, 'row names', 'rows name')
+      const rows = formatCount(batchEvent.rows, 'row names', 'rows name')
       return note(
         `${batchEvent.file}: ${rows} another person than this file, and ${batchEvent.rows === 1 ? 'was' : 'were'} ignored.`,
       )
@@ -378,7 +378,7 @@ export function batchEventText(batchEvent: BatchNotice): { text: string; matters
     }
     case 'rows-left-out': {
       const { file, rows } = batchEvent
-      const them = countInWords(rows, 'row that is', 'rows that are')
+      const them = formatCount(rows, 'row that is', 'rows that are')
       return note(`${file} leaves out ${them} hidden or struck through and not ordered.`)
     }
     case 'second-orders':

@@ -1,6 +1,6 @@
 import type { Finding, Level } from '../../domain/doctor/finding.ts'
 import type { CaseReport, ReceiverReport, Verdict } from '../../domain/webhook/receiver-check.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { escapeXml } from '../../domain/wording/escape-xml.ts'
 import { sanitize } from '../../host/text.ts'
 import { indented } from '../format.ts'
@@ -163,7 +163,7 @@ function sum({ counts, passed, deliveries, slowest_ms, url }: ReceiverReport, te
   ]
   const slowest =
     slowest_ms === null ? 'nothing was accepted' : `the slowest acceptance took ${slowest_ms} ms`
-  return `${verdict}  ${sanitize(url)}: ${parts.join(', ')}. ${countInWords(deliveries, 'delivery', 'deliveries')}; ${slowest}.`
+  return `${verdict}  ${sanitize(url)}: ${parts.join(', ')}. ${formatCount(deliveries, 'delivery', 'deliveries')}; ${slowest}.`
 }
 
 /** The report as JUnit XML, for a CI that shows it: a test case each, advice in its output. */

@@ -1,7 +1,7 @@
 import { type Column, jsonText, type View } from '../view.ts'
 import { cutName, shownName } from '../../domain/wording/shown-name.ts'
 import type { Package } from '../../contract/package.ts'
-import { type Change, placeName, type FieldNaming } from '../../domain/form/problem.ts'
+import { type Change, problemFieldName, type FieldNaming } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { sanitize } from '../../host/text.ts'
 import type { Reporter } from '../reporter.ts'
@@ -92,7 +92,7 @@ export function showReview(reporter: Pick<Reporter, 'block' | 'terminal'>) {
 
 /** One value that goes out otherwise than it was given. */
 export function changeText(change: Change, speech: FieldNaming): string {
-  return `${placeName(change, speech)}: "${sanitize(cutName(change.from))}" is sent as "${sanitize(cutName(change.to))}"`
+  return `${problemFieldName(change, speech)}: "${sanitize(cutName(change.from))}" is sent as "${sanitize(cutName(change.to))}"`
 }
 
 /** The answer of `request create`. */

@@ -9,8 +9,8 @@ import {
   longWaitDays,
 } from '../../domain/overview/attention.ts'
 import type { OtherOrders, Overview } from '../../domain/overview/overview.ts'
-import type { WindowStanding } from '../../domain/quota/book.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import type { WindowStatus } from '../../domain/quota/book.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { cutText } from '../../domain/wording/cut-text.ts'
 import { localClock, localTime } from '../../domain/wording/local-time.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
@@ -92,7 +92,7 @@ function headLine({ organisation, in_flight: inFlight }: Overview, now: number, 
 function runningLines({ in_flight: inFlight, attention }: Overview, terminal: Terminal): string[] {
   const { requests, batches } = inFlight
   const orders =
-    requests === 0 ? [] : [`${countInWords(requests, 'order')}   read again: refcheck request list --refresh`]
+    requests === 0 ? [] : [`${formatCount(requests, 'order')}   read again: refcheck request list --refresh`]
   // A batch that does not go on by itself is listed with its command.
   const still = new Set(attention.flatMap(({ row, batch_id: id }) => (row === null ? id : [])))
   const running = batches.filter(({ batch_id: id }) => !still.has(id))
@@ -100,7 +100,7 @@ function runningLines({ in_flight: inFlight, attention }: Overview, terminal: Te
   const lines = [
     ...orders,
     ...running.slice(0, maxBatches).map(batchLine),
-    ...(more > 0 ? [`${countInWords(more, 'more batch', 'more batches')}: refcheck batch list`] : []),
+    ...(more > 0 ? [`${formatCount(more, 'more batch', 'more batches')}: refcheck batch list`] : []),
   ]
   return (lines.length === 0 ? ['nothing'] : lines).map((line, at) =>
     labelled(terminal, at === 0 ? 'Running' : '', line),
@@ -108,7 +108,7 @@ function runningLines({ in_flight: inFlight, attention }: Overview, terminal: Te
 }
 
 function batchLine({ name, state, total, pending }: ListedBatch): string {
-  const rows = `${sanitize(cutText(name, maxNameWidth))}: ${pending} of ${countInWords(total, 'row')} not sent yet`
+  const rows = `${sanitize(cutText(name, maxNameWidth))}: ${pending} of ${formatCount(total, 'row')} not sent yet`
   return state === 'running' || state === 'queued' ? `${rows}, ${state}` : rows
 }
 
@@ -176,10 +176,10 @@ function otherLines(others: readonly OtherOrders[]): string[] {
       if (isPractice) return []
       const where = `${new URL(url).host}${account === '' ? '' : `, account ${account}`}`
       const open = needs === 0 ? '' : `; ${needs} ${needs === 1 ? 'needs' : 'need'} you`
-      return `Also: ${countInWords(orders, 'order')} (${sanitize(where)})${open}`
+      return `Also: ${formatCount(orders, 'order')} (${sanitize(where)})${open}`
     },
   )
-  return practice === 0 ? lines : [...lines, `Also: ${countInWords(practice, 'practice order')} (sandbox)`]
+  return practice === 0 ? lines : [...lines, `Also: ${formatCount(practice, 'practice order')} (sandbox)`]
 }
 
 /** What needs a person, with the command for each; on a terminal as much as a screen takes. */
@@ -229,7 +229,7 @@ function shortened(text: string, { columns }: Terminal, taken: number): string {
 }
 
 export interface QuotaStatus {
-  windows: readonly WindowStanding[]
+  windows: readonly WindowStatus[]
   notBefore: number
 }
 

@@ -1,7 +1,7 @@
 import type { Package } from '../../contract/package.ts'
 import type { ListView } from '../view.ts'
 import { statusStyle } from '../format.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 
 export function packagesView(packages: readonly Package[]): ListView<Package> {
   return {
@@ -25,7 +25,7 @@ export function packagesView(packages: readonly Package[]): ListView<Package> {
 function survey(row: Package): string {
   const found = row.details.reference_survey
   if (found === null) return '-'
-  return `${found.name ?? 'unnamed'} (${countInWords(found.min_referees, 'referee')})`
+  return `${found.name ?? 'unnamed'} (${formatCount(found.min_referees, 'referee')})`
 }
 
 function checkNames(row: Package): string[] {

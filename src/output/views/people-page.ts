@@ -15,7 +15,7 @@ import {
   timelineOf,
 } from '../../domain/overview/people.ts'
 import { packageLabel, type PackageNames } from '../../domain/request/listed-request.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import type { Keep } from '../../domain/wording/kept-flags.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
@@ -170,7 +170,7 @@ function timeSection(people: readonly PersonRow[]): Piece | string {
 }
 
 function hourText({ label, ordered, completed }: TimeBucket, ...times: readonly number[][]): string {
-  const orders = `${countInWords(ordered, 'order')} and ${countInWords(completed, 'completion')}`
+  const orders = `${formatCount(ordered, 'order')} and ${formatCount(completed, 'completion')}`
   return `${orders} in the hour from ${label} on ${localDay(Math.min(...times.flat()))}.`
 }
 
@@ -237,7 +237,7 @@ function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
 }
 
 const peopleText = (persons: number, rows: number): string =>
-  `${countInWords(persons, 'person', 'people')}${persons === rows ? '' : ` in ${countInWords(rows, 'row')}`}`
+  `${formatCount(persons, 'person', 'people')}${persons === rows ? '' : ` in ${formatCount(rows, 'row')}`}`
 
 function moment(at: string | null): Piece {
   if (at === null) return html`<td class="when wide" data-key=""></td>`

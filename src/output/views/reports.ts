@@ -7,7 +7,7 @@ import {
   type MissingReport,
   type StoredReport,
 } from '../../domain/report/filed.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { sanitize } from '../../host/text.ts'
 import { failureJson } from '../failure.ts'
 import { formatDuration, progressLine, wrapped } from '../format.ts'
@@ -32,7 +32,7 @@ function totals(stored: readonly StoredReport[], missing: number): string {
   const there = stored.length - fresh.length
   const bytes = fresh.reduce((sum, each) => sum + each.bytes, 0)
   return [
-    `${countInWords(fresh.length, 'report')} stored${fresh.length === 0 ? '' : ` (${size(bytes)})`}`,
+    `${formatCount(fresh.length, 'report')} stored${fresh.length === 0 ? '' : ` (${size(bytes)})`}`,
     ...(there === 0 ? [] : [`${there} already there`]),
     ...(missing === 0 ? [] : [`${missing} unavailable`]),
   ].join(', ')
@@ -60,7 +60,7 @@ export function syncView(result: FilingResult, folder: string, cwd: string): Vie
 /** `2 stored, 120 there already, 3 requests not finished`. */
 export function syncSummary({ stored, unfinished }: FilingResult): string {
   const fresh = stored.filter((each) => !each.skipped).length
-  const open = `${countInWords(unfinished, 'request')} not finished`
+  const open = `${formatCount(unfinished, 'request')} not finished`
   return `${fresh} stored, ${stored.length - fresh} already there, ${open}`
 }
 
@@ -148,7 +148,7 @@ export class ReportProgress {
     const left = this.#secondsLeft(now)
     const total = this.#unseen > 0 ? Math.round(this.#expected) : this.#planned
     const about = total > this.#planned ? 'about ' : ''
-    const count = `${this.#filed} of ${about}${countInWords(total, 'file')}, ${size(this.#bytes)}`
+    const count = `${this.#filed} of ${about}${formatCount(total, 'file')}, ${size(this.#bytes)}`
     if (isLive) this.#reporter.status(progressLine(this.#part, count, left))
     else this.#reporter.note(left === undefined ? count : `${count}; ${formatDuration(left)} left`)
   }

@@ -1,4 +1,4 @@
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { requestJsonSchema } from '../../contract/request-json-schema.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
 import { sanitize } from '../../host/text.ts'
@@ -57,7 +57,7 @@ export function templateView(template: {
   return {
     json: { path, format, package_id: packageId, fields, required },
     text: (terminal) =>
-      `${styled(terminal, 'green', 'written')}  ${sanitize(file)}  ${countInWords(fields, 'field')}, ${String(required)} required`,
+      `${styled(terminal, 'green', 'written')}  ${sanitize(file)}  ${formatCount(fields, 'field')}, ${String(required)} required`,
   }
 }
 

@@ -11,7 +11,7 @@ import { size } from './reports.ts'
 import type { TableDigest } from '../../domain/store/moving.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 
 interface Info {
   location: string
@@ -52,8 +52,8 @@ export function storeInfoView({ oldest, newest, server, closed, ...info }: Info)
         ...(server === undefined
           ? []
           : [`${replicationText[server.replication]}; answers in ${server.latencyMs.toFixed(1)} ms`]),
-        `${countInWords(info.batches, 'batch or single order', 'batches and single orders')}: ${rows.length === 0 ? 'no rows' : rows.map(([state, count]) => `${count} ${state}`).join(', ')}`,
-        `${countInWords(info.events, 'event')} in the inbox`,
+        `${formatCount(info.batches, 'batch or single order', 'batches and single orders')}: ${rows.length === 0 ? 'no rows' : rows.map(([state, count]) => `${count} ${state}`).join(', ')}`,
+        `${formatCount(info.events, 'event')} in the inbox`,
         ...(oldest === undefined
           ? []
           : [`recorded from ${localDay(oldest)} to ${localDay(newest ?? oldest)}`]),
@@ -109,7 +109,7 @@ export function storeMigratedView(migrated: { location: string; from: number; to
 export function heldText(held: number, batchIds: readonly string[]): string {
   const [are, were, them] = held === 1 ? ['is', 'it was', 'it'] : ['are', 'they were', 'them']
   return [
-    `${countInWords(held, 'waiting row')} ${are} now held: nobody knows whether ${were} sent. See ${them}, and release what is to be sent:`,
+    `${formatCount(held, 'waiting row')} ${are} now held: nobody knows whether ${were} sent. See ${them}, and release what is to be sent:`,
     ...batchIds.map((id) => `  refcheck batch rows ${id} --state held`),
   ].join('\n')
 }
@@ -165,9 +165,9 @@ function filesText(files: readonly PurgedFile[]): string[] {
 
 /** `2 rows and 1 event`; drafts and plans where there are some. */
 function removedText({ rows, events, drafts, plans }: Omit<Removed, 'kept' | 'logsLeft' | 'files'>): string {
-  const found = [countInWords(rows, 'row'), countInWords(events, 'event')]
-  if (drafts > 0) found.push(countInWords(drafts, 'draft'))
-  if (plans > 0) found.push(countInWords(plans, 'plan'))
+  const found = [formatCount(rows, 'row'), formatCount(events, 'event')]
+  if (drafts > 0) found.push(formatCount(drafts, 'draft'))
+  if (plans > 0) found.push(formatCount(plans, 'plan'))
   return `${found.slice(0, -1).join(', ')} and ${found.at(-1) ?? ''}`
 }
 
@@ -204,7 +204,7 @@ export function storePurgeView(purged: Removed, dryRun: boolean): View {
       const left =
         kept === 0
           ? ''
-          : `; ${countInWords(kept, 'row')} not settled yet ${kept === 1 ? 'is kept' : 'are kept'}`
+          : `; ${formatCount(kept, 'row')} not settled yet ${kept === 1 ? 'is kept' : 'are kept'}`
       return wrapped(
         [`${did} personal data of ${removedText(purged)}${left}.`, ...logs].join('\n'),
         columns,
@@ -260,7 +260,7 @@ export function storeAccountAddedView(account: string, added: boolean): View {
 
 export function storeMoveQuestion({ location, rows, events }: Info, to: string): string {
   const count = Object.values(rows).reduce((sum, each) => sum + each, 0)
-  return `Move ${countInWords(count, 'row')} and ${countInWords(events, 'event')} from ${sanitize(location)} to ${sanitize(to)}, and close the former permanently?`
+  return `Move ${formatCount(count, 'row')} and ${formatCount(events, 'event')} from ${sanitize(location)} to ${sanitize(to)}, and close the former permanently?`
 }
 
 const digestColumns: Column<TableDigest>[] = [

@@ -8,12 +8,12 @@ import {
 import {
   errorReasonOf,
   type Imported,
-  type KeptEvent,
+  type StoredEvent,
   type ListedEvent,
   type ReplayReply,
 } from '../../domain/webhook/events.ts'
 import type { ExplainedVerification, LoggedVerification } from '../../domain/webhook/verify.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { localClock, localTime } from '../../domain/wording/local-time.ts'
 import { InterruptedError, IoError } from '../../errors/kinds.ts'
 import { sanitize } from '../../host/text.ts'
@@ -116,7 +116,7 @@ export function storedEventView({
   oddity,
   repeated,
   body,
-}: KeptEvent): View {
+}: StoredEvent): View {
   return {
     json: {
       id,
@@ -162,20 +162,20 @@ const forwardedLater = 'Events that were not forwarded yet are forwarded first b
 
 /** How a receiver ends on Ctrl-C. */
 export function listeningEnd(count: number, forwards: boolean): InterruptedError {
-  return new InterruptedError(`interrupted; ${countInWords(count, 'new event')} recorded`, {
+  return new InterruptedError(`interrupted; ${formatCount(count, 'new event')} recorded`, {
     hint: forwards ? forwardedLater : undefined,
   })
 }
 
 /** What a receiver notes when it ends on SIGTERM, which is no failure. */
 export function stoppedNote(count: number, forwards: boolean): string {
-  return `Stopped; ${countInWords(count, 'new event')} recorded.${forwards ? ` ${forwardedLater}` : ''}`
+  return `Stopped; ${formatCount(count, 'new event')} recorded.${forwards ? ` ${forwardedLater}` : ''}`
 }
 
 /** How it ends when nobody reads its output any more, as after `| head -1`. */
 export function unreadEnd(count: number): IoError {
   return new IoError(
-    `the program that read the output has ended; ${countInWords(count, 'new event')} recorded`,
+    `the program that read the output has ended; ${formatCount(count, 'new event')} recorded`,
     {
       hint: 'Nothing is lost. List them with: refcheck webhook events list',
     },
@@ -263,6 +263,6 @@ export function droppedView(ids: readonly number[]): View {
 export function importedView({ read, added, repeated }: Imported): View {
   return {
     json: { read, added, repeated },
-    text: () => `${countInWords(read, 'event')} read: ${added} new, ${repeated} already in the inbox`,
+    text: () => `${formatCount(read, 'event')} read: ${added} new, ${repeated} already in the inbox`,
   }
 }

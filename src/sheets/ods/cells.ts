@@ -1,4 +1,4 @@
-import { type Cell, saysBoolean } from '../../domain/sheet/cell.ts'
+import { type Cell, isBooleanWord } from '../../domain/sheet/cell.ts'
 import { type Colour, colourIn, isUnseen, white } from '../../domain/sheet/look.ts'
 import { limits } from '../limits.ts'
 import type { Archive } from '../xlsx/archive.ts'
@@ -44,7 +44,7 @@ export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
       if (written !== 'true' && written !== 'false')
         return fault('is a TRUE or FALSE whose value was not saved')
       if (text === '') return fault('is a TRUE or FALSE that its number format hides', written)
-      if (text !== undefined && !saysBoolean(text, written === 'true')) {
+      if (text !== undefined && !isBooleanWord(text, written === 'true')) {
         return fault(`is ${written.toUpperCase()} shown as "${text.slice(0, 40)}"`, written)
       }
       return { kind: 'boolean', text: written, value: written === 'true' }
@@ -79,7 +79,7 @@ function numeric(written: string | undefined, shown: string | undefined, type: s
   const value = Number(written)
   if (!Number.isFinite(value)) return undefined
   // A boolean of a formula is saved as a number and shown as a word, in the language of the office.
-  if ((value === 0 || value === 1) && shown !== undefined && saysBoolean(shown, value === 1)) {
+  if ((value === 0 || value === 1) && shown !== undefined && isBooleanWord(shown, value === 1)) {
     return { kind: 'boolean', text: String(value === 1), value: value === 1 }
   }
   const text = String(value)

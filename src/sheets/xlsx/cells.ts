@@ -1,4 +1,4 @@
-import { type Cell, type MergedCells, saysBoolean } from '../../domain/sheet/cell.ts'
+import { type Cell, type MergedCells, isBooleanWord } from '../../domain/sheet/cell.ts'
 import { isUnseen as isTooPale, type LostPart, white } from '../../domain/sheet/look.ts'
 import type { Findings } from '../book.ts'
 import { type Attributes, type CommonTexts, isTrue, type Relation, unescaped } from './xml.ts'
@@ -130,7 +130,7 @@ function numeric(text: string, style: number, { formats, from1904 }: CellContext
 function isBoolean(value: number, code: string): boolean {
   if (value !== 0 && value !== 1) return false
   const [, yes = '', no = ''] = /^"(\p{L}{1,20})";"\1";"(\p{L}{1,20})"$/u.exec(code) ?? []
-  return saysBoolean(yes, true) && saysBoolean(no, false)
+  return isBooleanWord(yes, true) && isBooleanWord(no, false)
 }
 
 function isoDate(text: string, style: number, { formats, from1904 }: CellContext): Cell {

@@ -14,14 +14,14 @@ export interface Mappings {
   put(name: string, mapping: StoredMapping): Promise<void>
 }
 
-const mostBytes = 1024 * 1024
+const maxBytes = 1024 * 1024
 
 export function openMappings(paths: Paths): Mappings {
   const folder = join(paths.config, 'mappings')
   const fileOf = (name: string): string => join(folder, `${requireName(name)}.json`)
   return {
     async get(name) {
-      const file = await readPrivate(fileOf(name), mostBytes, paths.config)
+      const file = await readPrivate(fileOf(name), maxBytes, paths.config)
       return file === undefined ? undefined : parsed(file.text, name)
     },
     async put(name, mapping) {

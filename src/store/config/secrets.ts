@@ -4,7 +4,7 @@ import { readPrivate } from '../../disk/private-modes.ts'
 import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
 import {
   checkProfileName,
-  type KeptSecret,
+  type StoredSecret,
   type SecretName,
   type SecretStorage,
 } from '../../domain/session/session.ts'
@@ -30,7 +30,7 @@ export interface Secrets {
   /** Where it is kept, without asking the keychain; undefined where there is none. */
   storage(profile: string, name: SecretName): Promise<SecretStorage | undefined>
   /** Undefined where there is none; an IoError where the keychain will not hand it out. */
-  read(profile: string, name: SecretName): Promise<KeptSecret | undefined>
+  read(profile: string, name: SecretName): Promise<StoredSecret | undefined>
   /** Replaces an older one, wherever that was, and says where it is now. */
   save(profile: string, name: SecretName, value: string, options?: SaveOptions): Promise<SecretStorage>
   /** Both, or the named one. `left` are those the keychain did not give up; they are no longer used. */
@@ -61,10 +61,10 @@ const spoken: Readonly<Record<SecretName, string>> = {
 
 /** Reads nothing yet, and loads the keychain's library only when it is needed. */
 export function openSecrets(options: SecretsOptions): Secrets {
-  return new KeptSecrets(options)
+  return new StoredSecrets(options)
 }
 
-class KeptSecrets implements Secrets {
+class StoredSecrets implements Secrets {
   readonly path: string
   readonly #options: SecretsOptions
   #keychain: Promise<Keychain | undefined> | undefined
@@ -81,7 +81,7 @@ class KeptSecrets implements Secrets {
     return entry?.value === undefined ? undefined : 'file'
   }
 
-  async read(profile: string, name: SecretName): Promise<KeptSecret | undefined> {
+  async read(profile: string, name: SecretName): Promise<StoredSecret | undefined> {
     const entry = entryOf(await this.#read(), profile, name)
     if (entry === undefined) return undefined
     const baseUrl = entry.base_url

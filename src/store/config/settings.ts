@@ -111,8 +111,10 @@ function profileMethods(
   update: Update,
 ): Pick<Settings, 'currentProfile' | 'profiles' | 'profile' | 'saveProfile' | 'removeProfile' | 'switchTo'> {
   const all = async (): Promise<Map<string, Profile>> => {
-    const kept = Object.entries((await read()).profiles ?? {})
-    return new Map(kept.map(([name, each]) => [name, { baseUrl: each.base_url, userEmail: each.user_email }]))
+    const stored = Object.entries((await read()).profiles ?? {})
+    return new Map(
+      stored.map(([name, each]) => [name, { baseUrl: each.base_url, userEmail: each.user_email }]),
+    )
   }
   return {
     profiles: all,
@@ -175,7 +177,7 @@ function valueMethods(
   /** Applies `change` to the one profile's settings, or to those for all. */
   const change = (
     profile: string | undefined,
-    edit: (kept: Values) => Values | undefined,
+    edit: (stored: Values) => Values | undefined,
   ): Promise<boolean> =>
     update((file) => {
       if (profile === undefined) {
@@ -191,19 +193,19 @@ function valueMethods(
     values,
     async value(key, profile) {
       const definition = settingDefinition(key)
-      const kept = (await values(profile)).get(key)
-      return kept === undefined ? undefined : definition.parse(kept.value)
+      const stored = (await values(profile)).get(key)
+      return stored === undefined ? undefined : definition.parse(stored.value)
     },
     async setValue(key, text, profile) {
       const value = settingDefinition(key).parse(text)
-      await change(profile, (kept) => ({ ...kept, [key]: value }))
+      await change(profile, (stored) => ({ ...stored, [key]: value }))
       return value
     },
     async unsetValue(key, profile) {
       settingDefinition(key)
-      return change(profile, (kept) => {
-        if (own(kept, key) === undefined) return undefined
-        const { [key]: _removed, ...rest } = kept
+      return change(profile, (stored) => {
+        if (own(stored, key) === undefined) return undefined
+        const { [key]: _removed, ...rest } = stored
         return rest
       })
     },

@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { makeOwnFolders, readPrivate, requireOwnFolders } from '../../disk/private-modes.ts'
 import { writeWhole } from '../../disk/whole-file.ts'
-import { type KeptDraft, parseDraft } from '../../domain/form/kept-draft.ts'
+import { type StoredDraft, parseDraft } from '../../domain/form/kept-draft.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
 
 /** Answers that were not ordered yet, a private file each in the data folder's `drafts`. No key is ever in one. */
 export interface Drafts {
   /** Under its id; throws an IoError where the disk refuses. */
-  keep(draft: KeptDraft): Promise<void>
+  keep(draft: StoredDraft): Promise<void>
   /** All that can be read; what is damaged is left out. */
-  all(): Promise<KeptDraft[]>
+  all(): Promise<StoredDraft[]>
   drop(id: string): Promise<void>
   /** Every file that no draft can be read from: it may name anybody. */
   unreadable(): Promise<string[]>
@@ -25,7 +25,7 @@ export interface DraftsOptions {
   onNotice: (text: string) => void
 }
 
-const mostBytes = 4 * 1024 * 1024
+const maxBytes = 4 * 1024 * 1024
 const fileName = /^([\da-f]{16})\.json$/
 
 /** Touches nothing yet. */
@@ -40,8 +40,8 @@ export function openDrafts({ paths, random, onNotice }: DraftsOptions): Drafts {
     })
     return names.flatMap((name) => fileName.exec(name)?.slice(1) ?? []).sort()
   }
-  const read = async (id: string): Promise<KeptDraft | undefined> => {
-    const file = await readPrivate(pathOf(id), mostBytes, paths.data).catch(() => undefined)
+  const read = async (id: string): Promise<StoredDraft | undefined> => {
+    const file = await readPrivate(pathOf(id), maxBytes, paths.data).catch(() => undefined)
     if (file?.warning !== undefined) onNotice(file.warning)
     const draft = file === undefined ? undefined : parseDraft(file.text)
     return draft?.id === id ? draft : undefined

@@ -29,7 +29,7 @@ import { allowedBy, Matching, StoredCandidates, witnessesOf } from './matching.t
 import { addToPreview, type ComparedRow, emptyPreview, FileComparer } from '../../domain/batch/compare.ts'
 import { unmatchedRow } from '../../domain/submission/unmatched.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
-import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
+import { refuseMemoryStore } from '../../domain/store/kept-in-memory.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { type HeldFor, type Hold, holdForOrdering, shortWait } from './holds.ts'
 import { newsChannel } from './inbox.ts'
@@ -234,7 +234,7 @@ export class Batches extends StorePart {
    * A file that another process took in meanwhile is added no second time: its batch is returned.
    */
   async add(batch: NewFileBatch, rows: RowList): Promise<Batch | undefined> {
-    refuseForgetting(this.engine.location, batch.baseUrl)
+    refuseMemoryStore(this.engine.location, batch.baseUrl)
     await this.rollbacks.begin()
     const lock = { account: batch.account ?? '' }
     const { there } = await resolveAmbiguousCommit(

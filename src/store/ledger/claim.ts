@@ -1,4 +1,4 @@
-import type { QuotaPlace } from '../../domain/quota/windows.ts'
+import type { QuotaPriority } from '../../domain/quota/windows.ts'
 import { fenceFailure } from '../../domain/store/rollback.ts'
 import { highestPrecedence, type Conflict } from '../../domain/submission/conflicts.ts'
 import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
@@ -43,7 +43,7 @@ export interface ClaimResult extends Begun {
 
 export interface ClaimOptions {
   /** In the quota; none is reserved where undefined. */
-  place: QuotaPlace | undefined
+  place: QuotaPriority | undefined
   /** Any row of the batch will do: the first that no other runner is about to send. */
   orNext: boolean
   /** Called before the row is asked for: where no answer comes, it may be taken. */

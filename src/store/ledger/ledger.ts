@@ -40,8 +40,8 @@ import {
 } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import type { PersonMatch } from '../../domain/batch/reconciliation.ts'
-import type { QuotaPlace } from '../../domain/quota/windows.ts'
-import { refuseForgetting } from '../../domain/store/kept-in-memory.ts'
+import type { QuotaPriority } from '../../domain/quota/windows.ts'
+import { refuseMemoryStore } from '../../domain/store/kept-in-memory.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
 import { type Begun, type ClaimOptions, type ClaimResult, Claims } from './claim.ts'
@@ -254,7 +254,7 @@ export class EngineLedger extends StorePart {
    * returned (domain/submission/conflicts). Comparing and insertion are one step for all processes.
    */
   async add(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
-    refuseForgetting(this.location, batch.baseUrl)
+    refuseMemoryStore(this.location, batch.baseUrl)
     const lock = { account: batch.account ?? '' }
     const { lockBatch } = ledgerStatements(this.engine.dialect)
     const { stop } = await resolveAmbiguousCommit(
@@ -288,7 +288,7 @@ export class EngineLedger extends StorePart {
   async beginInQuota(
     from: RowVersion,
     attempt: NewAttempt,
-    place: QuotaPlace,
+    place: QuotaPriority,
     orNext = false,
   ): Promise<Begun> {
     await this.rollbacks.ready()
@@ -331,7 +331,7 @@ export class EngineLedger extends StorePart {
     change: Change,
     next: RowVersion,
     attempt: NewAttempt,
-    place: QuotaPlace,
+    place: QuotaPriority,
     orNext = false,
   ): Promise<Pick<Begun, 'attempt' | 'stop' | 'row'> & { moved: boolean }> {
     const { dialect } = this.engine
@@ -448,7 +448,7 @@ export class EngineLedger extends StorePart {
   async #claim(
     from: RowVersion,
     attempt: NewAttempt,
-    place: QuotaPlace | undefined,
+    place: QuotaPriority | undefined,
     orNext: boolean,
   ): Promise<Begun> {
     const claims = this.#claims

@@ -1,4 +1,4 @@
-import type { QuotaPlace, QuotaState } from '../../domain/quota/windows.ts'
+import type { QuotaPriority, QuotaState } from '../../domain/quota/windows.ts'
 import { type Dialect, get, resolveAmbiguousCommit, run, type Values, type Work } from './engine.ts'
 import { StorePart } from './store-part.ts'
 
@@ -29,7 +29,7 @@ export class Quota extends StorePart {
   }
 
   /** One step for all processes. */
-  async update(place: QuotaPlace): Promise<{ waitMs: number }> {
+  async update(place: QuotaPriority): Promise<{ waitMs: number }> {
     const waitMs = await resolveAmbiguousCommit(
       () => this.engine.transaction(() => reservePlace(this.engine.dialect, place)),
       // A place that is reserved once more only sends one call less.
@@ -46,14 +46,14 @@ export class Quota extends StorePart {
 }
 
 /** Milliseconds to wait, or 0 where the place is taken. Within its caller's transaction. */
-function* reservePlace(dialect: Dialect, place: QuotaPlace): Work<number> {
+function* reservePlace(dialect: Dialect, place: QuotaPriority): Work<number> {
   const { waitMs, update } = decidePlace(place, yield* lockPlace(dialect, place))
   if (update !== undefined) yield* run(...update)
   return waitMs
 }
 
 /** The use of a key's windows, which no other process changes until the transaction ends. */
-export function* lockPlace(dialect: Dialect, { account }: QuotaPlace): Work<Stored | undefined> {
+export function* lockPlace(dialect: Dialect, { account }: QuotaPriority): Work<Stored | undefined> {
   const stored = yield* get<Stored>(lockState(dialect), { account })
   if (stored !== undefined) return stored
   yield* run(insertState, { account })
@@ -62,7 +62,7 @@ export function* lockPlace(dialect: Dialect, { account }: QuotaPlace): Work<Stor
 
 /** With the statement that records it; none where nothing changes, as for most processes that are told to wait. */
 export function decidePlace(
-  { account, decide }: QuotaPlace,
+  { account, decide }: QuotaPriority,
   stored: Stored | undefined,
 ): { waitMs: number; update?: [sql: string, values: Values] | undefined } {
   const { state, waitMs } = decide(parseState(stored?.state), stored?.now)

@@ -22,7 +22,7 @@ import type { Head, LogOutcome } from '../../domain/store/attempt-log.ts'
 import type { ExaminedLogs } from '../../domain/store/check.ts'
 import { type Closing, logsNamed, type LogReport, storeClosed } from '../../domain/store/closing.ts'
 import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
@@ -169,7 +169,7 @@ export class RollbackDetection {
     )
     if (found.closing === undefined && recoveredCount > 0) {
       onNotice?.(
-        `The store lacked ${countInWords(recoveredCount, 'attempt')} sent from this machine; they are recovered. See them with: refcheck store check`,
+        `The store lacked ${formatCount(recoveredCount, 'attempt')} sent from this machine; they are recovered. See them with: refcheck store check`,
       )
     }
     return found

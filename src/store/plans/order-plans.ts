@@ -27,7 +27,7 @@ export interface OrderPlans {
   /** Takes a plan for oneself, once for all processes; undefined where another was first. */
   claim(code: string, now: number): Promise<UsedPlan | undefined>
   /** What came of a claimed plan. */
-  settle(used: UsedPlan): Promise<void>
+  record(used: UsedPlan): Promise<void>
   /** Removes a plan that waits, so that nobody approves it. */
   drop(code: string): Promise<void>
   /** Removes what nobody can approve or wants to know of any more. */
@@ -39,12 +39,12 @@ export interface OrderPlansOptions {
   random: Random
 }
 
-const mostBytes = 32 * 1024 * 1024
+const maxBytes = 32 * 1024 * 1024
 const waitingName = /^([A-Z]{4}-[A-Z]{4})\.json$/
 const knownName = /^[A-Z]{4}-[A-Z]{4}\.(json|used)$/
 const lastTime = /"(expires_at|used_at)":"([^"]*)"/
 /** Whoever asks what became of a plan does so within days. */
-const keptAfterwardsMs = 7 * planLifetimeMs
+const usedPlanLifetimeMs = 7 * planLifetimeMs
 
 /** Touches nothing yet. */
 export function openOrderPlans({ paths, random }: OrderPlansOptions): OrderPlans {
@@ -59,7 +59,7 @@ export function openOrderPlans({ paths, random }: OrderPlansOptions): OrderPlans
     })
   }
   const usedOf = async (code: string): Promise<UsedPlan | undefined> => {
-    const file = await readPrivate(usedPath(code), mostBytes, paths.data)
+    const file = await readPrivate(usedPath(code), maxBytes, paths.data)
     if (file === undefined) return undefined
     // One that was claimed and never settled still is the plan itself.
     return parseUsedPlan(file.text) ?? used(code, Date.parse(claimedAt(file.text)))
@@ -77,7 +77,7 @@ export function openOrderPlans({ paths, random }: OrderPlansOptions): OrderPlans
       }
     },
     async find(code) {
-      const file = await readPrivate(waitingPath(code), mostBytes, paths.data)
+      const file = await readPrivate(waitingPath(code), maxBytes, paths.data)
       return file === undefined ? usedOf(code) : parseOrderPlan(file.text, code)
     },
     waiting: async () => (await names()).flatMap((name) => waitingName.exec(name)?.[1] ?? []).sort(),
@@ -94,7 +94,7 @@ export function openOrderPlans({ paths, random }: OrderPlansOptions): OrderPlans
       await writeWhole(usedPath(code), JSON.stringify(claimed), { random })
       return claimed
     },
-    settle: async (settled) => writeWhole(usedPath(settled.code), JSON.stringify(settled), { random }),
+    record: async (recorded) => writeWhole(usedPath(recorded.code), JSON.stringify(recorded), { random }),
     async drop(code) {
       await rm(waitingPath(code), { force: true })
       await flushFolder(folder)
@@ -102,10 +102,10 @@ export function openOrderPlans({ paths, random }: OrderPlansOptions): OrderPlans
     async sweep(now) {
       for (const name of (await names()).filter((each) => knownName.test(each))) {
         const path = join(folder, name)
-        const text = (await readPrivate(path, mostBytes, paths.data).catch(() => undefined))?.text ?? ''
+        const text = (await readPrivate(path, maxBytes, paths.data).catch(() => undefined))?.text ?? ''
         const [, made, since] = lastTime.exec(text) ?? []
-        const keptMs = made === 'expires_at' ? planLifetimeMs : keptAfterwardsMs
-        if (since !== undefined && now > Date.parse(since) + keptMs) await rm(path, { force: true })
+        const lifetimeMs = made === 'expires_at' ? planLifetimeMs : usedPlanLifetimeMs
+        if (since !== undefined && now > Date.parse(since) + lifetimeMs) await rm(path, { force: true })
       }
     },
   }

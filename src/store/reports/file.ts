@@ -108,7 +108,7 @@ export async function makeFoldersBelow(root: string, file: string, flushes: Fold
  * Gives a flushed file its name. Without `replace` what stands there stays: `there` where it is the same
  * bytes, else `another`.
  */
-export async function placeFile(
+export async function moveIntoFolder(
   temporary: string,
   path: string,
   replace: boolean,
@@ -126,7 +126,7 @@ export async function placeFile(
 }
 
 /** What stands at a path. A link to a folder is one, since a person named it; any other link counts as a file. */
-export async function standingAt(path: string): Promise<'nothing' | 'folder' | 'file'> {
+export async function existingAt(path: string): Promise<'nothing' | 'folder' | 'file'> {
   try {
     const status = await lstat(path)
     const target = status.isSymbolicLink() ? await stat(path).catch(() => status) : status
@@ -138,7 +138,7 @@ export async function standingAt(path: string): Promise<'nothing' | 'folder' | '
 }
 
 /** Whether a PDF stands there, whole and no link: it may be the very report that is asked for. */
-export async function holdsPdf(path: string): Promise<boolean> {
+export async function isPdf(path: string): Promise<boolean> {
   return statusAt(path)?.isFile() === true && isWholePdf(path)
 }
 

@@ -26,7 +26,7 @@ import {
   isWholePdf,
   makeFoldersBelow,
   obstacleAt,
-  placeFile,
+  moveIntoFolder,
   readText,
   statusAt,
 } from './file.ts'
@@ -50,14 +50,14 @@ export interface KeepRequest {
   subject: ReportSubject
 }
 
-export type Kept =
+export type StoreResult =
   /** `there`: the very bytes stood there already. */
   | { outcome: 'stored' | 'there'; record: ReportRecord }
   /** Something stands in the way; nothing was changed. */
   | { outcome: 'refused'; why: string }
 
 /** How a report on record stands on the disk. `changed` is a whole PDF, but another one; `damaged` is none. */
-export type Standing = 'whole' | 'absent' | 'damaged' | 'changed'
+export type FileStatus = 'whole' | 'absent' | 'damaged' | 'changed'
 
 const folderMode = 0o700
 
@@ -124,7 +124,7 @@ export class ReportFolder {
   }
 
   /** Unless `thorough`, a file of the right size that nobody wrote to since is believed. */
-  async standing(record: ReportRecord, thorough: boolean): Promise<Standing> {
+  async fileStatus(record: ReportRecord, thorough: boolean): Promise<FileStatus> {
     const path = this.pathOf(record.file)
     const status = statusAt(path)
     if (status === undefined) return 'absent'
@@ -140,14 +140,14 @@ export class ReportFolder {
   }
 
   /** Stores a report; the content's own failures pass through, the disk's are IoErrors. */
-  async keep({ file, replace, subject, open, onReceived }: KeepRequest): Promise<Kept> {
+  async keep({ file, replace, subject, open, onReceived }: KeepRequest): Promise<StoreResult> {
     const path = this.pathOf(file)
     const why = obstacleAt(this.path, file)
     if (why !== undefined) return { outcome: 'refused', why }
     const temporary = this.#work.temporaryPath()
     const content = await open()
     await writeTemporary(temporary, path, content, { onContentEnd: onReceived })
-    let isPlaced = false
+    let isMoved = false
     try {
       if (content.received === undefined) throw new InternalError('a report was not read completely')
       const { request_reports, request_without, ...about } = subject
@@ -155,14 +155,14 @@ export class ReportFolder {
       const record = { ...about, file, ...content.received, stored_at, request_reports, request_without }
       await makeFoldersBelow(this.path, file, this.#flushes)
       this.#work.note(JSON.stringify(record))
-      const placed = await placeFile(temporary, path, replace, record.sha256)
-      isPlaced = placed === 'stored'
-      if (placed === 'another') return { outcome: 'refused', why: 'another file is there' }
+      const moved = await moveIntoFolder(temporary, path, replace, record.sha256)
+      isMoved = moved === 'stored'
+      if (moved === 'another') return { outcome: 'refused', why: 'another file is there' }
       await this.#flushes.flush(join(path, '..'))
       this.#put(record)
-      return { outcome: placed, record }
+      return { outcome: moved, record }
     } finally {
-      if (!isPlaced) rmSync(temporary, { force: true })
+      if (!isMoved) rmSync(temporary, { force: true })
     }
   }
 
@@ -251,7 +251,7 @@ export class ReportFolder {
     this.#changed = true
     for (const line of this.#work.left) {
       const record = parseLine(line)
-      if (record !== undefined && (await this.standing(record, true)) === 'whole') this.#put(record)
+      if (record !== undefined && (await this.fileStatus(record, true)) === 'whole') this.#put(record)
     }
   }
 

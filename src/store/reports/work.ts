@@ -31,10 +31,10 @@ export interface Patience {
 const lockName = 'lock'
 const journalName = 'journal'
 /** Far more than the lines of a run of 100,000 reports. */
-const mostJournalBytes = 100 * 1024 * 1024
+const maxJournalBytes = 100 * 1024 * 1024
 const temporary = /^[0-9a-f]{16}\.part$/
 /** A holder that ends takes its lock away; whoever came between tries again. */
-const mostTries = 20
+const maxTries = 20
 /** Between two looks at the lock of another run. */
 const pauseMs = 250
 
@@ -63,7 +63,7 @@ export class WorkFolder {
    * and throws TimedOutError when the wait is over.
    */
   static async open(path: string, options: WorkOptions, patience?: Patience): Promise<WorkFolder> {
-    const held = await take(path, options, patience)
+    const held = await acquire(path, options, patience)
     try {
       const left = await sweep(path)
       return new WorkFolder(path, left, held, options.random)
@@ -112,7 +112,7 @@ export class WorkFolder {
   }
 }
 
-async function take(
+async function acquire(
   path: string,
   options: WorkOptions,
   patience: Patience | undefined,
@@ -140,20 +140,20 @@ async function tryToTake(path: string, options: WorkOptions): Promise<Claim> {
   for (let tries = 1; ; tries += 1) {
     try {
       await makeFolder(path)
-      const before = placed(lock)
+      const before = createLock(lock)
       const claimed = await claim(lock, { ...options, waitMs: 0 })
       if (!claimed.held) return claimed
       const after = lstatSync(lock, { throwIfNoEntry: false })
       if (after !== undefined && same(before, after)) return claimed
       claimed.release()
     } catch (error) {
-      if (tries >= mostTries || !gone(path, lock)) throw error
+      if (tries >= maxTries || !gone(path, lock)) throw error
     }
   }
 }
 
 /** The lock's file, made where there is none, in one step in which nobody here can have locked it. */
-function placed(lock: string): Stats {
+function createLock(lock: string): Stats {
   const there = lstatSync(lock, { throwIfNoEntry: false })
   if (there !== undefined) return there
   try {
@@ -178,8 +178,8 @@ const same = (a: Stats, b: Stats): boolean => a.ino === b.ino && a.dev === b.dev
 
 /** Whether the folder or its lock has gone: then its holder ended in between. */
 function gone(path: string, lock: string): boolean {
-  const look = (each: string): Stats | undefined => lstatSync(each, { throwIfNoEntry: false })
-  return look(path) === undefined || look(lock) === undefined
+  const statOf = (each: string): Stats | undefined => lstatSync(each, { throwIfNoEntry: false })
+  return statOf(path) === undefined || statOf(lock) === undefined
 }
 
 async function makeFolder(path: string): Promise<void> {
@@ -261,7 +261,7 @@ async function sweep(path: string): Promise<string[]> {
       }
     }
     return (
-      readOwn(journal, mostJournalBytes)
+      readOwn(journal, maxJournalBytes)
         ?.split('\n')
         .filter((line) => line !== '') ?? []
     )

@@ -18,7 +18,7 @@ export interface PackageNames {
   forUsers(users: readonly ServiceUser[]): Promise<NamesOfUsers>
 }
 
-interface KeptNames {
+interface CachedNames {
   base_url: string
   user_email: string
   names: [id: number, name: string][]
@@ -35,10 +35,13 @@ export function openPackageNames({ paths, random }: { paths: Paths; random: Rand
     join(folder, `names-${createHash('sha256').update(whose(key)).digest('hex').slice(0, 40)}.json`)
   const get = async (key: ServiceUser): Promise<Map<number, string>> => {
     const file = await readPrivate(pathOf(key), maxBytes, paths.data).catch(() => undefined)
-    const kept = file === undefined ? undefined : namesIn(file.text)
-    if (kept === undefined || whose({ baseUrl: kept.base_url, userEmail: kept.user_email }) !== whose(key))
+    const cached = file === undefined ? undefined : namesIn(file.text)
+    if (
+      cached === undefined ||
+      whose({ baseUrl: cached.base_url, userEmail: cached.user_email }) !== whose(key)
+    )
       return new Map()
-    return new Map(kept.names)
+    return new Map(cached.names)
   }
   return {
     get,
@@ -46,10 +49,10 @@ export function openPackageNames({ paths, random }: { paths: Paths; random: Rand
       const before = await get(key)
       if (packages.every(({ id, name }) => before.get(id) === name)) return
       const names = [...new Map([...before, ...packages.map(({ id, name }) => [id, name] as const)])]
-      const kept = { base_url: key.baseUrl, user_email: key.userEmail.toLowerCase(), names }
+      const cached = { base_url: key.baseUrl, user_email: key.userEmail.toLowerCase(), names }
       try {
         makeOwnFolders(paths.data, folder)
-        await writeWhole(pathOf(key), JSON.stringify(kept), { random })
+        await writeWhole(pathOf(key), JSON.stringify(cached), { random })
       } catch {
         // Shown without a name then.
       }
@@ -63,10 +66,10 @@ export function openPackageNames({ paths, random }: { paths: Paths; random: Rand
 }
 
 /** By hand: whoever lists from this machine alone waits for no zod. */
-function namesIn(text: string): KeptNames | undefined {
+function namesIn(text: string): CachedNames | undefined {
   try {
-    const kept = JSON.parse(text) as Partial<Record<keyof KeptNames, unknown>> | null
-    const { base_url, user_email, names } = kept ?? {}
+    const cached = JSON.parse(text) as Partial<Record<keyof CachedNames, unknown>> | null
+    const { base_url, user_email, names } = cached ?? {}
     if (typeof base_url !== 'string' || typeof user_email !== 'string' || !Array.isArray(names))
       return undefined
     return names.every(isNamed) ? { base_url, user_email, names } : undefined

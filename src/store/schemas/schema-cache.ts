@@ -36,7 +36,7 @@ export interface SchemaCacheOptions {
 }
 
 /** A file says itself whose it is, so that one moved or renamed is never taken for another's. */
-const keptSchema = z.object({
+const cachedSchema = z.object({
   base_url: z.string(),
   user_email: z.string(),
   package_id: z.int(),
@@ -58,8 +58,8 @@ export function openSchemaCache(options: SchemaCacheOptions): SchemaCache {
     },
     async put(key, schema) {
       makeOwnFolders(options.paths.data, folder)
-      const kept = { base_url: key.baseUrl, user_email: user(key), package_id: key.packageId, schema }
-      await writeWhole(pathOf(key), JSON.stringify(kept), { random: options.random })
+      const cached = { base_url: key.baseUrl, user_email: user(key), package_id: key.packageId, schema }
+      await writeWhole(pathOf(key), JSON.stringify(cached), { random: options.random })
     },
     async forget(key) {
       const path = pathOf(key)
@@ -87,8 +87,12 @@ function schemaIn(text: string, key: SchemaKey): PackageSchema | undefined {
   } catch {
     return undefined
   }
-  const kept = keptSchema.safeParse(content).data
-  if (kept === undefined || kept.schema.id !== key.packageId) return undefined
-  const whose = nameOf({ baseUrl: kept.base_url, userEmail: kept.user_email, packageId: kept.package_id })
-  return whose === nameOf(key) ? kept.schema : undefined
+  const cached = cachedSchema.safeParse(content).data
+  if (cached === undefined || cached.schema.id !== key.packageId) return undefined
+  const whose = nameOf({
+    baseUrl: cached.base_url,
+    userEmail: cached.user_email,
+    packageId: cached.package_id,
+  })
+  return whose === nameOf(key) ? cached.schema : undefined
 }

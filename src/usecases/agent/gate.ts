@@ -2,10 +2,10 @@ import { UsageError } from '../../errors/kinds.ts'
 
 /** So many calls side by side keep the machine usable, and more than wait here are a program gone wild. */
 const atOnce = 4
-const mostWaiting = 100
+const maxWaiting = 100
 
 /** Lets a few jobs run at a time, in the order they came. */
-export class Gate {
+export class ConcurrencyLimit {
   readonly #waiting: (() => void)[] = []
   #running = 0
 
@@ -22,7 +22,7 @@ export class Gate {
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.length >= mostWaiting) {
+    if (this.#waiting.length >= maxWaiting) {
       throw new UsageError('too many calls at once', { hint: 'Wait for the answers of some of them.' })
     }
     await new Promise<void>((resolve) => {

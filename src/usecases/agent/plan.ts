@@ -30,9 +30,9 @@ export async function planOrder(
   const { first_name: first, last_name: last } = fields(checked['recipient'])
   const who = personName({ first_name: String(first), last_name: String(last) })
   const title = planTitle(1, checked['package_id'], who)
-  const plan = await kept({ planning, signal }, { kind: 'order', body: JSON.stringify(checked) }, title)
-  const told = { packageId: checked['package_id'], orders: 1, review: ran.document }
-  return { planned: plannedForAgent(plan, told) }
+  const plan = await storePlan({ planning, signal }, { kind: 'order', body: JSON.stringify(checked) }, title)
+  const answer = { packageId: checked['package_id'], orders: 1, review: ran.document }
+  return { planned: plannedForAgent(plan, answer) }
 }
 
 /** The same for several people at once, each a request's body without its package. */
@@ -47,7 +47,7 @@ export async function planPeople(
   if (ran.code !== 0 || orders === 0) return { refused: ran }
   const services = await planning()
   const what = { kind: 'batch', plan: planOfRows(rows, services.owner.baseUrl, packageId), rows } as const
-  const plan = await kept({ planning: async () => services, signal }, what, planTitle(orders, packageId))
+  const plan = await storePlan({ planning: async () => services, signal }, what, planTitle(orders, packageId))
   return { planned: plannedForAgent(plan, { packageId, orders, review: ran.document }) }
 }
 
@@ -63,11 +63,11 @@ export async function planFile(
   if (ran.code !== 0 || orders === 0) return { refused: ran }
   const packageId = typeof checked['package_id'] === 'number' ? checked['package_id'] : null
   const what = { kind: 'batch', plan: JSON.stringify(checked), rows: null } as const
-  const plan = await kept({ planning, signal }, what, planTitle(orders, packageId, basename(file)))
+  const plan = await storePlan({ planning, signal }, what, planTitle(orders, packageId, basename(file)))
   return { planned: plannedForAgent(plan, { packageId, orders, review: ran.document }) }
 }
 
-async function kept(
+async function storePlan(
   { planning, signal }: Pick<Planning, 'planning' | 'signal'>,
   what: OrderPlan['what'],
   title: string,

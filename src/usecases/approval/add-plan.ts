@@ -1,9 +1,4 @@
-import {
-  mostWaiting,
-  newOrderPlan,
-  type OrderPlan,
-  type PlanOwner,
-} from '../../domain/approval/order-plan.ts'
+import { maxWaiting, newOrderPlan, type OrderPlan, type PlanOwner } from '../../domain/approval/order-plan.ts'
 import { planCode, planCodeBytes } from '../../domain/approval/plan-code.ts'
 import { InternalError, InvalidInputError } from '../../errors/kinds.ts'
 import type { Services } from '../services.ts'
@@ -14,7 +9,7 @@ export interface AddPlanServices extends Pick<Services, 'plans' | 'clock' | 'ran
 }
 
 /** Codes that another plan has, one after the other: that is no chance. */
-const mostTries = 20
+const maxTries = 20
 
 /** Keeps a plan for a person to approve; nothing is ordered. `title` is for the list of what waits. */
 export async function addPlan(
@@ -25,13 +20,13 @@ export async function addPlan(
   const { plans, clock, random, owner } = services
   const now = clock.now()
   await plans.sweep(now)
-  const isFull = (await plans.waiting()).length >= mostWaiting
-  if (isFull && (await waitingPlans(services)).length >= mostWaiting) {
-    throw new InvalidInputError(`${mostWaiting} plans wait for approval already`, {
+  const isFull = (await plans.waiting()).length >= maxWaiting
+  if (isFull && (await waitingPlans(services)).length >= maxWaiting) {
+    throw new InvalidInputError(`${maxWaiting} plans wait for approval already`, {
       hint: 'A person approves them, or they expire after 24 hours. List them with: refcheck approve',
     })
   }
-  for (let tries = 1; tries <= mostTries; tries += 1) {
+  for (let tries = 1; tries <= maxTries; tries += 1) {
     const code = planCode(random.bytes(planCodeBytes))
     const plan = newOrderPlan(owner, { code, now, what, title })
     if (await plans.add(plan)) return plan

@@ -13,7 +13,7 @@ import { type Approval, claimPlan } from './find-plan.ts'
 export interface ApproveFileOptions {
   planning: OrderFileServices
   /** Who is shown what; `confirm` throws where the person does not want these orders. */
-  talk: OrderFilePrompts
+  prompts: OrderFilePrompts
   /** What sending needs, made once a person has said yes. */
   sending: () => Promise<StartServices>
 }
@@ -28,13 +28,13 @@ export async function approveFile(
   approval: Approval,
   plan: OrderPlan,
   { file, columns, allowances }: ToOrder,
-  { planning, talk, sending }: ApproveFileOptions,
+  { planning, prompts, sending }: ApproveFileOptions,
 ): Promise<ApprovedFile> {
   let used: UsedPlan | undefined
   const claiming: OrderFilePrompts = {
-    ...talk,
+    ...prompts,
     async confirm(about) {
-      await talk.confirm(about)
+      await prompts.confirm(about)
       used = await claimPlan(approval, plan)
     },
   }
@@ -52,6 +52,6 @@ export async function approveFile(
   const { batchId, isPlanned } = end
   // Where nothing was left to send, nothing was asked.
   used ??= await claimPlan(approval, plan)
-  await approval.plans.settle({ ...used, batch_id: batchId })
+  await approval.plans.record({ ...used, batch_id: batchId })
   return { kind: 'sent', done: await startBatch(await sending(), batchId, { file, isPlanned }) }
 }

@@ -31,21 +31,21 @@ export async function approveOrder(
       ...preparing,
       yes: false,
       isFixed: true,
-      doubt: (each) => doubtOf(each, similar, preparing.api.baseUrl),
+      doubt: (each) => findImplausible(each, similar, preparing.api.baseUrl),
     },
   )
   const used = await claimPlan(approval, plan)
-  const placed = await placeOrder(order, {
+  const outcome = await placeOrder(order, {
     ...(await placing()),
     onSimilar: (stop) => similar.isConfirmed(stop),
     wait: false,
   })
-  await approval.plans.settle({ ...used, request_id: placed.answer.request_id })
-  return placed
+  await approval.plans.record({ ...used, request_id: outcome.answer.request_id })
+  return outcome
 }
 
 /** What a yes could not order is refused before it is asked for, so that the plan is not used up. */
-async function doubtOf(
+async function findImplausible(
   body: Parameters<SimilarQuestion['look']>[0],
   similar: SimilarQuestion,
   baseUrl: string,

@@ -19,7 +19,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import { type BatchFile, openBatchFile } from './read-file.ts'
-import type { FilePlace } from '../services.ts'
+import type { FileTarget } from '../services.ts'
 import type { NoticeListener } from './ports.ts'
 import { findRow } from './read-batch.ts'
 import { fileOfBatch, foreignResults } from './results-file.ts'
@@ -43,7 +43,7 @@ interface ResultsFile {
  */
 export async function openExternalResults(
   ports: ExternalResultServices,
-  place: FilePlace,
+  place: FileTarget,
   { name, path, sheet }: BatchFile,
 ): Promise<ExternalResults | undefined> {
   const own = resultsReader(sheet.columns)
@@ -64,7 +64,7 @@ export async function openExternalResults(
  */
 export async function updateExternalResults(
   ports: ExternalResultServices & { clock: Clock; waiting: Pick<HeldRows, 'hear'> },
-  place: FilePlace,
+  place: FileTarget,
   batch: Batch,
   given?: BatchFile,
 ): Promise<void> {
@@ -90,7 +90,7 @@ export async function updateExternalResults(
 
 async function readNeighbours(
   { onNotice }: NoticeListener,
-  place: FilePlace,
+  place: FileTarget,
   paths: Iterable<string>,
 ): Promise<ResultsFile[]> {
   const neighbours: ResultsFile[] = []
@@ -108,7 +108,7 @@ async function readNeighbours(
   return neighbours
 }
 
-async function readResults(place: FilePlace, path: string): Promise<ResultsFile | undefined> {
+async function readResults(place: FileTarget, path: string): Promise<ResultsFile | undefined> {
   const { sheet } = await openBatchFile(place, path)
   return resultsIn(sheet, basename(path))
 }
@@ -228,7 +228,7 @@ export class ExternalResults {
 
   async #request(requestId: string): Promise<Partial<ResultsRow> | 'failed'> {
     const { api, governor, signal } = this.#ports
-    await governor.take('create', { signal })
+    await governor.claim('create', { signal })
     try {
       const { recipient, package_id, created_at, status } = await api.getRequest(requestId, signal)
       return {

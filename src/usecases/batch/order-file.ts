@@ -18,7 +18,7 @@ import { type BatchFile, packageFor, readOrders, openBatchFile } from './read-fi
 import { packageGone, linkedPackages } from './packages.ts'
 import type { BatchEnd } from './start.ts'
 import { areAllOrdered } from '../../domain/batch/verdict.ts'
-import type { FilePlace } from '../services.ts'
+import type { FileTarget } from '../services.ts'
 import type { ReadingServices } from './ports.ts'
 import { claimedResults, isThere, noteLeftOut, noteLostLook, resultsPath } from './results-file.ts'
 import { findToRun, leftToOrder } from './read-batch.ts'
@@ -252,7 +252,7 @@ export interface ToOrder {
  * to be run.
  */
 export async function appliedPlan(
-  path: FilePlace,
+  path: FileTarget,
   { baseUrl }: { baseUrl: string },
   { text, name, again }: { text: string; name: string; again?: string | undefined },
   now: Allowed,
@@ -359,7 +359,7 @@ export async function planBatch(
   const packages = isCheck ? undefined : await linkedPackages(ports)
   const preview = await batches.preview(batch, rows)
   // What was used of the quota before stands in the store.
-  if (!isCheck) await governor.standing()
+  if (!isCheck) await governor.status()
   const seconds = isCheck ? 0 : governor.secondsFor(preview.counts.pending)
   return {
     plan: planOf(check, preview, { batchId: batch.id, seconds, now: clock.now() }),

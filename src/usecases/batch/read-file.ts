@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { UndecidedError, UsageError } from '../../errors/kinds.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { SheetSource } from '../../sheets/source.ts'
-import type { FilePlace } from '../services.ts'
+import type { FileTarget } from '../services.ts'
 import type { ReadingServices } from './ports.ts'
 import type { ColumnChoices, StoredMapping, StoredReading } from '../../domain/batch/columns.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
@@ -24,7 +24,7 @@ export interface BatchFile {
 
 /** Opens FILE, or stdin for `-`. Throws where it is no table. */
 export async function openBatchFile(
-  place: FilePlace,
+  place: FileTarget,
   file: string,
   { sheet, headerRow, encoding }: Partial<Pick<ColumnChoices, 'sheet' | 'headerRow' | 'encoding'>> = {},
 ): Promise<BatchFile> {
@@ -40,7 +40,7 @@ export async function openBatchFile(
   return { name: source.name, path, sheet: opened, sha256: await digest(source) }
 }
 
-async function sourceOf({ stdin }: FilePlace, path: string | undefined, name: string): Promise<SheetSource> {
+async function sourceOf({ stdin }: FileTarget, path: string | undefined, name: string): Promise<SheetSource> {
   const { fileSource, heldSource } = await import('../../sheets/source.ts')
   if (path !== undefined) return fileSource(path, name)
   if (stdin.isTTY) {

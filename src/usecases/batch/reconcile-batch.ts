@@ -218,7 +218,7 @@ async function recordAnswer(
   { requestId, why }: { requestId: string; why: string | undefined },
 ): Promise<void> {
   const { api, ledger, clock, governor, signal, onPaced } = parts
-  await governor.take('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
+  await governor.claim('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
   const request = await api.getRequest(requestId, signal)
   const holders = await rowsOfRequest(parts, request.request_id)
   const byFingerprints = row.recipient === undefined ? await ledger.whom(row, request.recipient) : undefined

@@ -111,7 +111,7 @@ async function read(
   for (const id of new Set(ids.map((each) => each.toLowerCase()))) {
     if ((await rowsOfRequest(parts, id)).length > 0) continue
     // Part of an order, not a loop that could wait.
-    await governor.take('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
+    await governor.claim('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
     try {
       requests.push(await api.getRequest(id, signal))
     } catch (error) {
@@ -150,7 +150,7 @@ export async function secondOrders(
   for (const id of ids) if ((await rowsOfRequest(ports, id)).length === 0) unheld.push(id)
   const reading = () => ({ service, reader: api.userEmail, now: clock.now() })
   for (const id of unheld.length === 0 ? [] : await orphans.toRead(unheld, reading())) {
-    await governor.take('create', { signal })
+    await governor.claim('create', { signal })
     const request = await readUnmatched(ports, id)
     // The service is away: what is known is reported, and the rest is read another time.
     if (request === 'failed') break

@@ -9,7 +9,7 @@ import type { BatchCheck } from '../../domain/batch/plan.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { UsageError } from '../../errors/kinds.ts'
-import type { FilePlace } from '../services.ts'
+import type { FileTarget } from '../services.ts'
 import type { NoticeListener } from './ports.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
@@ -21,7 +21,7 @@ type ResultsServices = NoticeListener & Pick<Services, 'batches' | 'files'>
 
 /** Writes the rows to fix; where they are. A file that is already there is refused. */
 export async function writeBatchErrors(
-  { cwd, onNotice }: Pick<FilePlace, 'cwd'> & NoticeListener,
+  { cwd, onNotice }: Pick<FileTarget, 'cwd'> & NoticeListener,
   sheet: Sheet,
   { problems }: BatchCheck,
   typed: string,
@@ -198,7 +198,7 @@ export async function writeResults(batches: Batches, batch: Batch, { sheet }: Ba
 }
 
 /** The file that a batch was made from, as long as it is what it was; undefined once it is not. */
-export async function fileOfBatch(place: FilePlace, batch: Batch): Promise<BatchFile | undefined> {
+export async function fileOfBatch(place: FileTarget, batch: Batch): Promise<BatchFile | undefined> {
   if (batch.path === undefined) return undefined
   const { openBatchFile } = await import('./read-file.ts')
   const { sheet, header_row, encoding } = JSON.parse(batch.reading) as Partial<FileReading>
@@ -217,7 +217,7 @@ export async function fileOfBatch(place: FilePlace, batch: Batch): Promise<Batch
 }
 
 /** Where the rows of a batch stand in its file, by row; none where that is not what it was. */
-export async function linesOfRows(place: FilePlace, batch: Batch): Promise<ReadonlyMap<number, number>> {
+export async function linesOfRows(place: FileTarget, batch: Batch): Promise<ReadonlyMap<number, number>> {
   const lines = new Map<number, number>()
   const file = await fileOfBatch(place, batch)
   if (file === undefined) return lines

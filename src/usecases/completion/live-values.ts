@@ -17,7 +17,7 @@ export interface LiveSources {
 }
 
 /** More than anybody reads in a list. */
-const most = 50
+const maxValues = 50
 
 /** Values of one kind that begin with what was typed, the newest first where they have a time. */
 export async function liveValues(
@@ -26,7 +26,7 @@ export async function liveValues(
   current: string,
 ): Promise<Candidate[]> {
   const all = await valuesOf(kind, sources)
-  return all.filter(({ value }) => value.startsWith(current)).slice(0, most)
+  return all.filter(({ value }) => value.startsWith(current)).slice(0, maxValues)
 }
 
 async function valuesOf(kind: LiveKind, sources: LiveSources): Promise<readonly Candidate[]> {

@@ -126,8 +126,8 @@ async function targetOf(
 }
 
 /** Without what nobody told, so that it takes the place of nothing. */
-function given<T extends object>(told: T): T {
-  return Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)) as T
+function given<T extends object>(values: T): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
 }
 
 /** What is said of the variable is meant of the flag that stood in for it. */

@@ -2,7 +2,7 @@ import type { Exposure } from '../../disk/private-modes.ts'
 import type { Finding, MachineReport, Remark } from '../../domain/doctor/finding.ts'
 import { replicationText } from '../../domain/store/replication.ts'
 import type { StoreServer } from '../../domain/store/told.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { redactKeys } from '../../domain/wording/redact-argument.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { IoError } from '../../errors/kinds.ts'
@@ -19,7 +19,7 @@ interface MachineParts {
   node: { version: string; needed: string }
   folders: { config: string; data: string }
   /** Where commands write: what for, and whether they can do without. */
-  written: () => Promise<readonly WrittenPlace[]>
+  written: () => Promise<readonly WrittenPath[]>
   /** Throws an IoError where a file cannot be written. */
   tryWrite: (folder: string) => Promise<void>
   /** Throws an IoError where a folder is one that commands refuse. */
@@ -34,7 +34,7 @@ interface MachineParts {
   store: () => Promise<StoreLook>
 }
 
-export interface WrittenPlace {
+export interface WrittenPath {
   folder: string
   /** Only copies of what can be read again are kept there. */
   isCache?: boolean
@@ -51,24 +51,24 @@ interface StoreLook {
 /** What this machine has, without a call. */
 export function machineChecks(parts: MachineParts): Check[] {
   return [
-    { name: 'node', look: async () => ({ message: `${parts.node.version} (needs ${parts.node.needed})` }) },
+    { name: 'node', check: async () => ({ message: `${parts.node.version} (needs ${parts.node.needed})` }) },
     {
       name: 'folders',
-      look: async () => ({ message: `settings in ${parts.folders.config}, data in ${parts.folders.data}` }),
+      check: async () => ({ message: `settings in ${parts.folders.config}, data in ${parts.folders.data}` }),
     },
-    { name: 'writing', look: () => writing(parts) },
-    { name: 'privacy', look: () => privacy(parts) },
-    { name: 'certificates', look: () => certificates(parts) },
-    { name: 'proxy', look: async () => proxyRemark(parts.proxy()) },
-    { name: 'store', after: ['writing'], look: () => storeRemark(parts) },
-    { name: 'retention', after: ['writing', 'store'], look: () => retentionRemark(parts) },
+    { name: 'writing', check: () => writing(parts) },
+    { name: 'privacy', check: () => privacy(parts) },
+    { name: 'certificates', check: () => certificates(parts) },
+    { name: 'proxy', check: async () => proxyRemark(parts.proxy()) },
+    { name: 'store', after: ['writing'], check: () => storeRemark(parts) },
+    { name: 'retention', after: ['writing', 'store'], check: () => retentionRemark(parts) },
   ]
 }
 
 async function writing({ written, tryWrite }: MachineParts): Promise<Remark> {
-  const places = await written()
+  const paths = await written()
   const caches: string[] = []
-  for (const { folder, isCache } of places) {
+  for (const { folder, isCache } of paths) {
     try {
       await tryWrite(folder)
     } catch (error) {
@@ -144,7 +144,7 @@ async function retentionRemark({ retention }: MachineParts): Promise<Remark> {
   if (due === 0) return { message: `${message}; nothing is older` }
   return {
     level: 'warn',
-    message: `${message}; ${countInWords(due, 'row, event or draft', 'rows, events or drafts')} ${due === 1 ? 'is' : 'are'} older`,
+    message: `${message}; ${formatCount(due, 'row, event or draft', 'rows, events or drafts')} ${due === 1 ? 'is' : 'are'} older`,
     hint: 'Remove them with: refcheck store purge',
   }
 }
@@ -209,7 +209,7 @@ export interface Check {
   /** Not looked at where one of these failed. */
   after?: readonly string[]
   /** Undefined where there is nothing to say. A RefcheckError that it throws is a failure. */
-  look: () => Promise<Remark | undefined>
+  check: () => Promise<Remark | undefined>
 }
 
 /** Makes each check in turn, whatever the others came to. Only what is no RefcheckError, and Ctrl-C, ends it. */
@@ -217,7 +217,7 @@ export async function checkMachine(checks: readonly Check[]): Promise<MachineRep
   const findings: Finding[] = []
   const failed = new Set<string>()
   let failure: RefcheckError | undefined
-  for (const { name, after = [], look } of checks) {
+  for (const { name, after = [], check } of checks) {
     const cause = after.find((each) => failed.has(each))
     if (cause !== undefined) {
       failed.add(name)
@@ -230,7 +230,7 @@ export async function checkMachine(checks: readonly Check[]): Promise<MachineRep
       continue
     }
     try {
-      const remark = await look()
+      const remark = await check()
       if (remark === undefined) continue
       const { level = 'ok', message, hint = null } = remark
       findings.push({ check: name, level, message, hint })

@@ -29,22 +29,26 @@ const skewAllowed = 60_000
 /** Who would call the service, and what it says to that. Two pings and one call. */
 export function serviceChecks(parts: ServiceParts): Check[] {
   return [
-    { name: 'profile', look: () => profile(parts) },
-    { name: 'service', look: () => service(parts) },
-    { name: 'clock', after: ['service'], look: () => skew(parts) },
-    { name: 'key', after: ['profile', 'service'], look: () => key(parts) },
-    { name: 'quota', after: ['profile'], look: () => quota(parts) },
+    { name: 'profile', check: () => profile(parts) },
+    { name: 'service', check: () => service(parts) },
+    { name: 'clock', after: ['service'], check: () => skew(parts) },
+    { name: 'key', after: ['profile', 'service'], check: () => key(parts) },
+    { name: 'quota', after: ['profile'], check: () => quota(parts) },
   ]
 }
 
-const keyPlaces = { keychain: 'the system keychain', file: 'a private file', environment: 'the environment' }
+const keyStorages = {
+  keychain: 'the system keychain',
+  file: 'a private file',
+  environment: 'the environment',
+}
 
 async function profile(parts: ServiceParts): Promise<Remark> {
   const session = await resolveSession(await parts.sources())
   const { baseUrl, email, apiKey, keyFrom } = session
   const name =
     session.profile === undefined ? 'none; everything comes from the environment' : `"${session.profile}"`
-  const message = `${name}: ${baseUrl} as ${email}, key ${maskKey(apiKey)} from ${keyPlaces[keyFrom]}`
+  const message = `${name}: ${baseUrl} as ${email}, key ${maskKey(apiKey)} from ${keyStorages[keyFrom]}`
   const overruled = ['REFCHECK_BASE_URL', 'REFCHECK_API_KEY', 'REFCHECK_USER_EMAIL'].filter(
     (each) => session.profile !== undefined && fromEnvironment(parts.env, each) !== undefined,
   )
@@ -64,10 +68,10 @@ async function service({ publicApi, signal }: ServiceParts): Promise<Remark> {
 
 async function skew({ sources, datedPing, clock }: ServiceParts): Promise<Remark | undefined> {
   const { date, milliseconds } = await datedPing(await resolveBaseUrl(await sources()))
-  const told = Date.parse(date ?? '')
+  const serverTime = Date.parse(date ?? '')
   // The document does not promise the header.
-  if (Number.isNaN(told)) return undefined
-  const ahead = clock.now() - milliseconds / 2 - told
+  if (Number.isNaN(serverTime)) return undefined
+  const ahead = clock.now() - milliseconds / 2 - serverTime
   const off = Math.round(Math.abs(ahead) / 1000)
   if (Math.abs(ahead) <= skewAllowed) return { message: `agrees with the service’s clock` }
   return {
@@ -86,7 +90,7 @@ async function key({ sources, connect, signal }: ServiceParts): Promise<Remark> 
 }
 
 async function quota({ governor, clock }: ServiceParts): Promise<Remark> {
-  const { windows, notBefore } = await (await governor()).standing()
+  const { windows, notBefore } = await (await governor()).status()
   const left = windows.map((window) => `${window.left} of ${window.calls}`).join(' and ')
   const waitMs = notBefore - clock.now()
   if (waitMs <= 0) return { message: `${left} calls left, as far as this store knows` }

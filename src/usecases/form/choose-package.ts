@@ -1,7 +1,7 @@
 import type { Package } from '../../contract/package.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 
 export const activePackages = (packages: readonly Package[]): Package[] =>
   packages.filter(({ status }) => status === 'ACTIVE')
@@ -40,7 +40,7 @@ function contents({ details }: Package): string {
   const references =
     survey === null
       ? []
-      : [`${survey.name ?? 'Reference check'} (at least ${countInWords(survey.min_referees, 'referee')})`]
+      : [`${survey.name ?? 'Reference check'} (at least ${formatCount(survey.min_referees, 'referee')})`]
   const background = details.background_checks.map(({ check_name, partner_name }) => {
     const name = check_name ?? 'Background check'
     return partner_name === null ? name : `${name} (${partner_name})`

@@ -27,7 +27,7 @@ import {
 } from '../../domain/form/pieces.ts'
 import { refusal } from '../../domain/form/problem.ts'
 import { readRecipientField } from '../../domain/form/recipient.ts'
-import { type ReviewRow, reviewRows, valueInWords } from '../../domain/form/review.ts'
+import { type ReviewRow, reviewRows, formatValue } from '../../domain/form/review.ts'
 import { type DraftBody, validateBody } from '../../domain/form/validate.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import { InterruptedError, PromptBackError } from '../../errors/kinds.ts'
@@ -268,8 +268,8 @@ async function isMeant(
   value: FieldValue,
   today: string | undefined,
 ): Promise<boolean> {
-  const doubt = today === undefined ? undefined : implausible(field, value, today)
-  return doubt === undefined || prompter.confirm({ message: `${doubt}. Keep it?` })
+  const reason = today === undefined ? undefined : implausible(field, value, today)
+  return reason === undefined || prompter.confirm({ message: `${reason}. Keep it?` })
 }
 
 async function askOnce(
@@ -283,7 +283,7 @@ async function askOnce(
   const text = await prompter.text({
     message: `${asked.label} (${required ? 'required' : 'optional'})`,
     help: asked.help,
-    initial: current === undefined ? undefined : valueInWords(current),
+    initial: current === undefined ? undefined : formatValue(current),
     check: (value) => (value === '' && !required ? undefined : readAnswer(field, value, repair).problem),
     canGoBack,
   })
@@ -307,8 +307,8 @@ const expectations: ReadonlyMap<string, string> = new Map([
 const longestHelp = 400
 
 function helpOf({ description, type, required }: FormField): string {
-  const told = description.slice(0, longestHelp).trim()
-  const ended = told === '' || /[.?:]$/.test(told) ? told : `${told}.`
+  const help = description.slice(0, longestHelp).trim()
+  const ended = help === '' || /[.?:]$/.test(help) ? help : `${help}.`
   const isStructure = type === 'array' || type === 'object'
   return [ended, expectations.get(type), required || isStructure ? undefined : 'Press Enter to skip it.']
     .filter((part) => part !== undefined && part !== '')
@@ -344,7 +344,7 @@ async function askStructure(
   return parts.length === 0 ? askItems(prompter, question) : askGroups(prompter, question, parts)
 }
 
-interface Turn {
+interface Step {
   at: number
   canGoBack: boolean
 }
@@ -352,7 +352,7 @@ interface Turn {
 /** One question after the other; `ask` answers which is next, if any. Going back leads to the one before. */
 async function inTurn(
   { canGoBack, from = 0 }: { canGoBack: boolean | undefined; from?: number },
-  ask: (turn: Turn) => Promise<number | undefined>,
+  ask: (turn: Step) => Promise<number | undefined>,
 ): Promise<void> {
   for (let at = from; ;) {
     try {
@@ -382,7 +382,7 @@ async function askParts(
     const part = parts[at] ?? ''
     const isLast = at === parts.length - 1
     const now = given.get(part)
-    const initial = now === undefined ? undefined : valueInWords(now)
+    const initial = now === undefined ? undefined : formatValue(now)
     const needed = required && isLast && [...given.keys()].every((name) => name === part)
     const isWhole = (text: string): boolean => at === 0 && isJson(type, text)
     const text = await prompter.text({
@@ -465,7 +465,7 @@ async function askItems(prompter: Prompter, question: StructureQuestion): Promis
     noun: 'item',
     isNeeded: false,
     help: 'Press Enter when there are no more.',
-    toText: valueInWords,
+    toText: formatValue,
     read(text) {
       const { items: pieces, problem } = readItems(text)
       return problem === undefined ? { pieces } : { problem }
@@ -488,7 +488,7 @@ async function askPairs(prompter: Prompter, question: StructureQuestion): Promis
     noun: 'name and value',
     isNeeded: required,
     help: 'Such as street: 12 High Street. Press Enter when there are no more.',
-    toText: ([name, value]) => `${name}: ${valueInWords(value)}`,
+    toText: ([name, value]) => `${name}: ${formatValue(value)}`,
     read(text, others) {
       const { pair, problem } = readPair(
         text,

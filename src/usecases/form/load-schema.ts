@@ -17,8 +17,8 @@ export interface SchemaSource extends SchemaServices {
  */
 export async function loadSchema(packageId: number, source: SchemaSource): Promise<PackageSchema> {
   const { api, schemas, refresh = false, signal } = source
-  const kept = refresh ? undefined : await schemas.get(packageId)
-  if (kept !== undefined) return kept
+  const cached = refresh ? undefined : await schemas.get(packageId)
+  if (cached !== undefined) return cached
   const schema = await api.packageSchema(packageId, signal).catch((error: unknown) => {
     throw named(error, packageId)
   })

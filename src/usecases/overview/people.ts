@@ -18,7 +18,7 @@ export interface People {
 }
 
 /** People of one page: a browser sorts and filters so many at once. */
-const mostPeople = 5000
+const maxPeople = 5000
 
 /** Every row of a batch in the order of its file, or those in some states. */
 export async function peopleOfBatch(
@@ -48,7 +48,7 @@ export async function peopleOfStore(
     if (counts.duplicate === 0) continue
     for await (const row of batches.rows(id, { states: ['duplicate'] })) matches.set(rowKey(row), row.matches)
   }
-  const newest = all.toSorted((one, other) => seenAt(other) - seenAt(one)).slice(0, mostPeople)
+  const newest = all.toSorted((one, other) => seenAt(other) - seenAt(one)).slice(0, maxPeople)
   const users = new Map(all.map((each) => [`${each.baseUrl} ${each.userEmail}`, each]))
   return {
     people: newest.map((each) => personRow({ ...each, matches: matches.get(rowKey(each)) }, each)),

@@ -6,11 +6,11 @@ import {
   type QuotaBook,
   record,
   secondsForCreates,
-  standing,
-  type WindowStanding,
+  quotaStatus,
+  type WindowStatus,
   withThrottle,
 } from '../../domain/quota/book.ts'
-import { type QuotaPlace, quotaUsedUp, type QuotaWindow } from '../../domain/quota/windows.ts'
+import { type QuotaPriority, quotaUsedUp, type QuotaWindow } from '../../domain/quota/windows.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Quota } from '../../store/ledger/quota.ts'
 
@@ -25,14 +25,14 @@ export interface GovernorOptions {
 /** Who may call next, among all processes on one store with one key. */
 export interface Governor {
   /** Waits for a place and takes it. Throws ThrottledError where that takes longer than `budgetMs`. */
-  take(kind: CallKind, options?: ReserveOptions): Promise<void>
+  claim(kind: CallKind, options?: ReserveOptions): Promise<void>
   /** A create's place, to be taken in one step with what is journaled. */
-  place(): QuotaPlace
+  place(): QuotaPriority
   /** Calls that were made without asking. */
   count(calls: number): Promise<void>
   /** A 429 said so; `understood` is false where the wait was assumed. */
   throttled(seconds: number, understood?: boolean): Promise<void>
-  standing(): Promise<{ windows: WindowStanding[]; notBefore: number }>
+  status(): Promise<{ windows: WindowStatus[]; notBefore: number }>
   /**
    * Seconds until the last of so many creates has its place, as far as this process has seen the book; `callMs`: what
    * one of them takes besides.
@@ -55,15 +55,15 @@ export interface ReserveOptions {
  * than a window (see the book).
  */
 export function governor({ quota, account, windows, clock }: GovernorOptions): Governor {
-  const begun = clock.now() - clock.monotonic()
-  const steady = (): number => begun + clock.monotonic()
+  const startedAt = clock.now() - clock.monotonic()
+  const steady = (): number => startedAt + clock.monotonic()
   let own = emptyBook(windows)
   // As it was last seen, and how far its clock was from this one.
   let seen: { book: QuotaBook; ahead: number } | undefined
   const see = (book: QuotaBook, now: number): void => {
     seen = { book, ahead: now - clock.now() }
   }
-  const placeFor = (kind: CallKind): QuotaPlace => ({
+  const priorityOf = (kind: CallKind): QuotaPriority => ({
     account,
     decide: (state, now = clock.now()) => {
       const mine = claim(own, kind, steady())
@@ -71,8 +71,8 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
       if (mine.waitMs > 0) {
         own = mine.state
         // A wait in the shared book too, so that polls of others yield; no place is taken there.
-        const kept = ours.waitMs > 0 ? ours.state : bookOf(state, windows)
-        return { state: kept, waitMs: Math.max(mine.waitMs, ours.waitMs) }
+        const book = ours.waitMs > 0 ? ours.state : bookOf(state, windows)
+        return { state: book, waitMs: Math.max(mine.waitMs, ours.waitMs) }
       }
       if (ours.waitMs === 0) own = mine.state
       see(ours.state, now)
@@ -87,26 +87,26 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
     })
   }
   return {
-    async take(kind, { signal, budgetMs = Number.POSITIVE_INFINITY, onWait } = {}) {
+    async claim(kind, { signal, budgetMs = Number.POSITIVE_INFINITY, onWait } = {}) {
       const deadline = clock.monotonic() + budgetMs
       for (;;) {
         signal?.throwIfAborted()
-        const { waitMs } = await quota.update(placeFor(kind))
+        const { waitMs } = await quota.update(priorityOf(kind))
         if (waitMs === 0) return
         if (clock.monotonic() + waitMs > deadline) throw quotaUsedUp(waitMs)
         onWait?.(waitMs)
         await clock.sleep(waitMs, signal)
       }
     },
-    place: () => placeFor('create'),
+    place: () => priorityOf('create'),
     count: (calls) => write((book, now) => record(book, calls, now)),
     throttled: (seconds, understood = true) =>
       write((book, now) => withThrottle(book, seconds, now, understood)),
-    async standing() {
+    async status() {
       const { state, now = clock.now() } = await quota.read(account)
       const book = bookOf(state, windows)
       see(book, now)
-      return standing(book, now)
+      return quotaStatus(book, now)
     },
     secondsFor(creates, callMs) {
       const mine = secondsForCreates(own, creates, steady(), callMs)

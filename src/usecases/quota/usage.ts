@@ -8,7 +8,7 @@ export class QuotaUsage {
   #key: { baseUrl: string; apiKey: string } | undefined
   #calls = 0
   #taken = 0
-  #told: { seconds: number; understood: boolean } | undefined
+  #throttle: { seconds: number; understood: boolean } | undefined
   #governor: Governor | undefined
 
   /** The key that calls are made with from now on. */
@@ -25,7 +25,7 @@ export class QuotaUsage {
 
   /** A 429 was answered; other processes learn of it at once where this one has the store open. */
   throttled(seconds: number, understood: boolean): void {
-    this.#told = { seconds, understood }
+    this.#throttle = { seconds, understood }
     this.#governor?.throttled(seconds, understood).catch(() => {
       // As in `settle`.
     })
@@ -35,8 +35,8 @@ export class QuotaUsage {
   through(governor: Governor): Governor {
     const counted: Governor = {
       ...governor,
-      take: async (kind, options) => {
-        await governor.take(kind, options)
+      claim: async (kind, options) => {
+        await governor.claim(kind, options)
         this.#taken += 1
       },
       place: () => {
@@ -56,14 +56,14 @@ export class QuotaUsage {
   }
 
   /** Counts what is left to count. A store that cannot be written to is no fault of the command. */
-  async settle(governorOf: (baseUrl: string, apiKey: string) => Promise<Governor>): Promise<void> {
+  async flushUsage(governorOf: (baseUrl: string, apiKey: string) => Promise<Governor>): Promise<void> {
     const calls = this.#calls - this.#taken
     if (this.#key === undefined || calls <= 0) return
     try {
       const governor = this.#governor ?? (await governorOf(this.#key.baseUrl, this.#key.apiKey))
       await governor.count(calls)
-      if (this.#told !== undefined && this.#governor === undefined) {
-        await governor.throttled(this.#told.seconds, this.#told.understood)
+      if (this.#throttle !== undefined && this.#governor === undefined) {
+        await governor.throttled(this.#throttle.seconds, this.#throttle.understood)
       }
     } catch {
       // The next 429 would tell what was not counted.

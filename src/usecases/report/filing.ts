@@ -56,10 +56,10 @@ export interface WantedRequest {
 }
 
 /** One request after another that cannot be read: then the service is away, and the rest is not tried. */
-const mostFailedReads = 3
+const maxFailedReads = 3
 
 /** Files that may wait for the disk, for each that may be under way. */
-const mostFlushing = 3
+const maxFlushing = 3
 
 /**
  * Files every report of some requests that can be had: one authenticated read a request, none where the
@@ -73,7 +73,7 @@ export async function fileReports(
   const filing = new Filing(options)
   options.onEvent?.({ name: 'wanted', requests: wanted.length })
   for (const each of wanted) {
-    await filing.take(each)
+    await filing.add(each)
     options.onEvent?.({ name: 'looked' })
   }
   return filing.end()
@@ -113,7 +113,7 @@ class Filing {
     }
   }
 
-  async take(wanted: WantedRequest): Promise<void> {
+  async add(wanted: WantedRequest): Promise<void> {
     const { requestId, error: unread } = wanted
     if (this.#isOver) {
       this.#outcomes.push({ untried: requestId })
@@ -178,7 +178,7 @@ class Filing {
     if (overwrite || first === undefined || first.request_reports !== records.length) return false
     if (named && first.request_without !== 0) return false
     for (const record of records) {
-      if ((await folder.standing(record, !quick)) !== 'whole') return false
+      if ((await folder.fileStatus(record, !quick)) !== 'whole') return false
     }
     onEvent?.({ name: 'planned', files: records.length })
     for (const record of records) {
@@ -199,7 +199,7 @@ class Filing {
     } catch (error) {
       if (!(error instanceof NotFoundError || error instanceof UnavailableError)) throw error
       this.#failedReads += error instanceof UnavailableError ? 1 : 0
-      if (this.#failedReads >= mostFailedReads) throw error
+      if (this.#failedReads >= maxFailedReads) throw error
       this.#outcomes.push(missingRequest(requestId, error))
       return undefined
     }
@@ -246,18 +246,18 @@ class Filing {
   async #room(): Promise<void> {
     const { concurrency } = this.#options
     while (this.#running.size >= concurrency) await Promise.race(this.#running)
-    while (this.#working.size >= concurrency * mostFlushing) await Promise.race(this.#working)
+    while (this.#working.size >= concurrency * maxFlushing) await Promise.race(this.#working)
   }
 
   #start(target: ReportTarget, file: string, urls: SignedUrls): Promise<void> {
-    const place = this.#outcomes.push(target) - 1
+    const index = this.#outcomes.push(target) - 1
     const { promise: received, resolve } = Promise.withResolvers<void>()
     const onReceived = (): void => {
       this.#running.delete(received)
       resolve()
     }
     const work = this.#one(target, file, urls, onReceived)
-      .then((outcome) => this.#settle(place, outcome))
+      .then((outcome) => this.#recordOutcome(index, outcome))
       .catch((error: unknown) => this.#halt(error))
       .finally(() => {
         onReceived()
@@ -268,8 +268,8 @@ class Filing {
     return work
   }
 
-  #settle(place: number, outcome: StoredReport | MissingReport): void {
-    this.#outcomes[place] = outcome
+  #recordOutcome(index: number, outcome: StoredReport | MissingReport): void {
+    this.#outcomes[index] = outcome
     this.#options.onEvent?.({ name: 'filed', skipped: 'skipped' in outcome && outcome.skipped })
   }
 

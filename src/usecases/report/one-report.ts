@@ -27,7 +27,7 @@ import {
   UnavailableError,
 } from '../../errors/kinds.ts'
 import type { HttpStream } from '../../http/types.ts'
-import type { ReportFolder, Kept, KeepRequest } from '../../store/reports/folder.ts'
+import type { ReportFolder, StoreResult, KeepRequest } from '../../store/reports/folder.ts'
 import { PdfStream } from './pdf-stream.ts'
 
 export interface Connection {
@@ -128,31 +128,31 @@ export async function fileTarget(
   const { folder, overwrite, quick } = options
   const record = folder.record(subject)
   if (record !== undefined && !isSameName(record, subject)) throw ofAnother(record)
-  const standing = record === undefined ? 'absent' : await folder.standing(record, !quick)
+  const statusOnDisk = record === undefined ? 'absent' : await folder.fileStatus(record, !quick)
   if (!overwrite && record !== undefined) {
-    if (standing === 'whole') return { record, skipped: true }
-    if (standing === 'changed') throw changed(record.file)
+    if (statusOnDisk === 'whole') return { record, skipped: true }
+    if (statusOnDisk === 'changed') throw changed(record.file)
   }
   if (notReady !== undefined) throw reportMissing(subject.check_name ?? 'the report', notReady)
-  const kept = await transfer(
+  const stored = await transfer(
     {
       subject,
       file: overwrite ? file : (record?.file ?? file),
-      replace: overwrite || standing === 'damaged',
+      replace: overwrite || statusOnDisk === 'damaged',
       onReceived: options.onReceived,
     },
     open,
     options,
   )
-  if (kept.outcome === 'refused') throw fileInTheWay(kept.why, file)
-  if (overwrite && record !== undefined && record.file !== kept.record.file && standing === 'whole') {
+  if (stored.outcome === 'refused') throw fileInTheWay(stored.why, file)
+  if (overwrite && record !== undefined && record.file !== stored.record.file && statusOnDisk === 'whole') {
     await folder.discard(record.file)
   }
-  return { record: kept.record, skipped: kept.outcome === 'there' }
+  return { record: stored.record, skipped: stored.outcome === 'there' }
 }
 
 /** Tries of one transfer: a cut one is worth another. What fails before its first byte was repeated already. */
-const mostTries = 3
+const maxTries = 3
 
 interface TransferOptions {
   folder: ReportFolder
@@ -165,7 +165,7 @@ export async function transfer(
   request: Omit<KeepRequest, 'open'>,
   open: () => Promise<HttpStream>,
   { folder, signal, onBytes }: TransferOptions,
-): Promise<Kept> {
+): Promise<StoreResult> {
   for (let tries = 1; ; tries += 1) {
     let isOpen = false
     let taken = 0
@@ -184,7 +184,7 @@ export async function transfer(
     } catch (error) {
       onBytes?.(-taken)
       const isCut = isOpen && error instanceof UnavailableError
-      if (!isCut || tries >= mostTries || signal?.aborted) throw error
+      if (!isCut || tries >= maxTries || signal?.aborted) throw error
     }
   }
 }

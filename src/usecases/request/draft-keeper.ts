@@ -4,7 +4,7 @@ import {
   draftLifetimeMs,
   draftTitle,
   isDraftOf,
-  type KeptDraft,
+  type StoredDraft,
   ownDrafts,
 } from '../../domain/form/kept-draft.ts'
 import type { DraftBody } from '../../domain/form/validate.ts'
@@ -61,7 +61,7 @@ export class DraftKeeper {
     if (this.#isRefused) return
     const { drafts, owner, clock, random, onNotice } = await this.#connect()
     this.#id ??= random.bytes(8).toString('hex')
-    const draft: KeptDraft = {
+    const draft: StoredDraft = {
       refcheck_draft: 1,
       id: this.#id,
       saved_at: new Date(clock.now()).toISOString(),
@@ -110,7 +110,7 @@ export class DraftKeeper {
   }
 }
 
-async function chosen(prompter: Prompter, drafts: readonly KeptDraft[]): Promise<KeptDraft> {
+async function chosen(prompter: Prompter, drafts: readonly StoredDraft[]): Promise<StoredDraft> {
   return prompter.select({
     message: 'Continue from which answers?',
     choices: drafts.map((draft) => ({ value: draft, label: draftTitle(draft) })),

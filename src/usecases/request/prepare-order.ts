@@ -3,7 +3,7 @@ import type { Package } from '../../contract/package.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { type BodyFlags, bodyFromFlags } from '../../domain/form/flags.ts'
-import { doubter, doubtText } from '../../domain/form/implausible.ts'
+import { doubter, implausibleText } from '../../domain/form/implausible.ts'
 import { type PhoneRepair, withNationalPhone } from '../../domain/form/national-phone.ts'
 import { type Change, refusal, type FieldNaming } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
@@ -236,7 +236,7 @@ function reportImprobable(
   { today, onImprobable }: PrepareOptions,
 ): void {
   if (today === undefined) return
-  for (const doubt of doubter(schema, today)(body)) onImprobable?.(doubtText(doubt))
+  for (const doubt of doubter(schema, today)(body)) onImprobable?.(implausibleText(doubt))
 }
 
 function requireYes(yes: boolean): void {

@@ -135,7 +135,7 @@ export async function readAgain(
   for (const [done, { request_id, base_url }] of wanted.entries()) {
     onProgress?.(done, wanted.length)
     try {
-      await governor?.take('poll', {
+      await governor?.claim('poll', {
         signal,
         budgetMs: deadline - clock.monotonic(),
         onWait: (ms) => onPaced?.(ms / 1000),

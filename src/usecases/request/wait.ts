@@ -28,7 +28,7 @@ export interface WaitOptions {
   clock: Clock
   signal?: AbortSignal | undefined
   /** Shares the quota with what else uses the key. */
-  governor?: Pick<Governor, 'take'> | undefined
+  governor?: Pick<Governor, 'claim'> | undefined
   /** Where a receiver on this store keeps events: what it tells of need not be asked for. */
   inbox?: Pick<Inbox, 'latestStatus' | 'list' | 'onArrival'> | undefined
   /** Called at each read that shows a status not seen before. */
@@ -121,7 +121,7 @@ async function waitForQuota(
 ): Promise<boolean> {
   const until = clock.monotonic() + left
   try {
-    await governor?.take('poll', { signal, budgetMs: left, onWait: (ms) => onPaced?.(ms / 1000) })
+    await governor?.claim('poll', { signal, budgetMs: left, onWait: (ms) => onPaced?.(ms / 1000) })
     return true
   } catch (error) {
     if (!(error instanceof ThrottledError)) throw error

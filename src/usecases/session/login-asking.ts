@@ -101,13 +101,13 @@ async function renewed(
   const profiles = await settings.profiles()
   const isOpen = named === undefined && given.baseUrl === undefined && given.email === undefined
   const name = isOpen ? await chooseProfile(prompter, profiles, await settings.currentProfile()) : named
-  const kept = name === undefined ? undefined : profiles.get(name)
+  const existing = name === undefined ? undefined : profiles.get(name)
   return {
     profile: name,
     apiKey: given.apiKey,
-    baseUrl: given.baseUrl ?? kept?.baseUrl,
+    baseUrl: given.baseUrl ?? existing?.baseUrl,
     // Another service may know other users.
-    email: given.email ?? (given.baseUrl === undefined ? kept?.userEmail : undefined),
+    email: given.email ?? (given.baseUrl === undefined ? existing?.userEmail : undefined),
   }
 }
 

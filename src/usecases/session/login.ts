@@ -123,8 +123,8 @@ async function otherKeys(
   for (const [each, profile] of profiles) {
     if (each === name || profile.baseUrl !== baseUrl) continue
     // A keychain that will not tell is no reason to fail a login.
-    const kept = await secrets.read(each, 'api-key').catch(() => undefined)
-    if (kept !== undefined && kept.value !== apiKey) others.push(each)
+    const stored = await secrets.read(each, 'api-key').catch(() => undefined)
+    if (stored !== undefined && stored.value !== apiKey) others.push(each)
   }
   return others
 }

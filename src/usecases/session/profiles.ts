@@ -5,13 +5,13 @@ import type { Prompter } from '../../prompt/prompter.ts'
 import type { Secrets } from '../../store/config/secrets.ts'
 import type { Settings } from '../../store/config/settings.ts'
 
-interface Kept {
+interface StoredProfiles {
   settings: Settings
   secrets: Secrets
 }
 
 /** Every profile, by name. */
-export async function listProfiles({ settings, secrets }: Kept): Promise<ProfileEntry[]> {
+export async function listProfiles({ settings, secrets }: StoredProfiles): Promise<ProfileEntry[]> {
   const current = await settings.currentProfile()
   const profiles = [...(await settings.profiles())].sort(([one], [other]) => (one < other ? -1 : 1))
   return Promise.all(
@@ -33,7 +33,7 @@ export async function listProfiles({ settings, secrets }: Kept): Promise<Profile
 /** The profile that a person chooses of all there are; a UsageError where nobody can be asked, or there is none. */
 export async function askProfile(
   prompter: Prompter | undefined,
-  { settings }: Pick<Kept, 'settings'>,
+  { settings }: Pick<StoredProfiles, 'settings'>,
 ): Promise<string> {
   const profiles = [...(await settings.profiles())].sort(([one], [other]) => (one < other ? -1 : 1))
   if (prompter === undefined || profiles.length === 0) {
@@ -57,7 +57,7 @@ export async function askProfile(
 /** Makes a profile the current one; one that is not there is a UsageError that lists the others. */
 export async function switchTo(
   name: string,
-  { settings }: Pick<Kept, 'settings'>,
+  { settings }: Pick<StoredProfiles, 'settings'>,
 ): Promise<{ profile: string }> {
   await settings.switchTo(name)
   return { profile: name }
@@ -68,7 +68,7 @@ export async function switchTo(
  * they are. If it was the current one, none is afterwards.
  */
 export async function logout(
-  sources: ProfileSources & Kept & { name?: string | undefined },
+  sources: ProfileSources & StoredProfiles & { name?: string | undefined },
 ): Promise<LogoutResult> {
   const { settings, secrets } = sources
   const name = sources.name ?? (await chosenProfile(sources))?.name

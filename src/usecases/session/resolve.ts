@@ -4,7 +4,7 @@ import {
   sameOrigin,
   checkApiKey,
   type Credentials,
-  type KeptSecret,
+  type StoredSecret,
   type SecretStorage,
   type Session,
 } from '../../domain/session/session.ts'
@@ -100,16 +100,16 @@ async function mixed(
   if (env.apiKey !== undefined) {
     return { baseUrl, apiKey: env.apiKey, email, profile: profile.name, keyFrom: 'environment' }
   }
-  const kept = await sources.secrets.read(profile.name, 'api-key')
-  if (kept === undefined) throw noKey(profile.name)
-  const savedFor = kept.baseUrl ?? profile.baseUrl
+  const stored = await sources.secrets.read(profile.name, 'api-key')
+  if (stored === undefined) throw noKey(profile.name)
+  const savedFor = stored.baseUrl ?? profile.baseUrl
   if (env.baseUrl !== undefined && !sameOrigin(env.baseUrl, savedFor)) {
     throw new UsageError(
       `REFCHECK_BASE_URL is ${env.baseUrl}, but the key of profile "${profile.name}" is for ${savedFor}`,
       { hint: 'Set REFCHECK_API_KEY and REFCHECK_USER_EMAIL as well, or unset REFCHECK_BASE_URL.' },
     )
   }
-  return withKeptKey(profile, kept, { baseUrl, email })
+  return withStoredKey(profile, stored, { baseUrl, email })
 }
 
 /** `--profile`: the profile's values, and the environment's key only where the profile has none. */
@@ -118,8 +118,8 @@ async function ofNamedProfile(sources: SessionSources): Promise<Session> {
   if (profile === undefined) throw noKey()
   const baseUrl = baseUrlOf(profile)
   const email = emailOf(profile)
-  const kept = await sources.secrets.read(profile.name, 'api-key')
-  if (kept !== undefined) return withKeptKey(profile, kept, { baseUrl, email })
+  const stored = await sources.secrets.read(profile.name, 'api-key')
+  if (stored !== undefined) return withStoredKey(profile, stored, { baseUrl, email })
   const elsewhere = fromEnvironment(sources.env, 'REFCHECK_BASE_URL')
   const apiKey = checked(sources.env, 'REFCHECK_API_KEY', checkApiKey)
   if (apiKey === undefined || (elsewhere !== undefined && !sameOrigin(elsewhere, baseUrl))) {
@@ -128,19 +128,19 @@ async function ofNamedProfile(sources: SessionSources): Promise<Session> {
   return { baseUrl, apiKey, email, profile: profile.name, keyFrom: 'environment' }
 }
 
-function withKeptKey(
+function withStoredKey(
   profile: ChosenProfile,
-  kept: KeptSecret,
+  stored: StoredSecret,
   { baseUrl, email }: Pick<Credentials, 'baseUrl' | 'email'>,
 ): Session {
-  if (kept.baseUrl !== undefined && !sameOrigin(baseUrl, kept.baseUrl)) {
+  if (stored.baseUrl !== undefined && !sameOrigin(baseUrl, stored.baseUrl)) {
     throw new UsageError(
-      `profile "${profile.name}" has the base URL ${baseUrl}, but its key was saved for ${kept.baseUrl}`,
+      `profile "${profile.name}" has the base URL ${baseUrl}, but its key was saved for ${stored.baseUrl}`,
       { hint: `Log in again with: refcheck auth login --profile ${profile.name} --base-url ${baseUrl}` },
     )
   }
-  const apiKey = checkApiKey(kept.value, `the kept API key of profile "${profile.name}"`)
-  return { baseUrl, apiKey, email, profile: profile.name, keyFrom: kept.storage }
+  const apiKey = checkApiKey(stored.value, `the kept API key of profile "${profile.name}"`)
+  return { baseUrl, apiKey, email, profile: profile.name, keyFrom: stored.storage }
 }
 
 /** The file may have been edited by hand. */

@@ -1,7 +1,7 @@
 import type { SettingEntry } from '../../domain/session/session.ts'
 import type { SettingDefinition } from '../../domain/session/setting-keys.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
-import { holdsApiKey } from '../../domain/wording/redact-argument.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { containsApiKey } from '../../domain/wording/redact-argument.ts'
 import { InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
 import type { Settings } from '../../store/config/settings.ts'
 import type { Services } from '../services.ts'
@@ -19,8 +19,8 @@ export async function listSettings(
 ): Promise<SettingEntry[]> {
   const values = await settings.values(profile ?? (await settings.currentProfile()))
   return definitions.map(({ key, meaning }) => {
-    const kept = values.get(key)
-    return { key, value: kept?.value ?? null, from: kept?.from ?? null, meaning }
+    const stored = values.get(key)
+    return { key, value: stored?.value ?? null, from: stored?.from ?? null, meaning }
   })
 }
 
@@ -33,7 +33,7 @@ export async function getSetting({ settings, profile }: Sources, key: string): P
 
 /** The value as it is kept; an InvalidInputError where that would be an API key, since settings are no secrets. */
 export async function setSetting({ settings, profile }: Sources, key: string, text: string): Promise<string> {
-  if (holdsApiKey(text)) {
+  if (containsApiKey(text)) {
     throw new InvalidInputError(`${key}: what looks like an API key is not kept in the settings`, {
       field: key,
       hint: 'Give the key to: refcheck auth login',
@@ -63,5 +63,5 @@ export async function accountChange(
   const people = known.find(({ account: name }) => name === from)?.people ?? 0
   if (people === 0) return undefined
   const them = people === 1 ? 'this person' : 'they'
-  return `${countInWords(people, 'person is', 'people are')} known under the account "${from}"; under "${to}" ${them} can be ordered again.`
+  return `${formatCount(people, 'person is', 'people are')} known under the account "${from}"; under "${to}" ${them} can be ordered again.`
 }

@@ -20,10 +20,11 @@ export async function resolveWebhookSecret(sources: SessionSources): Promise<Web
   if (sources.profile === undefined && sources.env[variableName] !== undefined)
     return fromEnvironment(sources.env)
   const profile = await chosenProfile(sources)
-  const kept = profile === undefined ? undefined : await sources.secrets.read(profile.name, 'webhook-secret')
-  if (kept !== undefined) {
+  const stored =
+    profile === undefined ? undefined : await sources.secrets.read(profile.name, 'webhook-secret')
+  if (stored !== undefined) {
     const source = `the kept webhook secret of profile "${profile?.name}"`
-    return { secret: checkWebhookSecret(kept.value, source), from: kept.storage }
+    return { secret: checkWebhookSecret(stored.value, source), from: stored.storage }
   }
   return fromEnvironment(sources.env)
 }
@@ -69,12 +70,12 @@ export async function otherWebhookSecrets(
   inUse: string,
 ): Promise<{ name: string; secret: string }[]> {
   const profiles = [...(await settings.profiles()).keys()].sort()
-  const kept = await Promise.all(
+  const stored = await Promise.all(
     profiles.map(async (name) => {
       const read = await secrets.read(name, 'webhook-secret').catch(() => undefined)
       return { name: `the secret of profile "${name}"`, secret: read?.value ?? '' }
     }),
   )
-  const all = [{ name: `the secret in ${variableName}`, secret: env[variableName] ?? '' }, ...kept]
+  const all = [{ name: `the secret in ${variableName}`, secret: env[variableName] ?? '' }, ...stored]
   return all.filter(({ secret }) => secret !== '' && secret !== inUse)
 }

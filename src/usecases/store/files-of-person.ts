@@ -80,7 +80,9 @@ export async function filesOfPerson(
       await addReports(file.path)
     } else if (!(await isFile(file.path))) {
       await written.drop(file.path)
-    } else if (file.batchId === undefined ? await holdsWord(file.path, words) : batchIds.has(file.batchId)) {
+    } else if (
+      file.batchId === undefined ? await containsWord(file.path, words) : batchIds.has(file.batchId)
+    ) {
       add(file.path, file.kind)
     }
   }
@@ -152,7 +154,7 @@ async function isFile(path: string): Promise<boolean> {
 }
 
 /** Whether a file has one of these words, in lower case, as UTF-8; one that cannot be read has none. */
-async function holdsWord(path: string, words: readonly string[]): Promise<boolean> {
+async function containsWord(path: string, words: readonly string[]): Promise<boolean> {
   if (words.length === 0) return false
   const wanted = words.map((word) => Buffer.from(word).toString('latin1'))
   let before = ''

@@ -1,5 +1,5 @@
 import {
-  requireOtherPlace,
+  requireOtherAddress,
   requireQuiet,
   requireSameWay,
   storeMoved,
@@ -49,7 +49,7 @@ export async function moveStore({
   if (former === undefined) await requireReady(from, clock)
   await confirm()
   const to = await openTo()
-  requireOtherPlace(from.location, to.location)
+  requireOtherAddress(from.location, to.location)
   const where = address ?? to.location
   requireSameWay(from.location, former, where)
   const target = await to.moving()

@@ -1,6 +1,6 @@
 import type { OrderPlan, UsedPlan } from '../../domain/approval/order-plan.ts'
 import { isDraftOf } from '../../domain/form/kept-draft.ts'
-import { keptSince } from '../../domain/store/retention.ts'
+import { retainedSince } from '../../domain/store/retention.ts'
 import type { Forgotten, Purged } from '../../domain/store/told.ts'
 import type { Services } from '../services.ts'
 import { eraseFiles, filesOfPerson, type FoundFile, type FoundFiles } from './files-of-person.ts'
@@ -47,8 +47,8 @@ export async function purgeAll(
     'endedBefore' in who ? noFiles : await filesOfPerson(services, await maintenance.traces(who), who)
   const left = outside.files.map((file) => ({ ...file, isDeleted: false }))
   const isFoundAgain = !completely && outside.toForget.length === 0
-  const beside = { drafts: own.length, plans: planned.length, files: left, isFoundAgain }
-  const found = { ...(await maintenance.purge(who, { dryRun: true, completely })), ...beside }
+  const counts = { drafts: own.length, plans: planned.length, files: left, isFoundAgain }
+  const found = { ...(await maintenance.purge(who, { dryRun: true, completely })), ...counts }
   if (dryRun) return found
   const isNothing = found.rows + found.events + own.length + planned.length === 0
   if (!isNothing || completely) await confirm(found)
@@ -69,7 +69,7 @@ export async function purgeAll(
     eraseFiles(services, each),
   )
   const after = deletes ? left.map((file) => ({ ...file, isDeleted: !file.isLeft })) : left
-  return { ...purged, ...beside, files: after }
+  return { ...purged, ...counts, files: after }
 }
 
 /** The setting `retention` as it is written, and the moment before which it keeps nothing; undefined where it is not set. */
@@ -77,7 +77,7 @@ export function retentionLimit(
   text: string | undefined,
   now: number,
 ): { text: string; endedBefore: number } | undefined {
-  const endedBefore = text === undefined ? undefined : keptSince(text, now)
+  const endedBefore = text === undefined ? undefined : retainedSince(text, now)
   return text === undefined || endedBefore === undefined ? undefined : { text, endedBefore }
 }
 
@@ -125,12 +125,12 @@ async function plansOf(plans: Services['plans'], emails: readonly string[]): Pro
   const found: string[] = []
   for (const code of await plans.waiting()) {
     const plan = await plans.find(code).catch(() => undefined)
-    if (plan !== undefined && holds(plan, emails)) found.push(code)
+    if (plan !== undefined && isAbout(plan, emails)) found.push(code)
   }
   return found
 }
 
-function holds(plan: OrderPlan | UsedPlan, emails: readonly string[]): boolean {
+function isAbout(plan: OrderPlan | UsedPlan, emails: readonly string[]): boolean {
   const text = JSON.stringify(plan).toLowerCase()
   return emails.some((email) => text.includes(email.toLowerCase()))
 }

@@ -64,7 +64,11 @@ export async function importEvents(
   return imported
 }
 
-function requireGenuine({ place, delivery, fault }: LoggedDelivery, key: SigningKey, name: string): void {
+function requireGenuine(
+  { position: place, delivery, fault }: LoggedDelivery,
+  key: SigningKey,
+  name: string,
+): void {
   const failure = delivery === undefined ? fault : verifyWith(delivery, key).failure?.message
   if (delivery !== undefined && failure === undefined) return
   throw new InvalidInputError(`${name}: ${place}: ${failure ?? 'it is not a delivery'}`, {

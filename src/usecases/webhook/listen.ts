@@ -1,6 +1,6 @@
 import { signingKey } from '../../contract/signature.ts'
 import { type Delivered, isAccepted, type NextTry, retryAfter } from '../../domain/webhook/delivery.ts'
-import type { InboxEvent, KeptEvent, ReceivedEvent } from '../../domain/webhook/events.ts'
+import type { InboxEvent, StoredEvent, ReceivedEvent } from '../../domain/webhook/events.ts'
 import { readEvent } from '../../domain/webhook/read-event.ts'
 import { type SigningKey, verifyWith } from '../../domain/webhook/verify.ts'
 import { RefcheckError } from '../../errors/base.ts'
@@ -29,7 +29,7 @@ interface ListenPlan {
   port: number
   path: string
   tls: { cert: string; key: string } | undefined
-  onKept: (event: KeptEvent) => void
+  onStored: (event: StoredEvent) => void
   onRefused: (why: string) => void
   /** Another process has the store for itself: what that holds up. It goes on by itself. */
   onHeldUp: (what: string, error: Error) => void
@@ -76,8 +76,8 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
       clock,
       path: plan.path,
       forward: relay !== undefined,
-      onKept(event) {
-        plan.onKept(event)
+      onStored(event) {
+        plan.onStored(event)
         relay?.nudge()
       },
       onRefused: plan.onRefused,
@@ -131,12 +131,12 @@ async function relayAlone(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const hold = await inbox.holdForwarding()
-      if (hold !== undefined) {
+      const lease = await inbox.holdForwarding()
+      if (lease !== undefined) {
         try {
-          if ((await relay.run(untilEmpty, hold)) === 'done') return
+          if ((await relay.run(untilEmpty, lease)) === 'done') return
         } finally {
-          await hold.release()
+          await lease.release()
         }
       }
     } catch (error) {
@@ -159,7 +159,7 @@ interface ReceiverOptions {
   path: string
   /** Whether they are to be forwarded. */
   forward: boolean
-  onKept: (event: KeptEvent) => void
+  onStored: (event: StoredEvent) => void
   onRefused: (why: string) => void
   /** A genuine one that could not be kept, and is therefore not acknowledged. */
   onLost: (error: unknown) => void
@@ -186,14 +186,14 @@ export function receiver(options: ReceiverOptions): (request: SmallRequest) => P
       options.onRefused(failure.message)
       return { status: 401, text: `${failure.message}\n` }
     }
-    let kept: KeptEvent
+    let stored: StoredEvent
     try {
-      kept = await keep(readEvent(body, signatures[0] ?? '', options.clock.now(), options.baseUrl))
+      stored = await keep(readEvent(body, signatures[0] ?? '', options.clock.now(), options.baseUrl))
     } catch (error) {
       options.onLost(error)
       return { status: 500, text: 'it could not be recorded\n' }
     }
-    options.onKept(kept)
+    options.onStored(stored)
     return { status: 204 }
   }
 }
@@ -206,12 +206,12 @@ const health: SmallAnswer = {
 
 interface Waiting {
   event: ReceivedEvent
-  kept: (event: KeptEvent) => void
-  failed: (error: unknown) => void
+  resolve: (event: StoredEvent) => void
+  reject: (error: unknown) => void
 }
 
 /** Puts events that wait at the same moment, or while others are committed, into one commit; each is answered after it. */
-function groupCommits({ inbox, forward }: ReceiverOptions): (event: ReceivedEvent) => Promise<KeptEvent> {
+function groupCommits({ inbox, forward }: ReceiverOptions): (event: ReceivedEvent) => Promise<StoredEvent> {
   let waiting: Waiting[] = []
   let isFlushing = false
   const flush = async (): Promise<void> => {
@@ -222,13 +222,13 @@ function groupCommits({ inbox, forward }: ReceiverOptions): (event: ReceivedEven
         group.map(({ event }) => event),
         forward,
       )
-      for (const [at, { event, kept, failed }] of group.entries()) {
+      for (const [at, { event, resolve, reject }] of group.entries()) {
         const result = results[at]
-        if (result === undefined) failed(new Error('the inbox lost count'))
-        else kept({ ...event, ...result })
+        if (result === undefined) reject(new Error('the inbox lost count'))
+        else resolve({ ...event, ...result })
       }
     } catch (error) {
-      for (const { failed } of group) failed(error)
+      for (const { reject } of group) reject(error)
     }
   }
   const flushAll = async (): Promise<void> => {
@@ -236,8 +236,8 @@ function groupCommits({ inbox, forward }: ReceiverOptions): (event: ReceivedEven
     isFlushing = false
   }
   return (event) =>
-    new Promise((kept, failed) => {
-      waiting.push({ event, kept, failed })
+    new Promise((resolve, reject) => {
+      waiting.push({ event, resolve, reject })
       if (isFlushing) return
       isFlushing = true
       setImmediate(() => void flushAll())
@@ -265,28 +265,28 @@ export class Relay {
   readonly #options: RelayOptions
   /** What was taken although the store could not note it: forwarded once all the same, while this lives. */
   readonly #unnoted = new Map<number, Delivered>()
-  readonly #news: WakeableSleep
+  readonly #received: WakeableSleep
 
   constructor(options: RelayOptions) {
     this.#options = options
-    this.#news = new WakeableSleep(options.clock)
+    this.#received = new WakeableSleep(options.clock)
   }
 
   /** Something new is there. */
   nudge(): void {
-    this.#news.hear()
+    this.#received.wake()
   }
 
   /**
    * Until the signal is aborted, or with `untilEmpty` until nothing waits any more; `lost`: until another may have the
    * hold. Throws what the store throws, once nothing is in flight; it may be run again after that.
    */
-  async run(untilEmpty: () => boolean, hold?: Pick<Hold, 'isLost'>): Promise<'done' | 'lost'> {
+  async run(untilEmpty: () => boolean, lease?: Pick<Hold, 'isLost'>): Promise<'done' | 'lost'> {
     const { inbox, clock, signal } = this.#options
     while (!signal.aborted) {
       const due = await inbox.due(clock.now(), maxConcurrent)
       // After that question it is known: the connection may be another one since.
-      if (hold?.isLost?.() === true) return 'lost'
+      if (lease?.isLost?.() === true) return 'lost'
       const ends = await Promise.allSettled(due.map((event) => this.#handOn(event)))
       const failed = ends.find((end) => end.status === 'rejected')
       if (failed !== undefined) throw failed.reason
@@ -295,7 +295,7 @@ export class Relay {
       if (next === undefined && untilEmpty()) return 'done'
       const pauseMs = next === undefined ? pollMs : Math.max(1, next - clock.now())
       // At the end of it there is nothing to tell: the loop ends.
-      await this.#news.sleep(Math.min(pollMs, pauseMs), signal).catch(() => undefined)
+      await this.#received.sleep(Math.min(pollMs, pauseMs), signal).catch(() => undefined)
     }
     return 'done'
   }

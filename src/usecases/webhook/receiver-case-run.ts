@@ -190,9 +190,9 @@ function labelled(what: string): string {
 }
 
 /** `answered 401 "bad signature" in 3 ms`. */
-export function describeReply({ status, failure, milliseconds, said }: Reply): string {
+export function describeReply({ status, failure, milliseconds, excerpt }: Reply): string {
   if (status === null) return `no answer: ${failure}`
-  const words = said === '' ? '' : ` "${said}"`
+  const words = excerpt === '' ? '' : ` "${excerpt}"`
   const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : ''
   return `answered ${status}${words} in ${Math.round(milliseconds)} ms${redirect}`
 }

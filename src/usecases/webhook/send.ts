@@ -69,7 +69,7 @@ export async function sendEvents(options: SendOptions): Promise<DeliveryPlan> {
         answered: reply.status,
         milliseconds: Math.round(reply.milliseconds),
         accepted: isAccepted(reply),
-        said: reply.failure ?? reply.said,
+        said: reply.failure ?? reply.excerpt,
       })
       if (reply.status === null) return { to: shownUrl(url), deliveries, failure: unreachable(url, reply) }
     }
@@ -141,13 +141,19 @@ export async function postEvent(parcel: Delivery, options: DeliveryOptions): Pro
             limits,
           })
     const { status, milliseconds } = answer
-    return { status, milliseconds, failure: null, reached: true, said: shortly(answer.body, options.secret) }
+    return {
+      status,
+      milliseconds,
+      failure: null,
+      reached: true,
+      excerpt: shortly(answer.body, options.secret),
+    }
   } catch (error) {
     signal?.throwIfAborted()
     if (!(error instanceof UnavailableError)) throw error
     // The host stands in front of every message of the wire, and is known here.
     const failure = error.message.replace(`${new URL(url).host}: `, '')
     const reached = 'sent' in error && error.sent === true
-    return { status: null, milliseconds: clock.monotonic() - startedAt, failure, reached, said: '' }
+    return { status: null, milliseconds: clock.monotonic() - startedAt, failure, reached, excerpt: '' }
   }
 }

@@ -1,6 +1,6 @@
 import { isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
 import { rules, type StoredEvent } from '../../domain/webhook/receiver-check.ts'
-import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { type CaseRun, pairOf, type ReceiverCase, textOfPair } from './receiver-case-run.ts'
 
 /** How long an acknowledged event may take to be listed before it counts as lost. */
@@ -111,7 +111,7 @@ export const storedCases: readonly ReceiverCase[] = [
 ]
 
 const lostAmong = (accepted: readonly unknown[]): string =>
-  `${countInWords(accepted.length, 'acknowledged event')} not stored ${maxStoreMs / 1000} s later: lost, since the service does not send them again`
+  `${formatCount(accepted.length, 'acknowledged event')} not stored ${maxStoreMs / 1000} s later: lost, since the service does not send them again`
 
 interface Listed {
   /** The pairs that were asked for, in the order stored, each as often as it is listed. */
@@ -209,12 +209,9 @@ async function storesAll(test: CaseRun): Promise<void> {
   const storedForged = [...forged].filter((pair) => !acknowledged.has(pair) && counts.has(pair))
   if (missing.length > 0) test.find('must', `${missing.length} of ${lostAmong(expected)}`)
   if (repeated.length > 0)
-    test.find(
-      'must',
-      `stored more than once: ${repeated.length} of ${countInWords(expected.length, 'event')}`,
-    )
+    test.find('must', `stored more than once: ${repeated.length} of ${formatCount(expected.length, 'event')}`)
   if (storedForged.length > 0)
-    test.find('must', `forged, and stored all the same: ${countInWords(storedForged.length, 'event')}`)
+    test.find('must', `forged, and stored all the same: ${formatCount(storedForged.length, 'event')}`)
 }
 
 /** Kills the receiver under load, starts it again, and looks for all that was acknowledged. */

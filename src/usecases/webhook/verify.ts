@@ -40,12 +40,12 @@ export async function verifyLog(
   const key = signingKey(secret)
   const deliveries: LoggedVerification[] = []
   let failed = 0
-  for (const { place, delivery, fault = 'there is nothing to verify' } of log) {
-    const judged = delivery === undefined ? invalid(fault, shapeHint) : verifyWith(delivery, key)
-    failed += Number(!judged.valid)
-    const isTried = !judged.valid && delivery !== undefined && failed <= maxDiagnosed
+  for (const { position: place, delivery, fault = 'there is nothing to verify' } of log) {
+    const result = delivery === undefined ? invalid(fault, shapeHint) : verifyWith(delivery, key)
+    failed += Number(!result.valid)
+    const isTried = !result.valid && delivery !== undefined && failed <= maxDiagnosed
     const diagnosis = isTried ? diagnose(delivery, secret, await others()) : undefined
-    deliveries.push({ place, ...judged, diagnosis })
+    deliveries.push({ place, ...result, diagnosis })
   }
   if (deliveries.length === 0) {
     throw new InvalidInputError('the file contains no deliveries', {

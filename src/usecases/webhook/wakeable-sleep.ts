@@ -8,7 +8,7 @@ import type { Arrival, Inbox } from '../../store/ledger/inbox.ts'
 export class WakeableSleep {
   readonly #clock: Pick<Clock, 'sleep'>
   #wake: AbortController | undefined
-  #isHeard = false
+  #isWoken = false
 
   constructor(clock: Pick<Clock, 'sleep'>) {
     this.#clock = clock
@@ -17,13 +17,13 @@ export class WakeableSleep {
   /** Throws where the store cannot be listened to now. */
   async listen(inbox: Pick<Inbox, 'onArrival'> | undefined, to: Exclude<Arrival, ''>): Promise<void> {
     await inbox?.onArrival?.((what) => {
-      if (what === '' || what === to) this.hear()
+      if (what === '' || what === to) this.wake()
     })
   }
 
   /** Something new is there. */
-  hear(): void {
-    this.#isHeard = true
+  wake(): void {
+    this.#isWoken = true
     this.#wake?.abort()
   }
 
@@ -31,14 +31,14 @@ export class WakeableSleep {
   async sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
     this.#wake = new AbortController()
     const signals = signal === undefined ? [this.#wake.signal] : [signal, this.#wake.signal]
-    if (!this.#isHeard) {
+    if (!this.#isWoken) {
       await this.#clock.sleep(ms, AbortSignal.any(signals)).catch((error: unknown) => {
         if (signal?.aborted === true || this.#wake?.signal.aborted !== true) throw error
       })
     }
     this.#wake = undefined
-    const isHeard = this.#isHeard
-    this.#isHeard = false
-    return isHeard
+    const isWoken = this.#isWoken
+    this.#isWoken = false
+    return isWoken
   }
 }

@@ -210,7 +210,7 @@ async function events({ inbox }: Store): Promise<Figure> {
     clock: systemClock,
     path: '/',
     forward: false,
-    onKept: () => undefined,
+    onStored: () => undefined,
     onRefused: () => undefined,
     onLost: () => undefined,
   })

@@ -44,7 +44,7 @@ const limits = {
 async function ours(inbox: Pick<Inbox, 'add'>): Promise<Load> {
   const options = { inbox, key: signingKey(secret), clock: systemClock, path: '/', forward: false }
   const server = await serveSmallRequests(
-    receiver({ ...options, onKept: () => undefined, onRefused: () => undefined, onLost: () => undefined }),
+    receiver({ ...options, onStored: () => undefined, onRefused: () => undefined, onLost: () => undefined }),
     limits,
   )
   const result = await load(server.url)

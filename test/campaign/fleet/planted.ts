@@ -172,8 +172,8 @@ export const mutants: readonly {
     edits: [
       {
         path: 'src/usecases/webhook/listen.ts',
-        from: 'waiting.push({ event, kept, failed })',
-        to: 'waiting.push({ event, kept, failed })\n      kept({ ...event, id: 0, repeated: false })',
+        from: 'waiting.push({ event, resolve, reject })',
+        to: 'waiting.push({ event, resolve, reject })\n      resolve({ ...event, id: 0, repeated: false })',
       },
     ],
     plan: receiving,

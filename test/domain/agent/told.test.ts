@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { toldToAgent } from '../../../src/domain/agent/mask.ts'
+import { redactForAgent } from '../../../src/domain/agent/mask.ts'
 
 const key = 'k'.repeat(32)
 const redact = (text: string): string => text.replaceAll(key, '[API key]')
@@ -16,7 +16,7 @@ test('keys and signed addresses are told nowhere, whoever may see personal data'
     [key]: 1,
   }
   for (const options of [open, closed]) {
-    const text = JSON.stringify(toldToAgent(document, options).data)
+    const text = JSON.stringify(redactForAgent(document, options).data)
     expect(text).not.toContain('abc.def')
     expect(text).not.toContain(key)
     expect(text).toContain('"report_pdf_url":"withheld"')
@@ -25,8 +25,8 @@ test('keys and signed addresses are told nowhere, whoever may see personal data'
 
 test('personal data is told where it may be, masked otherwise, also by names that other documents have', () => {
   const row = { email: 'priya@example.com', error: 'refused for Priya' }
-  expect(toldToAgent(row, open).data).toEqual(row)
-  expect(toldToAgent(row, { ...closed, others: [[{ first_name: 'Priya' }]] }).data).toEqual({
+  expect(redactForAgent(row, open).data).toEqual(row)
+  expect(redactForAgent(row, { ...closed, others: [[{ first_name: 'Priya' }]] }).data).toEqual({
     email: 'p…@example.com',
     error: 'refused for P.',
   })
@@ -35,7 +35,7 @@ test('personal data is told where it may be, masked otherwise, also by names tha
     'e\u200Bmail': 'priya@example.com',
     error: 'refused for Pri\u200Bya, priya\u2060@example.com',
   }
-  expect(toldToAgent(hidden, closed).data).toEqual({
+  expect(redactForAgent(hidden, closed).data).toEqual({
     first_name: 'P.',
     email: 'p…@example.com',
     error: 'refused for P., p…@example.com',
@@ -44,15 +44,15 @@ test('personal data is told where it may be, masked otherwise, also by names tha
 
 test('a long list is cut and the number left out is told; what is deep ends', () => {
   const list = Array.from({ length: 250 }, (_, at) => at)
-  expect(toldToAgent({ list, inner: { list } }, open)).toMatchObject({ leftOut: 100 })
+  expect(redactForAgent({ list, inner: { list } }, open)).toMatchObject({ leftOut: 100 })
   let deep: unknown = 'end'
   for (let at = 0; at < 100; at += 1) deep = { deep }
-  expect(JSON.stringify(toldToAgent(deep, closed).data)).not.toContain('end')
+  expect(JSON.stringify(redactForAgent(deep, closed).data)).not.toContain('end')
 })
 
 test('names of fields are plain too, and none is taken for the prototype', () => {
   const document = JSON.parse('{"__proto__": {"polluted": "yes"}, "a\\u202eb": "c"}') as unknown
-  const { data } = toldToAgent(document, open)
+  const { data } = redactForAgent(document, open)
   expect(Object.keys(data as object)).toEqual(['__proto__', 'ab'])
   expect((data as { polluted?: unknown }).polluted).toBeUndefined()
 })

@@ -1,13 +1,13 @@
 import { array, assert, constantFrom, integer, json, nat, oneof, property, string, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { placeOf, readJson } from '../../../src/domain/form/json-text.ts'
+import { positionOf, readJson } from '../../../src/domain/form/json-text.ts'
 
 /** "line 1, column 2: reason", or the value. */
 function outcome(text: string): unknown {
   const { value, fault } = readJson(text)
   if (fault === undefined) return value
-  const { line, column } = placeOf(text, fault.offset)
+  const { line, column } = positionOf(text, fault.offset)
   return `${String(line)}:${String(column)} ${fault.reason}`
 }
 

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import {
   draftTitle,
   isDraftOf,
-  type KeptDraft,
+  type StoredDraft,
   ownDrafts,
   parseDraft,
 } from '../../../src/domain/form/kept-draft.ts'
 
-const draftOf = (over: Partial<KeptDraft> = {}): KeptDraft => ({
+const draftOf = (over: Partial<StoredDraft> = {}): StoredDraft => ({
   refcheck_draft: 1,
   id: '0123456789abcdef',
   saved_at: '2026-11-20T12:00:00.000Z',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { FieldValue } from '../../../src/contract/request-body.ts'
 import { formFields } from '../../../src/domain/form/fields.ts'
-import { answerInWords, reviewRows, valueInWords } from '../../../src/domain/form/review.ts'
+import { formatAnswer, reviewRows, formatValue } from '../../../src/domain/form/review.ts'
 import { plainSchema } from './sample-schema.ts'
 
 test('every field of the form has its row, with an answer where there is one', () => {
@@ -18,7 +18,7 @@ test('every field of the form has its row, with an answer where there is one', (
 })
 
 test('a value as a person reads it', () => {
-  expect([true, false, 1.5, ['a'], { b: null }, null].map(valueInWords)).toEqual([
+  expect([true, false, 1.5, ['a'], { b: null }, null].map(formatValue)).toEqual([
     'yes',
     'no',
     '1.5',
@@ -26,13 +26,13 @@ test('a value as a person reads it', () => {
     '{"b":null}',
     'null',
   ])
-  expect(valueInWords('x'.repeat(200))).toBe('x'.repeat(200))
+  expect(formatValue('x'.repeat(200))).toBe('x'.repeat(200))
 })
 
 test('a review shows an answer whole and in words, never as JSON', () => {
   const address = { street: '12 High Street', state: 'VIC', since: 1990, own: true, unit: null }
   const answers = [['a', 'b c'], [], [1], {}, address, [{ a: ['b', 'c'] }, { a: 'd' }]]
-  expect(answers.map((answer) => answerInWords(answer as FieldValue))).toEqual([
+  expect(answers.map((answer) => formatAnswer(answer as FieldValue))).toEqual([
     'a; b c',
     'none',
     '1',

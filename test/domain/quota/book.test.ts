@@ -7,7 +7,7 @@ import {
   withThrottle,
   type QuotaBook,
   record,
-  standing,
+  quotaStatus,
 } from '../../../src/domain/quota/book.ts'
 
 const minute = { calls: 60, seconds: 60 }
@@ -68,18 +68,18 @@ describe('what a 429 says wins', () => {
     const book = withThrottle(full, 12, start + 1000)
     const end = start + 13_000
     expect(claim(book, 'create', end - 1).waitMs).toBe(1)
-    expect(standing(book, end - 1).windows[0]).toMatchObject({
+    expect(quotaStatus(book, end - 1).windows[0]).toMatchObject({
       used: 60,
       left: 0,
       learnt: true,
       resetsAt: end,
     })
-    expect(standing(book, end).windows[0]).toMatchObject({ used: 0, left: 60, learnt: false })
+    expect(quotaStatus(book, end).windows[0]).toMatchObject({ used: 0, left: 60, learnt: false })
   })
 
   test('what went before the end counts no more in that window, and still does in the others', () => {
     const book = withThrottle(record(emptyBook(windows), 60, start), 12, start + 1000)
-    expect(standing(book, start + 13_000).windows.map(({ used }) => used)).toEqual([0, 60])
+    expect(quotaStatus(book, start + 13_000).windows.map(({ used }) => used)).toEqual([0, 60])
   })
 
   test('calls go one by one for an hour after it, so that one of them finds out the next time', () => {
@@ -93,7 +93,7 @@ describe('what a 429 says wins', () => {
   test('a wait that was assumed is waited, and teaches nothing', () => {
     const book = withThrottle(record(emptyBook(windows), 990, start - 600_000), 60, start, false)
     expect(claim(book, 'create', start).waitMs).toBe(60_000)
-    expect(standing(book, start + 60_000).windows).toMatchObject([
+    expect(quotaStatus(book, start + 60_000).windows).toMatchObject([
       { used: 0, learnt: false },
       { used: 990, learnt: false },
     ])
@@ -102,13 +102,13 @@ describe('what a 429 says wins', () => {
   test('a wait that ends where the hour was told to end is about the hour', () => {
     const once = withThrottle(emptyBook(windows), 1800, start)
     const later = start + 1_800_000 + 3_600_000 - 20_000
-    expect(standing(withThrottle(once, 20, later), later).windows[1]).toMatchObject({ learnt: true })
+    expect(quotaStatus(withThrottle(once, 20, later), later).windows[1]).toMatchObject({ learnt: true })
   })
 
   test('a long wait is about the hour', () => {
     const book = withThrottle(emptyBook(windows), 1800, start)
     expect(claim(book, 'create', start + 1).waitMs).toBe(1_799_999)
-    expect(standing(book, start).windows.map(({ learnt, left }) => [learnt, left])).toEqual([
+    expect(quotaStatus(book, start).windows.map(({ learnt, left }) => [learnt, left])).toEqual([
       [false, 60],
       [true, 0],
     ])
@@ -117,7 +117,9 @@ describe('what a 429 says wins', () => {
   test('a short wait is about the window that is fuller', () => {
     let book = emptyBook(windows)
     book = record(book, 990, start)
-    expect(standing(withThrottle(book, 30, start + 3_570_000), start + 3_570_000).windows[1]).toMatchObject({
+    expect(
+      quotaStatus(withThrottle(book, 30, start + 3_570_000), start + 3_570_000).windows[1],
+    ).toMatchObject({
       learnt: true,
     })
   })
@@ -155,7 +157,7 @@ describe('creates go first', () => {
   test('reads counted after the fact take places, beyond the limit too', () => {
     const book = record(emptyBook(windows), 65, start)
     expect(claim(book, 'create', start).waitMs).toBeGreaterThan(60_000)
-    expect(standing(book, start).windows[0]).toMatchObject({ used: 60, left: 0 })
+    expect(quotaStatus(book, start).windows[0]).toMatchObject({ used: 60, left: 0 })
   })
 })
 
@@ -186,7 +188,7 @@ test('a book of other windows is begun again', () => {
 })
 
 const learnt = (book: QuotaBook, now: number): boolean[] =>
-  standing(book, now).windows.map((window) => window.learnt)
+  quotaStatus(book, now).windows.map((window) => window.learnt)
 
 test('a book is of other windows where one number of one of them differs', () => {
   const book = record(emptyBook(windows), 1, start)
@@ -198,9 +200,9 @@ test('a book is of other windows where one number of one of them differs', () =>
 test('a window is free again when its last call is its length ago, at the latest', () => {
   const once = record(emptyBook([minute]), 3, 60_000)
   // Hundredths of 600 ms, a minute, and a second on the way.
-  expect(standing(once, 60_000).windows[0]?.resetsAt).toBe(121_600)
-  expect(standing(record(once, 2, 90_000), 90_000).windows[0]?.resetsAt).toBe(151_600)
-  expect(standing(emptyBook([minute]), 90_000).windows[0]?.resetsAt).toBe(90_000)
+  expect(quotaStatus(once, 60_000).windows[0]?.resetsAt).toBe(121_600)
+  expect(quotaStatus(record(once, 2, 90_000), 90_000).windows[0]?.resetsAt).toBe(151_600)
+  expect(quotaStatus(emptyBook([minute]), 90_000).windows[0]?.resetsAt).toBe(90_000)
 })
 
 test('calls are spaced as the shortest window allows, a second at most, until an hour after a 429', () => {
@@ -261,7 +263,7 @@ describe('which window a 429 is about', () => {
     ['minute first', windows],
     ['hour first', windows.toReversed()],
   ])('where both are alike, the shorter: %s', (_what, all) => {
-    const { windows: stand } = standing(withThrottle(emptyBook(all), 30, start), start)
+    const { windows: stand } = quotaStatus(withThrottle(emptyBook(all), 30, start), start)
     expect(stand.filter((each) => each.learnt).map(({ seconds }) => seconds)).toEqual([60])
   })
 })
@@ -276,6 +278,6 @@ describe('a clock that is set back, to the millisecond', () => {
 
   test('calls of several moments all count, each once', () => {
     const book = record(record(emptyBook(windows), 5, start), 7, start + 1000)
-    expect(standing(book, start - day).windows.map(({ used }) => used)).toEqual([12, 12])
+    expect(quotaStatus(book, start - day).windows.map(({ used }) => used)).toEqual([12, 12])
   })
 })

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { columnName, placeOf, plainDialect, textOf, saysBoolean } from '../../../src/domain/sheet/cell.ts'
+import {
+  columnName,
+  positionOf,
+  plainDialect,
+  textOf,
+  isBooleanWord,
+} from '../../../src/domain/sheet/cell.ts'
 
 test.each([
   [0, 'A'],
@@ -16,9 +22,9 @@ test.each([
 })
 
 test('a cell is found as its program counts', () => {
-  expect(placeOf({ ...plainDialect, format: 'xlsx' }, 5, 2)).toBe('C5')
-  expect(placeOf(plainDialect, 5, 2)).toBe('line 5, column 3')
-  expect(placeOf({ ...plainDialect, format: 'jsonl' }, 5, 2)).toBe('line 5')
+  expect(positionOf({ ...plainDialect, format: 'xlsx' }, 5, 2)).toBe('C5')
+  expect(positionOf(plainDialect, 5, 2)).toBe('line 5, column 3')
+  expect(positionOf({ ...plainDialect, format: 'jsonl' }, 5, 2)).toBe('line 5')
 })
 
 test('a cell’s text, whatever its type', () => {
@@ -34,12 +40,12 @@ test.each([
   ['DOĞRU', 'YANLIŞ'],
   ['ИСТИНА', 'ЛОЖЬ'],
 ])('%s says true, and %s says false', (yes, no) => {
-  expect([saysBoolean(yes, true), saysBoolean(no, false)]).toEqual([true, true])
-  expect([saysBoolean(yes, false), saysBoolean(no, true)]).toEqual([false, false])
+  expect([isBooleanWord(yes, true), isBooleanWord(no, false)]).toEqual([true, true])
+  expect([isBooleanWord(yes, false), isBooleanWord(no, true)]).toEqual([false, false])
 })
 
 test('other words say neither', () => {
   for (const word of ['Yes', 'No', 'k', '', '1', 'TRUE!']) {
-    expect([saysBoolean(word, true), saysBoolean(word, false)]).toEqual([false, false])
+    expect([isBooleanWord(word, true), isBooleanWord(word, false)]).toEqual([false, false])
   }
 })

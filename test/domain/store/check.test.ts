@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { type ExaminedLogs, findingsOf, nextStepInWords, unsound } from '../../../src/domain/store/check.ts'
+import { type ExaminedLogs, findingsOf, formatNextStep, unsound } from '../../../src/domain/store/check.ts'
 
 const open: ExaminedLogs = { closing: undefined, unreported: [], step: 'nothing', recovered: [], logs: [] }
 const log = {
@@ -47,6 +47,6 @@ test('accepting is not offered while a machine has not reported: it is named', (
 })
 
 test('where all have reported, the question is another one than where attempts may be lost', () => {
-  expect(nextStepInWords('confirmation', [])).toContain('If no other machine ordered with the store')
-  expect(nextStepInWords('acceptance', [])).toContain('All waiting rows are held')
+  expect(formatNextStep('confirmation', [])).toContain('If no other machine ordered with the store')
+  expect(formatNextStep('acceptance', [])).toContain('All waiting rows are held')
 })

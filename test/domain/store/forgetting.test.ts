@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { columnsWith, fates, statesLeft } from '../../../src/domain/store/erasure.ts'
+import { columnsWith, erasurePolicy, statesLeft } from '../../../src/domain/store/erasure.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 
 /** Where each field of a submission is kept; a new one does not compile until it is said. */
@@ -29,7 +29,7 @@ const columnsOf: Record<keyof Submission, readonly string[]> = {
 
 test('of every field of a submission it is said what becomes of it', () => {
   const known = new Set(
-    Object.entries(fates).flatMap(([table, columns]) =>
+    Object.entries(erasurePolicy).flatMap(([table, columns]) =>
       Object.keys(columns).map((name) => `${table}.${name}`),
     ),
   )

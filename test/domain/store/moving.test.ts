@@ -5,7 +5,7 @@ import {
   requireEmpty,
   requireEqual,
   requireNoPassword,
-  requireOtherPlace,
+  requireOtherAddress,
   requireQuiet,
   requireSameWay,
   requireStillLeaving,
@@ -31,7 +31,7 @@ test('nobody is in the middle of anything', () => {
 })
 
 test('it goes to one place, another one that is empty, and one command takes it there', () => {
-  expect(() => requireOtherPlace('/a', '/a')).toThrow('the same store')
+  expect(() => requireOtherAddress('/a', '/a')).toThrow('the same store')
   expect(() => requireEmpty('/b', ['events'])).toThrow('a store already (events)')
   expect(() => requireSameWay('/a', undefined, '/c')).not.toThrow()
   expect(() => requireSameWay('/a', move, '/b o')).not.toThrow()

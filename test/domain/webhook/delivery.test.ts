@@ -37,7 +37,7 @@ const reply = (failure: string): Reply => ({
   milliseconds: 0,
   failure,
   reached: false,
-  said: '',
+  excerpt: '',
 })
 
 test('nobody there: the host alone is named, and what to do about a certificate is another thing', () => {

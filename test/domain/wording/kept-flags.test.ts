@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { keeping, keepNothing, keptInJson } from '../../../src/domain/wording/kept-flags.ts'
+import { commandsFor, keepNothing, commandsInJson } from '../../../src/domain/wording/kept-flags.ts'
 
-const keep = keeping(['batch', 'run', 'people.csv', '--profile', 'sydney', '--yes'])
+const keep = commandsFor(['batch', 'run', 'people.csv', '--profile', 'sydney', '--yes'])
 
 test.each([
   ['Resume with: refcheck batch resume 3f2b', 'Resume with: refcheck batch resume 3f2b --profile sydney'],
@@ -50,18 +50,18 @@ test.each([
 })
 
 test('nothing is kept where nothing was typed, behind --, or where a shell would not take it as it is', () => {
-  expect(keeping(['batch', 'list'])).toBe(keepNothing)
-  expect(keeping(['batch', 'run', '--', '--profile', 'x'])).toBe(keepNothing)
-  expect(keeping(['batch', 'list', '--profile', 'a b'])).toBe(keepNothing)
-  expect(keeping(['auth', 'list', '--profile', 'sydney'])).toBe(keepNothing)
-  expect(keeping(['auth', 'login', '--base-url', 'http://localhost:1'])).toBe(keepNothing)
-  expect(keeping(['batch', 'list', '--profile=sydney'])('refcheck quota')).toBe(
+  expect(commandsFor(['batch', 'list'])).toBe(keepNothing)
+  expect(commandsFor(['batch', 'run', '--', '--profile', 'x'])).toBe(keepNothing)
+  expect(commandsFor(['batch', 'list', '--profile', 'a b'])).toBe(keepNothing)
+  expect(commandsFor(['auth', 'list', '--profile', 'sydney'])).toBe(keepNothing)
+  expect(commandsFor(['auth', 'login', '--base-url', 'http://localhost:1'])).toBe(keepNothing)
+  expect(commandsFor(['batch', 'list', '--profile=sydney'])('refcheck quota')).toBe(
     'refcheck quota --profile sydney',
   )
 })
 
 test('of which sandbox is said again, to those of its commands that ask one', () => {
-  const steered = keeping(['sandbox', 'logs', '--base-url', 'http://127.0.0.1:4400'])
+  const steered = commandsFor(['sandbox', 'logs', '--base-url', 'http://127.0.0.1:4400'])
   expect(steered('Set one with: refcheck sandbox set webhook-url URL')).toBe(
     'Set one with: refcheck sandbox set webhook-url URL --base-url http://127.0.0.1:4400',
   )
@@ -74,10 +74,10 @@ test('in JSON only a command and a hint are our own words', () => {
     command: 'refcheck quota',
     more: [{ hint: 'Run: refcheck ping' }],
   }
-  expect(keptInJson(row, keep)).toEqual({
+  expect(commandsInJson(row, keep)).toEqual({
     name: 'see: refcheck quota',
     command: 'refcheck quota --profile sydney',
     more: [{ hint: 'Run: refcheck ping --profile sydney' }],
   })
-  expect(keptInJson(row, keepNothing)).toBe(row)
+  expect(commandsInJson(row, keepNothing)).toBe(row)
 })

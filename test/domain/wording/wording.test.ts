@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 
 import { expect, test } from 'vitest'
 
-import { countInWords } from '../../../src/domain/wording/count-in-words.ts'
+import { formatCount } from '../../../src/domain/wording/count-in-words.ts'
 import { escapeXml } from '../../../src/domain/wording/escape-xml.ts'
 import { shellWord } from '../../../src/domain/wording/shell-word.ts'
 
@@ -32,6 +32,6 @@ test('a text stays text in XML', () => {
 })
 
 test('counts agree', () => {
-  expect([0, 1, 2].map((count) => countInWords(count, 'row'))).toEqual(['0 rows', '1 row', '2 rows'])
-  expect(countInWords(2, 'run is', 'runs are')).toBe('2 runs are')
+  expect([0, 1, 2].map((count) => formatCount(count, 'row'))).toEqual(['0 rows', '1 row', '2 rows'])
+  expect(formatCount(2, 'run is', 'runs are')).toBe('2 runs are')
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import type { KeptDraft } from '../../../src/domain/form/kept-draft.ts'
+import type { StoredDraft } from '../../../src/domain/form/kept-draft.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
 import { openDrafts } from '../../../src/store/drafts/drafts.ts'
 import { temporaryFolder } from '../../harness/world.ts'
@@ -19,7 +19,7 @@ function setUp() {
   return { data, folder: join(data, 'drafts'), drafts, notices }
 }
 
-const draftOf = (id: string): KeptDraft => ({
+const draftOf = (id: string): StoredDraft => ({
   refcheck_draft: 1,
   id,
   saved_at: '2026-11-20T12:00:00.000Z',

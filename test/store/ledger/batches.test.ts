@@ -7,7 +7,7 @@ import { fileBatch, invalidRow, officeRows, orderRow, orderRows, rowsOf } from '
 import { madeEarlier } from '../../harness/postgres-store.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
-import type { QuotaPlace } from '../../../src/domain/quota/windows.ts'
+import type { QuotaPriority } from '../../../src/domain/quota/windows.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 describe.each(backends)('%s', (backend) => {
@@ -296,14 +296,14 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(batch.id)).toEqual(['1 unknown', '2 pending', '3 pending'])
     })
 
-    const room: QuotaPlace = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+    const room: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
     test('a row that has no place in the quota yet stays pending, and the one before it is settled', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(2))
       const [one, two] = await rowsOf(store, batch.id)
       if (one === undefined || two === undefined) throw new Error('no rows')
-      const full: QuotaPlace = { account: 'key', decide: () => ({ state: {}, waitMs: 1500 }) }
+      const full: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 1500 }) }
       expect(await store.ledger.beginInQuota(one, newAttempt(), full)).toEqual({
         waitMs: 1500,
         attempt: undefined,

@@ -4,14 +4,14 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 
 import { backends, type Scratch, scratch } from './scratch.ts'
 import { claim, emptyBook, type QuotaBook } from '../../../src/domain/quota/book.ts'
-import type { QuotaPlace } from '../../../src/domain/quota/windows.ts'
+import type { QuotaPriority } from '../../../src/domain/quota/windows.ts'
 
 const windows = [{ calls: 60, seconds: 60 }]
 const at = Date.UTC(2026, 10, 21, 9)
 const url = 'https://api.example.com'
 const key = 'k'.repeat(32)
 
-const placeOf = (account: string, kind: 'create' | 'poll' = 'create'): QuotaPlace => ({
+const placeOf = (account: string, kind: 'create' | 'poll' = 'create'): QuotaPriority => ({
   account,
   decide: (state) => claim((state as QuotaBook | undefined) ?? emptyBook(windows), kind, at),
 })
@@ -51,7 +51,7 @@ describe.each(backends)('%s', (backend) => {
     const account = quota.account(url, key)
     await quota.update(placeOf(account))
     const { state: before } = await quota.read(account)
-    const broken: QuotaPlace = {
+    const broken: QuotaPriority = {
       account,
       decide: () => {
         throw new RangeError('no')

@@ -20,13 +20,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   fileHash,
   FolderFlushes,
-  holdsPdf,
+  isPdf,
   isWholePdf,
   makeFoldersBelow,
   obstacleAt,
-  placeFile,
+  moveIntoFolder,
   readText,
-  standingAt,
+  existingAt,
   statusAt,
 } from '../../../src/store/reports/file.ts'
 import { writeTemporary } from '../../../src/disk/whole-file.ts'
@@ -89,21 +89,21 @@ test.each([
   ['nothing in it', '', false],
 ])('a file with %s: a whole PDF or not', async (_name, text, isWhole) => {
   expect(await isWholePdf(put('a.pdf', text))).toBe(isWhole)
-  expect(await holdsPdf(at('a.pdf'))).toBe(isWhole)
+  expect(await isPdf(at('a.pdf'))).toBe(isWhole)
 })
 
 test('a link to a PDF, and nothing, are no PDF', async () => {
   put('real.pdf', '%PDF-1.7 %%EOF')
   symlinkSync(at('real.pdf'), at('link.pdf'))
   await expect(isWholePdf(at('link.pdf'))).rejects.toMatchObject({ code: 'io' })
-  expect([await holdsPdf(at('link.pdf')), await holdsPdf(at('missing.pdf'))]).toEqual([false, false])
+  expect([await isPdf(at('link.pdf')), await isPdf(at('missing.pdf'))]).toEqual([false, false])
 })
 
 test('what stands at a path: a link to a folder counts as one, any other link as a file', async () => {
   oneOfEach()
   symlinkSync(at('missing'), at('dangling'))
   const names = ['file', 'folder', 'link', 'folder-link', 'dangling', 'missing']
-  expect(await Promise.all(names.map((name) => standingAt(at(name))))).toEqual([
+  expect(await Promise.all(names.map((name) => existingAt(at(name))))).toEqual([
     'file',
     'folder',
     'file',
@@ -111,7 +111,7 @@ test('what stands at a path: a link to a folder counts as one, any other link as
     'file',
     'nothing',
   ])
-  await expect(standingAt(at('file/below'))).rejects.toMatchObject({ code: 'io' })
+  await expect(existingAt(at('file/below'))).rejects.toMatchObject({ code: 'io' })
 })
 
 test('nothing stands below a file, and a name that no disk takes is a failure', () => {
@@ -181,7 +181,7 @@ test('a temporary file that cannot be made is told by the name of its target', a
 
 test('a name is given once: the same bytes are there, others stay, and are replaced when asked', async () => {
   const place = (text: string, replace: boolean) =>
-    placeFile(put('a.part', text), at('a.pdf'), replace, hashOf(text))
+    moveIntoFolder(put('a.part', text), at('a.pdf'), replace, hashOf(text))
   expect(await place('one', false)).toBe('stored')
   expect(await place('one', false)).toBe('there')
   expect(await place('two', false)).toBe('another')
@@ -193,7 +193,7 @@ test('a name is given once: the same bytes are there, others stay, and are repla
 test.each([false, true])(
   'a folder that has gone is a failure of the disk, replaced or not: %s',
   async (replace) => {
-    const work = placeFile(put('a.part', 'x'), at('gone/a.pdf'), replace, hashOf('x'))
+    const work = moveIntoFolder(put('a.part', 'x'), at('gone/a.pdf'), replace, hashOf('x'))
     await expect(work).rejects.toMatchObject({
       code: 'io',
       message: expect.stringContaining('gone') as string,
@@ -204,7 +204,9 @@ test.each([false, true])(
 test('where no second name can be given, and the first cannot be changed, the name is free again', async () => {
   // No system gives a folder a second name, nor puts it in the place of a file.
   mkdirSync(at('a.part'))
-  await expect(placeFile(at('a.part'), at('a.pdf'), false, hashOf('x'))).rejects.toMatchObject({ code: 'io' })
+  await expect(moveIntoFolder(at('a.part'), at('a.pdf'), false, hashOf('x'))).rejects.toMatchObject({
+    code: 'io',
+  })
   expect(readdirSync(root)).toEqual(['a.part'])
 })
 

@@ -164,7 +164,7 @@ test('a subfolder that was replaced by a link: no file is deleted or taken for a
   const folder = await open()
   const [record] = folder.records()
   if (record === undefined) throw new Error('it is listed')
-  expect(await folder.standing(record, false)).toBe('changed')
+  expect(await folder.fileStatus(record, false)).toBe('changed')
   await expect(folder.discard(record.file)).rejects.toMatchObject({
     code: 'io',
     message: expect.stringContaining('its folder "sub" is a symbolic link') as string,

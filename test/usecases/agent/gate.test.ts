@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { Gate } from '../../../src/usecases/agent/gate.ts'
+import { ConcurrencyLimit } from '../../../src/usecases/agent/gate.ts'
 
 const never = new AbortController().signal
 
 test('four jobs run at a time, in their order, and a hundred wait; more are refused', async () => {
-  const gate = new Gate()
+  const gate = new ConcurrencyLimit()
   const done: number[] = []
   let [running, most] = [0, 0]
   const job = (at: number) => async (): Promise<void> => {
@@ -22,7 +22,7 @@ test('four jobs run at a time, in their order, and a hundred wait; more are refu
 })
 
 test('a job that fails lets the next one in, and one that is cancelled while it waits never runs', async () => {
-  const gate = new Gate()
+  const gate = new ConcurrencyLimit()
   const held = Promise.withResolvers<void>()
   const first = Array.from({ length: 4 }, async () =>
     gate.through(never, async () => {

@@ -109,7 +109,7 @@ describe('waiting', () => {
     expect(await runBatch(ports, batch.id, { ...noLimit, waitBudgetMs: 0 })).toMatchObject({ kind: 'halted' })
     // Of a wait that is too long nothing is told: there is none.
     expect(events).toEqual([row(1, 'pending', 'too many requests')])
-    const { notBefore } = await ports.governor.standing()
+    const { notBefore } = await ports.governor.status()
     expect(notBefore).toBe(ports.clock.now() + 7000)
   })
 

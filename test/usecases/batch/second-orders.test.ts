@@ -136,7 +136,7 @@ test('at most ten calls an hour, each within the quota', async () => {
   const { ports, api } = runnerOf(store, { reads: all })
   await secondOrders(ports, Object.keys(all))
   expect(api.readIds).toHaveLength(10)
-  const { windows } = await ports.governor.standing()
+  const { windows } = await ports.governor.status()
   expect(windows[0]).toMatchObject({ used: 10 })
   const next = runnerOf(store, { reads: all, clock: later(61) })
   await secondOrders(next.ports, Object.keys(all))

@@ -183,7 +183,7 @@ describe('they have it', () => {
       clock: later(20),
     })
     const { batch } = await unknownRows(store)
-    await ports.governor.take('create')
+    await ports.governor.claim('create')
     await reconcileByDecision(
       { ...ports, onPaced: (seconds) => paced.push(seconds) },
       { batchId: batch.id, row: 1, answer: has, reason: undefined },

@@ -6,9 +6,9 @@ import { InterruptedError, IoError, UnavailableError } from '../../../src/errors
 const well = (name: string, after: string[] = []): Check => ({
   name,
   after,
-  look: async () => ({ message: 'well' }),
+  check: async () => ({ message: 'well' }),
 })
-const broken = (name: string, error: Error): Check => ({ name, look: () => Promise.reject(error) })
+const broken = (name: string, error: Error): Check => ({ name, check: () => Promise.reject(error) })
 
 test('everything is looked at, and the first failure decides', async () => {
   const { findings, failure } = await checkMachine([

@@ -29,7 +29,7 @@ async function onOneStore(
 }
 
 async function takeAll(pace: Governor, count: number): Promise<void> {
-  for (let taken = 0; taken < count; taken += 1) await pace.take('create')
+  for (let taken = 0; taken < count; taken += 1) await pace.claim('create')
 }
 
 describe('a clock that jumps', () => {
@@ -39,12 +39,12 @@ describe('a clock that jumps', () => {
       await takeAll(pace, 60)
       clock.jump(day)
       let begun = clock.monotonic()
-      await pace.take('create')
+      await pace.claim('create')
       expect(clock.monotonic() - begun).toBeGreaterThan(60_000)
       await pace.throttled(1800)
       begun = clock.monotonic()
       clock.jump(day)
-      await pace.take('create')
+      await pace.claim('create')
       expect(clock.monotonic() - begun).toBe(1_800_000)
     }))
 
@@ -53,12 +53,12 @@ describe('a clock that jumps', () => {
       const pace = await process()
       await takeAll(pace, 60)
       clock.jump(-day)
-      await pace.take('create')
+      await pace.claim('create')
       expect(clock.monotonic()).toBeLessThan(62_000)
       await pace.throttled(30)
       clock.jump(-day)
       const begun = clock.monotonic()
-      await (await process()).take('create')
+      await (await process()).claim('create')
       expect(clock.monotonic() - begun).toBe(30_000)
     }))
 
@@ -67,10 +67,10 @@ describe('a clock that jumps', () => {
       const [one, other] = [await process(), await process()]
       await one.throttled(100)
       clock.jump(-day)
-      await other.take('poll')
+      await other.claim('poll')
       clock.jump(day)
       const begun = clock.monotonic()
-      await one.take('create')
+      await one.claim('create')
       expect(clock.monotonic() - begun).toBeLessThanOrEqual(1000)
     }))
 })
@@ -80,8 +80,8 @@ describe('what one process was told holds for the others', () => {
     onOneStore(async (process, clock) => {
       await (await process()).throttled(42)
       const next = await process()
-      expect((await next.standing()).notBefore - clock.now()).toBe(42_000)
-      await next.take('poll')
+      expect((await next.status()).notBefore - clock.now()).toBe(42_000)
+      await next.claim('poll')
       expect(clock.sleeps).toEqual([42_000])
     }))
 
@@ -89,11 +89,11 @@ describe('what one process was told holds for the others', () => {
     onOneStore(async (process) => {
       const pace = await process()
       await pace.throttled(42)
-      await expect(pace.take('create', { budgetMs: 41_000 })).rejects.toMatchObject({
+      await expect(pace.claim('create', { budgetMs: 41_000 })).rejects.toMatchObject({
         code: 'throttled',
         retryAfter: 42,
       })
-      expect((await pace.standing()).windows[1]).toMatchObject({ used: 0 })
+      expect((await pace.status()).windows[1]).toMatchObject({ used: 0 })
     }))
 
   test('the key is not in the store, by itself or by a hash that others could make', async () =>
@@ -138,7 +138,7 @@ test.each(table)('Retry-After %j: %i s, and no hot loop', async (header, seconds
     for (let refusal = 0; refusal < 5; refusal += 1) {
       const told = parseRetryAfter(header)
       await pace.throttled(told.seconds, told.understood)
-      await pace.take('create')
+      await pace.claim('create')
     }
     expect(clock.monotonic()).toBeGreaterThanOrEqual(5 * seconds * 1000)
     expect(clock.monotonic()).toBeLessThanOrEqual(5 * seconds * 1000 + 5000)

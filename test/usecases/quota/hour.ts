@@ -44,7 +44,7 @@ export async function anHour({ seed, start, strangers = 0 }: Hour): Promise<Tall
     const account = quota.account('http://127.0.0.1', apiKey)
     const pace = governor({ quota, account, windows, clock })
     while (clock.now() < end && tally.answered < 1000) {
-      await pace.take('create')
+      await pace.claim('create')
       await clock.sleep(20 + random() * 400)
       const answer = await call()
       if (answer.status === 429) {

@@ -158,12 +158,12 @@ describe('the quota', () => {
   test('a 429 counts for whoever has the key; a connection that did not stand does not', async () => {
     const throttled = await ordering(order, { creates: [clientError(429, 'too many', '7'), taken(idOf(2))] })
     expect(throttled.clock.sleeps[0]).toBe(7000)
-    const { notBefore } = await throttled.ports.governor.standing()
+    const { notBefore } = await throttled.ports.governor.status()
     expect(notBefore).toBeGreaterThanOrEqual(throttled.clock.now())
     await store.close()
     store = await memoryStore()
     const away = await ordering(order, { creates: [unsent, taken(idOf(2))] })
-    expect((await away.ports.governor.standing()).notBefore).toBe(0)
+    expect((await away.ports.governor.status()).notBefore).toBe(0)
   })
 })
 

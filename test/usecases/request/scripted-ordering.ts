@@ -25,11 +25,11 @@ export function halfPastNine(): ManualClock {
 
 /** A quota without a limit. */
 const unlimited: Governor = {
-  take: () => Promise.resolve(),
+  claim: () => Promise.resolve(),
   place: () => ({ account: 'one', decide: () => ({ state: {}, waitMs: 0 }) }),
   count: () => Promise.resolve(),
   throttled: () => Promise.resolve(),
-  standing: () => Promise.resolve({ windows: [], notBefore: 0 }),
+  status: () => Promise.resolve({ windows: [], notBefore: 0 }),
   secondsFor: () => 0,
 }
 

@@ -33,7 +33,7 @@ function receiving() {
     clock: systemClock,
     path: '/',
     forward: false,
-    onKept: () => undefined,
+    onStored: () => undefined,
     onRefused: () => undefined,
     onLost: () => undefined,
   })

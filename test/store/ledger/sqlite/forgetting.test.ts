@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 
 import { scratch } from '../scratch.ts'
-import { fates } from '../../../../src/domain/store/erasure.ts'
+import { erasurePolicy } from '../../../../src/domain/store/erasure.ts'
 
 test('what becomes of it when a person is removed is said of every column that the store has', async () => {
   const place = scratch()
@@ -16,8 +16,8 @@ test('what becomes of it when a person is removed is said of every column that t
         .all()
         .map(({ name }) => name),
     )
-  expect(Object.keys(fates).map((table) => [table, namesIn(table)])).toEqual(
-    Object.entries(fates).map(([table, said]) => [table, new Set(Object.keys(said))]),
+  expect(Object.keys(erasurePolicy).map((table) => [table, namesIn(table)])).toEqual(
+    Object.entries(erasurePolicy).map(([table, said]) => [table, new Set(Object.keys(said))]),
   )
   database.close()
   await place.end()
