@@ -13,7 +13,9 @@ import type { BatchNotice } from '../domain/batch/notice.ts'
 import { orderServices, pauseNote } from './request.ts'
 import type { DefaultSources } from '../usecases/batch/read-file.ts'
 import type { Batch } from '../domain/batch/batch.ts'
+import type { Reconciliation } from '../domain/batch/reconciliation.ts'
 import type { View } from '../output/view.ts'
+import { decideUnknownRows } from '../usecases/batch/reconcile-batch.ts'
 import { decideHeldRows } from '../usecases/batch/change-batch.ts'
 import { wrapped } from '../output/format.ts'
 import { sanitize } from '../host/text.ts'
@@ -121,15 +123,26 @@ export async function decideHeld(
 ): Promise<{ released: number; leftOut: number } | undefined> {
   const prompter = app.prompter()
   if (prompter === undefined) return undefined
-  const { reporter } = app
+  const services = await app.services('batches', 'waiting', 'ledger', 'clock', 'api')
+  return decideHeldRows({ ...services, prompter, onQuestion: showLines(app) }, batch, verb)
+}
+
+function showLines({ reporter }: App): (lines: readonly string[]) => void {
   const { columns } = reporter.terminal
-  const ports = {
-    ...(await app.services('batches', 'waiting', 'ledger', 'clock', 'api')),
-    prompter,
-    onQuestion: (lines: readonly string[]) =>
-      reporter.block(wrapped(lines.map((line) => sanitize(line, { layout: true })).join('\n'), columns)),
-  }
-  return decideHeldRows(ports, batch, verb)
+  return (lines) =>
+    reporter.block(wrapped(lines.map((line) => sanitize(line, { layout: true })).join('\n'), columns))
+}
+
+/** Asks about each row whose outcome is unknown still, where there is a terminal. What is left. */
+export async function decideUnknown(
+  app: App,
+  services: StartServices,
+  found: Reconciliation,
+): Promise<Reconciliation> {
+  const prompter = app.prompter()
+  return prompter === undefined
+    ? found
+    : decideUnknownRows({ ...services, prompter, onLines: showLines(app) }, found)
 }
 
 /** The answer at the end of a run of a batch. */

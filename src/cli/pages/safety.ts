@@ -38,8 +38,8 @@ UNKNOWN ROWS
   Without proof, ask the provider whether they have a request for the person,
   and record the answer: they have it and this is its id (--request-id), they do
   not have it and it is ordered now (--confirm-email, from 15 minutes after the
-  attempt), or nobody knows and it is never sent (--drop). On a terminal,
-  --row 2 alone asks you. For a row that was recovered without its recipient,
+  attempt), or nobody knows and it is never sent (--drop). On a terminal you are
+  asked about each row. For a row that was recovered without its recipient,
   --confirm-email closes the row, and the person can then be ordered.
     $ refcheck batch reconcile 3f2b8c1e --row 2 \\
         --request-id 9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6

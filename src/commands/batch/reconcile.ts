@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { batchIdArg, uuidFlag } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { startServices } from '../../app/batch.ts'
+import { decideUnknown, startServices } from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
 import { requestIdsIn } from '../../domain/batch/events-file.ts'
 import { type ProvidersAnswer, unsettled } from '../../domain/batch/reconciliation.ts'
@@ -16,7 +16,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
   static override summary = 'Settle rows that may or may not have been ordered'
   static override description = [
     'Reads the requests that webhook events name and this store does not have. A request settles a row when package, person, user and time match that row and no other. Events come from the inbox (refcheck webhook listen) or from --events FILE. A missing event proves nothing.',
-    'If no proof is found, ask the provider whether they have a request for the person, and record the answer with --row N: they have it (--request-id UUID), they do not have it and it is ordered now (--confirm-email EMAIL, from 15 minutes after the attempt), or nobody knows and it is never sent (--drop). On a terminal, --row N alone asks you. A row that was recovered without its recipient cannot be ordered again: --confirm-email EMAIL closes it as cancelled, and the person can then be ordered.',
+    'If no proof is found, ask the provider whether they have a request for the person, and record the answer with --row N: they have it (--request-id UUID), they do not have it and it is ordered now (--confirm-email EMAIL, from 15 minutes after the attempt), or nobody knows and it is never sent (--drop). On a terminal you are asked about each unknown row, or with --row N about that one. A row that was recovered without its recipient cannot be ordered again: --confirm-email EMAIL closes it as cancelled, and the person can then be ordered.',
     'If an event names a request that was not ordered with this store, for a person who was, it is reported as a possible second order until --acknowledge UUID. At most ten such requests are read per hour.',
   ].join('\n\n')
   static override examples = [
@@ -78,7 +78,8 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
         events === undefined
           ? undefined
           : requestIdsIn((await readInput(context, events, 'the events file')).toString('utf8'), events)
-      const found = await reconcileByEvidence(services, { batchId, ids })
+      const evidence = await reconcileByEvidence(services, { batchId, ids })
+      const found = this.flags.json ? evidence : await decideUnknown(app, services, evidence)
       return this.answer(reconciledView(found), unsettled(found, batchId))
     }
     this.refuse(

@@ -3,7 +3,7 @@ import { OutcomeUnknownError, DuplicateError, InvalidInputError, UsageError } fr
 import type { SecondOrder } from '../submission/unmatched.ts'
 import type { Submission } from '../submission/submission.ts'
 import { formatCount } from '../wording/count-in-words.ts'
-import { localTime } from '../wording/local-time.ts'
+import { localClock, localTime } from '../wording/local-time.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { personKey, samePerson } from '../submission/identity.ts'
 import { personName } from '../wording/shown-name.ts'
@@ -24,6 +24,8 @@ export interface Reconciliation {
   reads: number
   /** Requests that nobody here ordered, for people who were ordered here. */
   secondOrders?: SecondOrder[]
+  /** Rows that a person was asked about on a terminal, and saw there. */
+  asked?: number
 }
 
 /** A request for the same or a similar person, and in what it differs from what was sent; nothing: it fits in all. */
@@ -49,7 +51,7 @@ export function fitsOthersToo(
 
 /** What a reconciliation is told to have come to; undefined where nothing is left to settle. */
 export function unsettled(
-  { open, ambiguous }: Reconciliation,
+  { open, ambiguous, asked = 0 }: Reconciliation,
   batchId: string | undefined,
 ): OutcomeUnknownError | undefined {
   const shown = ambiguous.map(({ submission }) => submission)
@@ -57,8 +59,12 @@ export function unsettled(
   const [first] = left
   if (first === undefined) return undefined
   const rows = formatCount(left.length, 'order is', 'orders are')
+  const again = `Once the provider has answered: refcheck batch reconcile${batchId === undefined ? '' : ` ${batchId}`}`
   return new OutcomeUnknownError(`${rows} still not settled: no proof was found`, {
-    hint: threeAnswers({ ...first, batchId: batchId ?? first.batchId }),
+    hint:
+      asked > 0 && first.state === 'unknown'
+        ? again
+        : threeAnswers({ ...first, batchId: batchId ?? first.batchId }),
     order: { batchId: first.batchId, row: first.row },
   })
 }
@@ -211,10 +217,37 @@ export function requireUnsettled(row: BatchRow): void {
   })
 }
 
+/** Milliseconds until a row may be sent again; at most 0: now. `now`: by the clock that times attempts. */
+export const sendableInMs = ({ attemptedAt, changedAt }: BatchRow, now: number): number =>
+  (attemptedAt ?? changedAt) + quietMs - now
+
+/** What is known of a row whose outcome is unknown, before a person is asked. `sendableAt`: where that is still to come. */
+export function unknownDetails(near: readonly NearMatch[], sendableAt: number | undefined): string[] {
+  return [
+    ...(near.length === 0
+      ? ['No event names this person. That proves nothing: ask the provider.']
+      : [
+          'These requests may be this order. Ask the provider:',
+          ...near.map((each) => `  ${nearText(each)}`),
+        ]),
+    ...(sendableAt === undefined
+      ? []
+      : [`It can be ordered again from ${localClock(sendableAt)}: until then an event may still arrive.`]),
+  ]
+}
+
+/** `Row 2 is accepted: request …`, after an answer. */
+export function rowOutcome(number: number, row: BatchRow | undefined): string {
+  const request = row?.requestId === undefined ? '' : `: request ${row.requestId}`
+  return row?.state === 'dropped'
+    ? `Row ${number} will not be sent.`
+    : `Row ${number} is ${row?.state}${request}`
+}
+
 /** Why a row cannot be sent again now; throws a UsageError. Recording an id and dropping wait for nothing. */
 export function requireSendable(row: BatchRow, now: number): void {
   requireUnsettled(row)
-  const waitMs = (row.attemptedAt ?? row.changedAt) + quietMs - now
+  const waitMs = sendableInMs(row, now)
   if (waitMs > 0) {
     throw new UsageError(`row ${row.row} was sent less than 15 minutes ago: its event may still arrive`, {
       hint: `Nothing was sent. Run this again in ${Math.ceil(waitMs / 60_000)} min.`,

@@ -247,10 +247,11 @@ export function runEventText(event: RunEvent): string | undefined {
 }
 
 /** What looking for proof has come to. */
-function reconciliationText({ settled, ambiguous }: Reconciliation): string {
+function reconciliationText({ settled, ambiguous, asked = 0 }: Reconciliation): string {
+  const shown = asked > 0 ? ambiguous.filter(({ submission }) => submission.state !== 'unknown') : ambiguous
   return [
     ...settled.map(({ submission, requestId }) => `row ${submission.row} was accepted: request ${requestId}`),
-    ...ambiguous.flatMap(({ submission, near }) => [
+    ...shown.flatMap(({ submission, near }) => [
       `row ${submission.row}: no request matches it for certain; a person has to decide`,
       ...near.map((each) => `  ${sanitize(nearText(each))}`),
     ]),
@@ -270,7 +271,7 @@ function secondOrderText({ requestId, createdAt, order }: SecondOrder): string {
 
 /** What `batch reconcile` found. */
 export function reconciledView(found: Reconciliation): View {
-  const { settled, ambiguous, open, reads, secondOrders = [] } = found
+  const { settled, ambiguous, open, reads, secondOrders = [], asked = 0 } = found
   const position = ({ batchId, row, recipient }: Reconciliation['open'][number]) => ({
     batch_id: batchId,
     row,
@@ -304,13 +305,15 @@ export function reconciledView(found: Reconciliation): View {
       wrapped(
         [
           reconciliationText(found),
-          ...open.map(
+          ...(asked > 0 ? [] : open).map(
             ({ batchId, row, recipient }) =>
               `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${sanitize(recipient.email)})`}: no request for this person was found (a missing event proves nothing)`,
           ),
           ...secondOrders.map(secondOrderText),
           settled.length + ambiguous.length + open.length + secondOrders.length === 0
-            ? 'Nothing to settle.'
+            ? asked > 0
+              ? 'Nothing is left to settle.'
+              : 'Nothing to settle.'
             : '',
         ]
           .filter((line) => line !== '')

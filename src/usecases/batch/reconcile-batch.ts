@@ -1,5 +1,9 @@
 import {
+  type NearMatch,
+  rowOutcome,
+  sendableInMs,
   threeAnswers,
+  unknownDetails,
   type ProvidersAnswer,
   requireSendable,
   requireUnsettled,
@@ -11,7 +15,15 @@ import {
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import { heldElsewhere } from '../../domain/batch/batch-status.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { InternalError, OutcomeUnknownError, UsageError, InvalidInputError } from '../../errors/kinds.ts'
+import {
+  DuplicateError,
+  InternalError,
+  InterruptedError,
+  InvalidInputError,
+  NotFoundError,
+  OutcomeUnknownError,
+  UsageError,
+} from '../../errors/kinds.ts'
 import { type CarriedOut, startBatch, type StartServices } from './start.ts'
 import { reconcile, unknownRows, secondOrders, type ReconcileServices } from './reconcile.ts'
 import { fileOfBatch, writeResults } from './results-file.ts'
@@ -25,6 +37,7 @@ import { findBatch, findRow } from './read-batch.ts'
 import { updateExternalResults } from './external-results.ts'
 import { acceptedByEvidence, changedElsewhere } from '../../domain/submission/outcome.ts'
 import type { Change } from '../../domain/submission/states.ts'
+import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { rowsOfRequest } from '../request/read-requests.ts'
 import { serviceAheadMs } from '../request/send.ts'
@@ -80,17 +93,125 @@ export async function reconcileByDecision(ports: StartServices, decision: Decisi
       hint: `List the unknown rows with: refcheck batch rows ${batch.id} --state unknown`,
     })
   }
-  requireUnsettled(row)
-  requireSameService(batch, ports.api)
-  requireSameAccount(batch, ports.account)
+  requireDecidable(ports, batch, row)
   const answer = decision.answer ?? (await askedAnswer(prompter, row))
-  switch (answer?.kind) {
+  if (answer !== undefined) return carryOut(ports, batch, row, answer, decision.reason)
+  const failure = new OutcomeUnknownError(`row ${row.row} is still not settled`, {
+    hint: threeAnswers(row, row.recipient?.email),
+    order: { batchId: batch.id, row: row.row },
+  })
+  return { batch, failure }
+}
+
+function requireDecidable({ api, account }: StartServices, batch: Batch, row: BatchRow): void {
+  requireUnsettled(row)
+  requireSameService(batch, api)
+  requireSameAccount(batch, account)
+}
+
+export interface DecideUnknownServices extends StartServices {
+  prompter: Prompter
+  /** Shows lines: what a question is about, or what came of an answer. */
+  onLines: (lines: readonly string[]) => void
+}
+
+/**
+ * Asks what the provider said of each row that evidence left unknown, one after another, and carries each answer out. What is
+ * left then. Throws an InterruptedError where the person leaves; the answers given before stay.
+ */
+export async function decideUnknownRows(
+  ports: DecideUnknownServices,
+  found: Reconciliation,
+): Promise<Reconciliation> {
+  const near = new Map(found.ambiguous.map((each) => [each.submission, each.near]))
+  const unknown = [...near.keys(), ...found.open].filter(({ state }) => state === 'unknown')
+  const decided = new Set<Submission>()
+  for (const [at, submission] of unknown.entries()) {
+    const place = `${at + 1} of ${unknown.length}`
+    try {
+      if (await decideUnknownRow(ports, submission, near.get(submission) ?? [], place))
+        decided.add(submission)
+    } catch (error) {
+      if (!(error instanceof InterruptedError)) throw error
+      throw new InterruptedError('stopped; the answers given before are recorded', {
+        hint: `Continue with: refcheck batch reconcile ${submission.batchId}`,
+      })
+    }
+  }
+  return {
+    ...found,
+    asked: unknown.length,
+    open: found.open.filter((each) => !decided.has(each)),
+    ambiguous: found.ambiguous.filter(({ submission }) => !decided.has(submission)),
+  }
+}
+
+/** Asks until an answer is carried out or left for later. Whether the row is settled. */
+async function decideUnknownRow(
+  ports: DecideUnknownServices,
+  submission: Submission,
+  near: readonly NearMatch[],
+  place: string,
+): Promise<boolean> {
+  const { batches, prompter, onLines, ledger, clock } = ports
+  const number = submission.row
+  for (let isShown = false; ; isShown = true) {
+    const batch = await findBatch(ports, submission.batchId)
+    const row = await findRow(batches, batch.id, number)
+    if (row?.state !== 'unknown') return true
+    try {
+      if (!isShown) {
+        requireDecidable(ports, batch, row)
+        const now = clock.now()
+        const waitMs = sendableInMs(row, now - Math.max(0, await ledger.clockAheadMs(now)))
+        const sendableAt = waitMs > 0 ? now + waitMs : undefined
+        onLines([
+          `Row ${number} of ${batch.name} may have been ordered (${place})`,
+          ...unknownDetails(near, sendableAt),
+        ])
+      }
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error
+      onLines(failureLines(error))
+      return false
+    }
+    try {
+      const answer = await askedAnswer(prompter, row)
+      if (answer === undefined) return false
+      const { failure } = await carryOut(ports, batch, row, answer, undefined)
+      const after = await findRow(batches, batch.id, number)
+      onLines([rowOutcome(number, after), ...(failure === undefined ? [] : failureLines(failure))])
+      return after?.state !== 'unknown'
+    } catch (error) {
+      const isAskedAgain =
+        error instanceof UsageError ||
+        error instanceof InvalidInputError ||
+        error instanceof NotFoundError ||
+        error instanceof DuplicateError
+      if (!isAskedAgain) throw error
+      onLines(failureLines(error))
+    }
+  }
+}
+
+const failureLines = ({ message, hint }: RefcheckError): string[] =>
+  hint === undefined ? [message] : [message, ...hint.split('\n')]
+
+/** Carries out what the provider said of a row that may be decided. */
+async function carryOut(
+  ports: StartServices,
+  batch: Batch,
+  row: BatchRow,
+  answer: ProvidersAnswer,
+  reason: string | undefined,
+): Promise<CarriedOut> {
+  switch (answer.kind) {
     case 'has': {
       const { packageId } = row
       if (packageId === undefined) throw new InternalError(`row ${row.row} was sent without a package`)
       const { requestId } = answer
       await requireOrganisation(ports, batch)
-      await recordAnswer(ports, prompter, { ...row, packageId }, { requestId, why: decision.reason })
+      await recordAnswer(ports, ports.prompter, { ...row, packageId }, { requestId, why: reason })
       break
     }
     case 'leave':
@@ -99,18 +220,11 @@ export async function reconcileByDecision(ports: StartServices, decision: Decisi
         to: 'dropped',
         at: ports.clock.now(),
         reason: 'dropped by a person’s decision',
-        decision: { by: ports.api.userEmail, why: decision.reason ?? 'a person decided to drop it' },
+        decision: { by: ports.api.userEmail, why: reason ?? 'a person decided to drop it' },
       })
       break
     case 'order':
-      return orderAgain(ports, batch, row, answer.confirmedEmail, decision.reason)
-    case undefined: {
-      const failure = new OutcomeUnknownError(`row ${row.row} is still not settled`, {
-        hint: threeAnswers(row, row.recipient?.email),
-        order: { batchId: batch.id, row: row.row },
-      })
-      return { batch, failure }
-    }
+      return orderAgain(ports, batch, row, answer.confirmedEmail, reason)
   }
   const reconciled = await findBatch(ports, batch.id)
   await renewResults(ports, reconciled)

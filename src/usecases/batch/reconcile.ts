@@ -89,8 +89,8 @@ function shown(result: Reconciliation, seen: ReadonlyMap<Submission, readonly Se
   const open: Submission[] = []
   for (const submission of result.open) {
     const left = (seen.get(submission) ?? []).filter(({ requestId }) => !taken.has(requestId))
-    // A row that waits to be sent again leaves nothing open.
-    if (left.length === 0 && submission.state !== 'pending') open.push(submission)
+    // A row that waits to be sent again, or is never sent, leaves nothing open.
+    if (left.length === 0 && submission.state === 'unknown') open.push(submission)
     else if (left.length > 0) {
       const found = left.map(({ requestId, createdAt, differs }) => ({ requestId, createdAt, differs }))
       result.ambiguous.push({ submission, requestIds: found.map(({ requestId }) => requestId), near: found })
