@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+
+import { peopleFile } from '../harness/batch-file.ts'
+import { type Session, session } from '../harness/session.ts'
+import { withUnknown } from '../harness/unknown-row.ts'
+
+const minute = 60_000
+
+const isTheirs = /have a request for Ana/
+
+async function withTwoUnknown(here: Session): Promise<string> {
+  peopleFile(here.folder, ['a1+cut-before@example.com', 'a2+cut-after@example.com'])
+  const outcome = await here.type('batch run people.csv --package 102 --yes --json')
+  return (outcome.json() as { batch_id: string }).batch_id
+}
+
+test('on a terminal each unknown row is asked about, with the time from which it can be ordered again', async () => {
+  const here = await session()
+  const id = await withTwoUnknown(here)
+  const answers = [
+    { ask: isTheirs, choose: 'I do not know yet' },
+    { ask: isTheirs, choose: /order it/ },
+    { ask: isTheirs, choose: 'Nobody knows: never send it' },
+  ]
+  expect(await here.type(`batch reconcile ${id}`, { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1
+    2>
+    2> Row 1 of people.csv may have been ordered (1 of 2)
+    2> No event names this person. That proves nothing: ask the provider.
+    2> It can be ordered again from 12:15:00: until then an event may still arrive.
+    2>
+    ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), package 102, sent 2026-11-20 12:00 +00:00?: I do not know yet
+    2>
+    2> Row 2 of people.csv may have been ordered (2 of 2)
+    2> No event names this person. That proves nothing: ask the provider.
+    2> It can be ordered again from 12:15:00: until then an event may still arrive.
+    2>
+    ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), package 102, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
+    2>
+    2> row 2 was sent less than 15 minutes ago: its event may still arrive
+    2> Nothing was sent. Run this again in 15 min.
+    2>
+    ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), package 102, sent 2026-11-20 12:00 +00:00?: Nobody knows: never send it
+    2>
+    2> Row 2 will not be sent.
+    2>
+    2> Error: 1 order is still not settled: no proof was found
+    2> Once the provider has answered: refcheck batch reconcile BATCH_1
+    exit 8
+  `)
+  await here.clock.advance(16 * minute)
+  const later = [
+    { ask: isTheirs, choose: /order it/ },
+    { ask: /e-mail of row 1/, type: 'wrong@example.com' },
+    { ask: isTheirs, choose: 'Nobody knows: never send it' },
+  ]
+  expect(await here.type('batch reconcile', { answers: later })).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile
+    2>
+    2> Row 1 of people.csv may have been ordered (1 of 1)
+    2> No event names this person. That proves nothing: ask the provider.
+    2>
+    ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), package 102, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
+    2> Warning: row 1 may have been ordered already. Sending it again may order, and charge for, a second check on the same person.
+    ? Type the e-mail of row 1’s recipient to send it again: wrong@example.com
+    2>
+    2> row 1: this is not the recipient’s e-mail
+    2> Nothing was done. See whom the row is for with: refcheck batch rows BATCH_1 --state unknown
+    2>
+    ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), package 102, sent 2026-11-20 12:00 +00:00?: Nobody knows: never send it
+    2>
+    2> Row 1 will not be sent.
+    2>
+    Nothing is left to settle.
+    exit 0
+  `)
+  expect(here.ordered()).toEqual(['a2+cut-after@example.com'])
+})
+
+test('what the provider has is recorded on a terminal, and a wrong id is asked for again', async () => {
+  const here = await session()
+  const id = await withUnknown(here)
+  const [, second] = here.sandbox.requests()
+  const answers = [
+    { ask: isTheirs, choose: 'They have it' },
+    { ask: /Id of their request/, type: '00000000-0000-4000-8000-000000000000' },
+    { ask: isTheirs, choose: 'They have it' },
+    { ask: /Id of their request/, type: second?.request_id ?? '' },
+  ]
+  expect(await here.type(`batch reconcile ${id}`, { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1
+    2>
+    2> Row 2 of people.csv may have been ordered (1 of 1)
+    2> No event names this person. That proves nothing: ask the provider.
+    2> It can be ordered again from 12:15:00: until then an event may still arrive.
+    2>
+    ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), package 102, sent 2026-11-20 12:00 +00:00?: They have it
+    ? Id of their request: ID_1
+    2>
+    2> request ID_1 was not found
+    2> Check the id. It may belong to another organisation, or be hidden from this user.
+    2>
+    ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), package 102, sent 2026-11-20 12:00 +00:00?: They have it
+    ? Id of their request: REQUEST_2
+    2>
+    2> Row 2 is accepted: request REQUEST_2
+    2>
+    Nothing is left to settle.
+    exit 0
+  `)
+})
