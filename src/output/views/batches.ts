@@ -248,16 +248,16 @@ export function runEventText(event: RunEvent): string | undefined {
 
 /** What looking for proof has come to. */
 function reconciliationText({ settled, ambiguous, asked = 0 }: Reconciliation): string {
-  const isShown = ({ submission }: Reconciliation['ambiguous'][number]): boolean =>
-    asked === 0 || submission.state !== 'unknown'
   return [
     ...settled.map(({ submission, requestId }) => `row ${submission.row} was accepted: request ${requestId}`),
-    ...ambiguous
-      .filter(isShown)
-      .flatMap(({ submission, near }) => [
-        `row ${submission.row}: no request matches it for certain; a person has to decide`,
-        ...near.map((each) => `  ${sanitize(nearText(each))}`),
-      ]),
+    ...ambiguous.flatMap(({ submission, near }) =>
+      asked > 0 && submission.state === 'unknown'
+        ? []
+        : [
+            `row ${submission.row}: no request matches it for certain; a person has to decide`,
+            ...near.map((each) => `  ${sanitize(nearText(each))}`),
+          ],
+    ),
   ].join('\n')
 }
 
