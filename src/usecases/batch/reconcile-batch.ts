@@ -127,9 +127,9 @@ export async function decideUnknownRows(
   const unknown = [...near.keys(), ...found.open].filter(({ state }) => state === 'unknown')
   const decided = new Set<Submission>()
   for (const [at, submission] of unknown.entries()) {
-    const place = `${at + 1} of ${unknown.length}`
+    const position = `${at + 1} of ${unknown.length}`
     try {
-      if (await decideUnknownRow(ports, submission, near.get(submission) ?? [], place))
+      if (await decideUnknownRow(ports, submission, near.get(submission) ?? [], position))
         decided.add(submission)
     } catch (error) {
       if (!(error instanceof InterruptedError)) throw error
@@ -151,7 +151,7 @@ async function decideUnknownRow(
   ports: DecideUnknownServices,
   submission: Submission,
   near: readonly NearMatch[],
-  place: string,
+  position: string,
 ): Promise<boolean> {
   const { batches, prompter, onLines, ledger, clock } = ports
   const number = submission.row
@@ -166,7 +166,7 @@ async function decideUnknownRow(
         const waitMs = sendableInMs(row, now - Math.max(0, await ledger.clockAheadMs(now)))
         const sendableAt = waitMs > 0 ? now + waitMs : undefined
         onLines([
-          `Row ${number} of ${batch.name} may have been ordered (${place})`,
+          `Row ${number} of ${batch.name} may have been ordered (${position})`,
           ...unknownDetails(near, sendableAt),
         ])
       }
