@@ -75,7 +75,7 @@ const suffix = '.log'
 /** Of logs from before 1.0.0. */
 const formerSuffix = '.list'
 const maxPlaceBytes = 1024 * 1024
-/** The last header is looked for from the end, in so many bytes at a time. */
+/** The last header is looked for in so many bytes at the end first. */
 const blockBytes = 65_536
 
 /**
@@ -234,17 +234,18 @@ export function isVolatile(folder: string): boolean {
 function lastHeader(path: string, size: number): { header: LogHeader; isEmpty: boolean } | undefined {
   const { descriptor } = openPrivate(path)
   try {
-    let text = Buffer.alloc(0)
-    for (let from = size; from > 0;) {
-      const length = Math.min(blockBytes, from)
-      from -= length
-      const block = Buffer.alloc(length)
-      readSync(descriptor, block, 0, length, from)
-      text = Buffer.concat([block, text])
+    // Twice as much each time, so that a log with much behind its last header is read about twice in all.
+    for (let length = Math.min(blockBytes, size); length > 0; length = Math.min(2 * length, size)) {
+      const text = Buffer.alloc(length)
+      readSync(descriptor, text, 0, length, size - length)
       const { records } = parseLog(text, digest)
       const header = records.findLast((record) => record.kind === 'header')
-      if (header === undefined) continue
-      return { header, isEmpty: header.heads.length === 0 && records.every(({ kind }) => kind === 'header') }
+      if (header !== undefined)
+        return {
+          header,
+          isEmpty: header.heads.length === 0 && records.every(({ kind }) => kind === 'header'),
+        }
+      if (length === size) return undefined
     }
     return undefined
   } finally {
