@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 
 import { defineConfig } from 'vitest/config'
 
-import { roomiestPlace } from './harness/roomiest-place.ts'
+import { roomiestPlace } from './harness/roomiest-folder.ts'
 
 // Times are told where the reader is.
 process.env['TZ'] = 'UTC'

@@ -7,7 +7,7 @@ import { InternalError } from '../errors/kinds.ts'
 import { agentMark } from '../host/env.ts'
 import type { AgentServices } from '../mcp/tools.ts'
 import type { Sink } from '../output/terminal.ts'
-import { ConcurrencyLimit } from '../usecases/agent/gate.ts'
+import { ConcurrencyLimit } from '../usecases/agent/concurrency-limit.ts'
 import type { RunReading } from '../usecases/agent/run-reading.ts'
 import { planOwner } from './approval.ts'
 

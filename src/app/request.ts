@@ -8,7 +8,7 @@ import { personName } from '../domain/wording/shown-name.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { type UnavailableError, UsageError } from '../errors/kinds.ts'
 import { progressLine } from '../output/format.ts'
-import { createEventText } from '../output/views/notices.ts'
+import { createEventText } from '../output/views/events.ts'
 import type { SimilarQuestion } from '../usecases/request/create.ts'
 import type { OrderServices } from '../usecases/request/send.ts'
 

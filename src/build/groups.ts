@@ -35,7 +35,7 @@ export const groups: readonly Group[] = [
       'domain/webhook/delivery',
       'domain/wording/*',
       'host/process',
-      'output/views/notices',
+      'output/views/events',
       'output/format',
     ],
     priority: 1,

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 
 import { nearest } from '../domain/form/nearest.ts'
-import { commandsFor } from '../domain/wording/kept-flags.ts'
+import { commandsFor } from '../domain/wording/repeated-flags.ts'
 import { keysIn, redactArgument, redactKeys } from '../domain/wording/redact-argument.ts'
 import { shellWord } from '../domain/wording/shell-word.ts'
 import type { ErrorCode, RefcheckError } from '../errors/base.ts'

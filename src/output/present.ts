@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync'
 
 import { marked } from '../domain/sheet/formula.ts'
-import { type Keep, keepNothing } from '../domain/wording/kept-flags.ts'
+import { type Keep, keepNothing } from '../domain/wording/repeated-flags.ts'
 import type { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { sanitize } from '../host/text.ts'

@@ -1,4 +1,4 @@
-import { type Keep, keepNothing } from '../domain/wording/kept-flags.ts'
+import { type Keep, keepNothing } from '../domain/wording/repeated-flags.ts'
 import type { Clock } from '../host/clock.ts'
 import { sanitize } from '../host/text.ts'
 import { cutTo, wrapped } from './format.ts'

@@ -1,5 +1,5 @@
 import { type Cell, columnName, type MergedCells, textOf } from '../domain/sheet/cell.ts'
-import type { LostPart } from '../domain/sheet/look.ts'
+import type { LostPart } from '../domain/sheet/appearance.ts'
 import { limits, refusal } from './limits.ts'
 
 export interface BookRow {

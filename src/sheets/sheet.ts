@@ -1,5 +1,5 @@
 import type { Dialect, MergedCells, SheetRow } from '../domain/sheet/cell.ts'
-import type { SheetLook } from '../domain/sheet/look.ts'
+import type { SheetLook } from '../domain/sheet/appearance.ts'
 import { UndecidedError, UsageError } from '../errors/kinds.ts'
 import { limits, refusal, shown } from './limits.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { batchRun, create, lines, people, person } from './cast.ts'
 import type { Case } from './cases.ts'
 import type { Stage } from './stage.ts'
-import { counts, ends } from './told.ts'
+import { counts, ends } from './checks.ts'
 
 const section = 'Age'
 const rows = 40

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { batchRun, create, lines, people, person } from './cast.ts'
 import type { Case } from './cases.ts'
-import { batchOf, counts, ends } from './told.ts'
+import { batchOf, counts, ends } from './checks.ts'
 
 const sending = 'One submission'
 

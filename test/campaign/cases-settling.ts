@@ -1,7 +1,7 @@
 import { batchRun, create, lines, people, person } from './cast.ts'
 import type { Case } from './cases.ts'
 import type { Stage } from './stage.ts'
-import { batchOf, counts, ends } from './told.ts'
+import { batchOf, counts, ends } from './checks.ts'
 
 const section = 'Settling an unknown'
 const lost = person(1, { email: 'person1+cut-after@example.com' })

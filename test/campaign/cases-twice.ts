@@ -1,6 +1,6 @@
 import { batchRun, create, lines, people, person } from './cast.ts'
 import type { Case } from './cases.ts'
-import { batchOf, counts, ends } from './told.ts'
+import { batchOf, counts, ends } from './checks.ts'
 
 const section = 'The same order twice'
 const sameUnder = (argv: readonly string[], packageId: number): string[] =>

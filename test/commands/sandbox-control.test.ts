@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { type Beside, beside } from '../harness/beside.ts'
+import { type Beside, beside } from '../harness/parallel-program.ts'
 import { orderOf } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 import { temporaryFolder } from '../harness/world.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { beside } from '../harness/beside.ts'
+import { beside } from '../harness/parallel-program.ts'
 import { handlerApp } from '../harness/listening-session.ts'
 import { orderOf } from '../harness/people.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
-import { type Beside, beside } from '../harness/beside.ts'
+import { type Beside, beside } from '../harness/parallel-program.ts'
 import { handlerApp } from '../harness/listening-session.ts'
 import { orderOf } from '../harness/people.ts'
 import { start } from '../harness/process.ts'

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { signingKey, verify } from '../../src/contract/signature.ts'
-import { beside } from '../harness/beside.ts'
+import { beside } from '../harness/parallel-program.ts'
 import { handlerApp } from '../harness/listening-session.ts'
 import { session } from '../harness/session.ts'
 

@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url'
 
 import { Client } from 'pg'
 
-import { roomiestPlace } from './roomiest-place.ts'
+import { roomiestPlace } from './roomiest-folder.ts'
 
 const startsWithinMs = 20_000
 const superuser = 'owner'

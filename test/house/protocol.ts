@@ -157,7 +157,7 @@ export const promises: readonly Promised[] = [
   ...of('The same order twice', [
     [
       'a gateway that was renamed holds',
-      ['store/ledger/joined.test.ts', 'two services that were said to be one'],
+      ['store/ledger/relations.test.ts', 'two services that were said to be one'],
     ],
     ['store same-service', ['commands/store-same-service.test.ts', 'a person’s word of two base URLs']],
     [
@@ -188,7 +188,10 @@ export const promises: readonly Promised[] = [
     ],
     ['--allow-duplicate after 7 days', [rules, 'who was ordered 8 days ago goes']],
     ['batch move', [move, 'a move takes the rest over, the 16 are known']],
-    ['a pair of packages is remembered for good', ['store/ledger/joined.test.ts', 'for good and both ways']],
+    [
+      'a pair of packages is remembered for good',
+      ['store/ledger/relations.test.ts', 'for good and both ways'],
+    ],
     ['ordered under a predecessor: held', [replaced, 'is held under the successor']],
     ['resume on a package that is gone sends nothing', [replaced, 'resume sends nothing under it']],
     [

@@ -131,7 +131,7 @@ export const plants: readonly Plant[] = [
       "log.append({ kind: 'entry', ...attempt })",
       'void attempt',
     ]),
-    tests: ['test/mutants/storms.test.ts', 'test/commands/store-forgotten.test.ts'],
+    tests: ['test/mutants/storms.test.ts', 'test/commands/store-rollback.test.ts'],
   },
   {
     what: 'the attempt log is not flushed',

@@ -11,7 +11,7 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 import type { Outcome, RunOptions } from '../harness/run-command.ts'
 import { shareOf } from '../harness/share.ts'
 import { type BadLine, badLines, commandIds } from './bad-input.ts'
-import { type BadPlace, badPlace } from './bad-place.ts'
+import { type BadPlace, badPlace } from './world-of-bad-input.ts'
 
 const fault = faultRow('bad-input', 'not refused in order', { of: /every command/ })
 

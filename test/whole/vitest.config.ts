@@ -8,7 +8,7 @@ export default defineConfig({
     ...tests.test,
     include: [
       'acceptance/library.test.ts',
-      'acceptance/ordering/forgotten.test.ts',
+      'acceptance/ordering/rollback.test.ts',
       'acceptance/ordering/kill.test.ts',
       'acceptance/ordering/race.test.ts',
       'acceptance/report-kill.test.ts',

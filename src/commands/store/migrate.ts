@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { migratedStore } from '../../app/store-places.ts'
+import { migratedStore } from '../../app/store-locations.ts'
 import { storeMigratedView } from '../../output/views/store.ts'
 
 export default class StoreMigrate extends BaseCommand<typeof StoreMigrate> {

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { storeToMove } from '../../app/store-places.ts'
+import { storeToMove } from '../../app/store-locations.ts'
 import { storeMoveQuestion, storeMovedView } from '../../output/views/store.ts'
 import { moveStore } from '../../usecases/store/move.ts'
 

@@ -8,7 +8,7 @@ import { purgeAll, purgeServices, retentionLimit } from '../../usecases/store/pu
 import { requestIdOf } from '../../app/ids.ts'
 import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
-import type { Forgotten } from '../../domain/store/told.ts'
+import type { Forgotten } from '../../domain/store/types.ts'
 import type { FoundFile } from '../../usecases/store/files-of-person.ts'
 
 export default class StorePurge extends BaseCommand<typeof StorePurge> {

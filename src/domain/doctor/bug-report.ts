@@ -1,4 +1,4 @@
-import type { StoreInfo } from '../store/told.ts'
+import type { StoreInfo } from '../store/types.ts'
 import type { MachineReport } from './finding.ts'
 
 /** What a bug report may say of a machine: versions, counts, and names that this program gave. */

@@ -1,6 +1,6 @@
 import { IncompleteError, UsageError } from '../../errors/kinds.ts'
 import { type SubmissionState, unsettledStates, waitingStates } from '../submission/states.ts'
-import type { Forgotten, Named, Purged } from './told.ts'
+import type { Forgotten, Named, Purged } from './types.ts'
 
 /** Whom a purge is about; a UsageError where nobody is named. */
 export function forgotten(given: {

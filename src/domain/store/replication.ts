@@ -1,4 +1,4 @@
-import type { StoreServer } from './told.ts'
+import type { StoreServer } from './types.ts'
 
 /** What becomes of the last orders when the server is lost and another takes over. */
 export const replicationText: Readonly<Record<StoreServer['replication'], string>> = {

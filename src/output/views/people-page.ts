@@ -16,7 +16,7 @@ import {
 } from '../../domain/overview/people.ts'
 import { packageLabel, type PackageNames } from '../../domain/request/listed-request.ts'
 import { formatCount } from '../../domain/wording/count-in-words.ts'
-import type { Keep } from '../../domain/wording/kept-flags.ts'
+import type { Keep } from '../../domain/wording/repeated-flags.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
 import { percent, pill, statusChart, timeline } from '../../html/charts.ts'

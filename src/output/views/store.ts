@@ -1,7 +1,7 @@
 import type { ExaminedLogs } from '../../domain/store/check.ts'
 import { type Closing, closingClauses } from '../../domain/store/closing.ts'
 import { replicationText } from '../../domain/store/replication.ts'
-import type { KnownAccount, StoreServer } from '../../domain/store/told.ts'
+import type { KnownAccount, StoreServer } from '../../domain/store/types.ts'
 import { sanitize } from '../../host/text.ts'
 import { wrapped } from '../format.ts'
 import { styled } from '../terminal.ts'

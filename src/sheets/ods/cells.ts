@@ -1,5 +1,5 @@
 import { type Cell, isBooleanWord } from '../../domain/sheet/cell.ts'
-import { type Colour, colourIn, isUnseen, white } from '../../domain/sheet/look.ts'
+import { type Colour, colourIn, isUnseen, white } from '../../domain/sheet/appearance.ts'
 import { limits } from '../limits.ts'
 import type { Archive } from '../xlsx/archive.ts'
 import { type Attributes, readXml } from '../xlsx/xml.ts'

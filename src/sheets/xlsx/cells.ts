@@ -1,5 +1,5 @@
 import { type Cell, type MergedCells, isBooleanWord } from '../../domain/sheet/cell.ts'
-import { isUnseen as isTooPale, type LostPart, white } from '../../domain/sheet/look.ts'
+import { isUnseen as isTooPale, type LostPart, white } from '../../domain/sheet/appearance.ts'
 import type { Findings } from '../book.ts'
 import { type Attributes, type CommonTexts, isTrue, type Relation, unescaped } from './xml.ts'
 import { type CellFormat, dateText, type Palette, textColour } from './formats.ts'

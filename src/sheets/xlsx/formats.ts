@@ -1,4 +1,4 @@
-import { black, type Colour, colourIn, isUnseen, tinted, white } from '../../domain/sheet/look.ts'
+import { black, type Colour, colourIn, isUnseen, tinted, white } from '../../domain/sheet/appearance.ts'
 import { showsText } from '../../domain/sheet/number-format.ts'
 import { limits } from '../limits.ts'
 import type { Archive } from './archive.ts'

@@ -15,7 +15,7 @@ import type { Random } from '../../host/random.ts'
 import type { Secrets as KnownSecrets } from '../../host/secrets.ts'
 import { type Keychain, keychainWorks, type LoadKeychain, systemKeychain } from './keychain.ts'
 import { locked } from './locked.ts'
-import type { KeptEntry, SecretsFile } from './kept-files.ts'
+import type { KeptEntry, SecretsFile } from './json-files.ts'
 
 interface SaveOptions {
   baseUrl?: string | undefined
@@ -150,7 +150,7 @@ class StoredSecrets implements Secrets {
     const file = await readPrivate(this.path, maxBytes, dirname(this.path))
     if (file === undefined) return {}
     if (file.warning !== undefined) this.#options.onNotice?.(file.warning)
-    const { parseSecretsFile } = await import('./kept-files.ts')
+    const { parseSecretsFile } = await import('./json-files.ts')
     const read = parseSecretsFile(this.path, file.text)
     for (const entries of Object.values(read.secrets ?? {})) {
       for (const name of secretNames) this.#options.known?.add(spoken[name], entries[name]?.value)

@@ -11,7 +11,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
 import { withoutItsSignalHandlers } from '../../host/signals.ts'
 import { locked } from './locked.ts'
-import type { SettingsFile } from './kept-files.ts'
+import type { SettingsFile } from './json-files.ts'
 
 interface SettingValue {
   value: string
@@ -81,14 +81,14 @@ async function readSettings(path: string, options: SettingsOptions): Promise<Set
   const file = await readPrivate(path, maxBytes, dirname(path))
   if (file === undefined) return {}
   if (file.warning !== undefined) options.onNotice?.(file.warning)
-  const { parseSettingsFile } = await import('./kept-files.ts')
+  const { parseSettingsFile } = await import('./json-files.ts')
   return parseSettingsFile(path, file.text)
 }
 
 /** conf costs 80 ms to load, so reading goes without it. */
 async function writeSettings(path: string, content: SettingsFile): Promise<void> {
   const { default: Conf } = await withoutItsSignalHandlers(() => import('conf'))
-  const { settingsSchema } = await import('./kept-files.ts')
+  const { settingsSchema } = await import('./json-files.ts')
   const extension = extname(path)
   try {
     const conf = new Conf<Record<string, unknown>>({

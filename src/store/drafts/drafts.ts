@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { makeOwnFolders, readPrivate, requireOwnFolders } from '../../disk/private-modes.ts'
 import { writeWhole } from '../../disk/whole-file.ts'
-import { type StoredDraft, parseDraft } from '../../domain/form/kept-draft.ts'
+import { type StoredDraft, parseDraft } from '../../domain/form/stored-draft.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors/kinds.ts'
-import type { KnownAccount } from '../../domain/store/told.ts'
+import type { KnownAccount } from '../../domain/store/types.ts'
 import { statesThatMatch } from '../../domain/submission/conflicts.ts'
 import { all, get, run, type Work } from './engine.ts'
 import { StorePart } from './store-part.ts'

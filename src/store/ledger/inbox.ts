@@ -9,7 +9,7 @@ import {
 } from '../../domain/webhook/events.ts'
 import { all, type Engine, get, insertRows, perDialect, run, type Values, type Work } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
-import { type Hold, shortWait } from './holds.ts'
+import { type Hold, shortWait } from './leases.ts'
 import { StorePart } from './store-part.ts'
 import { sqlIsOfService, sqlStatusRank } from './submission-rows.ts'
 

@@ -1,4 +1,4 @@
-import type { Forgotten, Purged, StoreInfo, StoreServer, Traces } from '../../domain/store/told.ts'
+import type { Forgotten, Purged, StoreInfo, StoreServer, Traces } from '../../domain/store/types.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
 import { machineName } from '../../host/machine.ts'
 import { damageOf, type KeptRow } from './submission-rows.ts'

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { IoError } from '../../errors/kinds.ts'
 import { existsSync } from 'node:fs'
 import { makeOwnFolders } from '../../disk/private-modes.ts'
-import type { Migrated } from '../../domain/store/told.ts'
+import type { Migrated } from '../../domain/store/types.ts'
 import { type Store, type StoreOptions, storePlace } from './store.ts'
 
 /** Brings a store to the newest format. A file is brought there by opening it. */

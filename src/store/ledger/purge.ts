@@ -1,6 +1,6 @@
 import { terminalStatuses } from '../../contract/statuses.ts'
 import { columnsWith, namesPerson, statesLeft } from '../../domain/store/erasure.ts'
-import type { FilesToErase, Forgotten, Named, Purged, Traces } from '../../domain/store/told.ts'
+import type { FilesToErase, Forgotten, Named, Purged, Traces } from '../../domain/store/types.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import {

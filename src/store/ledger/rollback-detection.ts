@@ -2,7 +2,7 @@ import type { ClaimFailure, FenceRequirement, RecordedAttempt } from './store-pa
 import { type Engine, run, setMeta, type Work } from './engine.ts'
 import { examineStore, highestNumbers, type ReadLog } from './examine-store.ts'
 import type { StoreKey } from './fingerprints.ts'
-import type { Runner } from './holds.ts'
+import type { Runner } from './leases.ts'
 import type { FoundLogs, StoreLogs } from './store-logs.ts'
 import {
   becomeAnotherStore,

@@ -1,6 +1,6 @@
 import type { Engine } from './engine.ts'
 import type { StoreKey } from './fingerprints.ts'
-import type { Holds } from './holds.ts'
+import type { Holds } from './leases.ts'
 import type { Head, LogEntry, LogOutcome } from '../../domain/store/attempt-log.ts'
 import type { FenceFailure } from '../../domain/store/rollback.ts'
 

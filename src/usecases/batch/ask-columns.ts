@@ -15,7 +15,7 @@ import {
   targetName,
   type UnknownColumn,
 } from '../../domain/batch/columns.ts'
-import type { BatchNotice } from '../../domain/batch/notice.ts'
+import type { BatchNotice } from '../../domain/batch/batch-event.ts'
 import { textOf } from '../../domain/sheet/cell.ts'
 import { cutText } from '../../domain/wording/cut-text.ts'
 import type { Choice, Prompter } from '../../prompt/prompter.ts'

@@ -1,5 +1,5 @@
 import type { Services } from '../services.ts'
-import type { BatchNotice } from '../../domain/batch/notice.ts'
+import type { BatchNotice } from '../../domain/batch/batch-event.ts'
 
 /** For what is worth a word and is no answer. */
 export interface NoticeListener {

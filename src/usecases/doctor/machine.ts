@@ -1,7 +1,7 @@
 import type { Exposure } from '../../disk/private-modes.ts'
 import type { Finding, MachineReport, Remark } from '../../domain/doctor/finding.ts'
 import { replicationText } from '../../domain/store/replication.ts'
-import type { StoreServer } from '../../domain/store/told.ts'
+import type { StoreServer } from '../../domain/store/types.ts'
 import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { redactKeys } from '../../domain/wording/redact-argument.ts'
 import { RefcheckError } from '../../errors/base.ts'

@@ -6,7 +6,7 @@ import {
   isDraftOf,
   type StoredDraft,
   ownDrafts,
-} from '../../domain/form/kept-draft.ts'
+} from '../../domain/form/stored-draft.ts'
 import type { DraftBody } from '../../domain/form/validate.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InterruptedError, IoError, NotFoundError } from '../../errors/kinds.ts'

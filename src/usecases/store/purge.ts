@@ -1,7 +1,7 @@
 import type { OrderPlan, UsedPlan } from '../../domain/approval/order-plan.ts'
-import { isDraftOf } from '../../domain/form/kept-draft.ts'
+import { isDraftOf } from '../../domain/form/stored-draft.ts'
 import { retainedSince } from '../../domain/store/retention.ts'
-import type { Forgotten, Purged } from '../../domain/store/told.ts'
+import type { Forgotten, Purged } from '../../domain/store/types.ts'
 import type { Services } from '../services.ts'
 import { eraseFiles, filesOfPerson, type FoundFile, type FoundFiles } from './files-of-person.ts'
 

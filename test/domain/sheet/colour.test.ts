@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { black, colourIn, isUnseen, tinted, white } from '../../../src/domain/sheet/look.ts'
+import { black, colourIn, isUnseen, tinted, white } from '../../../src/domain/sheet/appearance.ts'
 
 test.each([
   ['ffffff', 'FFFFFF'],

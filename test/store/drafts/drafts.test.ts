@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import type { StoredDraft } from '../../../src/domain/form/kept-draft.ts'
+import type { StoredDraft } from '../../../src/domain/form/stored-draft.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
 import { openDrafts } from '../../../src/store/drafts/drafts.ts'
 import { temporaryFolder } from '../../harness/world.ts'

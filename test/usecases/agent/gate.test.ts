@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { ConcurrencyLimit } from '../../../src/usecases/agent/gate.ts'
+import { ConcurrencyLimit } from '../../../src/usecases/agent/concurrency-limit.ts'
 
 const never = new AbortController().signal
 

@@ -1,7 +1,7 @@
 import { all, get, metaText, run, type Work } from '../engine.ts'
 import { closedName } from '../store-state.ts'
 import { movedState } from './failure.ts'
-import type { StoreServer } from '../../../domain/store/told.ts'
+import type { StoreServer } from '../../../domain/store/types.ts'
 import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { Upkeep } from '../maintenance.ts'
 import type { Database } from './connection.ts'

@@ -11,7 +11,7 @@ import { IoError, StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { Upkeep } from '../maintenance.ts'
 import { Database } from './engine.ts'
 import { backupName } from '../store-state.ts'
-import { makePrivate, preparePlace } from './place.ts'
+import { makePrivate, preparePlace } from './store-file.ts'
 
 const maxProblems = 10
 

@@ -3,14 +3,14 @@ import { join, resolve } from 'node:path'
 import { assembleStore } from '../assemble.ts'
 import { AttemptLogFiles } from '../attempt-log.ts'
 import { Database, makeDurable, sqliteEngine } from './engine.ts'
-import { fileHolds, memoryHolds } from './holds.ts'
+import { fileHolds, memoryHolds } from './locks.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { inspect, migrate } from './migrate.ts'
 import { requireStoreBelowOwn, storeWeakness } from '../../../disk/private-modes.ts'
 import { StoreBusyError } from '../../../errors/kinds.ts'
 import type { Store, StoreOptions } from '../store.ts'
 import { sqliteUpkeep } from './maintenance.ts'
-import { makePrivate, preparePlace } from './place.ts'
+import { makePrivate, preparePlace } from './store-file.ts'
 
 const usualBusyMs = 5_000
 const pauseMs = 20

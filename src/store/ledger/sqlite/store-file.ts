@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { chmod, open, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-import { isAmongMounts, requireOneName } from '../../../domain/store/second-name.ts'
+import { isAmongMounts, requireOneName } from '../../../domain/store/hard-links.ts'
 import { IoError } from '../../../errors/kinds.ts'
 import { flushFolder, makeFolders } from '../../../disk/folders.ts'
 import { diskFailure, errorNumber } from '../../../disk/failure.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { destination } from '../../../src/domain/report/place.ts'
+import { destination } from '../../../src/domain/report/destination.ts'
 
 test.each([
   ['reports', 'folder', 'folder'],

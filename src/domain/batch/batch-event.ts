@@ -1,4 +1,4 @@
-import type { SheetLook } from '../sheet/look.ts'
+import type { SheetLook } from '../sheet/appearance.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import type { SecondOrder } from '../submission/unmatched.ts'
 

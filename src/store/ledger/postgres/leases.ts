@@ -5,7 +5,7 @@ import { machineName } from '../../../host/machine.ts'
 import { processId } from '../../../host/process.ts'
 import type { Random } from '../../../host/random.ts'
 import { all, type Engine } from '../engine.ts'
-import type { Abandoned, HeldFor, Hold, Holds } from '../holds.ts'
+import type { Abandoned, HeldFor, Hold, Holds } from '../leases.ts'
 import { type SelectedSubmission, selectWith, submissionOf } from '../submission-rows.ts'
 import { batchKey, databaseNow, nobodyHas, runnerIsThere } from './engine.ts'
 

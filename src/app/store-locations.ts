@@ -1,5 +1,5 @@
 import { requireNoPassword } from '../domain/store/moving.ts'
-import type { Migrated } from '../domain/store/told.ts'
+import type { Migrated } from '../domain/store/types.ts'
 import type { Store } from '../store/ledger/store.ts'
 import type { App } from './app.ts'
 

@@ -6,7 +6,7 @@ import {
   type StoredDraft,
   ownDrafts,
   parseDraft,
-} from '../../../src/domain/form/kept-draft.ts'
+} from '../../../src/domain/form/stored-draft.ts'
 
 const draftOf = (over: Partial<StoredDraft> = {}): StoredDraft => ({
   refcheck_draft: 1,

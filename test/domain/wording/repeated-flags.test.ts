@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { commandsFor, keepNothing, commandsInJson } from '../../../src/domain/wording/kept-flags.ts'
+import { commandsFor, keepNothing, commandsInJson } from '../../../src/domain/wording/repeated-flags.ts'
 
 const keep = commandsFor(['batch', 'run', 'people.csv', '--profile', 'sydney', '--yes'])
 
