@@ -92,7 +92,7 @@ export const plants: readonly Plant[] = [
         'this.holds.abandoned(this.engine, at)',
       ]),
       ...inFile(
-        `${ledger}/postgres/holds.ts`,
+        `${ledger}/postgres/leases.ts`,
         ['abandoned(engine: Engine)', 'abandoned(engine: Engine, at = 0)'],
         ['(selectAbandoned))', '(selectAbandoned.replaceAll(databaseNow, String(at))))'],
         ['lock: lockAbandoned }', 'lock: lockAbandoned.replaceAll(databaseNow, String(at)) }'],
