@@ -28,6 +28,8 @@ interface Destination {
   typed: string
   source: ReportSource
   signal: AbortSignal
+  /** Called once with the other run that downloads into the same folder; a line on stderr unless given. */
+  onWait?: (other: string) => void
 }
 
 /** Files the reports of a source. The folder, whose path is answered too, belongs to this run alone. */
@@ -72,9 +74,14 @@ function readingTime(app: App): ReadingTime {
     (await timeToSend(app, (await app.services('session')).session.baseUrl))(requests)
 }
 
+const noteWait =
+  (app: App) =>
+  (other: string): void =>
+    app.reporter.note(`Waiting until ${other} has downloaded its reports into the same folder.`)
+
 async function openFolder(
   app: App,
-  { typed, source, signal }: Destination,
+  { typed, source, signal, onWait = noteWait(app) }: Destination,
   { overwrite, timeout }: FilingFlags,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
   const { existingAt, isPdf } = await import('../store/reports/file.ts')
@@ -85,8 +92,7 @@ async function openFolder(
   const patience = {
     waitMs: timeout ?? Number.POSITIVE_INFINITY,
     signal,
-    onWait: (other: string) =>
-      app.reporter.note(`Waiting until ${other} has downloaded its reports into the same folder.`),
+    onWait,
   }
   if (target.kind === 'folder') {
     const folder = await reportFolders.open(path, patience)

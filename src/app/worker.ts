@@ -159,10 +159,16 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
         : async () => {
             const flags = { overwrite: false, wait: false, timeout: undefined, concurrency: undefined }
             const typed = resolve(app.context.cwd, folder)
+            const onWait = (other: string): void =>
+              onEvent({
+                name: 'folder-in-use',
+                profile: name,
+                reason: `${other} downloads into the same folder`,
+              })
             const { reports, failure } = await fileReports(
               app,
               { ...flags, 'name-template': undefined },
-              { typed, source: { kind: 'all', isOurs }, signal },
+              { typed, source: { kind: 'all', isOurs }, signal, onWait },
             )
             return { reports: reports.filter((each) => !isMissing(each) && !each.skipped).length, failure }
           },

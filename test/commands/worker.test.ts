@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { noCounts } from '../../src/domain/batch/batch.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
+import { filedSession } from '../harness/filed-session.ts'
 import { session, type Step } from '../harness/session.ts'
 import { world } from '../harness/world.ts'
 
@@ -108,8 +109,11 @@ test('a key that is refused halts its batch, which stays queued', async () => {
   peopleFile(folder, emails(2))
   await type(queue)
   sandbox.setCredits(0)
-  const ended = logged(await type('worker --once')).find(({ event }) => event === 'batch-ended')
+  const log = logged(await type('worker --once'))
+  const ended = log.find(({ event }) => event === 'batch-ended')
   expect(ended).toMatchObject({ level: 'warn', code: 'forbidden', counts: { pending: 2, accepted: 0 } })
+  const warnings = log.filter(({ level }) => level === 'warn')
+  expect(warnings.map(({ reason }) => typeof reason)).toEqual(warnings.map(() => 'string'))
   sandbox.setCredits(9)
   await clock.advance(60_000)
   await type('worker --once')
@@ -119,7 +123,7 @@ test('a key that is refused halts its batch, which stays queued', async () => {
   expect(ordered()).toEqual(emails(2))
 })
 
-test('--profiles all: each organisation is ordered for with its own key, and sees nobody of the other', async () => {
+test('--profiles all: each organisation is ordered for with its own key, and request list --profile shows its orders alone', async () => {
   const acme = await session({ newcomer: true })
   const beta = await world({ clock: acme.clock, seed: 'beta' })
   for (const [name, { url, sandbox }] of Object.entries({ acme, beta })) {
@@ -137,6 +141,12 @@ test('--profiles all: each organisation is ordered for with its own key, and see
     expect(told).toContainEqual(expect.objectContaining({ event: 'batch-ended', profile }))
   expect(acme.ordered()).toEqual(emails(2))
   expect(beta.sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(2))
+  const listed = async (line: string): Promise<string[]> =>
+    ((await acme.type(line)).json() as { request_id: string }[]).map(({ request_id }) => request_id)
+  const ids = (sandbox: typeof beta.sandbox): string[] => sandbox.requests().map((each) => each.request_id)
+  expect(await listed('request list --json')).toHaveLength(4)
+  expect(await listed('request list --profile acme --json')).toEqual(ids(acme.sandbox))
+  expect(await listed('request list --profile beta --json')).toEqual(ids(beta.sandbox))
 })
 
 test('stopped while an order is in flight: its answer is recorded, and no other is sent', async () => {
@@ -166,6 +176,39 @@ test('reports are filed where it is told', async () => {
   const filed = logged(await type('worker --once --output reports')).find(({ event }) => event === 'filed')
   expect(filed).toMatchObject({ level: 'info', reports: expect.any(Number) as number })
   expect(filed?.['reports']).toBeGreaterThan(0)
+})
+
+test('two workers with one --output: the second logs which run it waits for, and ends after it', async () => {
+  const { type, sandbox, reports, clock } = await filedSession(['Priya'])
+  sandbox.inject({ on: 'GET /v1/reports/*', fault: { kind: 'hang', when: 'before' } })
+  const stop = new AbortController()
+  const first = type('worker --output reports', { signal: stop.signal })
+  const holder = join(reports, '.refcheck', 'lock.holder')
+  while (!existsSync(holder)) await new Promise((resolve) => void setImmediate(resolve))
+  const seen = Promise.withResolvers<void>()
+  const second = type('worker --output reports --once', {
+    onWrite: (_, written) => {
+      if (String(written).includes('folder-in-use')) seen.resolve()
+    },
+  })
+  await seen.promise
+  stop.abort()
+  expect((await first).code).toBe(0)
+  sandbox.clearFaults()
+  await clock.untilSleeping()
+  await clock.advance(250)
+  const told = logged(await second).filter(({ event }) => event === 'folder-in-use' || event === 'filed')
+  expect(told).toEqual([
+    {
+      level: 'warn',
+      event: 'folder-in-use',
+      profile: 'default',
+      reason: expect.stringMatching(
+        /^another run \(process \d+, since .+\) downloads into the same folder$/,
+      ) as string,
+    },
+    { level: 'info', event: 'filed', profile: 'default', reports: 1 },
+  ])
 })
 
 test('profiles that are not there', async () => {

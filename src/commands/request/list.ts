@@ -13,10 +13,11 @@ import { batchIdOf } from '../../app/ids.ts'
 export default class RequestList extends BaseCommand<typeof RequestList> {
   static override summary = 'List the requests ordered with this store'
   static override description =
-    'The API has no list of requests, so this is what the store of this machine has recorded: what was accepted, and what may have been (status unknown). Statuses are as last read; --refresh reads those of unfinished requests again.'
+    'The API has no list of requests, so this is what the store of this machine has recorded: what was accepted, and what may have been (status unknown); with --profile only what was ordered for that profile’s service and account. Statuses are as last read; --refresh reads those of unfinished requests again.'
   static override examples = [
     '<%= config.bin %> request list --status unknown',
     '<%= config.bin %> request list --since 7d --refresh',
+    '<%= config.bin %> request list --profile acme',
     '<%= config.bin %> request list --csv --columns request_id,email,status',
   ]
   static override flags = {
@@ -37,7 +38,8 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     const status = requestStatus(this.flags.status)
     const { clock } = this.context
     const { ledger } = await this.app.services('ledger')
-    const filter = { status, since, email, batchId: await batchIdOf(this.app, batch) }
+    const organisation = this.flags.profile === undefined ? undefined : await this.organisation()
+    const filter = { status, since, email, batchId: await batchIdOf(this.app, batch), organisation }
     const format = listFormat(this.flags)
     if (!refresh) {
       const requests = await listRequests({ ledger, clock }, filter)
@@ -58,6 +60,11 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     }
     const listed = withFailures(await this.withDetails(requests), failures)
     this.answerList(listedRequestsView(listed), format, mostSevere(failures.map(({ error }) => error)))
+  }
+
+  private async organisation() {
+    const { session } = await this.app.services('session')
+    return { baseUrl: session.baseUrl, account: await this.app.accountInUse() }
   }
 
   private async withDetails(requests: readonly ListedRequest[]) {

@@ -10,6 +10,8 @@ export interface RequestFilter {
   /** Milliseconds since the epoch. */
   since?: number | undefined
   email?: string | undefined
+  /** Orders of this service and account alone. */
+  organisation?: { baseUrl: string; account: string } | undefined
 }
 
 /** An order that reached the service, or may have. Times are ISO 8601. */

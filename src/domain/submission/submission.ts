@@ -95,6 +95,8 @@ export interface SubmissionFilter {
   requestStart?: string | undefined
   /** Compared without regard to ASCII case. */
   email?: string | undefined
+  /** '' for orders without one. */
+  account?: string | undefined
   /** Attempted (or added, before the first attempt) at this wall time or later. */
   since?: number | undefined
   /** Whose request, as last heard, goes on. */

@@ -1,46 +1,80 @@
 import type { BatchCounts } from '../batch/batch.ts'
 import type { SubmissionState } from '../submission/states.ts'
+import type { ErrorCode } from '../../errors/base.ts'
 
 /** What a worker does, as its log tells it: by ids and codes, never by names, e-mails or what was sent. */
 export type WorkerEvent =
   | { name: 'started'; profiles: readonly string[] }
   | { name: 'health'; url: string }
-  | { name: 'profile-unusable'; profile: string; code: string }
+  | { name: 'profile-unusable'; profile: string; code: ErrorCode }
   | { name: 'batch-started'; profile: string; batchId: string; pending: number }
   | { name: 'row'; profile: string; batchId: string; row: number; state: SubmissionState }
   /** `seconds`: until something is sent again. */
   | { name: 'waiting'; profile: string; batchId: string; cause: string; seconds: number }
   | { name: 'notice'; profile: string; batchId: string; notice: string }
-  | { name: 'batch-ended'; profile: string; batchId: string; code: string | undefined; counts: BatchCounts }
+  | {
+      name: 'batch-ended'
+      profile: string
+      batchId: string
+      code: ErrorCode | undefined
+      counts: BatchCounts
+    }
   /** Something of a batch failed before or after its rows. */
-  | { name: 'batch-failed'; profile: string; batchId: string; code: string }
+  | { name: 'batch-failed'; profile: string; batchId: string; code: ErrorCode }
   | { name: 'batch-without-profile'; batchId: string; reason: string }
-  | { name: 'refreshed'; profile: string; code: string | undefined }
-  | { name: 'filed'; profile: string; reports: number; code: string | undefined }
+  | { name: 'refreshed'; profile: string; code: ErrorCode | undefined }
+  /** Another run downloads into the same folder; the worker waits until it has ended. */
+  | { name: 'folder-in-use'; profile: string; reason: string }
+  | { name: 'filed'; profile: string; reports: number; code: ErrorCode | undefined }
   /** What was older than the retention. */
-  | { name: 'purged'; rows: number; events: number; drafts: number; code: string | undefined }
-  | { name: 'store-waits'; code: string }
+  | { name: 'purged'; rows: number; events: number; drafts: number; code: ErrorCode | undefined }
+  | { name: 'store-waits'; code: ErrorCode }
   | { name: 'stopping' }
   | { name: 'stopped' }
 
-/** Events that somebody should look at. */
-const grave = new Set<WorkerEvent['name']>([
+/** Events that a person should look at. */
+const severe = new Set<WorkerEvent['name']>([
   'profile-unusable',
   'batch-failed',
   'batch-without-profile',
+  'folder-in-use',
   'store-waits',
 ])
+
+/**
+ * The reason of a warning, by its code alone: the message of an error may quote the service or a file name, and with it a
+ * person.
+ */
+const reasons: Readonly<Record<ErrorCode, string>> = {
+  internal: 'internal error of refcheck',
+  io: 'the disk or the store could not be used: see refcheck doctor',
+  usage: 'a setting is wrong or missing, or the profile does not exist: see refcheck auth list',
+  invalid_input: 'the service refused what was sent, or the package has changed: see refcheck batch rows',
+  duplicate: 'ordered before: see refcheck batch rows',
+  unauthenticated: 'no API key, or the service refused it: see refcheck auth status',
+  forbidden: 'the service refused this user: membership, role, credits, trial or subscription',
+  not_found: 'the service does not know what was asked for',
+  throttled: 'the quota is used up',
+  unavailable: 'the service is unreachable or answers with errors',
+  outcome_unknown: 'an order may or may not have been accepted: see refcheck batch reconcile',
+  bad_signature: 'the signature of a webhook does not match',
+  incomplete: 'not everything could be done: rows are not accepted, or reports are unavailable',
+  timed_out: 'a time limit was reached',
+  interrupted: 'it was interrupted, and continues with the next start',
+}
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** One line of the log, as JSON. */
 export function logEntry({ name, ...more }: WorkerEvent, now: number): Record<string, unknown> {
-  const isSevere = grave.has(name) || ('code' in more && more.code !== undefined)
+  const code = 'code' in more ? more.code : undefined
+  const isSevere = severe.has(name) || code !== undefined
   const fields = Object.entries(more).filter(([, value]) => value !== undefined)
   return {
     time: new Date(now).toISOString(),
     level: isSevere ? 'warn' : 'info',
     event: name,
     ...Object.fromEntries(fields.map(([key, value]) => [snake(key), value])),
+    ...(code !== undefined && { reason: reasons[code] }),
   }
 }

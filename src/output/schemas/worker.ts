@@ -5,4 +5,5 @@ export const logged = z.looseObject({
   time: z.iso.datetime(),
   level: z.enum(['info', 'warn']),
   event: z.string(),
+  reason: z.string().optional().describe('Of a warning'),
 })

@@ -24,6 +24,7 @@ export function conditions(dialect: Dialect, filter: SubmissionFilter): { where:
   must('s.request_id >= CAST(:start AS text)', 'start', start)
   must('s.request_id < CAST(:beyond AS text)', 'beyond', start && `${start}g`)
   must(dialect.sameEmail('s.email', ':email'), 'email', filter.email)
+  must('b.account = :account', 'account', filter.account)
   must('coalesce(a.began_at, b.added_at) >= :since', 'since', filter.since)
   must(dialect.isIn('s.state', 'states'), 'states', filter.states && dialect.list(filter.states))
   if (filter.unfinished === true) clauses.push(unfinished)

@@ -81,11 +81,13 @@ export async function listRequests(
   filter: RequestFilter,
 ): Promise<ListedRequest[]> {
   await ledger.recover(clock.now())
-  const { status, ...others } = filter
-  const submissions = await ledger.list({ ...others, states: reached })
+  const { status, organisation, ...others } = filter
+  const submissions = await ledger.list({ ...others, account: organisation?.account, states: reached })
   const wanted = status?.toUpperCase()
+  const service = organisation && serviceOf(organisation.baseUrl)
   return submissions
     .filter((each) => wanted === undefined || statusOf(each).toUpperCase() === wanted)
+    .filter(({ baseUrl }) => service === undefined || serviceOf(baseUrl) === service)
     .map(listed)
 }
 

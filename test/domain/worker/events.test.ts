@@ -22,6 +22,8 @@ test('what somebody should look at is a warning', () => {
   })
   expect(logEntry({ name: 'refreshed', profile: 'acme', code: 'unavailable' }, at)).toMatchObject({
     level: 'warn',
+    code: 'unavailable',
+    reason: 'the service is unreachable or answers with errors',
   })
   expect(logEntry({ name: 'batch-without-profile', batchId: 'b', reason: 'none' }, at)).toMatchObject({
     level: 'warn',
