@@ -188,7 +188,7 @@ test('two workers with one --output: the second logs which run it waits for, and
   const seen = Promise.withResolvers<void>()
   const second = type('worker --output reports --once', {
     onWrite: (_, written) => {
-      if (String(written).includes('folder-in-use')) seen.resolve()
+      if (written.includes('folder-in-use')) seen.resolve()
     },
   })
   await seen.promise
