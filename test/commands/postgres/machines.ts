@@ -9,6 +9,8 @@ import { emptyEnv, type World, world } from '../../harness/world.ts'
 export interface Machines extends World {
   /** Of the store that all of them use. */
   storeUrl: string
+  /** The environment of a machine, besides the one of all. */
+  envOf: (machine: string) => Record<string, string>
   /** Types a command line on a machine: it has settings, data and a clock of its own. */
   on: (machine: string, line: string, options?: RunOptions) => Promise<Outcome>
   /** Persons the service was asked to check, by their e-mails. */
@@ -24,19 +26,20 @@ export async function machines(people: number, given?: string): Promise<Machines
   })
   const storeUrl = given ?? (await madeStore())
   peopleFile(here.folder, emails(people))
+  const envOf = (machine: string): Record<string, string> => ({
+    REFCHECK_STORE: storeUrl,
+    REFCHECK_QUOTA: '10000/60',
+    ...emptyEnv(join(here.folder, machine)),
+  })
   return {
     ...here,
     storeUrl,
+    envOf,
     on: (machine, line, options = {}) =>
       here.run(line.split(' '), {
         clock: new ManualClock({ auto: true }),
         ...options,
-        env: {
-          REFCHECK_STORE: storeUrl,
-          REFCHECK_QUOTA: '10000/60',
-          ...emptyEnv(join(here.folder, machine)),
-          ...options.env,
-        },
+        env: { ...envOf(machine), ...options.env },
       }),
     ordered: () => here.sandbox.requests().map(({ recipient }) => recipient.email),
   }

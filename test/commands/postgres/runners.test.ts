@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { orderOf } from '../../harness/people.ts'
+import { start } from '../../harness/process.ts'
 import { machines } from './machines.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
@@ -57,4 +59,30 @@ test('the same people in two files on two machines at once are ordered once', as
   ])
   expect([one.code, other.code].every((code) => [0, 2, 10].includes(code))).toBe(true)
   expect(here.ordered().sort()).toEqual(emails(9).sort())
+})
+
+test('batch run next to three request create, each a process of its own on one attempt log: 4 rounds on 2 machines, and the store stays open', async () => {
+  const here = await machines(1)
+  const single = (first: string): string[] => [...orderOf(first, ['--yes', '--quiet'])]
+  const expected: string[] = []
+  for (let round = 1; round <= 4; round += 1) {
+    const people = emails(10, `.r${round}`)
+    peopleFile(here.folder, people, `round-${round}.csv`)
+    const singles = ['Ana', 'Mei', 'Priya'].map((name) => `${name}${round}`)
+    expected.push(...people, ...singles.map((name) => `${name.toLowerCase()}@example.com`))
+    const lines = [
+      run.replace('people.csv', `round-${round}.csv`).concat(' --quiet').split(' '),
+      ...singles.map(single),
+    ]
+    const env = { ...here.env, ...here.envOf(round % 2 === 0 ? 'alpha' : 'beta') }
+    const running = lines.map((argv) => start(argv, env, { cwd: here.folder }))
+    const codes = await Promise.all(running.map(({ ended }) => ended))
+    expect([round, codes, running.map(({ stderr }) => stderr())]).toEqual([
+      round,
+      [0, 0, 0, 0],
+      ['', '', '', ''],
+    ])
+  }
+  expect(here.ordered().sort()).toEqual(expected.sort())
+  expect((await here.on('alpha', 'store check --json')).json()).toMatchObject({ state: 'open', sound: true })
 })
