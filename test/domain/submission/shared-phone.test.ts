@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { phoneSharer } from '../../../src/domain/submission/conflicts.ts'
@@ -63,4 +64,31 @@ test.each<[string, [string, string], [string, string], 'similar' | 'phone']>([
   ['a last name that is the other’s first name', ['Bob', 'Ann'], ['Ann', 'Low'], 'phone'],
 ])('%s', (_what, one, other, kind) => {
   expect(withOnePhone(one, other)).toBe(kind)
+})
+
+/** The smallest number of differences, by trying what the first letters may come from. */
+function differences(one: string, other: string): number {
+  if (one === '' || other === '') return one.length + other.length
+  if (one[0] === other[0]) return differences(one.slice(1), other.slice(1))
+  const swapped = one.length > 1 && one[0] === other[1] && one[1] === other[0]
+  return (
+    1 +
+    Math.min(
+      differences(one.slice(1), other),
+      differences(one, other.slice(1)),
+      differences(one.slice(1), other.slice(1)),
+      ...(swapped ? [differences(one.slice(2), other.slice(2))] : []),
+    )
+  )
+}
+
+test('with one phone two first names agree if, and only if, the differences are at most a third of the letters of the longer one', () => {
+  const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 7 })
+  fc.assert(
+    fc.property(name, name, (one, other) => {
+      const agrees = differences(one, other) <= Math.max(one.length, other.length) / 3
+      expect(withOnePhone([one, 'Low'], [other, 'High'])).toBe(agrees ? 'similar' : 'phone')
+    }),
+    { numRuns: 2000 },
+  )
 })
