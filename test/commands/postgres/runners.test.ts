@@ -77,7 +77,7 @@ test('batch run next to three request create, each a process of its own on one a
     const env = { ...here.env, ...here.envOf(round % 2 === 0 ? 'alpha' : 'beta') }
     const running = lines.map((argv) => start(argv, env, { cwd: here.folder }))
     const codes = await Promise.all(running.map(({ ended }) => ended))
-    expect([round, codes, running.map(({ stderr }) => stderr())]).toEqual([
+    expect([round, codes, running.map((each) => each.stderr())]).toEqual([
       round,
       [0, 0, 0, 0],
       ['', '', '', ''],
