@@ -14,9 +14,8 @@ HELD ROWS
   Somebody similar was ordered, or is in an earlier row. Similar is: the same
   e-mail; or the same phone, and at most a third of the letters of the longer
   first name differ (1 of 3 to 5, 2 of 6 to 8; two neighbours that changed
-  places count as one; capitals, accents and punctuation do not count), or first
-  and last name are swapped, or a first name is empty. Only you can tell whether
-  it is one person or two.
+  places are one; capitals, accents and punctuation do not count), or first and
+  last name are swapped, or a first name is empty. Only you can tell who it is.
 
     $ refcheck batch rows 3f2b8c1e --state held
     $ refcheck batch release 3f2b8c1e --row 12    # two people: may be sent
