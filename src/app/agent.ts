@@ -37,7 +37,7 @@ function agentServices(app: App, allowances: AgentAllowances): AgentServices {
     redact: (text) => app.secrets.redact(text),
     plans: async () => (await app.services('plans')).plans,
     planning: async () => ({
-      ...(await app.services('plans', 'clock', 'random')),
+      ...(await app.services('plans', 'clock', 'random', 'packageNames')),
       owner: await planOwner(app),
     }),
     now: () => clock.now(),

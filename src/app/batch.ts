@@ -31,7 +31,7 @@ export async function planServices(app: App): Promise<OrderFileServices> {
   return {
     ...(await app.services('api', 'schemas', 'mappings', 'prompter', 'clock', 'random', 'files')),
     packageSetting: await app.packageSetting(),
-    ...(await app.services('batches', 'ledger', 'waiting', 'account', 'governor')),
+    ...(await app.services('batches', 'ledger', 'waiting', 'account', 'governor', 'packageNames')),
     onNotice: noticing(app),
   }
 }
@@ -46,7 +46,7 @@ export async function startServices(app: App, signal: AbortSignal): Promise<Star
   return {
     ...ordering,
     ...services,
-    ...(await app.services('files', 'prompter')),
+    ...(await app.services('files', 'prompter', 'packageNames')),
     onPaced: pauseNote(app),
     onNotice: noticing(app),
     meter: await batchMeter({
@@ -123,7 +123,7 @@ export async function decideHeld(
 ): Promise<{ released: number; leftOut: number } | undefined> {
   const prompter = app.prompter()
   if (prompter === undefined) return undefined
-  const services = await app.services('batches', 'waiting', 'ledger', 'clock', 'api')
+  const services = await app.services('batches', 'waiting', 'ledger', 'clock', 'api', 'packageNames')
   return decideHeldRows({ ...services, prompter, onQuestion: showLines(app) }, batch, verb)
 }
 

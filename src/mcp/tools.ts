@@ -6,9 +6,14 @@ import { submissionStates } from '../domain/submission/states.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { answers } from '../output/schemas/answers.ts'
 import { allowedFile } from '../usecases/agent/allowed-file.ts'
-import { type PlanEnd, planFile, planOrder, planPeople } from '../usecases/agent/plan.ts'
+import {
+  type PlanEnd,
+  planFile,
+  planOrder,
+  planPeople,
+  type StorePlanServices,
+} from '../usecases/agent/plan.ts'
 import type { Ran, RunReading } from '../usecases/agent/run-reading.ts'
-import type { AddPlanServices } from '../usecases/approval/add-plan.ts'
 import type { Services } from '../usecases/services.ts'
 
 /** What an agent's calls may reach. */
@@ -23,7 +28,7 @@ export interface AgentServices {
   /** A text without the keys, secrets and tokens that are known here. */
   redact: (text: string) => string
   plans: () => Promise<Services['plans']>
-  planning: () => Promise<AddPlanServices>
+  planning: () => Promise<StorePlanServices>
   /** Wall time in milliseconds. */
   now: () => number
   /** Random letters that no data can know. */

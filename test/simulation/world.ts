@@ -180,6 +180,11 @@ export class World {
       batches: life.of(mutated.batches as Batches, ['rows', 'bodies']),
       waiting: life.of(store.waiting),
       inbox: life.of(store.inbox, ['list']),
+      packageNames: {
+        get: async () => new Map(),
+        put: async () => {},
+        forUsers: async () => () => undefined,
+      },
       orphans: life.of(store.orphans),
       governor: governor({ quota: store.quota, account, windows, clock }),
       clock: { ...clock, sleep: (ms, signal) => this.#sleep(life, ms, signal) },

@@ -23,7 +23,7 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
 
   async run(): Promise<void> {
     const { app, flags } = this
-    const stored = await app.services('batches', 'waiting', 'ledger', 'clock')
+    const stored = await app.services('batches', 'waiting', 'ledger', 'clock', 'packageNames')
     const services = await startServices(app, this.signal)
     const found = await findBatch(stored, this.args.batch_id)
     await updateExternalResults(services, services.files, found)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import type { OrderPlan } from '../approval/order-plan.ts'
+import { type OrderedPackage, packageWithName } from '../submission/confirmation.ts'
 import { formatCount } from '../wording/count-in-words.ts'
 
 /** A plan as an agent is told it: nothing was ordered, and what a person types. */
@@ -48,8 +49,8 @@ export function planOfRows(rows: string, baseUrl: string, packageId: number): st
   })
 }
 
-/** `3 orders of package 102 (people.csv)`, for the list of what waits. */
-export function planTitle(orders: number, packageId: number | null, from?: string): string {
-  const what = packageId === null ? '' : ` of package ${packageId}`
+/** `3 orders of 102 Financial services check (people.csv)`, for the list of what waits. */
+export function planTitle(orders: number, ordered: OrderedPackage | undefined, from?: string): string {
+  const what = ordered === undefined ? '' : ` of ${packageWithName(ordered)}`
   return `${formatCount(orders, 'order')}${what}${from === undefined ? '' : ` (${from})`}`
 }

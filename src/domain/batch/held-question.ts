@@ -1,4 +1,5 @@
 import type { BatchRow } from './batch.ts'
+import { packageWithName } from '../submission/confirmation.ts'
 import { sharedText } from '../submission/duplicate.ts'
 import { localTime } from '../wording/local-time.ts'
 import { personName } from '../wording/shown-name.ts'
@@ -18,6 +19,8 @@ export interface HeldQuestion {
 export interface ConflictingRow {
   row: BatchRow | undefined
   baseUrl: string | undefined
+  /** What packages are called, by id. */
+  packages: ReadonlyMap<number, string>
 }
 
 /**
@@ -26,7 +29,7 @@ export interface ConflictingRow {
  */
 export function heldQuestion(
   held: BatchRow,
-  { row: other, baseUrl }: ConflictingRow,
+  { row: other, baseUrl, packages }: ConflictingRow,
   verb: 'order' | 'release',
 ): HeldQuestion | undefined {
   const { matches, heldFor } = held
@@ -43,6 +46,7 @@ export function heldQuestion(
   })
   const again = `Yes: ${verb} ${name}${verb === 'order' ? ' again' : ''}`
   const no = 'No: leave out'
+  const packageOf = (id = 0): string => packageWithName({ id, name: packages.get(id) })
   switch (heldFor) {
     case 'similar':
       return ask(
@@ -57,8 +61,8 @@ export function heldQuestion(
       return ask(`${name} was ordered ${when}, less than 7 days ago. Order again?`, again, no)
     case 'replaced_package':
       return ask(
-        `${name} was ordered ${when} under package ${matches?.packageId}, which package ${held.packageId} seems to replace. Order package ${held.packageId} as well?`,
-        `Yes: ${verb} package ${held.packageId} for ${name}`,
+        `${name} was ordered ${when} under ${packageOf(matches?.packageId)}, which ${packageOf(held.packageId)} seems to replace. Order ${packageOf(held.packageId)} as well?`,
+        `Yes: ${verb} ${packageOf(held.packageId)} for ${name}`,
         no,
       )
     case 'unmatched_request':

@@ -25,7 +25,7 @@ export interface Plan {
   batchId: string
   counts: BatchCounts
   /** Orders of each package that would be sent, the most first. */
-  packages: { package_id: number; orders: number }[]
+  packages: { package_id: number; name: string | undefined; orders: number }[]
   /** Rows that are not sent since an order made before stands in their way. */
   matches: { row: number; line: number | undefined; stop: Conflict }[]
   /** Rows of the file that are the same as an earlier one. */
@@ -48,7 +48,12 @@ export interface Plan {
 export function planOf(
   check: BatchCheck,
   { counts, packages, stops: conflicts, phones, people }: BatchPreview,
-  { batchId, seconds, now }: { batchId: string; seconds: number; now: number },
+  {
+    batchId,
+    seconds,
+    now,
+    names,
+  }: { batchId: string; seconds: number; now: number; names: ReadonlyMap<number, string> },
 ): Plan {
   const duplicates = conflicts.filter(({ stop }) => stop.becomes === 'duplicate')
   const matches = duplicates.filter(({ stop }) => stop.order.batchId !== batchId)
@@ -58,7 +63,7 @@ export function planOf(
     counts,
     unlikely: check.unlikely.filter(({ row }) => !stopped.has(row)),
     packages: [...packages]
-      .map(([package_id, orders]) => ({ package_id, orders }))
+      .map(([package_id, orders]) => ({ package_id, name: names.get(package_id), orders }))
       .sort((a, b) => b.orders - a.orders),
     matches: matches.map(({ row, stop }) => ({ row: row.row, line: check.lines[row.row], stop })),
     repeated: counts.duplicate - matches.length,
@@ -199,7 +204,7 @@ export function aboutToOrder({ counts, packages, people, unlikely: values }: Pla
   const leftOut = counts.total - counts.pending
   const unlikely = new Set(values.map(({ row }) => row)).size
   return {
-    package: isOne ? { id: first.package_id } : undefined,
+    package: isOne ? { id: first.package_id, name: first.name } : undefined,
     count: counts.pending,
     people,
     leftOut,

@@ -7,10 +7,16 @@ export const maxNamed = 5
 /** Characters of a list of people, so that the question is seen whole on 24 lines, also with letters two columns wide. */
 const maxListLength = 500
 
+/** A package by its id and, where it is known, its name. */
+export interface OrderedPackage {
+  id: number
+  name?: string | undefined
+}
+
 /** What a yes would order. */
 export interface AboutToOrder {
-  /** The package's id and, where it is known, its name; none where rows have packages of their own. */
-  package: { id: number; name?: string | undefined } | undefined
+  /** None where rows have packages of their own. */
+  package: OrderedPackage | undefined
   count: number
   /** The first of them, at least one more than are named. */
   people: readonly (Recipient | undefined)[]
@@ -29,15 +35,16 @@ export interface OrderingAs {
 /** The last question before money is spent: it names what is at stake, and who is ordered where they are few, by name and e-mail. */
 export function orderQuestion(order: AboutToOrder, { baseUrl, userEmail }: OrderingAs): string {
   const { leftOut = 0, unlikely = 0 } = order
+  const what = order.package === undefined ? 'checks' : packageWithName(order.package)
   const service = baseUrl.replace(/^https?:\/\//, '')
   const odd = unlikely === 0 ? '' : `, ${unlikely} with an unlikely value,`
   const left = leftOut === 0 ? '' : `, and leave out ${formatCount(leftOut, 'row')}`
-  return `Order ${whatOf(order)} for ${whoOf(order)}${odd} at ${service} as ${userEmail}${left}?`
+  return `Order ${what} for ${whoOf(order)}${odd} at ${service} as ${userEmail}${left}?`
 }
 
-function whatOf({ package: ordered }: AboutToOrder): string {
-  if (ordered === undefined) return 'checks'
-  return ordered.name === undefined ? `package ${ordered.id}` : `${ordered.id} ${shownName(ordered.name)}`
+/** `101 Standard employment screen`, or `package 101` where its name is not known. */
+export function packageWithName({ id, name }: OrderedPackage): string {
+  return name === undefined ? `package ${id}` : `${id} ${shownName(name)}`
 }
 
 function whoOf({ count, people }: AboutToOrder): string {

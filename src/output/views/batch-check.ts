@@ -16,6 +16,7 @@ import { heldWords, personOf, sharedText, conflictText } from '../../domain/subm
 import { externalResultPosition } from '../../domain/submission/external-results.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
+import { packageWithName } from '../../domain/submission/confirmation.ts'
 import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { cutName, personName, shownName } from '../../domain/wording/shown-name.ts'
@@ -154,7 +155,10 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   const { counts, matches, held, phones, check, seconds, endsAt, packages, repeated: inFile, unlikely } = plan
   const lines = [
     `${styled(terminal, 'bold', sanitize(name))}: ${formatCount(counts.total, 'row')}`,
-    ...packages.map(({ package_id, orders }) => `  ${formatCount(orders, 'order')} of package ${package_id}`),
+    ...packages.map(
+      ({ package_id: id, name: of, orders }) =>
+        `  ${formatCount(orders, 'order')} of ${sanitize(packageWithName({ id, name: of }))}`,
+    ),
   ]
   if (packages.length !== 1) lines.push(`  ${formatCount(counts.pending, 'order')} to send`)
   if (inFile > 0) lines.push(`  ${formatCount(inFile, 'row')} the same as an earlier row, not sent`)

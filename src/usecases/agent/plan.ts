@@ -4,12 +4,16 @@ import { basename } from 'node:path'
 import type { OrderPlan } from '../../domain/approval/order-plan.ts'
 import { plannedForAgent, type PlannedForAgent, planOfRows, planTitle } from '../../domain/agent/planned.ts'
 import { addPlan, type AddPlanServices } from '../approval/add-plan.ts'
+import type { Services } from '../services.ts'
 import type { Ran, RunReading } from './run-reading.ts'
+
+/** What storing a plan of an agent works with; its title names the package. */
+export type StorePlanServices = AddPlanServices & Pick<Services, 'packageNames'>
 
 export interface Planning {
   run: RunReading
   /** Made once a plan is worth keeping. */
-  planning: () => Promise<AddPlanServices>
+  planning: () => Promise<StorePlanServices>
   signal: AbortSignal
 }
 
@@ -29,9 +33,10 @@ export async function planOrder(
   if (typeof checked['package_id'] !== 'number' || (ran.code !== 0 && !isAskedAbout)) return { refused: ran }
   const { first_name: first, last_name: last } = fields(checked['recipient'])
   const who = personName({ first_name: String(first), last_name: String(last) })
-  const title = planTitle(1, checked['package_id'], who)
-  const plan = await storePlan({ planning, signal }, { kind: 'order', body: JSON.stringify(checked) }, title)
-  const answer = { packageId: checked['package_id'], orders: 1, review: ran.document }
+  const packageId = checked['package_id']
+  const what = { kind: 'order', body: JSON.stringify(checked) } as const
+  const plan = await storePlan({ planning, signal }, what, { orders: 1, packageId, from: who })
+  const answer = { packageId, orders: 1, review: ran.document }
   return { planned: plannedForAgent(plan, answer) }
 }
 
@@ -47,7 +52,7 @@ export async function planPeople(
   if (ran.code !== 0 || orders === 0) return { refused: ran }
   const services = await planning()
   const what = { kind: 'batch', plan: planOfRows(rows, services.owner.baseUrl, packageId), rows } as const
-  const plan = await storePlan({ planning: async () => services, signal }, what, planTitle(orders, packageId))
+  const plan = await storePlan({ planning: async () => services, signal }, what, { orders, packageId })
   return { planned: plannedForAgent(plan, { packageId, orders, review: ran.document }) }
 }
 
@@ -63,17 +68,20 @@ export async function planFile(
   if (ran.code !== 0 || orders === 0) return { refused: ran }
   const packageId = typeof checked['package_id'] === 'number' ? checked['package_id'] : null
   const what = { kind: 'batch', plan: JSON.stringify(checked), rows: null } as const
-  const plan = await storePlan({ planning, signal }, what, planTitle(orders, packageId, basename(file)))
+  const plan = await storePlan({ planning, signal }, what, { orders, packageId, from: basename(file) })
   return { planned: plannedForAgent(plan, { packageId, orders, review: ran.document }) }
 }
 
 async function storePlan(
   { planning, signal }: Pick<Planning, 'planning' | 'signal'>,
   what: OrderPlan['what'],
-  title: string,
+  { orders, packageId, from }: { orders: number; packageId: number | null; from?: string },
 ): Promise<OrderPlan> {
   signal.throwIfAborted()
-  return addPlan(await planning(), what, title)
+  const services = await planning()
+  const names = await services.packageNames.get(services.owner)
+  const ordered = packageId === null ? undefined : { id: packageId, name: names.get(packageId) }
+  return addPlan(services, what, planTitle(orders, ordered, from))
 }
 
 const pendingOf = (ran: Ran): number => Number(fields(fieldsOf(ran)['counts'])['pending'] ?? 0)

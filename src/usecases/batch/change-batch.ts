@@ -75,7 +75,7 @@ function reconcileFirst(why: StopReason, { baseUrl }: Batch, other: Batch): stri
     : `Settle that order first: refcheck batch reconcile ${other.id}`
 }
 
-export interface DecideServices extends BatchServices, Pick<Services, 'api'> {
+export interface DecideServices extends BatchServices, Pick<Services, 'api' | 'packageNames'> {
   prompter: Prompter
   /** Shows what a question is about: the place of the row, and the two people. */
   onQuestion: (lines: readonly string[]) => void
@@ -118,7 +118,8 @@ async function decideHeldRow(
   batch: Batch,
   { number, place, verb }: { number: number; place: string; verb: 'order' | 'release' },
 ): Promise<SubmissionState | undefined> {
-  const { batches, prompter, waiting, clock, api } = ports
+  const { batches, prompter, waiting, clock, api, packageNames } = ports
+  const packages = await packageNames.get(batch)
   let last: string | undefined
   for (;;) {
     const row = await findRow(batches, batch.id, number)
@@ -131,6 +132,7 @@ async function decideHeldRow(
       {
         row: isStored ? await findRow(batches, matches.batchId, matches.row) : undefined,
         baseUrl: isStored ? (await batches.find(matches.batchId))?.baseUrl : undefined,
+        packages,
       },
       verb,
     )

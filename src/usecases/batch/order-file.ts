@@ -40,7 +40,16 @@ export interface OrderFileServices
     ExternalResultServices,
     Pick<
       Services,
-      'api' | 'clock' | 'random' | 'account' | 'batches' | 'ledger' | 'waiting' | 'governor' | 'files'
+      | 'api'
+      | 'clock'
+      | 'random'
+      | 'account'
+      | 'batches'
+      | 'ledger'
+      | 'waiting'
+      | 'governor'
+      | 'files'
+      | 'packageNames'
     > {
   packageSetting: number | undefined
 }
@@ -358,11 +367,12 @@ export async function planBatch(
   }
   const packages = isCheck ? undefined : await linkedPackages(ports)
   const preview = await batches.preview(batch, rows)
+  const names = new Map(packages?.map(({ id, name }) => [id, name]))
   // What was used of the quota before stands in the store.
   if (!isCheck) await governor.status()
   const seconds = isCheck ? 0 : governor.secondsFor(preview.counts.pending)
   return {
-    plan: planOf(check, preview, { batchId: batch.id, seconds, now: clock.now() }),
+    plan: planOf(check, preview, { batchId: batch.id, seconds, now: clock.now(), names }),
     rows,
     batch,
     reading,

@@ -57,13 +57,18 @@ export async function findRow(
 
 /** What is left to send of a batch. */
 export async function leftToOrder(
-  { batches }: Pick<BatchServices, 'batches'>,
-  { id, packageId, counts }: Pick<Batch, 'id' | 'packageId' | 'counts'>,
+  { batches, packageNames }: Pick<Services, 'batches' | 'packageNames'>,
+  { id, packageId, counts, ...service }: Batch,
 ): Promise<AboutToOrder> {
   const people: (Recipient | undefined)[] = []
   for await (const row of batches.rows(id, { states: ['pending'], limit: maxNamed + 1 }))
     people.push(row.recipient)
-  return { package: packageId === undefined ? undefined : { id: packageId }, count: counts.pending, people }
+  const names = await packageNames.get(service)
+  return {
+    package: packageId === undefined ? undefined : { id: packageId, name: names.get(packageId) },
+    count: counts.pending,
+    people,
+  }
 }
 
 /** Newest first. */

@@ -36,6 +36,7 @@ import {
 import { findBatch, findRow } from './read-batch.ts'
 import { updateExternalResults } from './external-results.ts'
 import { acceptedByEvidence, changedElsewhere } from '../../domain/submission/outcome.ts'
+import { packageWithName } from '../../domain/submission/confirmation.ts'
 import type { Change } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -94,7 +95,7 @@ export async function reconcileByDecision(ports: StartServices, decision: Decisi
     })
   }
   requireDecidable(ports, batch, row)
-  const answer = decision.answer ?? (await askedAnswer(prompter, row))
+  const answer = decision.answer ?? (await askedAnswer(ports, prompter, row))
   if (answer !== undefined) return carryOut(ports, batch, row, answer, decision.reason)
   const failure = new OutcomeUnknownError(`row ${row.row} is still not settled`, {
     hint: threeAnswers(row, row.recipient?.email),
@@ -176,7 +177,7 @@ async function decideUnknownRow(
       return false
     }
     try {
-      const answer = await askedAnswer(prompter, row)
+      const answer = await askedAnswer(ports, prompter, row)
       if (answer === undefined) return false
       const { failure } = await carryOut(ports, batch, row, answer, undefined)
       const after = await findRow(batches, batch.id, number)
@@ -360,6 +361,7 @@ async function recordAnswer(
 
 /** Asks what the provider said of the person of a row, by name; undefined: that is not known yet. */
 async function askedAnswer(
+  { packageNames }: Pick<StartServices, 'packageNames'>,
   prompter: Prompter | undefined,
   row: BatchRow,
 ): Promise<ProvidersAnswer | undefined> {
@@ -372,8 +374,10 @@ async function askedAnswer(
   const who =
     recipient === undefined ? 'the person of this row (removed from this store)' : personWithEmail(recipient)
   const sentAt = row.attemptedAt === undefined ? '' : `, sent ${localTime(row.attemptedAt)}`
+  const names = await packageNames.get(row)
+  const of = packageWithName({ id: packageId ?? 0, name: names.get(packageId ?? 0) })
   const kind = await prompter.select<ProvidersAnswer['kind'] | 'later'>({
-    message: `Does the provider have a request for ${who}, package ${packageId}${sentAt}?`,
+    message: `Does the provider have a request for ${who}, ${of}${sentAt}?`,
     choices: [
       { value: 'later', label: 'I do not know yet', detail: 'Nothing is done.' },
       { value: 'has', label: 'They have it', detail: 'Its id is asked for, read once and recorded.' },

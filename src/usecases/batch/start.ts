@@ -37,7 +37,10 @@ interface Meter {
 }
 
 export interface StartServices
-  extends RunServices, NoticeListener, Pick<Services, 'inbox' | 'orphans' | 'files' | 'prompter'> {
+  extends
+    RunServices,
+    NoticeListener,
+    Pick<Services, 'inbox' | 'orphans' | 'files' | 'prompter' | 'packageNames'> {
   meter: Meter
   /** Milliseconds that all waits together may take; Infinity for no limit. */
   waitBudgetMs: number

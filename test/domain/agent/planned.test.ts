@@ -41,9 +41,9 @@ test('rows without a file are a plan as batch plan keeps one, for these rows alo
 })
 
 test.each([
-  [1, 102, 'Priya Shah', '1 order of package 102 (Priya Shah)'],
-  [3, null, 'people.csv', '3 orders (people.csv)'],
-  [2, 102, undefined, '2 orders of package 102'],
-])('%d of %s from %s: %s', (orders, packageId, from, title) => {
-  expect(planTitle(orders, packageId, from)).toBe(title)
+  [1, { id: 102, name: 'Driver check' }, 'Priya Shah', '1 order of 102 Driver check (Priya Shah)'],
+  [3, undefined, 'people.csv', '3 orders (people.csv)'],
+  [2, { id: 102 }, undefined, '2 orders of package 102'],
+])('%d of %o from %s: %s', (orders, ordered, from, title) => {
+  expect(planTitle(orders, ordered, from)).toBe(title)
 })

@@ -25,7 +25,7 @@ const asked = (heldFor: (typeof reasonsToStop)[number]) =>
       shares: [],
       baseUrl: 'https://new.example',
     },
-    { row: undefined, baseUrl: 'https://old.example' },
+    { row: undefined, baseUrl: 'https://old.example', packages: new Map([[107, 'Driver check']]) },
     'order',
   )
 
@@ -75,8 +75,8 @@ test('the question fits the reason, and Enter alone decides nothing', () => {
       Yes: order Anna Mueller again
       No: leave out
     replaced_package
-      Anna Mueller was ordered on 2026-11-20 12:00 +00:00 under package 101, which package 107 seems to replace. Order package 107 as well?
-      Yes: order package 107 for Anna Mueller
+      Anna Mueller was ordered on 2026-11-20 12:00 +00:00 under package 101, which 107 Driver check seems to replace. Order 107 Driver check as well?
+      Yes: order 107 Driver check for Anna Mueller
       No: leave out
     similar
       Is this one person?

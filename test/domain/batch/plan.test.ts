@@ -54,14 +54,14 @@ describe('a plan', () => {
         phones: [],
         people: [],
       },
-      { batchId: 'b-9', seconds: pending > 1 ? 180 : 0, now: 1000 },
+      { batchId: 'b-9', seconds: pending > 1 ? 180 : 0, now: 1000, names: new Map([[8, 'Driver']]) },
     )
 
   test('a plan says what would be sent, of which packages the most, and until when by quota', () => {
     expect(plan(3)).toMatchObject({
       packages: [
-        { package_id: 8, orders: 2 },
-        { package_id: 7, orders: 1 },
+        { package_id: 8, name: 'Driver', orders: 2 },
+        { package_id: 7, name: undefined, orders: 1 },
       ],
       seconds: 180,
       endsAt: 181_000,

@@ -92,6 +92,7 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
   const ports: StartServices = {
     api,
     ledger: ordering.ledger,
+    packageNames: { get: async () => new Map(), put: async () => {}, forUsers: async () => () => undefined },
     clock,
     random,
     signal,
