@@ -60,8 +60,8 @@ test('an agent plans three people over stdio; only a person at a terminal of the
 
   // In a person's.
   const person = await openTerminal(approve, 100, { env, isWhole: true })
-  await person.until('3 orders of package 102')
-  await person.until(/Order package 102 for 3 people \(Priya Example \(priya/)
+  await person.until('3 orders of 102 Identity check only')
+  await person.until(/Order 102 Identity check only for 3 people \(Priya Example \(priya/)
   person.type('y\r')
   await person.until(/3\s+accepted/)
   expect((await person.ended).code).toBe(0)

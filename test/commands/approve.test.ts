@@ -104,10 +104,10 @@ test('a planned file is shown as batch run shows it, and ordered as it was plann
     2> It is for http://127.0.0.1:PORT as olive.owner@example.com.
     2>
     2> HOME/people.csv: 2 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
-    ? Order package 102 for 2 people (Ana One (a1@example.com), Bo Two (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ? Order 102 Identity check only for 2 people (Ana One (a1@example.com), Bo Two (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
     ␍2> ␛[2K[--------------------]  0 of 2; 0 s left␍2> ␛[2K[##########----------]  1 of 2; 0 s left␍2> ␛[2K[####################]  2 of 2␍2> ␛[2K (no newline)
     batch  BATCH_1
     HOME/people.csv, package 102
@@ -218,10 +218,10 @@ test('people without a file are a plan too', async () => {
     2>
     2>
     2> plan CODE: 2 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
-    ? Order package 102 for 2 people (Priya Example (priya@example.com), Mei Example (mei@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ? Order 102 Identity check only for 2 people (Priya Example (priya@example.com), Mei Example (mei@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
     ␍2> ␛[2K[--------------------]  0 of 2; 0 s left␍2> ␛[2K[##########----------]  1 of 2; 0 s left␍2> ␛[2K[####################]  2 of 2␍2> ␛[2K (no newline)
     batch  BATCH_1
     plan CODE, package 102

@@ -42,7 +42,7 @@ test('the results of a workbook keep widths, and it is said what they do not kee
     $ refcheck batch run people.xlsx --package 102 --ignore cv --yes
     2>
     2> people.xlsx: 1 row
-    2>   1 order of package 102
+    2>   1 order of 102 Identity check only
     2> Sending takes under a minute
     2>
     2> people.results.xlsx keeps the values, number formats and column widths, but not: comments, conditional formats, formulas (only their values), links, the sheet "Notes". Your own file is not changed.

@@ -35,7 +35,7 @@ test('an outage costs one row: nothing goes out until the service answers well',
     $ refcheck batch run people.csv --package 102 --yes
     2>
     2> people.csv: 3 rows
-    2>   3 orders of package 102
+    2>   3 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
@@ -98,7 +98,7 @@ test('three unknowns in a row halt it though the service pings well', async () =
     $ refcheck batch run people.csv --package 102 --yes
     2>
     2> people.csv: 6 rows
-    2>   6 orders of package 102
+    2>   6 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     2> row 1 unknown: 127.0.0.1:PORT: the connection was cut

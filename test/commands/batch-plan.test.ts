@@ -10,7 +10,7 @@ test('a plan is kept and run as it was looked at', async () => {
   expect(await type(plan, { tty: { stdout: true } })).toMatchInlineSnapshot(`
     $ refcheck batch plan people.csv --package 102
     2> people.csv: 2 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     Save this plan with: --output plan.json
     exit 0
@@ -19,7 +19,7 @@ test('a plan is kept and run as it was looked at', async () => {
   expect(await type(`${plan} --output plan.json`)).toMatchInlineSnapshot(`
     $ refcheck batch plan people.csv --package 102 --output plan.json
     2> people.csv: 2 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     The plan is saved in HOME/plan.json
     exit 0
@@ -31,7 +31,7 @@ test('a plan is kept and run as it was looked at', async () => {
     $ refcheck batch run --plan plan.json --yes
     2>
     2> HOME/people.csv: 2 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     ✔ All 2 people in HOME/people.csv are ordered
@@ -98,7 +98,7 @@ test('a plan of 5,000 rows takes more than four hours', async () => {
   const { stderr } = await type('batch plan people.csv --package 102')
   expect(stderr).toMatchInlineSnapshot(`
     "people.csv: 5000 rows
-      5000 orders of package 102
+      5000 orders of 102 Identity check only
     Sending takes about 4 h 19 min within the quota, until 2026-11-20 16:19 +00:00
     "
   `)

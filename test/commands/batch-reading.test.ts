@@ -92,18 +92,18 @@ test('on a terminal it is asked whether hidden rows are ordered', async () => {
   write('people.xlsx', await book(rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')))
   const answers = [
     { ask: /the row on line 3 is hidden/, choose: 'No, leave out this row' },
-    { ask: /^Order package/, confirm: true },
+    { ask: /^Order 102 Identity check only/, confirm: true },
   ]
   expect(await type('batch run people.xlsx --package 102', { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.xlsx --package 102
     ? people.xlsx: the row on line 3 is hidden. Order checks for it too?: No, leave out this row
     2>
     2> people.xlsx: 1 row
-    2>   1 order of package 102
+    2>   1 order of 102 Identity check only
     2> Sending takes under a minute
     2>
     2> people.results.xlsx leaves out 1 row that is hidden or struck through and not ordered.
-    ? Order package 102 for Ana Silva (ana@example.com) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ? Order 102 Identity check only for Ana Silva (ana@example.com) at 127.0.0.1:PORT as olive.owner@example.com? yes
     ✔ 1 person in people.xlsx is ordered
 
     batch  BATCH_1

@@ -29,18 +29,18 @@ test('on a terminal each unknown row is asked about, with the time from which it
     2> No event names this person. That proves nothing: ask the provider.
     2> It can be ordered again from 12:15:00: until then an event may still arrive.
     2>
-    ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), package 102, sent 2026-11-20 12:00 +00:00?: I do not know yet
+    ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: I do not know yet
     2>
     2> Row 2 of people.csv may have been ordered (2 of 2)
     2> No event names this person. That proves nothing: ask the provider.
     2> It can be ordered again from 12:15:00: until then an event may still arrive.
     2>
-    ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), package 102, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
+    ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
     2>
     2> row 2 was sent less than 15 minutes ago: its event may still arrive
     2> Nothing was sent. Run this again in 15 min.
     2>
-    ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), package 102, sent 2026-11-20 12:00 +00:00?: Nobody knows: never send it
+    ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: Nobody knows: never send it
     2>
     2> Row 2 will not be sent.
     2>
@@ -60,14 +60,14 @@ test('on a terminal each unknown row is asked about, with the time from which it
     2> Row 1 of people.csv may have been ordered (1 of 1)
     2> No event names this person. That proves nothing: ask the provider.
     2>
-    ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), package 102, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
+    ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
     2> Warning: row 1 may have been ordered already. Sending it again may order, and charge for, a second check on the same person.
     ? Type the e-mail of row 1’s recipient to send it again: wrong@example.com
     2>
     2> row 1: this is not the recipient’s e-mail
     2> Nothing was done. See whom the row is for with: refcheck batch rows BATCH_1 --state unknown
     2>
-    ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), package 102, sent 2026-11-20 12:00 +00:00?: Nobody knows: never send it
+    ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: Nobody knows: never send it
     2>
     2> Row 1 will not be sent.
     2>
@@ -94,13 +94,13 @@ test('what the provider has is recorded on a terminal, and a wrong id is asked f
     2> No event names this person. That proves nothing: ask the provider.
     2> It can be ordered again from 12:15:00: until then an event may still arrive.
     2>
-    ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), package 102, sent 2026-11-20 12:00 +00:00?: They have it
+    ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They have it
     ? Id of their request: ID_1
     2>
     2> request ID_1 was not found
     2> Check the id. It may belong to another organisation, or be hidden from this user.
     2>
-    ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), package 102, sent 2026-11-20 12:00 +00:00?: They have it
+    ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They have it
     ? Id of their request: REQUEST_2
     2>
     2> Row 2 is accepted: request REQUEST_2

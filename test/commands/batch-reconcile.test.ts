@@ -303,7 +303,7 @@ test('on a terminal the e-mail is asked for after a plain warning', async () => 
   ]
   expect(await here.type(`batch reconcile ${id} --row 2`, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2
-    ? Does the provider have a request for Ana Row2 (a2+cut-before@example.com), package 102, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
+    ? Does the provider have a request for Ana Row2 (a2+cut-before@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
     2> Warning: row 2 may have been ordered already. Sending it again may order, and charge for, a second check on the same person.
     ? Type the e-mail of row 2’s recipient to send it again: somebody@else.example
     2> Error: row 2: this is not the recipient’s e-mail

@@ -45,7 +45,7 @@ test('it is said how many rows results as CSV leave out, and the CSV orders nobo
       $ refcheck batch run people.xlsx --package 102 --yes --hidden skip --results out.csv
       2>
       2> people.xlsx: 1 row
-      2>   1 order of package 102
+      2>   1 order of 102 Identity check only
       2> Sending takes under a minute
       2>
       2> out.csv leaves out 1 row that is hidden or struck through and not ordered.

@@ -111,10 +111,10 @@ test('results of a file that is changed while it runs are not written, and nothi
     $ refcheck batch run people.csv --package 102
     2>
     2> people.csv: 2 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
-    ? Order package 102 for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ? Order 102 Identity check only for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
     2> Warning: the results file was not written: people.csv: it was changed while it was being read. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     ✔ All 2 people in people.csv are ordered
 

@@ -12,15 +12,15 @@ const run = 'batch run people.csv --package 102'
 test('a file is planned, confirmed and ordered row by row, and the results stand beside it', async () => {
   const { type, cat, folder, ordered } = await session()
   peopleFile(folder, emails(3))
-  const answers = [{ ask: /^Order package 102 for 3 people/, confirm: true }]
+  const answers = [{ ask: /^Order 102 Identity check only for 3 people/, confirm: true }]
   expect(await type(run, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
     2>
     2> people.csv: 3 rows
-    2>   3 orders of package 102
+    2>   3 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
-    ? Order package 102 for 3 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com), Ana Row3 (a3@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ? Order 102 Identity check only for 3 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com), Ana Row3 (a3@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
     ✔ All 3 people in people.csv are ordered
 
     batch  BATCH_1
@@ -51,7 +51,7 @@ test('run again, under another name too, it orders nobody', async () => {
     $ refcheck batch run people.csv --package 102 --yes --json
     2>
     2> people.csv: 2 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     {
@@ -97,7 +97,9 @@ test('run again, under another name too, it orders nobody', async () => {
 test('started by another process while the plan is looked at, it is that batch and goes on there', async () => {
   const here = await session()
   peopleFile(here.folder, emails(2))
-  const prompter = new ScriptedPrompter([{ ask: /^Order package \d+ for 2 people/, confirm: true }])
+  const prompter = new ScriptedPrompter([
+    { ask: /^Order 102 Identity check only for 2 people/, confirm: true },
+  ])
   const ask = prompter.confirm.bind(prompter)
   let first: unknown
   prompter.confirm = async (question) => {
@@ -119,7 +121,7 @@ test('with one person more it orders that one: the others are duplicates', async
     $ refcheck batch run more.csv --package 102 --yes --json
     2>
     2> more.csv: 3 rows
-    2>   1 order of package 102
+    2>   1 order of 102 Identity check only
     2>   2 rows ordered before, not sent
     2>     line 2: request REQUEST_1
     2>     line 3: request REQUEST_2
@@ -194,7 +196,7 @@ test('of people who were all ordered before nothing is sent; a file and "request
     $ refcheck batch run people.csv --package 102 --yes
     2>
     2> people.csv: 2 rows
-    2>   1 order of package 102
+    2>   1 order of 102 Identity check only
     2>   1 row ordered before, not sent
     2>     line 2: request REQUEST_1
     2> Sending takes under a minute
@@ -316,7 +318,7 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
     $ refcheck batch run people.csv --package 102 --yes --on-invalid skip
     2>
     2> people.csv: 3 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2>   1 row invalid, not sent
     2> Sending takes under a minute
     2>
@@ -355,7 +357,7 @@ test('--dry-run shows the plan and sends nothing', async () => {
   expect(await type(`${run} --dry-run`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --dry-run
     people.csv: 3 rows
-      2 orders of package 102
+      2 orders of 102 Identity check only
       1 row the same as an earlier row, not sent
     Sending takes under a minute
 

@@ -150,7 +150,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
       .toMatchInlineSnapshot(`
         $ refcheck batch plan people.csv --package 102
         2> people.csv: 2 rows
-        2>   1 order of package 102
+        2>   1 order of 102 Identity check only
         2>   1 row held, not sent until you release it
         2>     request REQUEST_1, which was not ordered with this store, is for this person
         2>       Ana Row1 (line 2)
@@ -203,7 +203,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
         $ refcheck batch run people.csv --package 102 --yes
         2>
         2> people.csv: 2 rows
-        2>   1 order of package 102
+        2>   1 order of 102 Identity check only
         2>   1 row held, not sent until you release it
         2>     request REQUEST_1, which was not ordered with this store, is for this person
         2>       Ana Row1 (line 2)

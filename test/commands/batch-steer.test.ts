@@ -243,7 +243,7 @@ test('what was dropped before anything was sent is said to be, and can be had as
     $ refcheck batch run again.csv --yes
     2>
     2> again.csv: 2 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     ✔ All 2 people in again.csv are ordered
@@ -271,7 +271,7 @@ test('retry queues rejected rows, and resume sends them', async () => {
     $ refcheck batch run people.csv --package 102 --yes
     2>
     2> people.csv: 2 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     2> row 1 rejected: recipient.email: is not accepted today

@@ -12,7 +12,7 @@ test('--max stops after so many, and the same command goes on', async () => {
     $ refcheck batch run people.csv --package 102 --yes --max 2
     2>
     2> people.csv: 5 rows
-    2>   5 orders of package 102
+    2>   5 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     2 of 5 people in people.csv are ordered; 3 pending
@@ -59,10 +59,10 @@ test('a no sends nothing, and without a terminal it needs --yes', async () => {
     $ refcheck batch run people.csv --package 102
     2>
     2> people.csv: 2 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
-    ? Order package 102 for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? no
+    ? Order 102 Identity check only for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? no
     2> Cancelled; nothing was done
     exit 130
   `)
@@ -70,7 +70,7 @@ test('a no sends nothing, and without a terminal it needs --yes', async () => {
     $ refcheck batch run people.csv --package 102
     2>
     2> people.csv: 2 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     2> Error: there is no terminal to confirm on
@@ -124,7 +124,7 @@ test('Ctrl-C finishes the row in flight, says what is left, and the same command
     $ refcheck batch run people.csv --package 102 --yes
     2>
     2> people.csv: 5 rows
-    2>   5 orders of package 102
+    2>   5 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     2> An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.

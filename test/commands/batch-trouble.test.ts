@@ -16,7 +16,7 @@ test('an answer that is lost: that row is unknown, the others go on, and run aga
     $ refcheck batch run people.csv --package 102 --yes
     2>
     2> people.csv: 3 rows
-    2>   3 orders of package 102
+    2>   3 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     2> row 2 unknown: the service failed (500): internal server error
@@ -94,7 +94,7 @@ test('throttled: the row waits as long as it is told, and goes', async () => {
     $ refcheck batch run people.csv --package 102 --yes
     2>
     2> people.csv: 2 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     2> The quota is used up; continuing in 7 s.
@@ -124,7 +124,7 @@ test('no credits: it halts, the rows are kept, and it goes on once there are som
     $ refcheck batch run people.csv --package 102 --yes
     2>
     2> people.csv: 4 rows
-    2>   4 orders of package 102
+    2>   4 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     2 of 4 people in people.csv are ordered; 2 pending
@@ -281,7 +281,7 @@ test('a package that is not ACTIVE from the start costs no row', async () => {
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     people.csv: 2 rows
-      2 orders of package 102
+      2 orders of 102 Identity check only
     Sending takes under a minute
     2> Error: package 102 ("Identity check only") is INACTIVE and can no longer be ordered
     2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required.

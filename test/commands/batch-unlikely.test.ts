@@ -47,7 +47,7 @@ test('unlikely dates and empty groups of a file are told, asked about in the las
     $ refcheck batch run people.csv --package 101
     2>
     2> ␛[1mpeople.csv␛[22m: 4 rows
-    2>   4 orders of package 101
+    2>   4 orders of 101 Standard employment screen
     2>   3 rows with an unlikely value; fix the file, or they are sent as they are
     2>     Bo Low (line 3): ncc_acic.date_of_birth 2062-03-04 is in the future
     2>     Cy Low (line 4): ncc_acic.date_of_birth 1890-01-01 is more than 120 years ago
@@ -55,7 +55,7 @@ test('unlikely dates and empty groups of a file are told, asked about in the las
     2>     Di Low (line 5): ncc_acic.residential_address {"street":" ","postcode":""} is empty
     2> Sending takes under a minute
     2>
-    ? Order package 101 for 4 people (Ana Low (ana@example.com), Bo Low (bo@example.com), Cy Low (cy@example.com), Di Low (di@example.com)), 3 with an unlikely value, at 127.0.0.1:PORT as olive.owner@example.com? no
+    ? Order 101 Standard employment screen for 4 people (Ana Low (ana@example.com), Bo Low (bo@example.com), Cy Low (cy@example.com), Di Low (di@example.com)), 3 with an unlikely value, at 127.0.0.1:PORT as olive.owner@example.com? no
     2> Cancelled; nothing was done
     exit 130
   `)

@@ -57,7 +57,7 @@ describe('results beside the input, of a store that is not here', () => {
       $ refcheck batch run people.csv --package 102 --yes
       2>
       2> people.csv: 3 rows
-      2>   1 order of package 102
+      2>   1 order of 102 Identity check only
       2>   2 rows ordered before, not sent
       2>     line 3: request REQUEST_1 (line 2 of people.results.csv)
       2>     line 4: request REQUEST_2 (line 3 of people.results.csv)

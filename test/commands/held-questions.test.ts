@@ -16,7 +16,7 @@ test('one held row is asked about at the end of the run, and ordered with one an
     $ refcheck batch run people.csv --package 102 --yes
     2>
     2> people.csv: 3 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2>   1 row held, not sent until you release it
     2>     the same phone as Anna Müller (anna.mueller@example.com): +491512345678
     2>       Anna Mueller (line 3)

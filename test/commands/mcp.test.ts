@@ -270,7 +270,7 @@ test('a file is planned as it is read, and a plan tells who is left out', async 
   })
   const answers = [
     {
-      ask: /^Order package 102 for 2 people \(Ana One \(a1@example.com\), Bo Two \(a2@example.com\)\) .* and leave out 1 row/,
+      ask: /^Order 102 Identity check only for 2 people \(Ana One \(a1@example.com\), Bo Two \(a2@example.com\)\) .* and leave out 1 row/,
       confirm: true,
     },
   ]

@@ -206,7 +206,7 @@ describe('one request id for two orders is no two orders', () => {
       $ refcheck batch run people.csv --package 102 --yes
       2>
       2> people.csv: 4 rows
-      2>   4 orders of package 102
+      2>   4 orders of 102 Identity check only
       2> Sending takes under a minute
       2>
       2> row 2 unknown: the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already
@@ -338,7 +338,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         $ refcheck batch run two.csv --package 102 --yes
         2>
         2> two.csv: 2 rows
-        2>   2 orders of package 102
+        2>   2 orders of 102 Identity check only
         2> Sending takes under a minute
         2>
         1 of 2 people in two.csv is ordered; 1 pending

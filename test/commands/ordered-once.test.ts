@@ -84,7 +84,7 @@ test.each(stores)(
       $ refcheck batch run people.csv --package 102 --yes --json
       2>
       2> people.csv: 3 rows
-      2>   1 order of package 102
+      2>   1 order of 102 Identity check only
       2>   2 rows held, not sent until you release them
       2>     the same e-mail as Ann Low (office@example.com)
       2>       Bob Low (line 3), Cyd Low (line 4)
@@ -267,7 +267,7 @@ test.each(stores)(
       $ refcheck batch run more.csv --package 102 --yes
       2>
       2> more.csv: 3 rows
-      2>   1 order of package 102
+      2>   1 order of 102 Identity check only
       2>   2 rows already waiting in a batch, not sent
       2>     line 2: row 1 of batch BATCH_1 (pending)
       2>     line 3: row 2 of batch BATCH_1 (pending)

@@ -54,7 +54,7 @@ test('resume sends nothing under it, and whoever it was ordered for is held unde
     $ refcheck batch run fixed.csv --package 107 --yes
     2>
     2> fixed.csv: 3 rows
-    2>   2 orders of package 107
+    2>   2 orders of 107 Identity check only
     2>   1 row held, not sent until you release it
     2>     was ordered under the package that this one replaces
     2>       Ana Row1 (line 2)

@@ -105,7 +105,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     ]
     expect(await here.type(`batch reconcile ${id} --row 2`, { answers })).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --row 2
-      ? Does the provider have a request for the person of this row (removed from this store), package 102, sent 2026-11-20 12:00 +00:00?: They do not have it: close the row
+      ? Does the provider have a request for the person of this row (removed from this store), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They do not have it: close the row
       ? Type the e-mail of row 2’s recipient to close the row: a2@example.com
       batch  BATCH_1
       people.csv, package 102

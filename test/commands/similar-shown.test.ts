@@ -118,7 +118,7 @@ test('batch plan and the plan of batch run say the same', async () => {
   expect(await here.type('batch plan people.csv --package 102')).toMatchInlineSnapshot(`
     $ refcheck batch plan people.csv --package 102
     2> people.csv: 4 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2>   2 rows held, not sent until you release them
     2>     the same e-mail and phone as Ann Low (ann@example.com)
     2>       Anne Low (line 3)
@@ -187,7 +187,7 @@ test('batch plan and the plan of batch run say the same', async () => {
     $ refcheck batch run people.csv --package 102
     2>
     2> people.csv: 4 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2>   2 rows held, not sent until you release them
     2>     the same e-mail and phone as Ann Low (ann@example.com)
     2>       Anne Low (line 3)
@@ -197,7 +197,7 @@ test('batch plan and the plan of batch run say the same', async () => {
     2>     Bob Low (line 4) and Ann Low (ann@example.com)
     2> Sending takes under a minute
     2>
-    ? Order package 102 for 2 people (Ann Low (ann@example.com), Bob Low (bob@example.com)) at 127.0.0.1:PORT as olive.owner@example.com, and leave out 2 rows? no
+    ? Order 102 Identity check only for 2 people (Ann Low (ann@example.com), Bob Low (bob@example.com)) at 127.0.0.1:PORT as olive.owner@example.com, and leave out 2 rows? no
     2> Cancelled; nothing was done
     exit 130
   `)

@@ -91,7 +91,7 @@ test('no place for the attempt log: nothing is sent, unless a person allows that
     $ refcheck batch run people.csv --package 102 --yes --max 2
     2>
     2> people.csv: 4 rows
-    2>   4 orders of package 102
+    2>   4 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     2 of 4 people in people.csv are ordered; 2 pending
@@ -193,7 +193,7 @@ test('a store replaced under a run is noticed before the next order', async () =
     $ refcheck batch run people.csv --package 102 --yes
     2>
     2> people.csv: 40 rows
-    2>   40 orders of package 102
+    2>   40 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     2> Error: the store "HOME/data/ledger.sqlite" was replaced while it was in use

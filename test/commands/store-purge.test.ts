@@ -229,7 +229,7 @@ test('completely: no fingerprint is left, in the store or in the list of its att
     $ refcheck batch run again.csv --package 102 --yes
     2>
     2> again.csv: 1 row
-    2>   1 order of package 102
+    2>   1 order of 102 Identity check only
     2> Sending takes under a minute
     2>
     ✔ 1 person in again.csv is ordered

@@ -27,15 +27,15 @@ const logged = ({ stdout }: Pick<Step, 'stdout'>): Record<string, unknown>[] =>
 test('a file is queued and nothing is sent; a worker orders it and says so without a name', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(2))
-  const answers = [{ ask: /Order package 102 for 2 people/, confirm: true }]
+  const answers = [{ ask: /Order 102 Identity check only for 2 people/, confirm: true }]
   expect(await type('batch queue people.csv --package 102', { answers })).toMatchInlineSnapshot(`
     $ refcheck batch queue people.csv --package 102
     2>
     2> people.csv: 2 rows
-    2>   2 orders of package 102
+    2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
-    ? Order package 102 for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ? Order 102 Identity check only for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
     2> Nothing was sent yet. A running "refcheck worker" orders the rows.
     batch  BATCH_1
     people.csv, package 102

@@ -42,7 +42,7 @@ test('a file is ordered, run again, and looked at', async () => {
     $ refcheck batch run people.csv --package 102 --yes
     2>
     2> people.csv: 3 rows
-    2>   3 orders of package 102
+    2>   3 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
     ✔ All 3 people in people.csv are ordered

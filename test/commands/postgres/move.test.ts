@@ -121,7 +121,7 @@ test('a store goes to PostgreSQL and back: whoever was ordered is known there, a
   ).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --dry-run
     again.csv: 3 rows
-      1 order of package 102
+      1 order of 102 Identity check only
       2 rows ordered before, not sent
         line 2: request REQUEST_1
         line 3: request REQUEST_2

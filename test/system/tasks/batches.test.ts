@@ -74,10 +74,10 @@ test('order checks for a file of people', async () => {
     $ refcheck batch run people.csv --package 102
 
     2> people.csv: 3 rows
-    2>   3 orders of package 102
+    2>   3 orders of 102 Identity check only
     2> Sending takes under a minute
 
-    2> ? Order package 102 for 3 people (Priya Shah (priya@example.com), Mei Ito
+    2> ? Order 102 Identity check only for 3 people (Priya Shah (priya@example.com), Mei Ito
     2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
     2> olive.owner@example.com? (y/N)
   `)
@@ -86,10 +86,10 @@ test('order checks for a file of people', async () => {
     $ refcheck batch run people.csv --package 102
 
     2> people.csv: 3 rows
-    2>   3 orders of package 102
+    2>   3 orders of 102 Identity check only
     2> Sending takes under a minute
 
-    2> ✔ Order package 102 for 3 people (Priya Shah (priya@example.com), Mei Ito
+    2> ✔ Order 102 Identity check only for 3 people (Priya Shah (priya@example.com), Mei Ito
     2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
     2> olive.owner@example.com? Yes
     ✔ All 3 people in people.csv are ordered
@@ -147,11 +147,11 @@ test('order the other rows where some are invalid', async () => {
     $ refcheck batch run people.csv --package 102 --on-invalid skip
 
     2> people.csv: 4 rows
-    2>   3 orders of package 102
+    2>   3 orders of 102 Identity check only
     2>   1 row invalid, not sent
     2> Sending takes under a minute
 
-    2> ? Order package 102 for 3 people (Priya Shah (priya@example.com), Mei Ito
+    2> ? Order 102 Identity check only for 3 people (Priya Shah (priya@example.com), Mei Ito
     2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
     2> olive.owner@example.com, and leave out 1 row? (y/N)
   `)
@@ -191,7 +191,7 @@ test('my batch stopped, what now', async () => {
     $ refcheck batch run people.csv --package 102 --yes
 
     2> people.csv: 3 rows
-    2>   3 orders of package 102
+    2>   3 orders of 102 Identity check only
     2> Sending takes under a minute
 
     0 of 3 people in people.csv are ordered; 3 pending
@@ -221,7 +221,7 @@ test('my batch stopped, what now', async () => {
     ID_1                                  people.csv  YYYY-MM-DD  0 of 3    halted
     exit 0
     $ refcheck batch resume ID_1
-    2> ✔ Order package 102 for 3 people (Priya Shah (priya@example.com), Mei Ito
+    2> ✔ Order 102 Identity check only for 3 people (Priya Shah (priya@example.com), Mei Ito
     2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
     2> olive.owner@example.com? Yes
     ✔ All 3 people in people.csv are ordered

@@ -31,7 +31,7 @@ test('order for a file with other column names', async () => {
     2> To change this, add:
     2>   --map 'First Name=first_name' --save-mapping columns-44d5a4033e
     december.csv: 1 row
-      1 order of package 102
+      1 order of 102 Identity check only
     Sending takes under a minute
     exit 0
     $
