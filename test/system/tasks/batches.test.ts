@@ -77,8 +77,8 @@ test('order checks for a file of people', async () => {
     2>   3 orders of 102 Identity check only
     2> Sending takes under a minute
 
-    2> ? Order 102 Identity check only for 3 people (Priya Shah (priya@example.com), Mei Ito
-    2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
+    2> ? Order 102 Identity check only for 3 people (Priya Shah (priya@example.com),
+    2> Mei Ito (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
     2> olive.owner@example.com? (y/N)
   `)
   await at.press('y\r')
@@ -89,8 +89,8 @@ test('order checks for a file of people', async () => {
     2>   3 orders of 102 Identity check only
     2> Sending takes under a minute
 
-    2> ✔ Order 102 Identity check only for 3 people (Priya Shah (priya@example.com), Mei Ito
-    2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
+    2> ✔ Order 102 Identity check only for 3 people (Priya Shah (priya@example.com),
+    2> Mei Ito (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
     2> olive.owner@example.com? Yes
     ✔ All 3 people in people.csv are ordered
 
@@ -151,8 +151,8 @@ test('order the other rows where some are invalid', async () => {
     2>   1 row invalid, not sent
     2> Sending takes under a minute
 
-    2> ? Order 102 Identity check only for 3 people (Priya Shah (priya@example.com), Mei Ito
-    2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
+    2> ? Order 102 Identity check only for 3 people (Priya Shah (priya@example.com),
+    2> Mei Ito (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
     2> olive.owner@example.com, and leave out 1 row? (y/N)
   `)
   at.story()
@@ -221,8 +221,8 @@ test('my batch stopped, what now', async () => {
     ID_1                                  people.csv  YYYY-MM-DD  0 of 3    halted
     exit 0
     $ refcheck batch resume ID_1
-    2> ✔ Order 102 Identity check only for 3 people (Priya Shah (priya@example.com), Mei Ito
-    2> (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
+    2> ✔ Order 102 Identity check only for 3 people (Priya Shah (priya@example.com),
+    2> Mei Ito (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
     2> olive.owner@example.com? Yes
     ✔ All 3 people in people.csv are ordered
 
