@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { BatchCounts, BatchPreview } from './batch.ts'
@@ -336,7 +336,7 @@ export class Duplicates {
     if (email === '' && phone === '' && first_name === '' && last_name === '') return undefined
     // 43 characters, however long the names are.
     const named = JSON.stringify([packageId ?? 0, ...personKey(person)])
-    const key = createHash('sha256').update(named).digest('base64url')
+    const key = hash('sha256', named, 'base64url')
     const first = this.#firstRows.get(key)
     if (first === undefined) this.#firstRows.set(key, row)
     return first
