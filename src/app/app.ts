@@ -222,7 +222,7 @@ export class App {
    * The store for who is typing. Undefined where there is no store yet, or nobody tells where it is.
    */
   async storeWithShortTimeouts(): Promise<Store | undefined> {
-    const { storePlace } = await import('../store/ledger/store.ts')
+    const { storePlace } = await import('../store/ledger/open.ts')
     const path = storePlace(await this.storeOptions())
     if (path.kind === 'file' && !existsSync(path.path)) return undefined
     if (path.kind === 'postgres') {

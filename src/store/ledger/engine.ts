@@ -135,7 +135,6 @@ export interface ParameterRows {
 
 /** Where the SQL of the two engines differs. Values that are lists pass through `list`; booleans are 0 and 1. */
 export interface Dialect {
-  readonly name: 'sqlite' | 'postgres'
   /** Whether several runners send rows of one batch; then its rows have a runner, and unknown outcomes pause the others. */
   readonly isShared: boolean
   /** The column of `batches` and of `attempts` that increases with each row that is added. */
@@ -153,8 +152,6 @@ export interface Dialect {
   readonly list: (values: readonly (string | number)[]) => unknown
   /** Whether two expressions are the same e-mail address, in any case; there is an index for `email`. */
   readonly sameEmail: (column: string, other: string) => string
-  /** Ends an expression that is compared by its bytes, whatever the locale of the server. */
-  readonly bytewise: string
   /** Wall time in ms by the clock that all processes share; NULL where each machine's own is right. */
   readonly clock: string
   /** What tells the database from any other and from an older state of itself, as text; NULL for a file. */

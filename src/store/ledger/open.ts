@@ -1,9 +1,46 @@
 import { dirname, resolve } from 'node:path'
-import { IoError } from '../../errors/kinds.ts'
 import { existsSync } from 'node:fs'
 import { makeOwnFolders } from '../../disk/private-modes.ts'
+import { type PostgresServer, storeAddress } from '../../domain/store/address.ts'
 import type { Migrated } from '../../domain/store/types.ts'
-import { type Store, type StoreOptions, storePlace } from './store.ts'
+import { IoError, UsageError } from '../../errors/kinds.ts'
+import type { Store, StoreOptions } from './store.ts'
+
+/** A file (or `:memory:`), or a database. */
+type StorePlace = { kind: 'file'; path: string } | { kind: 'postgres'; server: PostgresServer }
+
+/**
+ * Where the store is: the chosen file, `:memory:` or database, else `ledger.sqlite` in the data folder. Paths are
+ * absolute. Throws UsageError for anything else.
+ */
+export function storePlace(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): StorePlace {
+  const { chosen, paths, cwd } = options
+  if (chosen === undefined || chosen === '') {
+    return { kind: 'file', path: resolve(cwd, paths.data, 'ledger.sqlite') }
+  }
+  const address = storeAddress(chosen)
+  switch (address.kind) {
+    case 'memory':
+      return { kind: 'file', path: chosen }
+    case 'file':
+      return { kind: 'file', path: resolve(cwd, address.path) }
+    case 'postgres': {
+      const { rootCertificate } = address.server
+      const certificate = rootCertificate === undefined ? undefined : resolve(cwd, rootCertificate)
+      return { kind: 'postgres', server: { ...address.server, rootCertificate: certificate } }
+    }
+    case 'none':
+      throw new UsageError(address.why, {
+        hint: 'Set REFCHECK_STORE to a file or a postgres:// address, or unset it to use the file in the data folder.',
+      })
+  }
+}
+
+/** The same in words: a path, or the address of a database without its password. */
+export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): string {
+  const place = storePlace(options)
+  return place.kind === 'file' ? place.path : place.server.shown
+}
 
 /** Brings a store to the newest format. A file is brought there by opening it. */
 export async function migrateStore(options: StoreOptions): Promise<Migrated> {

@@ -1,42 +1,25 @@
-import type { Accounts } from './accounts.ts'
-import type { Batches } from './batches.ts'
-import type { Inbox } from './inbox.ts'
-import type { Ledger } from './ledger.ts'
-import type { Quota } from './quota.ts'
-import type { RollbackDetection } from './rollback-detection.ts'
-import type { Moving } from './move.ts'
-import type { Maintenance } from './maintenance.ts'
-import type { HeldRows } from './held-rows.ts'
-import type { UnmatchedRequests } from './unmatched-requests.ts'
 import { resolve } from 'node:path'
-import { type PostgresServer, storeAddress } from '../../domain/store/address.ts'
+
+import { Accounts } from './accounts.ts'
+import type { AttemptLogFiles } from './attempt-log.ts'
+import { Batches } from './batches.ts'
+import type { Engine } from './engine.ts'
+import { StoreKey } from './fingerprints.ts'
+import { HeldRows } from './held-rows.ts'
+import type { Holds } from './leases.ts'
+import { Inbox } from './inbox.ts'
+import { EngineLedger, type Ledger } from './ledger.ts'
+import { Maintenance, type Upkeep } from './maintenance.ts'
+import { Quota } from './quota.ts'
+import { RollbackDetection } from './rollback-detection.ts'
+import { StoreLogs } from './store-logs.ts'
+import { UnmatchedRequests } from './unmatched-requests.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Environment } from '../../host/env.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
 import type { Secrets } from '../../host/secrets.ts'
-
-/** What is kept in one place: one file, or the memory of this process. */
-export interface Store {
-  /** An absolute path, or ":memory:". */
-  readonly location: string
-  readonly accounts: Accounts
-  readonly ledger: Ledger
-  readonly batches: Batches
-  readonly quota: Quota
-  readonly inbox: Inbox
-  readonly orphans: UnmatchedRequests
-  readonly maintenance: Maintenance
-  readonly rollbacks: RollbackDetection
-  readonly waiting: HeldRows
-  /** What is wrong with the file itself; none where it is sound. */
-  problems(): Promise<string[]>
-  backup(path: string): Promise<void>
-  /** For whoever takes all of it to another place, or fills it. Throws UsageError for one that ends with its process. */
-  moving(): Promise<Moving>
-  close(): Promise<void>
-}
 
 export interface StoreOptions {
   /** REFCHECK_STORE, else the setting `store`: a file, `:memory:` or `postgres://…`; the data folder's own file when undefined. */
@@ -62,38 +45,62 @@ export interface StoreOptions {
   onNotice?: ((notice: string) => void) | undefined
 }
 
-/** A file (or `:memory:`), or a database. */
-type StorePlace = { kind: 'file'; path: string } | { kind: 'postgres'; server: PostgresServer }
-
-/**
- * Where the store is: the chosen file, `:memory:` or database, else `ledger.sqlite` in the data folder. Paths are
- * absolute. Throws UsageError for anything else.
- */
-export function storePlace(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): StorePlace {
-  const { chosen, paths, cwd } = options
-  if (chosen === undefined || chosen === '') {
-    return { kind: 'file', path: resolve(cwd, paths.data, 'ledger.sqlite') }
-  }
-  const address = storeAddress(chosen)
-  switch (address.kind) {
-    case 'memory':
-      return { kind: 'file', path: chosen }
-    case 'file':
-      return { kind: 'file', path: resolve(cwd, address.path) }
-    case 'postgres': {
-      const { rootCertificate } = address.server
-      const certificate = rootCertificate === undefined ? undefined : resolve(cwd, rootCertificate)
-      return { kind: 'postgres', server: { ...address.server, rootCertificate: certificate } }
-    }
-    case 'none':
-      throw new UsageError(address.why, {
-        hint: 'Set REFCHECK_STORE to a file or a postgres:// address, or unset it to use the file in the data folder.',
-      })
-  }
+export interface StoreParts {
+  engine: Engine
+  holds: Holds
+  upkeep: Upkeep
+  /** Undefined for a store that ends with its process. */
+  logFiles: AttemptLogFiles | undefined
+  /** Whether it was made just now. */
+  isNew?: boolean
+  close: () => void | Promise<void>
 }
 
-/** The same in words: a path, or the address of a database without its password. */
-export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): string {
-  const place = storePlace(options)
-  return place.kind === 'file' ? place.path : place.server.shown
+/** What is kept in one place: one file, or the memory of this process. */
+export type Store = Awaited<ReturnType<typeof assembleStore>>
+
+/** A store over a database that is open and of the newest format. */
+export async function assembleStore(
+  { engine, holds, upkeep, logFiles, isNew = false, close }: StoreParts,
+  { clock, random, onNotice, cwd, paths }: StoreOptions,
+) {
+  const key = new StoreKey(engine.location)
+  await engine.run(key.loadKey())
+  const logs = logFiles && new StoreLogs({ files: logFiles, engine, key, random })
+  const rollbacks = new RollbackDetection({ engine, key, logs, runner: holds, clock, random, onNotice })
+  if (isNew) await rollbacks.makeLog()
+  const dataFolder = resolve(cwd, paths.data)
+  const maintenance = new Maintenance(engine, { key, rollbacks, upkeep, dataFolder })
+  await maintenance.finishErasure()
+  const context = { engine, key, holds, rollbacks }
+  return {
+    /** An absolute path, `:memory:`, or the address of a database without its password. */
+    location: engine.location,
+    accounts: new Accounts(context),
+    ledger: new EngineLedger(context) as Ledger,
+    rollbacks,
+    batches: new Batches(context),
+    quota: new Quota(context),
+    inbox: new Inbox(context),
+    orphans: new UnmatchedRequests(context),
+    maintenance,
+    waiting: new HeldRows(context),
+    /** What is wrong with the file itself; none where it is sound. */
+    problems: () => upkeep.problems(),
+    backup: (path: string) => upkeep.backup(path),
+    /** For `store move`. Throws UsageError for a store that ends with its process. */
+    async moving() {
+      if (logs === undefined) {
+        throw new UsageError('a store in memory cannot be moved', {
+          hint: 'Give a file, or a postgres:// address.',
+        })
+      }
+      const { Moving } = await import('./move.ts')
+      return new Moving({ engine, upkeep, key, logs, clock, random })
+    },
+    async close(): Promise<void> {
+      logs?.close()
+      await close()
+    },
+  }
 }

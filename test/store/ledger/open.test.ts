@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, batchOf, beginOne, newAttempt } from './batches.ts'
 import { scratch, type Scratch } from './scratch.ts'
-import { storeLocation, storePlace } from '../../../src/store/ledger/store.ts'
+import { storeLocation, storePlace } from '../../../src/store/ledger/open.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('modes', 'readable by others', { of: /umask|looser|data folder/ })

@@ -90,7 +90,6 @@ export const currentEpoch = `concat_ws(' ', (SELECT system_identifier FROM pg_co
   (SELECT oid FROM pg_database WHERE datname = current_database()), to_regclass('attempts')::oid)`
 
 export const postgresDialect: Dialect = {
-  name: 'postgres',
   isShared: true,
   serial: 'serial',
   lockRows: (alias, others) => `FOR UPDATE OF ${alias}${others === undefined ? '' : ' SKIP LOCKED'}`,
@@ -100,7 +99,6 @@ export const postgresDialect: Dialect = {
   isIn: (expression, parameter) => `${expression} = ANY(CAST(:${parameter} AS text[]))`,
   list: (values) => values,
   sameEmail: (column, other) => `lower(${column} COLLATE "C") = lower(CAST(${other} AS text) COLLATE "C")`,
-  bytewise: 'COLLATE "C"',
   clock: databaseNow,
   epoch: currentEpoch,
   isReplicated: `(current_setting('synchronous_standby_names') <> '')`,

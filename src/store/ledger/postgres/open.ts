@@ -7,7 +7,7 @@ import { postgresUpkeep } from './maintenance.ts'
 import { formatOf, inspect, migrate } from './migrate.ts'
 import type { PostgresServer } from '../../../domain/store/address.ts'
 import type { Migrated } from '../../../domain/store/types.ts'
-import { assembleStore } from '../assemble.ts'
+import { assembleStore } from '../store.ts'
 import { AttemptLogFiles } from '../attempt-log.ts'
 import type { Store, StoreOptions } from '../store.ts'
 

@@ -276,7 +276,6 @@ function sqliteInsert(table: string, columns: Columns): ReturnType<Dialect['inse
 }
 
 export const sqliteDialect: Dialect = {
-  name: 'sqlite',
   isShared: false,
   serial: 'rowid',
   lockRows: () => '',
@@ -286,7 +285,6 @@ export const sqliteDialect: Dialect = {
   isIn: (expression, parameter) => `${expression} IN (SELECT value FROM json_each(:${parameter}))`,
   list: (values) => JSON.stringify(values),
   sameEmail: (column, other) => `${column} = ${other} COLLATE NOCASE`,
-  bytewise: '',
   clock: 'NULL',
   epoch: 'NULL',
   isReplicated: '0',

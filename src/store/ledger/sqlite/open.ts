@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 
-import { assembleStore } from '../assemble.ts'
+import { assembleStore } from '../store.ts'
 import { AttemptLogFiles } from '../attempt-log.ts'
 import { Database, makeDurable, sqliteEngine } from './engine.ts'
 import { fileHolds, memoryHolds } from './locks.ts'
