@@ -4,7 +4,7 @@ import { highestPrecedence, type Conflict } from '../../domain/submission/confli
 import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { damagedStore } from './submission-rows.ts'
-import { get, lastly, nothingAsked, perDialect, run, together, type Work } from './engine.ts'
+import { get, lastly, metaValue, nothingAsked, perDialect, run, together, type Work } from './engine.ts'
 import {
   closedName,
   epochName,
@@ -70,8 +70,6 @@ interface SelectedFence {
   pausedBy: string | undefined
   pausedAt: number | undefined
 }
-
-const metaValue = (name: string): string => `(SELECT value FROM meta WHERE name = '${name}')`
 
 export const claimStatements = perDialect((dialect) => {
   const { isShared, rowPlace, clock } = dialect

@@ -222,15 +222,19 @@ export function* insertRows<Row>(
   return found
 }
 
-/** A value that the store keeps of itself, as text; undefined where it has none. */
-export function* metaText(name: string): Work<string | undefined> {
-  const bytes = yield* metaBytes(name)
+/** A value that the store keeps of itself, as text; undefined where it has none. `lock`: as `lockRows` gives it. */
+export function* metaText(name: string, lock = ''): Work<string | undefined> {
+  const bytes = yield* metaBytes(name, lock)
   return bytes && Buffer.from(bytes).toString()
 }
 
-export function* metaBytes(name: string): Work<Uint8Array | undefined> {
-  return (yield* get<{ value: Uint8Array }>('SELECT value FROM meta WHERE name = :name', { name }))?.value
+export function* metaBytes(name: string, lock = ''): Work<Uint8Array | undefined> {
+  const select = `SELECT value FROM meta WHERE name = :name ${lock}`
+  return (yield* get<{ value: Uint8Array }>(select, { name }))?.value
 }
+
+/** The same as an expression. */
+export const metaValue = (name: string): string => `(SELECT value FROM meta WHERE name = '${name}')`
 
 /** Undefined removes it. */
 export function* setMeta(name: string, value: string | Uint8Array | undefined): Work<void> {

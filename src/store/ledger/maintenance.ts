@@ -1,17 +1,10 @@
-import type { Forgotten, Purged, StoreInfo, StoreServer, Traces } from '../../domain/store/types.ts'
+import type { Purged, StoreInfo, StoreServer } from '../../domain/store/types.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
 import { machineName } from '../../host/machine.ts'
 import { damageOf, type KeptRow } from './submission-rows.ts'
 import { all, type Engine, get, type Work } from './engine.ts'
 import type { StoreKey } from './fingerprints.ts'
-import {
-  type EraseFiles,
-  finishErasure,
-  purge,
-  type PurgeOptions,
-  type PurgeParts,
-  tracesOf,
-} from './purge.ts'
+import { Erasure } from './purge.ts'
 import type { RollbackDetection } from './rollback-detection.ts'
 import { readClosing } from './store-state.ts'
 
@@ -59,32 +52,30 @@ export interface Upkeep {
 }
 
 /** Looking after a store as a whole. */
-export class Maintenance {
-  readonly #engine: Engine
+export class Maintenance extends Erasure {
   readonly #key: StoreKey
   readonly #upkeep: Upkeep
-  readonly #purgeParts: PurgeParts
-  #hasFilesToErase = false
 
   /** `dataFolder`: of this machine. */
   constructor(
     engine: Engine,
     parts: { key: StoreKey; rollbacks: RollbackDetection; upkeep: Upkeep; dataFolder: string },
   ) {
-    this.#engine = engine
-    this.#key = parts.key
-    this.#upkeep = parts.upkeep
-    this.#purgeParts = {
-      place: `${machineName()} ${parts.dataFolder}`,
-      logs: parts.rollbacks,
-      fingerprint: parts.key.fingerprint,
-      scrub: (isPatient) => parts.upkeep.scrub(isPatient),
-    }
+    const { key, rollbacks: logs, upkeep, dataFolder } = parts
+    const place = `${machineName()} ${dataFolder}`
+    super(engine, {
+      place,
+      logs,
+      fingerprint: key.fingerprint,
+      scrub: (isPatient) => upkeep.scrub(isPatient),
+    })
+    this.#key = key
+    this.#upkeep = upkeep
   }
 
   async info(): Promise<StoreInfo> {
     const server = await this.#upkeep.server?.()
-    const info = await this.#engine.snapshot(() => this.#contents())
+    const info = await this.engine.snapshot(() => this.#contents())
     return server === undefined ? info : { ...info, server }
   }
 
@@ -98,7 +89,7 @@ export class Maintenance {
     }
     const totals = yield* get<Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>>(selectTotals)
     return {
-      location: this.#engine.location,
+      location: this.engine.location,
       ...(yield* this.#upkeep.figures()),
       batches: totals?.batches ?? 0,
       rows,
@@ -111,7 +102,7 @@ export class Maintenance {
 
   /** What is wrong with it, in sentences; empty where it is sound. */
   check(): Promise<string[]> {
-    return this.#engine.snapshot(() => this.#check())
+    return this.engine.snapshot(() => this.#check())
   }
 
   *#check(): Work<string[]> {
@@ -125,29 +116,5 @@ export class Maintenance {
       found.push(`row ${row} of batch ${batchId} was accepted by an attempt that is not recorded`)
     }
     return found
-  }
-
-  /**
-   * Removes what names a person: recipient, body, remarks, received events. Nothing of it is left in the
-   * database or its journal. The keyed fingerprints stay, so that an old file run again orders nobody twice.
-   * `completely` removes the fingerprints too. With `dryRun` it counts.
-   */
-  async purge(who: Forgotten, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<Purged> {
-    return purge(this.#engine, this.#purgeParts, who, options, eraseFiles)
-  }
-
-  traces(who: Forgotten): Promise<Traces> {
-    return tracesOf(this.#engine, this.#purgeParts, who)
-  }
-
-  /** Whether a purge that was interrupted left files of this machine. */
-  get hasFilesToErase(): boolean {
-    return this.#hasFilesToErase
-  }
-
-  /** Ends what a purge that was interrupted began, and removes what another machine left to this one. */
-  async finishErasure(eraseFiles?: EraseFiles): Promise<void> {
-    const { hasFiles } = await finishErasure(this.#engine, this.#purgeParts, { isPatient: false, eraseFiles })
-    this.#hasFilesToErase = hasFiles
   }
 }

@@ -9,6 +9,7 @@ import {
   type Engine,
   get,
   metaText,
+  metaValue,
   run,
   setMeta,
   type Values,
@@ -27,7 +28,7 @@ export interface PurgeOptions {
   files?: FilesToErase | undefined
 }
 
-export interface PurgeParts {
+export interface ErasureParts {
   scrub: (isPatient: boolean) => Promise<Purged['isLeftTo']>
   /** Names the files of this machine, among all that use the store. */
   place: string
@@ -39,12 +40,17 @@ export interface PurgeParts {
 const unscrubbedName = 'unscrubbed'
 
 /** What has still to be removed. */
-interface Erasure {
+interface LeftToErase {
   /** By the id of a log, the attempts whose fingerprints its machine removes from it. */
   logs: Record<string, string[]>
   /** By the place of a machine. */
   files: Record<string, FilesToErase[]>
 }
+
+const selectUnfinished = `
+SELECT ${metaValue(erasureName)} AS erasure, ${metaValue(unscrubbedName)} AS unscrubbed`
+
+type Unfinished = Partial<Record<'erasure' | 'unscrubbed', Uint8Array>>
 
 export type EraseFiles = (files: FilesToErase) => Promise<void>
 
@@ -68,100 +74,100 @@ interface Found {
   kept: number
 }
 
-/** Removes what names a person, or what is old; see Maintenance. */
-export async function purge(
-  engine: Engine,
-  parts: PurgeParts,
-  who: Forgotten,
-  options: PurgeOptions,
-  eraseFiles?: EraseFiles,
-): Promise<Purged> {
-  const { completely, files } = options
-  const chosen = choose(engine.dialect, parts.fingerprint, who)
-  if (options.dryRun) {
-    return engine.snapshot(function* () {
-      const found = yield* countAll(chosen, completely)
-      const isScrubbed = (yield* metaText(unscrubbedName)) === undefined
-      return { ...found, isScrubbed, isLeftTo: isScrubbed ? undefined : 'another process', logsLeft: [] }
+/** Removes what names a person from a store and from what is beside it. */
+export class Erasure {
+  /** Whether a purge that was interrupted left files of this machine. */
+  hasFilesToErase = false
+  protected readonly engine: Engine
+  readonly #parts: ErasureParts
+
+  constructor(engine: Engine, parts: ErasureParts) {
+    this.engine = engine
+    this.#parts = parts
+  }
+
+  /**
+   * Removes what names a person: recipient, body, remarks, received events. Nothing of it is left in the
+   * database or its journal. The keyed fingerprints stay, so that an old file run again orders nobody twice.
+   * `completely` removes the fingerprints too. With `dryRun` it counts.
+   */
+  async purge(who: Forgotten, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<Purged> {
+    const { completely, files } = options
+    const { dialect } = this.engine
+    const chosen = choose(dialect, this.#parts.fingerprint, who)
+    if (options.dryRun) {
+      return this.engine.snapshot(function* () {
+        const found = yield* countAll(chosen, completely)
+        const isScrubbed = (yield* metaText(unscrubbedName)) === undefined
+        return { ...found, isScrubbed, isLeftTo: isScrubbed ? undefined : 'another process', logsLeft: [] }
+      })
+    }
+    const isPerson = !('endedBefore' in who)
+    const { place } = this.#parts
+    const found = await this.engine.transaction(function* () {
+      if (files !== undefined)
+        yield* changeLeft(dialect, (left) => {
+          left.files[place] = [...(left.files[place] ?? []), files]
+        })
+      return yield* eraseRows(dialect, chosen, { completely, isPerson })
+    })
+    const isLeftTo = await this.finishErasure(eraseFiles, true)
+    const logs = await this.engine.run(logsLeft())
+    return { ...found, isScrubbed: isLeftTo === undefined, isLeftTo, logsLeft: logs }
+  }
+
+  /** What of a person may be in files: batches, requests and names of the rows, those that were emptied before too. */
+  traces(who: Forgotten): Promise<Traces> {
+    const { erased, values } = choose(this.engine.dialect, this.#parts.fingerprint, who)
+    return this.engine.snapshot(function* () {
+      return {
+        batches: yield* all<Traces['batches'][number]>(
+          `SELECT DISTINCT b.id, b.path, b.results_file FROM submissions s JOIN batches b ON b.id = s.batch_id
+            WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`,
+          values,
+        ),
+        rows: yield* all<Traces['rows'][number]>(
+          `SELECT DISTINCT s.request_id, s.first_name, s.last_name, s.email FROM submissions s WHERE ${erased}`,
+          values,
+        ),
+      }
     })
   }
-  const isPerson = !('endedBefore' in who)
-  const found = await engine.transaction(function* () {
-    if (files !== undefined) yield* rememberFiles(engine.dialect, parts.place, files)
-    return yield* eraseRows(engine.dialect, chosen, { completely, isPerson })
-  })
-  const { isLeftTo } = await finishErasure(engine, parts, { isPatient: true, eraseFiles })
-  return { ...found, isScrubbed: isLeftTo === undefined, isLeftTo, logsLeft: await engine.run(logsLeft()) }
-}
 
-/**
- * What follows the commit of a purge: the fingerprints are removed from the attempt logs of this machine, because a rollback
- * would leave a log without what the store still has; then files, and older versions of rows. A process that is killed in
- * between leaves that to the next start; other machines have logs and files of their own. `isPatient`: waits for other
- * processes. `hasFiles`: files of this machine are left, because nothing was given to erase them with.
- */
-export async function finishErasure(
-  engine: Engine,
-  { place, logs, scrub }: Pick<PurgeParts, 'place' | 'logs' | 'scrub'>,
-  { isPatient, eraseFiles }: { isPatient: boolean; eraseFiles?: EraseFiles | undefined },
-): Promise<{ isLeftTo: Purged['isLeftTo']; hasFiles: boolean }> {
-  const left = await engine.run(
-    all<{ name: string; value: Uint8Array }>(
-      'SELECT name, value FROM meta WHERE name IN (:erasure, :unscrubbed)',
-      { erasure: erasureName, unscrubbed: unscrubbedName },
-    ),
-  )
-  const texts = new Map(left.map(({ name, value }) => [name, Buffer.from(value).toString()]))
-  const erasure = parseErasure(texts.get(erasureName))
-  const logIds = await logs.idsHere(Object.keys(erasure.logs))
-  if (logIds.length > 0)
-    await logs.removeFingerprints(new Set(logIds.flatMap((id) => erasure.logs[id] ?? [])))
-  const files = erasure.files[place] ?? []
-  for (const each of files) await eraseFiles?.(each)
-  const erasedFiles = eraseFiles === undefined ? 0 : files.length
-  if (logIds.length > 0 || erasedFiles > 0)
-    await engine.transaction(() => forgetErased(engine.dialect, erasure, { logIds, place, erasedFiles }))
-  const unscrubbed = texts.get(unscrubbedName)
-  if (files.length > erasedFiles || unscrubbed === undefined)
-    return { isLeftTo: undefined, hasFiles: files.length > erasedFiles }
-  const isLeftTo = await scrub(isPatient)
-  if (isLeftTo === undefined) {
-    // Another purge may have committed in between.
-    await engine.run(
-      run('DELETE FROM meta WHERE name = :name AND value = :value', {
-        name: unscrubbedName,
-        value: Buffer.from(unscrubbed),
-      }),
-    )
-  }
-  return { isLeftTo, hasFiles: false }
-}
-
-/** What of a person may be in files: batches, requests and names of the rows, those that were emptied before too. */
-export async function tracesOf(
-  engine: Engine,
-  { fingerprint }: Pick<PurgeParts, 'fingerprint'>,
-  who: Forgotten,
-): Promise<Traces> {
-  const { erased, values } = choose(engine.dialect, fingerprint, who)
-  return engine.snapshot(function* () {
-    return {
-      batches: yield* all<Traces['batches'][number]>(
-        `SELECT DISTINCT b.id, b.path, b.results_file FROM submissions s JOIN batches b ON b.id = s.batch_id
-          WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`,
-        values,
-      ),
-      rows: yield* all<Traces['rows'][number]>(
-        `SELECT DISTINCT s.request_id, s.first_name, s.last_name, s.email FROM submissions s WHERE ${erased}`,
-        values,
-      ),
+  /**
+   * What follows the commit of a purge: the fingerprints are removed from the attempt logs of this machine, because a rollback
+   * would leave a log without what the store still has; then files, and older versions of rows. A process that is killed in
+   * between leaves that to the next start; other machines have logs and files of their own, and leave some to this one.
+   * `isPatient`: waits for other processes. Answers what older versions of rows are left to.
+   */
+  async finishErasure(eraseFiles?: EraseFiles, isPatient = false): Promise<Purged['isLeftTo']> {
+    const { place, logs, scrub } = this.#parts
+    const { unscrubbed, ...found } = (await this.engine.run(get<Unfinished>(selectUnfinished))) ?? {}
+    const left = parseLeft(found.erasure && Buffer.from(found.erasure).toString())
+    const logIds = await logs.idsHere(Object.keys(left.logs))
+    if (logIds.length > 0) await logs.removeFingerprints(new Set(logIds.flatMap((id) => left.logs[id] ?? [])))
+    const files = left.files[place] ?? []
+    for (const each of files) await eraseFiles?.(each)
+    const done = { logIds, place, files: eraseFiles === undefined ? [] : files }
+    if (logIds.length + done.files.length > 0)
+      await this.engine.transaction(() =>
+        changeLeft(this.engine.dialect, (now) => forgetErased(now, left, done)),
+      )
+    this.hasFilesToErase = files.length > done.files.length
+    if (this.hasFilesToErase || unscrubbed === undefined) return undefined
+    const isLeftTo = await scrub(isPatient)
+    if (isLeftTo === undefined) {
+      // Another purge may have committed in between.
+      const values = { name: unscrubbedName, value: unscrubbed }
+      await this.engine.run(run('DELETE FROM meta WHERE name = :name AND value = :value', values))
     }
-  })
+    return isLeftTo
+  }
 }
 
 /** Logs of other machines that still hold fingerprints. */
 function* logsLeft(): Work<Purged['logsLeft']> {
-  const { logs } = parseErasure(yield* metaText(erasureName))
+  const { logs } = parseLeft(yield* metaText(erasureName))
   const registered = yield* readLogs()
   return registered.filter(({ id }) => id in logs).map(({ host, path }) => ({ host, path }))
 }
@@ -233,52 +239,42 @@ function* rememberErased(dialect: Dialect, erased: string, values: Values): Work
   const logs = yield* readLogs()
   if (attempts.length === 0 || logs.length === 0) return
   const ids = attempts.map(({ id }) => id)
-  const erasure = yield* lockErasure(dialect)
-  for (const { id } of logs) erasure.logs[id] = [...new Set([...(erasure.logs[id] ?? []), ...ids])]
-  yield* setMeta(erasureName, JSON.stringify(erasure))
+  yield* changeLeft(dialect, (left) => {
+    for (const { id } of logs) left.logs[id] = [...new Set([...(left.logs[id] ?? []), ...ids])]
+  })
 }
 
-function* rememberFiles(dialect: Dialect, place: string, files: FilesToErase): Work<void> {
-  const erasure = yield* lockErasure(dialect)
-  erasure.files[place] = [...(erasure.files[place] ?? []), files]
-  yield* setMeta(erasureName, JSON.stringify(erasure))
-}
-
-/** `done`: as it was read; others may have added to it since. */
-function* forgetErased(
-  dialect: Dialect,
-  done: Erasure,
-  { logIds, place, erasedFiles }: { logIds: readonly string[]; place: string; erasedFiles: number },
-): Work<void> {
-  const erasure = yield* lockErasure(dialect)
-  const { logs, files } = erasure
-  for (const id of logIds) {
-    const removed = new Set(done.logs[id])
+/** `before`: as it was read; others may have added to it since. */
+function forgetErased(
+  { logs, files }: LeftToErase,
+  before: LeftToErase,
+  done: { logIds: readonly string[]; place: string; files: readonly FilesToErase[] },
+): void {
+  for (const id of done.logIds) {
+    const removed = new Set(before.logs[id])
     logs[id] = (logs[id] ?? []).filter((attempt) => !removed.has(attempt))
     if (logs[id].length === 0) delete logs[id]
   }
-  const erased = new Set((done.files[place] ?? []).slice(0, erasedFiles).map((each) => JSON.stringify(each)))
-  files[place] = (files[place] ?? []).filter((each) => !erased.has(JSON.stringify(each)))
-  if (files[place].length === 0) delete files[place]
-  const isOver = Object.keys(logs).length + Object.keys(files).length === 0
-  yield* setMeta(erasureName, isOver ? undefined : JSON.stringify(erasure))
+  const erased = new Set(done.files.map((each) => JSON.stringify(each)))
+  const left = (files[done.place] ?? []).filter((each) => !erased.has(JSON.stringify(each)))
+  if (left.length === 0) delete files[done.place]
+  else files[done.place] = left
 }
 
-function* lockErasure(dialect: Dialect): Work<Erasure> {
+function* changeLeft(dialect: Dialect, change: (left: LeftToErase) => void): Work<void> {
   // From then on there is a row to lock.
   yield* run('INSERT INTO meta (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING', {
     name: erasureName,
     value: Buffer.from('{}'),
   })
-  const row = yield* get<{ value: Uint8Array }>(
-    `SELECT value FROM meta WHERE name = :name ${dialect.lockRows('meta')}`,
-    { name: erasureName },
-  )
-  return parseErasure(row && Buffer.from(row.value).toString())
+  const left = parseLeft(yield* metaText(erasureName, dialect.lockRows('meta')))
+  change(left)
+  const isOver = Object.keys(left.logs).length + Object.keys(left.files).length === 0
+  yield* setMeta(erasureName, isOver ? undefined : JSON.stringify(left))
 }
 
-function parseErasure(text: string | undefined): Erasure {
-  return { logs: {}, files: {}, ...(JSON.parse(text ?? '{}') as Partial<Erasure>) }
+function parseLeft(text: string | undefined): LeftToErase {
+  return { logs: {}, files: {}, ...(JSON.parse(text ?? '{}') as Partial<LeftToErase>) }
 }
 
 /** They stay as read: another read would bring the fingerprints back. */

@@ -16,7 +16,7 @@ import { Maintenance } from '../../../src/store/ledger/maintenance.ts'
 import { postgresEngine } from '../../../src/store/ledger/postgres/engine.ts'
 import { sqliteUpkeep } from '../../../src/store/ledger/sqlite/maintenance.ts'
 import { RollbackDetection } from '../../../src/store/ledger/rollback-detection.ts'
-import { purge } from '../../../src/store/ledger/purge.ts'
+import { Erasure } from '../../../src/store/ledger/purge.ts'
 import { Database, sqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
 
 /** An engine with other methods in the place of its own. */
@@ -76,7 +76,9 @@ describe.each(backends)('%s', (backend) => {
       scrub: () => Promise.resolve(undefined),
     }
     const options = { dryRun: false, completely: true }
-    await expect(purge(engine, dying, { email: 'ann@example.com' }, options)).rejects.toThrow('killed')
+    await expect(new Erasure(engine, dying).purge({ email: 'ann@example.com' }, options)).rejects.toThrow(
+      'killed',
+    )
     expect(loggedPrints()).toHaveLength(3)
     await store.close()
     await place.store()
@@ -98,7 +100,9 @@ describe.each(backends)('%s', (backend) => {
     }
     const unscrubbed = () => engine.run(metaText('unscrubbed'))
     const options = { dryRun: false, completely: false }
-    await expect(purge(engine, parts, { email: 'ann@example.com' }, options)).rejects.toThrow('killed')
+    await expect(new Erasure(engine, parts).purge({ email: 'ann@example.com' }, options)).rejects.toThrow(
+      'killed',
+    )
     expect(await unscrubbed()).toBe('1')
     await store.close()
     await place.store()
@@ -145,7 +149,9 @@ describe.each(backends)('%s', (backend) => {
         }),
     })
     const options = { dryRun: false, completely: true }
-    await expect(purge(failing, parts, { email: 'ann@example.com' }, options)).rejects.toThrow('is full')
+    await expect(new Erasure(failing, parts).purge({ email: 'ann@example.com' }, options)).rejects.toThrow(
+      'is full',
+    )
     expect(removed).toBe(0)
     const rows = await engine.run(all<{ email: string }>('SELECT email FROM submissions'))
     expect(rows).toMatchObject([{ email: 'ann@example.com' }])
