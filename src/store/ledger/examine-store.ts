@@ -1,4 +1,10 @@
-import { isErased, type LogEntry, type LogNote, type LogOutcome } from '../../domain/store/attempt-log.ts'
+import {
+  isErased,
+  type LogEntry,
+  type LogNote,
+  type LogOutcome,
+  type ParsedLog,
+} from '../../domain/store/attempt-log.ts'
 import {
   ageOfGeneration,
   type ComparedLog,
@@ -23,7 +29,7 @@ import {
   type StoreState,
   writeClosing,
 } from './store-state.ts'
-import type { AttemptLogFiles, LogFile } from './attempt-log.ts'
+import type { LogFile } from './attempt-log.ts'
 import type { ExaminedLogs } from '../../domain/store/check.ts'
 import {
   type Closing,
@@ -223,18 +229,15 @@ export interface ReadLog {
   isDamaged: boolean
 }
 
-export function readWhole(files: AttemptLogFiles, found: readonly LogFile[]): ReadLog[] {
-  return found.map((file) => {
-    const { records, damaged } = files.read(file)
-    const outcomes = records.filter((record) => record.kind === 'outcome')
-    return {
-      file,
-      entries: records.filter((record) => record.kind === 'entry'),
-      notes: records.filter((record) => record.kind === 'note'),
-      outcomes: new Map(outcomes.map((outcome) => [outcome.attemptId, outcome])),
-      isDamaged: damaged > 0,
-    }
-  })
+export function readLog(file: LogFile, { records, damaged }: ParsedLog): ReadLog {
+  const outcomes = records.filter((record) => record.kind === 'outcome')
+  return {
+    file,
+    entries: records.filter((record) => record.kind === 'entry'),
+    notes: records.filter((record) => record.kind === 'note'),
+    outcomes: new Map(outcomes.map((outcome) => [outcome.attemptId, outcome])),
+    isDamaged: damaged > 0,
+  }
 }
 
 /** How far the numbers of each account go in logs, whatever the generation. */

@@ -23,7 +23,7 @@ import {
 } from './engine.ts'
 import { fingerprintKeyName, type StoreKey, storeIdName } from './fingerprints.ts'
 import type { Upkeep } from './maintenance.ts'
-import type { StoreLogs } from './store-logs.ts'
+import type { RollbackDetection } from './rollback-detection.ts'
 import { beginMovedGeneration, erasureName, readClosing, writeClosing } from './store-state.ts'
 import { fieldOf, peopleTables, type Table, tables } from './schema.ts'
 
@@ -66,7 +66,7 @@ interface MovingParts {
   engine: Engine
   upkeep: Upkeep
   key: StoreKey
-  logs: StoreLogs
+  rollbacks: RollbackDetection
   clock: Clock
   random: Random
 }
@@ -126,7 +126,7 @@ export class Moving {
       await work(this.#rows(within))
       await within(this.#close({ ...move, isDone: true }))
     })
-    await this.#parts.logs.leave(move.to)
+    await this.#parts.rollbacks.leave(move.to)
   }
 
   /**

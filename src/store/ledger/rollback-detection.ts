@@ -1,26 +1,36 @@
+import { dirname } from 'node:path'
+
+import { AttemptLog, type AttemptLogFiles, isVolatile, type LogFile } from './attempt-log.ts'
 import type { ClaimFailure, FenceRequirement, RecordedAttempt } from './store-part.ts'
 import { type Engine, run, setMeta, type Work } from './engine.ts'
-import { examineStore, highestNumbers, type ReadLog } from './examine-store.ts'
+import { examineStore, highestNumbers, type ReadLog, readLog } from './examine-store.ts'
 import type { StoreKey } from './fingerprints.ts'
 import type { Runner } from './leases.ts'
-import type { FoundLogs, StoreLogs } from './store-logs.ts'
 import {
   becomeAnotherStore,
+  entriesOnlyInStore,
   ignoreLogs,
   openAgain,
   readClosing,
   readHeads,
   readLogs,
   readState,
+  registerLog,
   replicatedName,
   type StoreState,
   unregisterLogs,
   withoutLogName,
   writeClosing,
 } from './store-state.ts'
-import type { Head, LogOutcome } from '../../domain/store/attempt-log.ts'
+import type { Head, LogOutcome, RegisteredLog } from '../../domain/store/attempt-log.ts'
 import type { ExaminedLogs } from '../../domain/store/check.ts'
-import { type Closing, logsNamed, type LogReport, storeClosed } from '../../domain/store/closing.ts'
+import {
+  type Closing,
+  logsNamed,
+  type LogReport,
+  noLogPossible,
+  storeClosed,
+} from '../../domain/store/closing.ts'
 import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
 import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
@@ -30,8 +40,8 @@ import type { Random } from '../../host/random.ts'
 export interface RollbackParts {
   engine: Engine
   key: StoreKey
-  /** Undefined for a store that ends with its process. */
-  logs: StoreLogs | undefined
+  /** Where its attempt logs are on this machine; undefined for a store that ends with its process. */
+  files: AttemptLogFiles | undefined
   /** Makes this process known to the others, where runners share the store. */
   runner: Runner
   clock: Clock
@@ -48,6 +58,8 @@ const noClaims = { account: '' }
  */
 export class RollbackDetection {
   readonly #parts: RollbackParts
+  /** The log that this machine appends to. */
+  #own: AttemptLog | undefined
   /** What this process recorded where it has no log. */
   #heads: KnownHeads = new Map()
   #begun: { generation: string; session: string; isReplicated: boolean } | undefined
@@ -82,16 +94,15 @@ export class RollbackDetection {
 
   /** Makes the log of a store that is new, if it can be: a copy from before its first order knows its key by that. */
   async makeLog(): Promise<void> {
-    const { engine, logs } = this.#parts
-    if (logs === undefined || logs.open([], new Set()).own !== undefined) return
-    const state = await engine.snapshot(() => readState(engine.dialect, []))
-    logs.make({ ...state, mayBeWithoutLog: true })
+    this.#open([], new Set())
+    if (this.#own !== undefined) return
+    this.#make({ ...(await this.#readState()), mayBeWithoutLog: true })
   }
 
   /** What the next claim requires, with what all processes of this machine recorded. */
   fence(): FenceRequirement {
     const { generation = '', session = '', isReplicated = false } = this.#begun ?? {}
-    const log = this.#parts.logs?.own
+    const log = this.#own
     log?.readGained()
     // With another generation than the store's, the claim fails.
     const isSame = log === undefined ? !this.#hasLog : !log.isDamaged && log.header.generation === generation
@@ -114,7 +125,7 @@ export class RollbackDetection {
   /** Records an attempt that is committed, flushed. Throws where that cannot be done: its request may not be sent then. */
   async record(attempt: RecordedAttempt): Promise<void> {
     const { account, number, attemptId } = attempt
-    const log = this.#parts.logs?.own
+    const log = this.#own
     if (log === undefined) {
       if (!this.#hasLog) return learnHead(this.#heads, { account, number, attemptId })
       throw new IoError(`the attempt log of the store "${this.#parts.engine.location}" is gone`, {
@@ -128,7 +139,7 @@ export class RollbackDetection {
   /** Not flushed: where it is missing, the attempt is recovered as unknown. */
   recordOutcome(outcome: Omit<LogOutcome, 'kind'>): void {
     try {
-      this.#parts.logs?.own?.append({ kind: 'outcome', ...outcome })
+      this.#own?.append({ kind: 'outcome', ...outcome })
     } catch {
       // The next claim fails with the same disk.
     }
@@ -139,29 +150,29 @@ export class RollbackDetection {
    * is not as the log says: a note of a store that another machine has overtaken since it was put back would hide what is lost.
    */
   async noteHeads(): Promise<void> {
-    const { engine, logs } = this.#parts
-    if (logs === undefined || !engine.dialect.isShared) return
-    const { own } = logs.open(await this.registered(), new Set())
+    const { engine } = this.#parts
+    if (!engine.dialect.isShared) return
+    this.#open(await this.#registered(), new Set())
+    const own = this.#own
     if (own === undefined || own.isDamaged) return
     const known = own.heads
     const { state, heads } = await engine.snapshot(function* () {
       return { state: yield* readState(engine.dialect, known), heads: yield* readHeads() }
     })
     const isSame = own.header.generation === state.generations.current && state.change === undefined
-    if (isSame && state.hasHeads && state.closing === undefined) logs.note(heads, state.generations.current)
+    if (isSame && state.hasHeads && state.closing === undefined) this.#note(heads, state.generations.current)
   }
 
   /** Compares all logs as a whole, recovers what the store lacks and closes it where that has to be. */
   async examine(): Promise<ExaminedLogs> {
-    const { engine, logs, key, clock, random, onNotice } = this.#parts
-    const registered = await engine.run(readLogs())
-    const all = logs?.readAll(registered) ?? []
+    const { engine, files, key, clock, random, onNotice } = this.#parts
+    const all = this.#readAll(await this.#registered())
     const { recoveredCount, ...found } = await engine.transaction(
       () =>
         examineStore(engine.dialect, all, {
           key: key.key,
-          requiresLog: logs !== undefined && !engine.dialect.isShared,
-          missingIn: (known) => logs?.missingIds(known) ?? [],
+          requiresLog: files !== undefined && !engine.dialect.isShared,
+          missingIn: (known) => this.#missingIds(known),
           now: clock.now(),
           newId: () => random.uuid(),
         }),
@@ -180,36 +191,31 @@ export class RollbackDetection {
     return this.#parts.engine.run(readClosing())
   }
 
-  registered(): Promise<LogReport[]> {
-    return this.#parts.engine.run(readLogs())
-  }
-
   /** The user continues with a store that was closed. Returns how many pending rows are held: they may have been sent. */
   async acceptOlder(): Promise<{ held: number }> {
-    const { engine, logs, key, clock, random } = this.#parts
+    const { engine, key, clock, random } = this.#parts
     const { closing, step, unreported } = await this.examine()
     if (closing === undefined) return { held: 0 }
     if (closing.move !== undefined || step === 'reports')
       throw storeClosed(engine.location, closing, unreported)
-    const registered = await this.registered()
-    const all = logs?.readAll(registered) ?? []
+    const registered = await this.#registered()
+    const all = this.#readAll(registered)
     const unusable = all.filter((log) => log.isDamaged || log.file.header.key !== key.key)
     const ignored = unusable.map(({ file }) => file.header.id)
-    const read = (): Promise<StoreState> => engine.snapshot(() => readState(engine.dialect, []))
     this.#begun = undefined
     // Where no log can be kept, the store stays closed.
-    const before = await read()
+    const before = await this.#readState()
     if (before.isBackup) await engine.transaction(() => becomeAnotherStore(random.uuid()), noClaims)
     await engine.run(key.loadKey())
-    logs?.open(registered, new Set([...before.ignoredLogs, ...ignored]))
-    logs?.make(before)
+    this.#open(registered, new Set([...before.ignoredLogs, ...ignored]))
+    this.#make(before)
     const own = all.filter((log) => log.file.header.key === key.key)
     const held = await engine.transaction(
       () =>
         this.#accept(own, { ignored, isLoss: step === 'acceptance', now: clock.now(), id: random.uuid() }),
       noClaims,
     )
-    await logs?.update(await read())
+    await this.#update(await this.#readState())
     return { held }
   }
 
@@ -230,7 +236,7 @@ export class RollbackDetection {
   /** Requires no report of these machines until they send again. Returns how many pending rows are held. */
   async exclude(names: readonly string[]): Promise<{ held: number }> {
     const { engine, clock } = this.#parts
-    const registered = await this.registered()
+    const registered = await this.#registered()
     const unknown = names.find((name) => logsNamed(registered, name).length === 0)
     if (unknown !== undefined) {
       throw new UsageError(`--without: no machine "${unknown}" has ordered with the store`, {
@@ -251,35 +257,42 @@ export class RollbackDetection {
 
   /** Of the logs with these ids, those that are on this machine. */
   async idsHere(logIds: readonly string[]): Promise<string[]> {
-    const { logs } = this.#parts
-    if (logs === undefined || logIds.length === 0) return []
-    const here = new Set(
-      logs
-        .findFiles(await this.registered())
-        .flatMap(({ header, isOriginal }) => (isOriginal ? header.id : [])),
-    )
-    return logIds.filter((id) => here.has(id))
+    if (logIds.length === 0) return []
+    const here = this.#findFiles(await this.#registered()).filter(({ isOriginal }) => isOriginal)
+    return logIds.filter((id) => here.some(({ header }) => header.id === id))
   }
 
   /** For a person who is erased completely. */
   async removeFingerprints(attemptIds: ReadonlySet<string>): Promise<void> {
-    this.#parts.logs?.erase(await this.registered(), attemptIds)
+    for (const file of this.#findFiles(await this.#registered())) this.#parts.files?.erase(file, attemptIds)
+  }
+
+  /** Records where the store went: a copy of it that is put back is closed by that. */
+  async leave(to: string): Promise<void> {
+    this.#open(await this.#registered(), new Set())
+    this.#own?.writeHeader({ movedTo: to })
+  }
+
+  /** Closes the log. */
+  close(): void {
+    this.#own?.close()
+    this.#own = undefined
   }
 
   async #begin(): Promise<void> {
-    const { engine, logs, runner } = this.#parts
+    const { engine, runner } = this.#parts
     // Logs first, then the store: what a log has was committed before.
-    const registered = await this.registered()
+    const registered = await this.#registered()
     const session = engine.session()
-    const { ignoredLogs } = await engine.snapshot(() => readState(engine.dialect, []))
-    const found = logs?.open(registered, ignoredLogs) ?? { own: undefined, others: [] }
-    let state = await engine.snapshot(() => readState(engine.dialect, headsIn(found)))
-    if (!this.#isAsLeft(state, found)) {
+    const { ignoredLogs } = await this.#readState()
+    const others = this.#open(registered, ignoredLogs)
+    let state = await this.#readState(this.#headsIn(others))
+    if (!this.#isAsLeft(state, others)) {
       await this.#examineOrThrow()
-      state = await engine.snapshot(() => readState(engine.dialect, []))
+      state = await this.#readState()
     }
-    await logs?.update(state)
-    this.#hasLog = logs?.own !== undefined
+    await this.#update(state)
+    this.#hasLog = this.#own !== undefined
     await runner.begin?.()
     this.#heads = new Map()
     for (const head of await engine.run(readHeads())) learnHead(this.#heads, head)
@@ -290,12 +303,13 @@ export class RollbackDetection {
     this.#begun = { generation: state.generations.current, session, isReplicated }
   }
 
-  #isAsLeft(state: StoreState, { own, others }: FoundLogs): boolean {
-    const { engine, logs, key } = this.#parts
+  #isAsLeft(state: StoreState, others: readonly LogFile[]): boolean {
+    const { engine, files, key } = this.#parts
+    const own = this.#own
     const { generations, closing, isBackup, change, hasHeads, hasAttempts } = state
     if (closing !== undefined || isBackup || change !== undefined || !hasHeads) return false
-    if (logs === undefined) return true
-    if (logs.missingIds(state.logs).length > 0) return false
+    if (files === undefined) return true
+    if (this.#missingIds(state.logs).length > 0) return false
     const evidence = others.filter(({ header, isEmpty }) => !isEmpty && !state.ignoredLogs.has(header.id))
     const isKnown = (generation: string): boolean =>
       generation === generations.current || generations.former.includes(generation)
@@ -317,7 +331,7 @@ export class RollbackDetection {
   ): Work<number> {
     const state = yield* readState(this.#parts.engine.dialect, [])
     yield* ignoreLogs(ignored)
-    yield* unregisterLogs(this.#parts.logs?.missingIds(state.logs) ?? [])
+    yield* unregisterLogs(this.#missingIds(state.logs))
     yield* openAgain(state, {
       id,
       known: state.closing?.generations ?? [],
@@ -325,16 +339,137 @@ export class RollbackDetection {
     })
     return isLoss ? yield* holdPending(now, 'the store had lost attempts') : 0
   }
+
+  #readState(heads: readonly Head[] = []): Promise<StoreState> {
+    const { engine } = this.#parts
+    return engine.snapshot(() => readState(engine.dialect, heads))
+  }
+
+  #registered(): Promise<LogReport[]> {
+    return this.#parts.engine.run(readLogs())
+  }
+
+  /** In the generation of its own log: heads of others are compared when the store begins another one. */
+  #headsIn(others: readonly LogFile[]): Head[] {
+    const generation = this.#own?.header.generation
+    const ofOthers = others.filter(({ header }) => header.generation === generation)
+    return [...(this.#own?.heads ?? []), ...ofOthers.flatMap(({ header }) => header.heads)]
+  }
+
+  /** All logs of the store, and of one that was in its place. `registered`: as the store has them. */
+  #findFiles(registered: readonly LogReport[]): LogFile[] {
+    const { engine, key, files } = this.#parts
+    // A file belongs to one machine, whose settings folder may have been another one.
+    const here = engine.dialect.isShared ? [] : registered.filter((log) => this.#isOfThisMachine(log))
+    const place = { store: engine.location, storeId: key.storeId }
+    return (
+      files?.find(
+        place,
+        here.map(({ path }) => path),
+      ) ?? []
+    )
+  }
+
+  /** Opens its own log and reads it up to its end. Answers the others, which are evidence alone: copies, and logs of other folders. */
+  #open(registered: readonly LogReport[], ignored: ReadonlySet<string>): LogFile[] {
+    const { key } = this.#parts
+    const found = this.#findFiles(registered)
+    const originals = found.filter(
+      ({ isOriginal, header }) =>
+        isOriginal && header.storeId === key.storeId && header.key === key.key && !ignored.has(header.id),
+    )
+    const file = originals.find(({ header }) => registered.some(({ id }) => id === header.id)) ?? originals[0]
+    if (this.#own?.path !== file?.path || file === undefined) this.close()
+    this.#own ??= file && new AttemptLog(file)
+    this.#own?.readGained()
+    return found.filter((each) => each !== file)
+  }
+
+  /** Ids of registered logs of this machine that are gone, or were replaced by a copy. */
+  #missingIds(registered: readonly LogReport[]): string[] {
+    const found = this.#findFiles(registered)
+    const missing = registered.filter(
+      (log) =>
+        !log.isExcluded &&
+        this.#isOfThisMachine(log) &&
+        this.#parts.files?.holds(log.path) === true &&
+        !found.some(({ header, isOriginal }) => isOriginal && header.id === log.id),
+    )
+    return missing.map(({ id }) => id)
+  }
+
+  /**
+   * Makes the store's log where there is none. Throws where none can be kept that outlasts this machine's next start, unless
+   * a person allowed that or each commit waits for a second server.
+   */
+  #make(state: StoreState): void {
+    const { engine, files, key, random } = this.#parts
+    if (files === undefined) return
+    const { location, dialect } = engine
+    const mayBeLost = state.mayBeWithoutLog || state.isReplicated
+    if (this.#own === undefined) {
+      const { current: generation } = state.generations
+      const { storeId } = key
+      const register = state.logs.map(withoutReport)
+      const made = { id: random.uuid(), storeId, store: location, key: key.key, generation, register }
+      const file = files.create(made)
+      if (file === undefined && !mayBeLost) throw noLogPossible(location, files.folders, 'not writable')
+      this.#own = file && new AttemptLog(file)
+    }
+    const folder = this.#own && dirname(this.#own.path)
+    if (folder !== undefined && dialect.isShared && !mayBeLost && isVolatile(folder))
+      throw noLogPossible(location, [folder], 'volatile')
+  }
+
+  /** Makes the log, registers it, and brings it up to the store. */
+  async #update(state: StoreState): Promise<void> {
+    this.#make(state)
+    const log = this.#own
+    if (log === undefined) return
+    const { engine } = this.#parts
+    const { location, dialect } = engine
+    const { id, store, register, movedTo, generation } = log.header
+    const registered = state.logs.find((each) => each.id === id)
+    if (registered === undefined || registered.isExcluded) await engine.run(registerLog(log.header))
+    const logs = registered === undefined ? await this.#registered() : state.logs
+    const { current } = state.generations
+    const heads = await engine.run(readHeads())
+    if (generation !== current) log.writeHeader({ generation: current, heads })
+    if (store !== location || movedTo !== undefined || idsOf(register) !== idsOf(logs))
+      log.writeHeader({ store: location, movedTo: undefined, register: logs.map(withoutReport) })
+    const lost = await engine.run(entriesOnlyInStore(dialect, { logId: id, heads: log.heads }))
+    for (const entry of lost) log.append({ ...entry, kind: 'entry', generation: current })
+    this.#note(heads, current)
+  }
+
+  /** Appends heads that the log does not know yet, not flushed. */
+  #note(heads: readonly Head[], generation: string): void {
+    const known = new Set(this.#own?.heads.map(({ attemptId }) => attemptId))
+    const unknown = heads.filter(({ attemptId }) => !known.has(attemptId))
+    if (unknown.length > 0)
+      this.#own?.append(...unknown.map((head) => ({ kind: 'note' as const, generation, ...head })))
+  }
+
+  #readAll(registered: readonly LogReport[]): ReadLog[] {
+    const { files } = this.#parts
+    return this.#findFiles(registered).flatMap((file) => (files ? readLog(file, files.read(file)) : []))
+  }
+
+  #isOfThisMachine({ host, machine }: RegisteredLog): boolean {
+    const here = this.#parts.files?.machine
+    return host === here?.host && machine === here.id
+  }
 }
 
-/** In the generation of its own log: heads of others are compared when the store begins another one. */
-function headsIn({ own, others }: FoundLogs): Head[] {
-  const generation = own?.header.generation
-  return [
-    ...(own?.heads ?? []),
-    ...others.flatMap(({ header }) => (header.generation === generation ? header.heads : [])),
-  ]
-}
+const withoutReport = ({ id, host, machine, path, lastAttemptAt }: LogReport): RegisteredLog => ({
+  id,
+  host,
+  machine,
+  path,
+  lastAttemptAt,
+})
+
+const idsOf = (logs: readonly RegisteredLog[]): string => logs.map(({ id }) => id).join()
 
 function* holdPending(at: number, reason: string): Work<number> {
   return yield* run(

@@ -12,7 +12,6 @@ import { EngineLedger, type Ledger } from './ledger.ts'
 import { Maintenance, type Upkeep } from './maintenance.ts'
 import { Quota } from './quota.ts'
 import { RollbackDetection } from './rollback-detection.ts'
-import { StoreLogs } from './store-logs.ts'
 import { UnmatchedRequests } from './unmatched-requests.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -50,7 +49,7 @@ export interface StoreParts {
   holds: Holds
   upkeep: Upkeep
   /** Undefined for a store that ends with its process. */
-  logFiles: AttemptLogFiles | undefined
+  files: AttemptLogFiles | undefined
   /** Whether it was made just now. */
   isNew?: boolean
   close: () => void | Promise<void>
@@ -61,13 +60,12 @@ export type Store = Awaited<ReturnType<typeof assembleStore>>
 
 /** A store over a database that is open and of the newest format. */
 export async function assembleStore(
-  { engine, holds, upkeep, logFiles, isNew = false, close }: StoreParts,
+  { engine, holds, upkeep, files, isNew = false, close }: StoreParts,
   { clock, random, onNotice, cwd, paths }: StoreOptions,
 ) {
   const key = new StoreKey(engine.location)
   await engine.run(key.loadKey())
-  const logs = logFiles && new StoreLogs({ files: logFiles, engine, key, random })
-  const rollbacks = new RollbackDetection({ engine, key, logs, runner: holds, clock, random, onNotice })
+  const rollbacks = new RollbackDetection({ engine, key, files, runner: holds, clock, random, onNotice })
   if (isNew) await rollbacks.makeLog()
   const dataFolder = resolve(cwd, paths.data)
   const maintenance = new Maintenance(engine, { key, rollbacks, upkeep, dataFolder })
@@ -90,16 +88,16 @@ export async function assembleStore(
     backup: (path: string) => upkeep.backup(path),
     /** For `store move`. Throws UsageError for a store that ends with its process. */
     async moving() {
-      if (logs === undefined) {
+      if (files === undefined) {
         throw new UsageError('a store in memory cannot be moved', {
           hint: 'Give a file, or a postgres:// address.',
         })
       }
       const { Moving } = await import('./move.ts')
-      return new Moving({ engine, upkeep, key, logs, clock, random })
+      return new Moving({ engine, upkeep, key, rollbacks, clock, random })
     },
     async close(): Promise<void> {
-      logs?.close()
+      rollbacks.close()
       await close()
     },
   }

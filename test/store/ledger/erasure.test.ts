@@ -183,7 +183,7 @@ test('the check of a store holds 2,000 rows in memory at the most', async () => 
     const rollbacks = new RollbackDetection({
       engine,
       key,
-      logs: undefined,
+      files: undefined,
       runner: { beganAt: 0 },
       clock,
       random,

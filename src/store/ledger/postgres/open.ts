@@ -68,7 +68,7 @@ function assemble(database: Database, options: StoreOptions, isNew = false): Pro
       engine: postgresEngine(database),
       holds: new Runner(database, options.random),
       upkeep: postgresUpkeep(database),
-      logFiles: logFilesOf(options),
+      files: logFilesOf(options),
       isNew,
       close: () => database.close(),
     },

@@ -45,7 +45,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
         engine: sqliteEngine(database),
         holds: inMemory ? memoryHolds(clock) : fileHolds(path, { clock, random }),
         upkeep: sqliteUpkeep(database),
-        logFiles: files,
+        files,
         isNew,
         close: () => database.close(),
       },
