@@ -22,7 +22,7 @@ import {
   withoutLogName,
   writeClosing,
 } from './store-state.ts'
-import type { Head, LogOutcome, RegisteredLog } from '../../domain/store/attempt-log.ts'
+import type { Head, LogNote, LogOutcome, RegisteredLog } from '../../domain/store/attempt-log.ts'
 import type { ExaminedLogs } from '../../domain/store/check.ts'
 import {
   type Closing,
@@ -446,8 +446,9 @@ export class RollbackDetection {
   #note(heads: readonly Head[], generation: string): void {
     const known = new Set(this.#own?.heads.map(({ attemptId }) => attemptId))
     const unknown = heads.filter(({ attemptId }) => !known.has(attemptId))
-    if (unknown.length > 0)
-      this.#own?.append(...unknown.map((head) => ({ kind: 'note' as const, generation, ...head })))
+    if (unknown.length === 0) return
+    const noteOf = (head: Head): LogNote => ({ kind: 'note', generation, ...head })
+    this.#own?.append(...unknown.map(noteOf))
   }
 
   #readAll(registered: readonly LogReport[]): ReadLog[] {
