@@ -5,6 +5,7 @@ import type { App } from './app.ts'
 import type { CompletedCommand } from '../domain/completion/wanted.ts'
 import { settingDefinitions } from '../domain/session/setting-keys.ts'
 import type { LiveSources } from '../usecases/completion/live-values.ts'
+import { sandboxStories } from './sandbox-facts.ts'
 
 /** What only this machine knows; `profile`: as the line that is completed names it. Nothing is made or called. */
 export function liveSources(
@@ -34,5 +35,6 @@ export function liveSources(
         value: id.replaceAll(':', ' '),
         about: summary,
       })),
+    stories: async () => (await sandboxStories()).map(({ name, what }) => ({ value: name, about: what })),
   }
 }

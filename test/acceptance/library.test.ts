@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
 import { beforeAll, expect, test } from 'vitest'
 
@@ -54,7 +54,8 @@ function project(): string {
     symlinkSync(join(tools, name), join(modules, name))
   for (const name of ['check', 'suite', 'intercept']) {
     const to = join(folder, name === 'suite' ? 'orders.test.ts' : `${name}.ts`)
-    cpSync(join(root, 'test', 'vectors', 'library', `${name}.ts.txt`), to)
+    const from = name === 'check' ? 'test/vectors/library' : 'src/reference/tests'
+    cpSync(join(root, from, `${name}.ts.txt`), to)
   }
   const compilerOptions = {
     strict: true,
@@ -71,13 +72,15 @@ function project(): string {
   return folder
 }
 
-test('README of the package links to files that are in it', () => {
+test.each(['README.md', 'src/reference/integrators.md'])('%s of the package links to files in it', (path) => {
   const packed = run('tar', ['-tzf', tarball], root).split('\n')
-  const readme = run('tar', ['-xzOf', tarball, 'package/README.md'], root)
-  const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#\s]+)|(?:src|href)="(?!https?:|#)([^"#]+)/g)]
+  const page = run('tar', ['-xzOf', tarball, `package/${path}`], root)
+  const links = [...page.matchAll(/\]\((?!https?:|#)([^)#\s]+)|(?:src|href)="(?!https?:|#)([^"#]+)/g)]
   expect(links).not.toEqual([])
   expect(
-    links.map(([, one, other]) => `package/${one ?? other ?? ''}`).filter((each) => !packed.includes(each)),
+    links
+      .map(([, one, other]) => join('package', dirname(path), one ?? other ?? ''))
+      .filter((each) => !packed.includes(each)),
   ).toEqual([])
 })
 

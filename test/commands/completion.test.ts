@@ -98,6 +98,12 @@ test('ids come from what this machine knows; nothing is called and nothing made'
     106	Volunteer screen (withdrawn)
     exit 0
   `)
+  expect(await type(complete('sandbox trigger', 'c'))).toMatchInlineSnapshot(`
+    $ refcheck complete --current=c -- sandbox trigger
+    completed	IN_PROGRESS, PARTIAL, then COMPLETED, each event when it happens.
+    cancelled	IN_PROGRESS, then CANCELLED: the recipient declines.
+    exit 0
+  `)
   expect(await type(complete('request get'))).toMatchInlineSnapshot(`
     $ refcheck complete --current= -- request get
     REQUEST_1	Priya Example (priya@example.com) RECEIVED

@@ -46,7 +46,7 @@ test('the integrators’ page shows its samples as they are run', () => {
   const shown = [...page.matchAll(/\[`[^`]+`\]\((\S+)\):\n\n```\w+\n(.*?\n)```\n/gs)]
   const changed = shown.filter(([, path = '', text]) => readFileSync(join(docs, path), 'utf8') !== text)
   expect(changed.map(([, path]) => path)).toEqual([])
-  const samples = ['receivers', 'pipelines'].flatMap((folder) =>
+  const samples = ['receivers', 'tests', 'pipelines'].flatMap((folder) =>
     readdirSync(join(docs, folder)).map((name) => `${folder}/${name}`),
   )
   expect(shown.map(([, path]) => path)).toEqual(expect.arrayContaining(samples))

@@ -93,7 +93,7 @@ test('the page’s suite in Jest', () => {
     return
   }
   expect(npm(...install, `./${own}`)).toMatchObject({ status: 0 })
-  const suite = readFileSync(join(root, 'test', 'vectors', 'library', 'suite.ts.txt'), 'utf8')
+  const suite = readFileSync(join(root, 'src', 'reference', 'tests', 'suite.ts.txt'), 'utf8')
   const script = suite
     .replace(/^.*'vitest'\n/m, '')
     .replace('type Sandbox, ', '')

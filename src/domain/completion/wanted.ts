@@ -36,6 +36,7 @@ export const liveKinds = [
   'setting',
   'plan',
   'command',
+  'story',
 ] as const
 export type LiveKind = (typeof liveKinds)[number]
 
@@ -72,6 +73,7 @@ const liveNames: Readonly<Record<string, LiveKind>> = {
   key: 'setting',
   code: 'plan',
   'output-schema': 'command',
+  'sandbox trigger story': 'story',
 }
 /** Values of flags that take a list of them, or more than them. */
 const knownValues: Readonly<Record<string, readonly string[]>> = {

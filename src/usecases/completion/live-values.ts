@@ -14,6 +14,7 @@ export interface LiveSources {
   settings: () => readonly Candidate[]
   plans: () => Promise<readonly string[]>
   commands: () => readonly Candidate[]
+  stories: () => Promise<readonly Candidate[]>
 }
 
 /** More than anybody reads in a list. */
@@ -53,6 +54,8 @@ async function valuesOf(kind: LiveKind, sources: LiveSources): Promise<readonly 
       return bare(await sources.plans())
     case 'command':
       return sources.commands()
+    case 'story':
+      return sources.stories()
   }
 }
 

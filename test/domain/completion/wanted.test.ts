@@ -56,6 +56,7 @@ test.each([
   ['config set package ', ''],
   ['approve ', '<plan>'],
   ['reference --output-schema ', '<command>'],
+  ['sandbox trigger ', '<story>'],
   ['completion f', 'fish'],
   // Values of lists, and help pages.
   ['request list --status C', 'COMPLETED CANCELLED'],
