@@ -17,6 +17,16 @@ function kindOf(value: unknown): string {
   return kind(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
 }
 
+const formats: Readonly<Record<string, string>> = {
+  email: 'must be an e-mail address',
+  guid: 'must be a UUID',
+  uuid: 'must be a UUID',
+  url: 'must be a URL',
+}
+
+/** What a limit counts, by the kind of value: `at most 16 characters`. */
+const units: Readonly<Record<string, string>> = { string: ' characters', array: ' items' }
+
 /** For safeParse: messages that can follow the place of a value, such as `must be one of: before, after`. */
 export const issuesInWords = {
   /** Undefined where zod's own message stays. */
@@ -31,6 +41,13 @@ export const issuesInWords = {
     }
     if (issue.code === 'invalid_union') {
       return Array.isArray(issue.options) ? `must be one of: ${issue.options.join(', ')}` : 'is not valid'
+    }
+    if (issue.code === 'invalid_format') return formats[issue.format] ?? 'is not valid'
+    if (issue.code === 'too_big')
+      return `must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${units[issue.origin] ?? ''}`
+    if (issue.code === 'too_small') {
+      if (units[issue.origin] !== undefined && issue.minimum === 1) return 'must not be empty'
+      return `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${units[issue.origin] ?? ''}`
     }
     if (issue.code !== 'unrecognized_keys') return undefined
     const names = issue.keys.map((each) => JSON.stringify(each)).join(', ')

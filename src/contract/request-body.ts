@@ -6,7 +6,7 @@ import { emailAddress } from './email-address.ts'
 export const phoneNumber = z
   .string()
   .max(16)
-  .regex(/^\+[1-9]\d{1,14}$/)
+  .regex(/^\+[1-9]\d{1,14}$/, 'must be + and a country calling code, with at most 15 digits in all')
 
 /** Body of POST /v1/requests, as far as it is the same for every package. */
 export const requestBody = z.object({

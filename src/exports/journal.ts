@@ -2,9 +2,12 @@ import { dirname, resolve } from 'node:path'
 
 import { windowsFor } from '../domain/quota/windows.ts'
 import { accountName } from '../domain/session/setting-keys.ts'
+import type { ProvidersAnswer } from '../domain/batch/reconciliation.ts'
+import type { Batch, BatchRow } from '../domain/batch/batch.ts'
 import type { SubmissionState } from '../domain/submission/states.ts'
 import type { Submission } from '../domain/submission/submission.ts'
-import { UsageError } from '../errors/kinds.ts'
+import { uuid } from '../contract/identifiers.ts'
+import { InternalError, NotFoundError, UsageError } from '../errors/kinds.ts'
 import { systemClock } from '../host/clock.ts'
 import { processEnvironment } from '../host/env.ts'
 import { currentFolder, NoHomeError, RelativeFolderError, resolvePaths } from '../host/paths.ts'
@@ -12,6 +15,7 @@ import { systemRandom } from '../host/random.ts'
 import { openSqliteStore } from '../store/ledger/sqlite/open.ts'
 import type { Store } from '../store/ledger/store.ts'
 import { reconcile, unknownRows } from '../usecases/batch/reconcile.ts'
+import { orderSingleAgain, recordAnswer, requireDecidable } from '../usecases/batch/record-answer.ts'
 import { governor } from '../usecases/quota/governor.ts'
 import { createRequest } from '../usecases/request/create.ts'
 import type { OrderServices } from '../usecases/request/send.ts'
@@ -103,6 +107,13 @@ export interface Reconciled {
 }
 
 /**
+ * What the provider said of an order whose outcome is unknown: it is this request (`requestId`); they have none, so it is ordered
+ * again, from 15 minutes after the attempt and with the recipient's e-mail repeated (`confirmEmail`); nobody knows, and
+ * it is never sent (`drop`).
+ */
+export type Decision = { requestId: string } | { confirmEmail: string } | { drop: true }
+
+/**
  * The journal of the command line, on a file: each person is ordered at most once, and no outcome is lost, whatever process is
  * killed when. Methods reject with a RefcheckError as those of the client do, and with
  * - DuplicateError (`duplicate`): the person was ordered before, or may have been, or is similar to one who was; nothing
@@ -126,11 +137,24 @@ export interface Journal {
     client: Client,
     options?: { requestIds?: readonly string[] | undefined; signal?: AbortSignal | undefined },
   ): Promise<Reconciled>
+  /**
+   * Records what the provider said of an order that is `unknown` or `dropped`, after the checks that the command line makes: a
+   * request is read and has to be of the order's package, person, user and time. Resolves with the order as it is then.
+   * Rejects with UsageError where the decision is not possible, and as `order` does where it is ordered again.
+   */
+  decide(
+    client: Client,
+    order: Pick<JournaledOrder, 'batch_id' | 'row'>,
+    decision: Decision,
+    options?: Pick<JournalOrderOptions, 'signal' | 'waitMs'>,
+  ): Promise<JournaledOrder>
   /** Orders, oldest first; of one state if given. An attempt of a process that died is `unknown`. */
   orders(filter?: { state?: OrderState | undefined }): Promise<JournaledOrder[]>
   /** Waits for calls under way. */
   close(): Promise<void>
 }
+
+type DecidedAnswer = Exclude<ProvidersAnswer, { kind: 'order' }> | { kind: 'order'; confirmedEmail: string }
 
 const defaultWaitMs = 120_000
 
@@ -193,6 +217,26 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
           unknown: orders.filter(({ state }) => state === 'unknown').map(orderOf),
         }
       }),
+    decide: (client, of, decision, { signal, waitMs = defaultWaitMs } = {}) =>
+      call(signal, async () => {
+        checkMilliseconds(waitMs, 'waitMs')
+        const answer = checkedDecision(decision)
+        const services = { ...servicesFor(store, client, account), signal, prompter: undefined }
+        await store.ledger.recover(systemClock.now())
+        const { batch, row } = await findOrder(store, of)
+        requireDecidable(services, batch, row)
+        if (answer.kind !== 'order') await recordAnswer(services, batch, row, answer, undefined)
+        else if (batch.kind === 'single')
+          await orderSingleAgain(services, batch, row, { ...answer, waitBudgetMs: waitMs })
+        else
+          throw new UsageError(`batch ${batch.id} is of a file: its rows are ordered by the command line`, {
+            hint: `Order it again with: refcheck batch reconcile ${batch.id} --row ${row.row} --confirm-email EMAIL`,
+          })
+        const orders = await store.ledger.list({ batchId: batch.id })
+        const [order] = orders.filter((each) => each.row === row.row)
+        if (order === undefined) throw new InternalError(`row ${row.row} of batch ${batch.id} is gone`)
+        return orderOf(order)
+      }),
     orders: ({ state } = {}) =>
       call(undefined, async () => {
         await store.ledger.recover(systemClock.now())
@@ -204,6 +248,37 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       await store.close()
     },
   }
+}
+
+/** Exactly one of the three answers. */
+function checkedDecision(decision: Decision): DecidedAnswer {
+  if (Object(decision) !== decision) throw invalidOption('decision', 'must be an object')
+  const { requestId, confirmEmail, drop }: { requestId?: string; confirmEmail?: string; drop?: true } =
+    decision
+  if ([requestId, confirmEmail, drop].filter((each) => each !== undefined).length !== 1)
+    throw invalidOption('decision', 'must have one of: requestId, confirmEmail, drop')
+  if (requestId !== undefined) {
+    if (!uuid.safeParse(checkText(requestId, 'requestId')).success)
+      throw invalidOption('requestId', 'must be a UUID')
+    return { kind: 'has', requestId }
+  }
+  if (confirmEmail !== undefined)
+    return { kind: 'order', confirmedEmail: checkText(confirmEmail, 'confirmEmail') }
+  if (drop !== true) throw invalidOption('drop', 'must be true')
+  return { kind: 'leave' }
+}
+
+async function findOrder(
+  { batches }: Pick<Store, 'batches'>,
+  { batch_id: batchId, row: number }: Pick<JournaledOrder, 'batch_id' | 'row'>,
+): Promise<{ batch: Batch; row: BatchRow }> {
+  if (!Number.isSafeInteger(number) || number < 1) throw invalidOption('row', 'must be a whole number from 1')
+  const batch = await batches.find(checkText(batchId, 'batch_id'))
+  const rows = batch === undefined ? [] : batches.rows(batch.id, { after: number - 1, limit: 1 })
+  for await (const row of rows) if (batch !== undefined && row.row === number) return { batch, row }
+  throw new NotFoundError(`row ${number} of batch ${batchId} is not in this journal`, {
+    hint: 'List the orders with journal.orders().',
+  })
 }
 
 const basics = { clock: systemClock, random: systemRandom }

@@ -14,6 +14,16 @@ const shape = z.object({
     .optional(),
   version: z.literal(1).optional(),
   on: z.string().regex(/^GET /, 'is not a call').optional(),
+  email: z.string().max(20).pipe(z.email()).optional(),
+  id: z.guid().optional(),
+  code: z
+    .string()
+    .min(1)
+    .regex(/^[a-z]*$/)
+    .optional(),
+  share: z.number().min(0).max(1).optional(),
+  times: z.int().positive().optional(),
+  list: z.array(z.int()).min(1).max(2).optional(),
 })
 
 test.each([
@@ -26,6 +36,16 @@ test.each([
   [{ names: [], fault: { kind: 'hang', a: 1, b: 2 } }, 'has the unknown keys "a", "b"'],
   [{ names: [], version: 2 }, 'must be 1'],
   [{ names: [], on: 'x' }, 'is not a call'],
+  [{ names: [], email: 'mei' }, 'must be an e-mail address'],
+  [{ names: [], email: `${'m'.repeat(20)}@example.com` }, 'must be at most 20 characters'],
+  [{ names: [], id: '7' }, 'must be a UUID'],
+  [{ names: [], code: '' }, 'must not be empty'],
+  [{ names: [], code: 'A' }, 'is not valid'],
+  [{ names: [], share: 2 }, 'must be at most 1'],
+  [{ names: [], share: -1 }, 'must be at least 0'],
+  [{ names: [], times: 0 }, 'must be more than 0'],
+  [{ names: [], list: [] }, 'must not be empty'],
+  [{ names: [], list: [1, 2, 3] }, 'must be at most 2 items'],
 ])('zod’s word on %j, in ours', (value, words) => {
   expect(shape.safeParse(value, issuesInWords).error?.issues[0]?.message).toBe(words)
 })

@@ -2,12 +2,19 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { type Client, createClient, type NewRequest, RefcheckError } from '../../src/exports/client.ts'
-import { type Journal, type JournalOptions, openJournal } from '../../src/exports/journal.ts'
+import {
+  type Decision,
+  type Journal,
+  type JournaledOrder,
+  type JournalOptions,
+  openJournal,
+} from '../../src/exports/journal.ts'
 import { type Sandbox, type SandboxFault, startSandbox } from '../../src/exports/sandbox.ts'
 import { temporaryFolder } from '../harness/world.ts'
 
@@ -143,6 +150,106 @@ test.each<[what: string, fault: SandboxFault, isOrdered: boolean]>([
   })
 })
 
+/** An order whose answer was lost: the service may have it or not. */
+async function lose(journal: Journal, when: 'before' | 'after'): Promise<JournaledOrder> {
+  sandbox.inject({ on: creates, fault: { kind: 'cut', when }, times: 1 })
+  await failure(() => journal.order(client, order()))
+  const [lost] = await journal.orders({ state: 'unknown' })
+  if (lost === undefined) throw new Error('no order is unknown')
+  return lost
+}
+
+test('they have it: the request that the provider named is read and recorded, and no other one', async () => {
+  await withJournal(async (journal) => {
+    const lost = await lose(journal, 'after')
+    const own = sandbox.requests()[0]?.request_id ?? ''
+    const other = await client.createRequest(order('mei@example.com', 'Mei'))
+    const refused = await failure(() => journal.decide(client, lost, { requestId: other.request_id }))
+    expect(refused).toMatchObject({
+      code: 'invalid_input',
+      message: `request ${other.request_id} is for somebody else, so it is not the order of row 1`,
+    })
+    expect((await journal.orders()).map(({ state }) => state)).toEqual(['unknown'])
+    expect(await journal.decide(client, lost, { requestId: own })).toMatchObject({
+      state: 'accepted',
+      request_id: own,
+    })
+    expect(await failure(() => journal.decide(client, lost, { drop: true }))).toMatchObject({
+      code: 'usage',
+      message: 'row 1 is accepted, not unknown: there is nothing to decide',
+    })
+  })
+})
+
+test('nobody knows: a dropped order is never sent and conflicts with the same order, until the provider finds it', async () => {
+  await withJournal(async (journal) => {
+    const lost = await lose(journal, 'after')
+    expect(await journal.decide(client, lost, { drop: true })).toMatchObject({ state: 'dropped' })
+    expect(await failure(() => journal.order(client, order()))).toMatchObject({ code: 'duplicate' })
+    expect(posts()).toBe(1)
+    const own = sandbox.requests()[0]?.request_id ?? ''
+    expect(await journal.decide(client, lost, { requestId: own })).toMatchObject({ state: 'accepted' })
+  })
+})
+
+test('they do not have it: the order is sent again once, from 15 minutes after the attempt and with its e-mail', async () => {
+  const options = newPaths()
+  const lost = await withJournal(async (journal) => {
+    const order = await lose(journal, 'before')
+    const early = await failure(() => journal.decide(client, order, { confirmEmail: 'priya@example.com' }))
+    expect(early).toMatchObject({
+      code: 'usage',
+      message: 'row 1 was sent less than 15 minutes ago: its event may still arrive',
+    })
+    return order
+  }, options)
+  const database = new DatabaseSync(options.file)
+  database.exec(
+    'UPDATE attempts SET began_at = began_at - 960000, ended_at = ended_at - 960000; UPDATE submissions SET changed_at = changed_at - 960000',
+  )
+  database.close()
+  await withJournal(async (journal) => {
+    const wrong = await failure(() => journal.decide(client, lost, { confirmEmail: 'mei@example.com' }))
+    expect(wrong).toMatchObject({
+      code: 'invalid_input',
+      message: 'row 1: this is not the recipient’s e-mail',
+    })
+    expect(posts()).toBe(1)
+    const sent = await journal.decide(client, lost, { confirmEmail: 'priya@example.com' })
+    const [request] = sandbox.requests()
+    expect([sent.state, sent.request_id, posts()]).toEqual(['accepted', request?.request_id, 2])
+  }, options)
+  expect(sandbox.requests()).toHaveLength(1)
+})
+
+test.each<[field: string, message: string, decision: object, of?: object]>([
+  ['decision', 'decision must have one of: requestId, confirmEmail, drop', {}],
+  [
+    'decision',
+    'decision must have one of: requestId, confirmEmail, drop',
+    { drop: true, confirmEmail: 'a@b.example' },
+  ],
+  ['requestId', 'requestId must be a UUID', { requestId: '3f2b8c1e' }],
+  ['drop', 'drop must be true', { drop: false }],
+  ['row', 'row must be a whole number from 1', { drop: true }, { row: 0 }],
+])('a decision that cannot be made is refused by its field %s: %s', async (field, message, decision, of) => {
+  await withJournal(async (journal) => {
+    const place = { batch_id: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55', row: 1, ...of }
+    const refused = await failure(() => journal.decide(client, place, decision as Decision))
+    expect(refused).toMatchObject({ code: 'invalid_input', field, message })
+  })
+})
+
+test('an order that is not in the journal cannot be decided', async () => {
+  await withJournal(async (journal) => {
+    const place = { batch_id: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55', row: 1 }
+    expect(await failure(() => journal.decide(client, place, { drop: true }))).toMatchObject({
+      code: 'not_found',
+      hint: 'List the orders with journal.orders().',
+    })
+  })
+})
+
 test('a refusal is recorded, and a corrected order of the person is free', async () => {
   await withJournal(async (journal) => {
     const refused = await failure(() => journal.order(client, { ...order(), package_id: 999 }))
@@ -235,6 +342,16 @@ test('a client that is none, an order that is none, and a closed journal are ref
   expect(await failure(() => journal.order({} as Client, order()))).toMatchObject({ field: 'client' })
   expect(await failure(() => journal.order(client, { package_id: 1 } as NewRequest))).toMatchObject({
     field: 'recipient',
+  })
+  const phone = { ...order(), recipient: { ...order().recipient, phone: '0412 345 678' } }
+  expect(await failure(() => journal.order(client, phone))).toMatchObject({
+    field: 'recipient.phone',
+    message: 'recipient.phone must be + and a country calling code, with at most 15 digits in all',
+  })
+  const email = { ...order(), recipient: { ...order().recipient, email: 'priya' } }
+  expect(await failure(() => journal.order(client, email))).toMatchObject({
+    field: 'recipient.email',
+    message: 'recipient.email must be an e-mail address',
   })
   const aborted = await failure(() => journal.order(client, order(), { signal: AbortSignal.abort() }))
   expect(aborted).toMatchObject({ code: 'interrupted' })

@@ -6,18 +6,13 @@ import {
   unknownDetails,
   type ProvidersAnswer,
   requireSendable,
-  requireUnsettled,
   type Reconciliation,
-  differencesText,
-  confirmation,
-  toConfirm,
 } from '../../domain/batch/reconciliation.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import { heldElsewhere } from '../../domain/batch/batch-status.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import {
   DuplicateError,
-  InternalError,
   InterruptedError,
   InvalidInputError,
   NotFoundError,
@@ -25,23 +20,14 @@ import {
   UsageError,
 } from '../../errors/kinds.ts'
 import { type CarriedOut, startBatch, type StartServices } from './start.ts'
-import { reconcile, unknownRows, secondOrders, type ReconcileServices } from './reconcile.ts'
+import { reconcile, unknownRows, secondOrders } from './reconcile.ts'
 import { fileOfBatch, writeResults } from './results-file.ts'
-import {
-  confirmUserLeft,
-  requireSameAccount,
-  requireSameOrganisation,
-  requireSameService,
-} from './same-organisation.ts'
+import { queueAgain, recordAnswer, requireDecidable, requireOrganisation } from './record-answer.ts'
 import { findBatch, findRow } from './read-batch.ts'
 import { updateExternalResults } from './external-results.ts'
-import { acceptedByEvidence, changedElsewhere } from '../../domain/submission/outcome.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
-import type { Change } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import { rowsOfRequest } from '../request/read-requests.ts'
-import { serviceAheadMs } from '../request/send.ts'
 import { personWithEmail } from '../../domain/wording/shown-name.ts'
 import { uuid } from '../../contract/identifiers.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
@@ -102,12 +88,6 @@ export async function reconcileByDecision(ports: StartServices, decision: Decisi
     order: { batchId: batch.id, row: row.row },
   })
   return { batch, failure }
-}
-
-function requireDecidable({ api, account }: StartServices, batch: Batch, row: BatchRow): void {
-  requireUnsettled(row)
-  requireSameService(batch, api)
-  requireSameAccount(batch, account)
 }
 
 export interface DecideUnknownServices extends StartServices {
@@ -206,37 +186,11 @@ async function carryOut(
   answer: ProvidersAnswer,
   reason: string | undefined,
 ): Promise<CarriedOut> {
-  switch (answer.kind) {
-    case 'has': {
-      const { packageId } = row
-      if (packageId === undefined) throw new InternalError(`row ${row.row} was sent without a package`)
-      const { requestId } = answer
-      await requireOrganisation(ports, batch)
-      await recordAnswer(ports, ports.prompter, { ...row, packageId }, { requestId, why: reason })
-      break
-    }
-    case 'leave':
-      await requireOrganisation(ports, batch)
-      await record(ports, row, {
-        to: 'dropped',
-        at: ports.clock.now(),
-        reason: 'dropped by a person’s decision',
-        decision: { by: ports.api.userEmail, why: reason ?? 'a person decided to drop it' },
-      })
-      break
-    case 'order':
-      return orderAgain(ports, batch, row, answer.confirmedEmail, reason)
-  }
+  if (answer.kind === 'order') return orderAgain(ports, batch, row, answer.confirmedEmail, reason)
+  await recordAnswer(ports, batch, row, answer, reason)
   const reconciled = await findBatch(ports, batch.id)
   await renewResults(ports, reconciled)
   return { batch: reconciled, failure: undefined }
-}
-
-/** A decision about a row changes nothing before it is clear that the key belongs to the batch's organisation. */
-async function requireOrganisation(ports: StartServices, batch: Batch): Promise<void> {
-  const confirm = confirmUserLeft(ports.prompter, ports.api)
-  const failure = await requireSameOrganisation(ports, batch, confirm)
-  if (failure !== undefined) throw failure
 }
 
 async function orderAgain(
@@ -285,78 +239,6 @@ async function typedEmail(
   }
   onNotice({ name: 'may-order-again', row })
   return prompter.text({ message: `Type the e-mail of row ${row}’s recipient to send it again:` })
-}
-
-async function record(
-  { ledger }: Pick<ReconcileServices, 'ledger'>,
-  row: BatchRow,
-  change: Change,
-): Promise<void> {
-  if (!(await ledger.move(row, change))) throw changedElsewhere()
-}
-
-/**
- * Queues a row that can be sent again, because a person says so. A row without its recipient cannot be sent: it is `cancelled`, so
- * that the person can be ordered. The batch is held by the caller.
- */
-async function queueAgain(
-  ports: ReconcileServices,
-  row: BatchRow,
-  confirmedEmail: string,
-  why: string,
-): Promise<void> {
-  const { ledger, clock, api } = ports
-  const isTheirs =
-    row.recipient === undefined
-      ? await ledger.isEmailOf(row, confirmedEmail)
-      : confirmedEmail.trim().toLowerCase() === row.recipient.email.toLowerCase()
-  if (!isTheirs) {
-    throw new InvalidInputError(`row ${row.row}: this is not the recipient’s e-mail`, {
-      hint: `Nothing was done. See whom the row is for with: refcheck batch rows ${row.batchId} --state unknown`,
-    })
-  }
-  const [to, reason] =
-    row.recipient === undefined
-      ? (['cancelled', 'the provider has no such request'] as const)
-      : (['pending', 'sent again by a person’s decision'] as const)
-  await record(ports, row, { to, at: clock.now(), reason, decision: { by: api.userEmail, why } })
-}
-
-/**
- * Records the request that the provider named for a row whose outcome is unknown ("they have it"), after one read that
- * shows it to be this row's. What differs is shown, and a person confirms it; without a terminal it is a UsageError.
- */
-async function recordAnswer(
-  parts: ReconcileServices,
-  prompter: Prompter | undefined,
-  row: BatchRow & { packageId: number },
-  { requestId, why }: { requestId: string; why: string | undefined },
-): Promise<void> {
-  const { api, ledger, clock, governor, signal, onPaced } = parts
-  await governor.claim('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
-  const request = await api.getRequest(requestId, signal)
-  const holders = await rowsOfRequest(parts, request.request_id)
-  const byFingerprints = row.recipient === undefined ? await ledger.whom(row, request.recipient) : undefined
-  const differs = toConfirm(row, request, holders, await serviceAheadMs(parts), byFingerprints)
-  if (differs.length > 0) {
-    const command = `refcheck batch reconcile ${row.batchId} --row ${row.row} --request-id ${request.request_id}`
-    if (prompter === undefined) {
-      const text = differencesText(differs)
-      throw new UsageError(`request ${request.request_id} differs from row ${row.row}: ${text}`, {
-        hint: `Nothing was recorded. A person has to confirm it on a terminal: ${command}`,
-      })
-    }
-    if (!(await prompter.confirm({ message: confirmation(row, request, differs), isDestructive: true }))) {
-      throw new UsageError(`request ${request.request_id} was not confirmed`, {
-        hint: 'Nothing was recorded; the row is as it was.',
-      })
-    }
-  }
-  const reason = `the provider has it as request ${request.request_id}`
-  const shown =
-    differs.length === 0 ? 'a read showed this row’s order' : `confirmed: ${differencesText(differs)}`
-  const decision = { by: api.userEmail, why: `${why ?? reason}; ${shown}` }
-  await record(parts, row, acceptedByEvidence(request, clock.now(), decision))
 }
 
 /** Asks what the provider said of the person of a row, by name; undefined: that is not known yet. */

@@ -100,13 +100,18 @@ export interface SingleRun {
   left: RowVersion
 }
 
-/** Sends a single order, a batch of one, in the same way; the run ends with its first answer. Throws as `runBatch` does. */
+/**
+ * Sends a single order, a batch of one, in the same way; the run ends with its first answer. Throws as `runBatch` does.
+ * `attemptId`: of its earlier attempt, if a person put it back.
+ */
 export async function runSingle(
   ports: OrderServices,
   batchId: string,
   waitBudgetMs: number,
+  attemptId: string | undefined,
 ): Promise<SingleRun> {
   const run = new Run(ports, batchId, { only: 1, max: 1, waitBudgetMs, isSingle: true })
+  run.single = { ...run.single, attemptId }
   const end = await run.go()
   const { outcome, conflict } = run
   return { end, outcome, conflict, left: { ...run.single, state: conflict?.becomes ?? 'pending' } }

@@ -41,7 +41,7 @@ export async function createRequest(
     const submissions = await ledger.recover(clock.now())
     if (submissions.length > 0) onEvent?.({ name: 'recovered', submissions })
     await add(ports, batch, order, options)
-    return await send(ports, batch.id, order, options)
+    return await sendSingle(ports, batch.id, order, { waitBudgetMs: options.waitBudgetMs })
   } finally {
     await lock.release()
   }
@@ -73,14 +73,14 @@ async function requireConfirmation(
     throw refusedOrder(stop, baseUrl)
 }
 
-/** Sends the added order by the runner of files, and answers what came of it. */
-async function send(
+/** Sends an order that is pending by the runner of files, and answers what came of it. The caller holds its batch. `attemptId`: of its earlier attempt. */
+export async function sendSingle(
   ports: OrderServices,
   batchId: string,
-  order: RequestBody,
-  { waitBudgetMs }: CreateOptions,
+  order: Pick<RequestBody, 'package_id' | 'recipient'>,
+  { waitBudgetMs, attemptId }: { waitBudgetMs: number; attemptId?: string | undefined },
 ): Promise<Created> {
-  const run = await runSingle(ports, batchId, waitBudgetMs)
+  const run = await runSingle(ports, batchId, waitBudgetMs, attemptId)
   const { outcome, conflict, left } = run
   if (conflict !== undefined) {
     throw await cancelled(ports, left, refusedOrder(conflict, ports.api.baseUrl))
@@ -106,7 +106,7 @@ async function send(
 function outcomeUnknown(
   ports: OrderServices,
   batchId: string,
-  { package_id: packageId, recipient }: RequestBody,
+  { package_id: packageId, recipient }: Pick<RequestBody, 'package_id' | 'recipient'>,
   outcome: Extract<Outcome, { kind: 'unknown' }>,
 ): RefcheckError {
   const { offeredId, reason, answerStatus: status, error: cause } = outcome
