@@ -233,7 +233,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
             hint: `Order it again with: refcheck batch reconcile ${batch.id} --row ${row.row} --confirm-email EMAIL`,
           })
         const orders = await store.ledger.list({ batchId: batch.id })
-        const [order] = orders.filter((each) => each.row === row.row)
+        const order = orders.find((each) => each.row === row.row)
         if (order === undefined) throw new InternalError(`row ${row.row} of batch ${batch.id} is gone`)
         return orderOf(order)
       }),

@@ -195,13 +195,13 @@ test('nobody knows: a dropped order is never sent and conflicts with the same or
 test('they do not have it: the order is sent again once, from 15 minutes after the attempt and with its e-mail', async () => {
   const options = newPaths()
   const lost = await withJournal(async (journal) => {
-    const order = await lose(journal, 'before')
-    const early = await failure(() => journal.decide(client, order, { confirmEmail: 'priya@example.com' }))
+    const unknown = await lose(journal, 'before')
+    const early = await failure(() => journal.decide(client, unknown, { confirmEmail: 'priya@example.com' }))
     expect(early).toMatchObject({
       code: 'usage',
       message: 'row 1 was sent less than 15 minutes ago: its event may still arrive',
     })
-    return order
+    return unknown
   }, options)
   const database = new DatabaseSync(options.file)
   database.exec(
