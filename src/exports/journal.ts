@@ -108,7 +108,7 @@ export interface Reconciled {
 
 /**
  * What the provider said of an order whose outcome is unknown: it is this request (`requestId`); they have none, so it is ordered
- * again, from 15 minutes after the attempt and with the recipient's e-mail repeated (`confirmEmail`); nobody knows, and
+ * again, from 15 minutes after the attempt and with the recipient's e-mail repeated (`confirmEmail`); neither is known, and
  * it is never sent (`drop`).
  */
 export type Decision = { requestId: string } | { confirmEmail: string } | { drop: true }

@@ -181,7 +181,7 @@ test('they have it: the request that the provider named is read and recorded, an
   })
 })
 
-test('nobody knows: a dropped order is never sent and conflicts with the same order, until the provider finds it', async () => {
+test('neither is known: a dropped order is never sent and conflicts with the same order, until the provider finds it', async () => {
   await withJournal(async (journal) => {
     const lost = await lose(journal, 'after')
     expect(await journal.decide(client, lost, { drop: true })).toMatchObject({ state: 'dropped' })
@@ -234,16 +234,16 @@ test.each<[field: string, message: string, decision: object, of?: object]>([
   ['row', 'row must be a whole number from 1', { drop: true }, { row: 0 }],
 ])('a decision that cannot be made is refused by its field %s: %s', async (field, message, decision, of) => {
   await withJournal(async (journal) => {
-    const place = { batch_id: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55', row: 1, ...of }
-    const refused = await failure(() => journal.decide(client, place, decision as Decision))
+    const key = { batch_id: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55', row: 1, ...of }
+    const refused = await failure(() => journal.decide(client, key, decision as Decision))
     expect(refused).toMatchObject({ code: 'invalid_input', field, message })
   })
 })
 
 test('an order that is not in the journal cannot be decided', async () => {
   await withJournal(async (journal) => {
-    const place = { batch_id: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55', row: 1 }
-    expect(await failure(() => journal.decide(client, place, { drop: true }))).toMatchObject({
+    const key = { batch_id: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55', row: 1 }
+    expect(await failure(() => journal.decide(client, key, { drop: true }))).toMatchObject({
       code: 'not_found',
       hint: 'List the orders with journal.orders().',
     })
