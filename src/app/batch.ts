@@ -153,7 +153,9 @@ export async function endedView(
 ): Promise<View> {
   const { endedBatchView } = await import('../output/views/batches.ts')
   const { name } = batch
-  return endedBatchView(await batchView(app, batch, isJson), { name, result, failure })
+  const isFolderKnown = (await app.setting('output-dir')) !== undefined || app.prompter() !== undefined
+  const next = `refcheck report sync${isFolderKnown ? '' : ' --output reports'}`
+  return endedBatchView(await batchView(app, batch, isJson), { name, result, failure, next })
 }
 
 /** Where a batch stands, with its results file where there is one; for scripts with what each row that was not sent matches. */

@@ -67,3 +67,12 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     expect(ordered()).toEqual(emails(2))
   },
 )
+
+test('the next command names a folder for reports only where none is known and nobody can be asked', async () => {
+  const { type, folder } = await session()
+  peopleFile(folder, emails(1))
+  expect((await type(`${run} --yes`)).stdout).toMatch(/\nNext: refcheck report sync --output reports\n$/)
+  await type('config set output-dir reports')
+  peopleFile(folder, emails(2))
+  expect((await type(`${run} --yes`)).stdout).toMatch(/\nNext: refcheck report sync\n$/)
+})

@@ -124,7 +124,7 @@ test('results of a file that is changed while it runs are not written, and nothi
     2  accepted
     2  rows
 
-    Next: refcheck report sync --output reports
+    Next: refcheck report sync
     exit 0
   `)
   expect(here.ordered()).toEqual(emails(2))

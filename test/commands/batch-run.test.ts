@@ -31,7 +31,7 @@ test('a file is planned, confirmed and ordered row by row, and the results stand
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck report sync
     exit 0
   `)
   expect(ordered()).toEqual(emails(3))

@@ -55,11 +55,16 @@ function stateStyle(state: string): Style | undefined {
   }
 }
 
+interface EndedBatch {
+  name: string
+  result: BatchResult
+  failure: RefcheckError | undefined
+  /** The command to run once all are ordered. */
+  next: string
+}
+
 /** The end of a run: the result for the person, the counts of the batch, and the next step where no row is left to deal with. */
-export function endedBatchView(
-  status: View,
-  { name, result, failure }: { name: string; result: BatchResult; failure: RefcheckError | undefined },
-): View {
+export function endedBatchView(status: View, { name, result, failure, next }: EndedBatch): View {
   const isWell = failure === undefined || failure.isChosen
   return {
     ...status,
@@ -68,7 +73,7 @@ export function endedBatchView(
         wrapped(resultText(name, result, failure), terminal.columns),
         '',
         status.text(terminal),
-        ...(isWell ? ['', 'Next: refcheck report sync --output reports'] : []),
+        ...(isWell ? ['', `Next: ${next}`] : []),
       ].join('\n'),
   }
 }

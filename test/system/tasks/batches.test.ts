@@ -102,7 +102,7 @@ test('order checks for a file of people', async () => {
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck report sync
     exit 0
     $
   `)
@@ -170,7 +170,7 @@ test('order the other rows where some are invalid', async () => {
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck report sync
     2> See the reason for each row with:
     2>   refcheck batch rows ID_1
     exit 10
@@ -234,7 +234,7 @@ test('my batch stopped, what now', async () => {
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck report sync
     exit 0
     $
   `)
