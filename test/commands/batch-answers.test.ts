@@ -84,7 +84,7 @@ describe('they have it', () => {
     ]
     const answers = [
       {
-        ask: /have a request for Ana Row2 \(a2\+cut-after@example\.com\), package 102/,
+        ask: /have a request for Ana Row2 \(a2\+cut-after@example\.com\), 102 Identity check only/,
         choose: 'They have it',
         offered: labels,
       },

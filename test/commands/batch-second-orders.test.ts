@@ -239,6 +239,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
       $ refcheck batch rows BATCH_1 --state held
       ROW  LINE  STATE  EMAIL           OUTCOME
       1    2     held   a1@example.com  held: request REQUEST_1, which was not ordered with this store, is for this person
+      2> Order row 1: refcheck batch release BATCH_1 --row 1
+      2> Leave it out: refcheck batch cancel BATCH_1 --row 1
       exit 0
 
       $ refcheck batch rows BATCH_1 --state held --json

@@ -103,6 +103,8 @@ describe('results beside the input, of a store that is not here', () => {
       1    2     duplicate  a1@example.com  is the same order as request REQUEST_1 (line 2 of people.results.csv, ordered 2026-11-20 12:00 +00:00)
       2    3     held       a2@example.com  held: may have been ordered, by what a results file says: line 3 of people.results.csv (pending)
       3    4     held       a3@example.com  held: may have been ordered, by what a results file says: line 4 of people.results.csv (pending)
+      2> Order row 2: refcheck batch release BATCH_2 --row 2
+      2> Leave it out: refcheck batch cancel BATCH_2 --row 2
       exit 0
     `)
     const released = await here.all([`batch release ${batch_id} --row 2`, `batch resume ${batch_id} --yes`], {

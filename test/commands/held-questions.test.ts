@@ -94,3 +94,47 @@ test('who leaves at the question has ordered nothing more, and answers given bef
     counts: { held: 1, cancelled: 1, accepted: 2 },
   })
 })
+
+test('the held rows of a batch are listed with the person whom each may be and the next command, and JSON is as it was', async () => {
+  const { type, write } = await session()
+  write('people.csv', people)
+  const first = (await type(`${run} --yes --json`)).json() as { batch_id: string }
+  const rows = `batch rows ${first.batch_id} --state held`
+  expect(await type(rows, { answers: [] })).toMatchInlineSnapshot(`
+    $ refcheck batch rows BATCH_1 --state held
+    ROW  LINE  STATE  EMAIL               OUTCOME
+    2    3     held   anna.m@example.com  held: has the same phone as Anna Müller (anna.mueller@example.com), row 1, ordered 2026-11-20 12:00 +00:00
+    2> Decide about each held row: refcheck batch release BATCH_1
+    exit 0
+  `)
+  expect(await type(rows)).toMatchInlineSnapshot(`
+    $ refcheck batch rows BATCH_1 --state held
+    ROW  LINE  STATE  EMAIL               OUTCOME
+    2    3     held   anna.m@example.com  held: has the same phone as Anna Müller (anna.mueller@example.com), row 1, ordered 2026-11-20 12:00 +00:00
+    2> Order row 2: refcheck batch release BATCH_1 --row 2
+    2> Leave it out: refcheck batch cancel BATCH_1 --row 2
+    exit 0
+  `)
+  const listed = await type(`${rows} --json`)
+  expect([listed.stderr, (listed.json() as { error: string }[])[0]?.error]).toEqual([
+    '',
+    expect.stringMatching(
+      /^held: has the same phone as request \S+ \(row 1, ordered 2026-11-20 12:00 \+00:00\)$/,
+    ),
+  ])
+})
+
+test('a row that is like an order with an unknown outcome names that order, which is settled first', async () => {
+  const { type, write } = await session()
+  write('people.csv', `${header}\n${ana.replace('anna.mueller@', 'anna+cut-after@')}\n`)
+  await type(`${run} --yes`)
+  write('more.csv', people.replace(`${ana}\n`, ''))
+  const more = (await type('batch run more.csv --package 102 --yes --json')).json() as { batch_id: string }
+  expect(await type(`batch rows ${more.batch_id} --state held`, { answers: [] })).toMatchInlineSnapshot(`
+    $ refcheck batch rows BATCH_2 --state held
+    ROW  LINE  STATE  EMAIL               OUTCOME
+    1    2     held   anna.m@example.com  held: has the same phone as Anna Müller (anna+cut-after@example.com), unknown outcome
+    2> Settle the order with an unknown outcome first: refcheck batch reconcile BATCH_1
+    exit 0
+  `)
+})

@@ -30,27 +30,29 @@ test.each(stores)(
     const held = (await type('batch run more.csv --package 102 --yes --json')).json() as { batch_id: string }
     const release = `batch release ${held.batch_id} --row 1`
     expect(await all([`batch rows ${held.batch_id}`, release, release])).toMatchInlineSnapshot(`
-    $ refcheck batch rows BATCH_2
-    ROW  LINE  STATE  EMAIL               OUTCOME
-    1    2     held   office@example.com  held: has the same e-mail and name as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)
-    exit 0
+      $ refcheck batch rows BATCH_2
+      ROW  LINE  STATE  EMAIL               OUTCOME
+      1    2     held   office@example.com  held: has the same e-mail and name as Ann Low (office@example.com), ordered 2026-11-20 12:00 +00:00
+      2> Order row 1: refcheck batch release BATCH_2 --row 1
+      2> Leave it out: refcheck batch cancel BATCH_2 --row 1
+      exit 0
 
-    $ refcheck batch release BATCH_2 --row 1
-    2> Error: row 1 stays held because of another order: it is similar
-    2> See that order, and release the row again if these are two people: refcheck batch rows BATCH_2 --state held
-    exit 2
+      $ refcheck batch release BATCH_2 --row 1
+      2> Error: row 1 stays held because of another order: it is similar
+      2> See that order, and release the row again if these are two people: refcheck batch rows BATCH_2 --state held
+      exit 2
 
-    $ refcheck batch release BATCH_2 --row 1
-    2> Released 1 row. Order with: refcheck batch resume BATCH_2
-    batch  BATCH_2
-    more.csv, package 102
+      $ refcheck batch release BATCH_2 --row 1
+      2> Released 1 row. Order with: refcheck batch resume BATCH_2
+      batch  BATCH_2
+      more.csv, package 102
 
-    1  pending
-    1  row
+      1  pending
+      1  row
 
-    results  HOME/more.results.csv
-    exit 0
-  `)
+      results  HOME/more.results.csv
+      exit 0
+    `)
   },
 )
 

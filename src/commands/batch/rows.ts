@@ -2,14 +2,16 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { listFlags, listFormat, rowStates } from '../../cli/flags/list.ts'
 import { Flags } from '../../cli/oclif.ts'
+import { heldText } from '../../domain/batch/batch-status.ts'
+import { nextForHeld } from '../../domain/batch/held-question.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
-import { findBatch, listRows } from '../../usecases/batch/read-batch.ts'
+import { findBatch, listHeld, listRows } from '../../usecases/batch/read-batch.ts'
 import { withListedReasons } from '../../usecases/request/read-requests.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
   static override summary = 'List the rows of a batch and their states'
   static override description =
-    'ROW counts the people of the file from 1, as --row takes it; LINE is where the spreadsheet program shows them, as long as the file is as it was. States: pending, sending, accepted, rejected, unknown, duplicate, held, invalid, cancelled, dropped (see: refcheck help batches). The last column says why a row was not accepted.'
+    'ROW counts the people of the file from 1, as --row takes it; LINE is where the spreadsheet program shows them, as long as the file is as it was. States: pending, sending, accepted, rejected, unknown, duplicate, held, invalid, cancelled, dropped (see: refcheck help batches). The last column says why a row was not accepted, and of a held row whom it may be.'
   static override examples = [
     '<%= config.bin %> batch rows 3f2b8c1e',
     '<%= config.bin %> batch rows 3f2b8c1e --state rejected,invalid --csv',
@@ -31,9 +33,13 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const batch = await findBatch(stored, this.args.batch_id)
     const { inboxToShow: inbox } = await this.app.services('inboxToShow')
     const rows = await listRows(stored, batch, states)
+    const isShown = !this.flags.json && !this.flags.csv && rows.some(({ state }) => state === 'held')
+    const held = isShown ? await listHeld(stored, batch) : []
+    const texts = new Map(held.map(({ held: row, other }) => [row.row, heldText(row, other?.recipient)]))
     this.answerList(
-      batchRowsView(await withListedReasons(rows, inbox, () => batch.baseUrl)),
+      batchRowsView(await withListedReasons(rows, inbox, () => batch.baseUrl), texts),
       listFormat(this.flags),
     )
+    if (held.length > 0) this.app.reporter.note(nextForHeld(held, this.app.prompter() !== undefined))
   }
 }

@@ -1,3 +1,4 @@
+import type { Recipient } from '../../contract/request-body.ts'
 import type { Batch, BatchCounts, BatchRow, Halt, Match } from './batch.ts'
 import { heldWords, sharedText, unmatchedText } from '../submission/duplicate.ts'
 import { isUnmatched } from '../submission/unmatched.ts'
@@ -6,6 +7,7 @@ import type { OrderInError } from '../../errors/base.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import { localTime } from '../wording/local-time.ts'
+import { personWithEmail } from '../wording/shown-name.ts'
 
 /** What scripts read of a batch (src/docs/cli.md, "Streams"). */
 export interface BatchSummary {
@@ -180,8 +182,12 @@ export function matchInError({ batchId, row, requestId, told }: Match): OrderInE
   return { requestId, ...(told === undefined && { batchId, row }), match: 'exact' }
 }
 
+/** Why a held row is held. `other`: whom it may be, where this store has that person. */
+export const heldText = (row: BatchRow, other: Recipient | undefined): string => errorOf(row, other) ?? ''
+
 /** Why a row is not accepted, in one sentence: what is so, and no more. */
-function errorOf({ state, reason, field, matches, heldFor, shares, batchId }: BatchRow): string | null {
+function errorOf(row: BatchRow, other?: Recipient): string | null {
+  const { state, reason, field, matches, heldFor, shares, batchId } = row
   if (state === 'accepted') return null
   if (heldFor === 'unmatched_request' && state === 'held')
     return `held: ${unmatchedText(matches?.requestId, shares)}`
@@ -192,7 +198,7 @@ function errorOf({ state, reason, field, matches, heldFor, shares, batchId }: Ba
         : heldFor === 'similar' || heldFor === 'similar_unknown'
           ? `held: has the same ${sharedText(shares)} as`
           : `held: ${heldWords[heldFor]}:`
-    return `${what} ${matchText(matches, batchId)}`
+    return `${what} ${other === undefined ? matchText(matches, batchId) : personText(matches, batchId, other)}`
   }
   if (reason === undefined) return null
   return field === undefined || reason.startsWith(field) ? reason : `${field}: ${reason}`
@@ -207,6 +213,19 @@ function matchText({ batchId, row, requestId, state, orderedAt, told }: Match, o
     return `request ${requestId} (${where}${orderedAt === undefined ? '' : `, ordered ${localTime(orderedAt)}`})`
   }
   return batchId === own || state === undefined ? where : `${where} (${state})`
+}
+
+/** The same by the person, for who knows nobody by an id. */
+function personText(
+  { batchId, row, requestId, state, orderedAt }: Match,
+  own: string,
+  other: Recipient,
+): string {
+  const isOrdered = requestId !== undefined && orderedAt !== undefined
+  const where = batchId === own ? [`row ${row}`] : []
+  const word = state === 'unknown' ? 'unknown outcome' : state
+  const rest = isOrdered ? [`ordered ${localTime(orderedAt)}`] : word === undefined ? [] : [word]
+  return [personWithEmail(other), ...where, ...rest].join(', ')
 }
 
 function isoTime(at: number): string {

@@ -15,22 +15,20 @@ export interface HeldQuestion {
   choices: { value: HeldAnswer; label: string }[]
 }
 
-/** The order that a held row conflicts with, as far as the store has it. */
-export interface ConflictingRow {
-  row: BatchRow | undefined
-  baseUrl: string | undefined
-  /** What packages are called, by id. */
-  packages: ReadonlyMap<number, string>
+/** A held row, and the order that it conflicts with where the store has it. */
+export interface HeldRow {
+  held: BatchRow
+  other: BatchRow | undefined
 }
 
 /**
- * The question about a held row, by the reason it is held for. `verb`: what a yes does, such as "order". Undefined where no
- * answer releases the row: an order with an unknown outcome has to be settled first.
+ * The question about a held row, by the reason it is held for. `verb`: what a yes does, such as "order"; `packages`: what
+ * they are called, by id. Undefined where no answer releases the row: an order with an unknown outcome has to be settled first.
  */
 export function heldQuestion(
-  held: BatchRow,
-  { row: other, baseUrl, packages }: ConflictingRow,
+  { held, other }: HeldRow,
   verb: 'order' | 'release',
+  packages: ReadonlyMap<number, string>,
 ): HeldQuestion | undefined {
   const { matches, heldFor } = held
   const name = held.recipient === undefined ? `row ${held.row}` : personName(held.recipient)
@@ -87,7 +85,7 @@ export function heldQuestion(
     case 'other_service':
       return {
         details: [],
-        message: `${name} was ordered ${when} at ${baseUrl}. Is that the same service as ${held.baseUrl}?`,
+        message: `${name} was ordered ${when} at ${other?.baseUrl}. Is that the same service as ${held.baseUrl}?`,
         choices: [
           { value: 'later', label: 'Decide later' },
           { value: 'same-service', label: 'The same service: leave out' },
@@ -99,6 +97,21 @@ export function heldQuestion(
     case undefined:
       return undefined
   }
+}
+
+/** The next command for held rows that are listed. `isAsked`: on a terminal one command asks about each of them. */
+export function nextForHeld(rows: readonly HeldRow[], isAsked: boolean): string {
+  const first = rows.find(({ held }) => held.heldFor !== 'similar_unknown')?.held
+  if (first === undefined) {
+    const batchId = rows[0]?.held.matches?.batchId ?? ''
+    return `Settle the order with an unknown outcome first: refcheck batch reconcile ${batchId}`
+  }
+  const { batchId, row } = first
+  if (isAsked) return `Decide about each held row: refcheck batch release ${batchId}`
+  return [
+    `Order row ${row}: refcheck batch release ${batchId} --row ${row}`,
+    `Leave it out: refcheck batch cancel ${batchId} --row ${row}`,
+  ].join('\n')
 }
 
 function sideBySide(held: BatchRow, other: BatchRow | undefined): string[] {

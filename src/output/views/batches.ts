@@ -173,7 +173,11 @@ export function batchListView(batches: readonly ListedBatch[]): ListView<ListedB
   }
 }
 
-export function batchRowsView(rows: readonly PrintedRow[]): ListView<PrintedRow> {
+/** Rows of a batch. `held`: why each held row is held, as a person reads it. */
+export function batchRowsView(
+  rows: readonly PrintedRow[],
+  held: ReadonlyMap<number, string>,
+): ListView<PrintedRow> {
   return {
     rows,
     columns: [
@@ -188,7 +192,7 @@ export function batchRowsView(rows: readonly PrintedRow[]): ListView<PrintedRow>
         value: (row) => row.error ?? row.request_id,
         show: (row) =>
           row.error_reason === null
-            ? (row.error ?? row.request_id ?? '-')
+            ? (held.get(row.row) ?? row.error ?? row.request_id ?? '-')
             : `${row.request_id} ERROR: ${row.error_reason}`,
       },
       { name: 'error', value: (row) => row.error, extra: true },

@@ -4,13 +4,12 @@ import { heldWords, sameServiceHint } from '../../domain/submission/duplicate.ts
 import { releasable, type StopReason, type Release } from '../../domain/submission/conflicts.ts'
 import { InterruptedError, UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
 import { heldQuestion } from '../../domain/batch/held-question.ts'
-import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Services } from '../services.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Released, Movable } from '../../store/ledger/held-rows.ts'
-import { type BatchServices, findBatch, findRow } from './read-batch.ts'
+import { type BatchServices, conflictingRow, findBatch, findRow } from './read-batch.ts'
 import { movedBody, notMovable, type InvalidRow } from '../../domain/batch/moving.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { loadSchema, type SchemaServices } from '../form/load-schema.ts'
@@ -125,17 +124,9 @@ async function decideHeldRow(
     const row = await findRow(batches, batch.id, number)
     if (row?.state !== 'held') return row?.state
     const { matches } = row
+    const other = await conflictingRow(batches, row)
     const conflict = `${row.heldFor} ${matches?.batchId} ${matches?.row}`
-    const isStored = matches !== undefined && matches.told === undefined && !isUnmatched(matches)
-    const question = heldQuestion(
-      row,
-      {
-        row: isStored ? await findRow(batches, matches.batchId, matches.row) : undefined,
-        baseUrl: isStored ? (await batches.find(matches.batchId))?.baseUrl : undefined,
-        packages,
-      },
-      verb,
-    )
+    const question = heldQuestion({ held: row, other }, verb, packages)
     if (question === undefined || conflict === last) return 'held'
     last = conflict
     ports.onQuestion([`Row ${number} of ${batch.name} is held (${place})`, ...question.details])
@@ -144,8 +135,7 @@ async function decideHeldRow(
     const by = { at: clock.now(), by: api.userEmail }
     if (answer === 'leave-out') await cancelBatch(ports, batch, [number])
     else if (row.heldFor === 'other_service') {
-      const other = (matches && (await batches.find(matches.batchId))?.baseUrl) ?? row.baseUrl
-      await waiting.sayService([other, row.baseUrl], answer === 'same-service', by)
+      await waiting.sayService([other?.baseUrl ?? row.baseUrl, row.baseUrl], answer === 'same-service', by)
       await waiting.lookAgain(batch.id, by.at)
     } else {
       await withLock(batches, batch, () => waiting.release(batch.id, { kind: 'rows', rows: [number] }, by))

@@ -8,6 +8,8 @@ import {
   type StoppedRow,
   stoppedRow,
 } from '../../domain/batch/batch-status.ts'
+import type { HeldRow } from '../../domain/batch/held-question.ts'
+import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import { type AboutToOrder, maxNamed } from '../../domain/submission/confirmation.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request-body.ts'
@@ -86,6 +88,23 @@ export async function listRows(
   const lines = await linesOfRows(files, batch)
   const rows: ListedRow[] = []
   for await (const row of batches.rows(batch.id, { states })) rows.push(listedRow(row, lines.get(row.row)))
+  return rows
+}
+
+/** The order that a held row conflicts with; undefined where this store does not have it. */
+export async function conflictingRow(
+  batches: Pick<Batches, 'rows'>,
+  { matches }: BatchRow,
+): Promise<BatchRow | undefined> {
+  const isStored = matches !== undefined && matches.told === undefined && !isUnmatched(matches)
+  return isStored ? findRow(batches, matches.batchId, matches.row) : undefined
+}
+
+/** The held rows of a batch, each with the order that it conflicts with. */
+export async function listHeld({ batches }: Pick<Services, 'batches'>, { id }: Batch): Promise<HeldRow[]> {
+  const rows: HeldRow[] = []
+  for await (const held of batches.rows(id, { states: ['held'] }))
+    rows.push({ held, other: await conflictingRow(batches, held) })
   return rows
 }
 

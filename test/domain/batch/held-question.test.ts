@@ -17,16 +17,19 @@ const recipient = { first_name: 'Anna', last_name: 'Mueller', email: 'a@example.
 const asked = (heldFor: (typeof reasonsToStop)[number]) =>
   heldQuestion(
     {
-      ...batchRow(),
-      recipient,
-      packageId: 107,
-      heldFor,
-      matches: match,
-      shares: [],
-      baseUrl: 'https://new.example',
+      held: {
+        ...batchRow(),
+        recipient,
+        packageId: 107,
+        heldFor,
+        matches: match,
+        shares: [],
+        baseUrl: 'https://new.example',
+      },
+      other: { ...batchRow(), baseUrl: 'https://old.example' },
     },
-    { row: undefined, baseUrl: 'https://old.example', packages: new Map([[107, 'Driver check']]) },
     'order',
+    new Map([[107, 'Driver check']]),
   )
 
 test('the question fits the reason, and Enter alone decides nothing', () => {
