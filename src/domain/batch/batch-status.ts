@@ -215,7 +215,7 @@ function matchText({ batchId, row, requestId, state, orderedAt, told }: Match, o
   return batchId === own || state === undefined ? where : `${where} (${state})`
 }
 
-/** The same by the person, for who knows nobody by an id. */
+/** The same for a terminal: the person instead of ids. */
 function personText(
   { batchId, row, requestId, state, orderedAt }: Match,
   own: string,
