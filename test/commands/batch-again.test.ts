@@ -68,7 +68,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
-test('the next command names a folder for reports only where none is known and nobody can be asked', async () => {
+test('the next command names a folder for reports only where none is set and there is no terminal to ask on', async () => {
   const { type, folder } = await session()
   peopleFile(folder, emails(1))
   expect((await type(`${run} --yes`)).stdout).toMatch(/\nNext: refcheck report sync --output reports\n$/)
