@@ -151,11 +151,13 @@ export async function endedView(
   { batch, failure, result }: BatchEnd,
   isJson: boolean,
 ): Promise<View> {
-  const { endedBatchView } = await import('../output/views/batches.ts')
-  const { name } = batch
+  const { batchResultView, resultText } = await import('../output/views/batches.ts')
+  const status = await batchView(app, batch, isJson)
+  const text = resultText(batch.name, result, failure)
+  if (failure !== undefined && !failure.isChosen) return batchResultView(status, text, undefined)
   const isFolderKnown = (await app.setting('output-dir')) !== undefined || app.prompter() !== undefined
   const next = `refcheck report sync${isFolderKnown ? '' : ' --output reports'}`
-  return endedBatchView(await batchView(app, batch, isJson), { name, result, failure, next })
+  return batchResultView(status, text, next)
 }
 
 /** Where a batch stands, with its results file where there is one; for scripts with what each row that was not sent matches. */

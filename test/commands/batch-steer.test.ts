@@ -294,7 +294,9 @@ test('retry queues rejected rows, and resume sends them', async () => {
   }[]
   expect(await type(`batch retry ${id}`)).toMatchInlineSnapshot(`
     $ refcheck batch retry BATCH_1
-    2> Queued 1 rejected row. Send with: refcheck batch resume BATCH_1
+    2> Queued 1 rejected row.
+    1 of 2 people in people.csv is ordered; 1 pending
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -303,6 +305,8 @@ test('retry queues rejected rows, and resume sends them', async () => {
     2  rows
 
     results  HOME/people.results.csv
+
+    Next: refcheck batch resume BATCH_1
     exit 0
   `)
   expect(await type(`batch resume ${id} --yes`)).toMatchInlineSnapshot(`

@@ -68,6 +68,16 @@ test('a file is queued and nothing is sent; a worker orders it and says so witho
   expect(ordered()).toEqual(emails(2))
 })
 
+test('a batch whose other rows were left out on purpose ends without a warning', async () => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, ['a1@example.com', 'not an e-mail'])
+  await type(`${queue} --on-invalid skip`)
+  const ended = logged(await type('worker --once')).find(({ event }) => event === 'batch-ended')
+  const counts = { ...noCounts(), total: 2, accepted: 1, invalid: 1 }
+  expect(ended).toEqual({ level: 'info', event: 'batch-ended', profile: 'default', batch_id: anyId, counts })
+  expect(ordered()).toEqual(['a1@example.com'])
+})
+
 test('run again, it finds nothing to do', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(2))

@@ -3,7 +3,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
-import { batchStatusView } from '../../output/views/batches.ts'
+import { batchResultView, batchStatusView, unfinishedText } from '../../output/views/batches.ts'
 import { retryBatch } from '../../usecases/batch/change-batch.ts'
 import { findBatch } from '../../usecases/batch/read-batch.ts'
 
@@ -33,10 +33,14 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
     const batch = await findBatch(stored, this.args.batch_id)
     const queued = await retryBatch(stored, batch, this.flags.row)
     this.app.reporter.note(
-      queued === 0
-        ? 'No rejected rows to queue.'
-        : `Queued ${formatCount(queued, 'rejected row')}. Send with: refcheck batch resume ${batch.id}`,
+      queued === 0 ? 'No rejected rows to queue.' : `Queued ${formatCount(queued, 'rejected row')}.`,
     )
-    this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
+    const after = await findBatch(stored, batch.id)
+    const { id, name, counts } = after
+    const status = batchStatusView(statusOf(after))
+    if (queued === 0) return this.answer(status)
+    const { ordered } = await stored.waiting.stops(id)
+    const text = unfinishedText(name, counts, ordered)
+    this.answer(batchResultView(status, text, `refcheck batch resume ${id}`))
   }
 }

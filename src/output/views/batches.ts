@@ -55,25 +55,16 @@ function stateStyle(state: string): Style | undefined {
   }
 }
 
-interface EndedBatch {
-  name: string
-  result: BatchResult
-  failure: RefcheckError | undefined
-  /** The command to run once all are ordered. */
-  next: string
-}
-
-/** The end of a run: the result for the person, the counts of the batch, and the next step where no row is left to deal with. */
-export function endedBatchView(status: View, { name, result, failure, next }: EndedBatch): View {
-  const isWell = failure === undefined || failure.isChosen
+/** What a person wants to know of a batch, its counts, and the next command where nothing else says it. */
+export function batchResultView(status: View, result: string, next: string | undefined): View {
   return {
     ...status,
     text: (terminal) =>
       [
-        wrapped(resultText(name, result, failure), terminal.columns),
+        wrapped(result, terminal.columns),
         '',
         status.text(terminal),
-        ...(isWell ? ['', `Next: ${next}`] : []),
+        ...(next === undefined ? [] : ['', `Next: ${next}`]),
       ].join('\n'),
   }
 }
@@ -84,13 +75,12 @@ export function resultText(
   { counts, ordered, now, people }: BatchResult,
   failure: RefcheckError | undefined,
 ): string {
+  if (failure !== undefined && !failure.isChosen) return unfinishedText(name, counts, ordered)
   const { total } = counts
   const done = counts.accepted + ordered.count
   const file = sanitize(name)
-  const others = rowsText({ ...counts, accepted: 0, duplicate: counts.duplicate - ordered.count })
-  if (failure !== undefined && !failure.isChosen)
-    return `${peopleText(done, total, file)}${others === '' ? '' : `; ${others}`}`
-  if (failure !== undefined) return `✔ ${peopleText(done, total, file)}; left out: ${others}`
+  if (failure !== undefined)
+    return `✔ ${peopleText(done, total, file)}; left out: ${othersText(counts, ordered)}`
   const head = `✔ ${total === 1 ? `1 person in ${file} is` : `All ${total} people in ${file} are`} ordered`
   if (now === 0) return `${head}${timeText(ordered)}; nothing to do`
   if (now === done) return head
@@ -100,6 +90,17 @@ export function resultText(
     '\n',
   )
 }
+
+/** How many people of a file are ordered, where something is left to do: "1 of 3 people in people.csv is ordered; 2 pending". */
+export function unfinishedText(name: string, counts: BatchCounts, ordered: BatchResult['ordered']): string {
+  const others = othersText(counts, ordered)
+  const done = peopleText(counts.accepted + ordered.count, counts.total, sanitize(name))
+  return others === '' ? done : `${done}; ${others}`
+}
+
+/** The rows that are not ordered, by state. */
+const othersText = (counts: BatchCounts, ordered: BatchResult['ordered']): string =>
+  rowsText({ ...counts, accepted: 0, duplicate: counts.duplicate - ordered.count })
 
 /** `, on 2026-11-20 12:00 +00:00`; nothing where no time is known. */
 function timeText({ first, last }: BatchResult['ordered']): string {

@@ -147,7 +147,9 @@ class Worker {
     onEvent({ name: 'batch-started', ...named, pending: counts.pending })
     try {
       const { batch, failure } = await profile.send(id)
-      onEvent({ name: 'batch-ended', ...named, code: failure?.code, counts: batch.counts })
+      // Rows that a person left out on purpose are no warning.
+      const code = failure?.isChosen === true ? undefined : failure?.code
+      onEvent({ name: 'batch-ended', ...named, code, counts: batch.counts })
     } catch (error) {
       this.#restsUntil.set(id, clock.now() + restMs)
       onEvent({ name: 'batch-failed', ...named, code: codeOf(error) })
