@@ -23,8 +23,8 @@ const inFile = (path: string, ...edits: readonly (readonly [from: string, to: st
 const comparedBefore = inFile(
   `${ledger}/batches.ts`,
   [
-    'const lock = { account: batch.account',
-    'const before: ComparedRow[][] = []\n    await this.engine.snapshot(() => this.#compare(batch, rows, (page) => { before.push(page); return undefined }))\n    const lock = { account: batch.account',
+    'return this.#batch(await this.addOnce(',
+    'const before: ComparedRow[][] = []\n    await this.engine.snapshot(() => this.#compare(batch, rows, (page) => { before.push(page); return undefined }))\n    return this.#batch(await this.addOnce(',
   ],
   ['this.#add(batch, rows)', 'this.#add(batch, before)'],
   ['*#add(batch: NewFileBatch, rows: RowList)', '*#add(batch: NewFileBatch, before: ComparedRow[][])'],
@@ -50,10 +50,7 @@ export const plants: readonly Plant[] = [
     what: 'a single order is compared before the transaction that adds it, PostgreSQL',
     edits: inFile(
       `${ledger}/ledger.ts`,
-      [
-        'const { stop } = await resolveAmbiguousCommit(',
-        'const before = await this.look(batch, guard)\n    const { stop } = await resolveAmbiguousCommit(',
-      ],
+      ['return this.addOnce(', 'const before = await this.look(batch, guard)\n    return this.addOnce('],
       ['this.#addUnlessConflict(batch, guard)', 'this.#addUnlessConflict(batch, guard, before)'],
       [
         '*#addUnlessConflict(batch: NewBatch, guard: AddGuard)',

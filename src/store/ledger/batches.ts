@@ -1,14 +1,5 @@
 import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
-import {
-  all,
-  type Dialect,
-  get,
-  insertRows,
-  maxRows,
-  resolveAmbiguousCommit,
-  run,
-  type Work,
-} from './engine.ts'
+import { all, type Dialect, get, insertRows, maxRows, run, type Work } from './engine.ts'
 import { recipientOf, type SelectedSubmission, selectWith, sqlList } from './submission-rows.ts'
 import {
   type Batch,
@@ -112,10 +103,11 @@ UPDATE batches SET identity = identity || ' ' || id WHERE id = :id AND identity 
 
 const updateResultsFile = 'UPDATE batches SET results_file = :path WHERE id = :id'
 
-/** What was not sent never is. */
-const cancelWaitingRows = `
+/** What was not sent never is: all rows of a batch, or the one in `row`. */
+export const cancelWaitingRows = `
 UPDATE submissions SET state = 'cancelled', changed_at = :at, reason = :reason
-WHERE batch_id = :batchId AND state IN ${sqlList(waitingStates)}`
+WHERE batch_id = :batchId AND row_number = coalesce(CAST(:row AS bigint), row_number)
+  AND state IN ${sqlList(waitingStates)}`
 
 /** What was or will be sent for a row, to the byte. */
 interface RowBody {
@@ -125,20 +117,14 @@ interface RowBody {
 }
 
 /** A row of `selectBatches`. */
-interface SelectedBatch extends Omit<
+type SelectedBatch = Omit<
   Batch,
   'allowDuplicate' | 'allowSimilar' | 'shared' | 'counts' | 'halt' | 'changedAt' | 'holder'
-> {
-  allowDuplicate: number
-  allowSimilar: number
-  shared: string
-  haltedAt: number | undefined
-  haltCode: string | undefined
-  haltMessage: string | undefined
-  haltHint: string | undefined
-  counts: string
-  changedAt: number | undefined
-}
+> &
+  Record<'allowDuplicate' | 'allowSimilar', number> &
+  Record<'shared' | 'counts', string> &
+  Record<'haltedAt' | 'changedAt', number | undefined> &
+  Record<'haltCode' | 'haltMessage' | 'haltHint', string | undefined>
 
 export function batchOf(selected: SelectedBatch, holder: Batch['holder']): Batch {
   const { haltedAt, haltCode = '', haltMessage = '', haltHint, ...batch } = selected
@@ -159,16 +145,13 @@ export function batchOf(selected: SelectedBatch, holder: Batch['holder']): Batch
 }
 
 /** A row of `selectRows`. */
-interface SelectedRow extends SelectedSubmission {
+interface SelectedRow
+  extends
+    SelectedSubmission,
+    Record<'shares' | 'witnesses' | 'matchesBatch' | 'matchesRequest', string | undefined>,
+    Record<'matchesRow' | 'matchesPackage' | 'matchesAt', number | undefined> {
   heldFor: StopReason | undefined
-  shares: string | undefined
-  witnesses: string | undefined
-  matchesBatch: string | undefined
-  matchesRow: number | undefined
-  matchesRequest: string | undefined
   matchesState: SubmissionState | undefined
-  matchesPackage: number | undefined
-  matchesAt: number | undefined
 }
 
 export function batchRowOf(selected: SelectedRow): BatchRow {
@@ -236,19 +219,14 @@ export class Batches extends StorePart {
   async add(batch: NewFileBatch, rows: RowList): Promise<Batch | undefined> {
     refuseMemoryStore(this.engine.location, batch.baseUrl)
     await this.rollbacks.begin()
-    const lock = { account: batch.account ?? '' }
-    const { there } = await resolveAmbiguousCommit(
-      () => this.engine.transaction(() => this.#add(batch, rows), lock),
-      () => this.engine.transaction(() => this.#whetherAdded(batch.id), lock),
-    )
-    return this.#batch(there)
+    return this.#batch(await this.addOnce(batch, () => this.#add(batch, rows)))
   }
 
-  *#add(batch: NewFileBatch, rows: RowList): Work<{ there: SelectedBatch | undefined }> {
+  *#add(batch: NewFileBatch, rows: RowList): Work<SelectedBatch | undefined> {
     const { dialect } = this.engine
     if (batch.replaces !== undefined) yield* run(retireIdentity, { id: batch.replaces })
     const same = yield* get<SelectedBatch>(selectByIdentity, { identity: batch.identity })
-    if (same !== undefined) return { there: same }
+    if (same !== undefined) return same
     yield* requireAccount(batch.account ?? '', batch.addedAt)
     yield* insertRows(dialect, 'batches', [fileFields(batch)])
     const { fingerprint } = this.key
@@ -259,27 +237,21 @@ export class Batches extends StorePart {
         page.map((each) => fileRowFields(batch, each, fingerprint)),
       ),
     )
-    return { there: undefined }
-  }
-
-  /** Undefined where a commit without an answer was none. */
-  *#whetherAdded(id: string): Work<{ there: undefined } | undefined> {
-    const { dialect } = this.engine
-    const added = yield* get(`SELECT 1 FROM batches WHERE id = :id ${dialect.lockRows('batches')}`, { id })
-    return added === undefined ? undefined : { there: undefined }
+    return undefined
   }
 
   /** What `add` would make of the rows, with nothing added: for a plan to be looked at. */
   preview(batch: NewFileBatch, rows: RowList): Promise<BatchPreview> {
-    const compare: Compare = (onPage) => this.#compare(batch, rows, onPage)
-    return this.engine.snapshot(function* () {
-      const preview = emptyPreview()
-      yield* compare((page) => {
-        for (const each of page) addToPreview(preview, each)
-        return undefined
-      })
-      return preview
+    return this.engine.snapshot(() => this.#preview(batch, rows))
+  }
+
+  *#preview(batch: NewFileBatch, rows: RowList): Work<BatchPreview> {
+    const preview = emptyPreview()
+    yield* this.#compare(batch, rows, (page) => {
+      for (const each of page) addToPreview(preview, each)
+      return undefined
     })
+    return preview
   }
 
   /** As Ledger.hold, for a batch of a file: undefined where another process has it (see Batch.holder). */
@@ -441,4 +413,3 @@ export class Batches extends StorePart {
 }
 
 type OnPage = (page: ComparedRow[]) => Work<unknown> | undefined
-type Compare = (onPage: OnPage) => Work<void>

@@ -58,16 +58,12 @@ interface Seen {
   matching: Matching
 }
 
-interface SelectedFence {
-  closed: Uint8Array | undefined
-  key: Uint8Array | undefined
-  generation: Uint8Array | undefined
-  epoch: Uint8Array | undefined
-  epochNow: string | undefined
+interface SelectedFence
+  extends
+    Record<'closed' | 'key' | 'generation' | 'epoch', Uint8Array | undefined>,
+    Record<'epochNow' | 'joined' | 'pausedBy', string | undefined> {
   heads: number
   isReplicated: boolean | 0
-  joined: string | undefined
-  pausedBy: string | undefined
   pausedAt: number | undefined
 }
 

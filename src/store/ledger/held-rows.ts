@@ -4,6 +4,7 @@ import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
 import { type StopReason, coveredBy, type Release } from '../../domain/submission/conflicts.ts'
 import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
 import { mergeExternalResults, type ExternalResult } from '../../domain/submission/external-results.ts'
+import { cancelWaitingRows } from './batches.ts'
 import { all, get, run, type Work } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { Matching, matchingStatements, type RowKey, witnessesOf } from './matching.ts'
@@ -59,10 +60,6 @@ const selectAllowed = 'SELECT allow_similar, shared FROM batches WHERE id = :id'
 
 const updateAllowed = 'UPDATE batches SET allow_similar = :allowSimilar, shared = :shared WHERE id = :id'
 
-const cancelRow = `
-UPDATE submissions SET state = 'cancelled', changed_at = :at, reason = :reason
-WHERE batch_id = :batchId AND row_number = :row AND state IN ('pending', 'held', 'duplicate')`
-
 /** What is left of a batch when its package is replaced. */
 const selectMovable = `
 SELECT row_number, state, package_id, first_name, last_name, email, phone, body FROM submissions
@@ -91,9 +88,8 @@ export interface Released {
 export class HeldRows extends StorePart {
   /** Compares the held rows and the duplicates of a batch again: their conflicts may exist no more. How many changed. */
   async lookAgain(batchId: string, at: number): Promise<number> {
-    const waiting = (await this.engine.run(selectHeld(batchId))).filter(
-      ({ heldFor }) => heldFor !== 'store_forgot',
-    )
+    const found = await this.engine.run(all<WaitingRow>(selectHeldRows, { batchId }))
+    const waiting = found.filter(({ heldFor }) => heldFor !== 'store_forgot')
     if (waiting.length === 0) return 0
     return this.#comparing(batchId, function* (matching) {
       let changed = 0
@@ -145,7 +141,7 @@ export class HeldRows extends StorePart {
     return this.#comparing(batchId, function* (matching) {
       if (release.kind !== 'rows') yield* allowOwn(batchId, release)
       const released: Released = { rows: [], left: [] }
-      for (const waiting of yield* selectHeld(batchId)) {
+      for (const waiting of yield* all<WaitingRow>(selectHeldRows, { batchId })) {
         const { row, state, heldFor, matchesBatch, matchesRow } = waiting
         if (state !== 'held') continue
         const compared = yield* matching.lockRow({ batchId, row })
@@ -171,7 +167,7 @@ export class HeldRows extends StorePart {
 
   /** A row that was not sent never is; whether there was one. */
   async cancelRow(batchId: string, row: number, at: number, reason: string): Promise<boolean> {
-    return (await this.engine.run(run(cancelRow, { batchId, row, at, reason }))) === 1
+    return (await this.engine.run(run(cancelWaitingRows, { batchId, row, at, reason }))) === 1
   }
 
   /** What is left of a batch: pending, held, duplicate and rejected rows. */
@@ -260,10 +256,6 @@ interface MovedBatch {
   account: string
   sha256: string | undefined
   packageId: number | undefined
-}
-
-function* selectHeld(batchId: string): Work<WaitingRow[]> {
-  return yield* all<WaitingRow>(selectHeldRows, { batchId })
 }
 
 /** What a file's own rows share is allowed for the file as a whole, as a flag does: there may be thousands of them. */

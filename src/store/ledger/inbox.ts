@@ -7,7 +7,7 @@ import {
   type ReceivedEvent,
   withoutBody,
 } from '../../domain/webhook/events.ts'
-import { all, type Engine, get, insertRows, perDialect, run, type Values, type Work } from './engine.ts'
+import { all, get, insertRows, perDialect, run, type Values, type Work } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { type Hold, shortWait } from './leases.ts'
 import { StorePart } from './store-part.ts'
@@ -116,14 +116,6 @@ const updateBody = 'UPDATE events SET body = :body, signature = :signature WHERE
 /** What came; '' where the store does not say. */
 export type Arrival = 'event' | 'batch' | ''
 
-/** Listens for events or queued batches that another process may have added; undefined where the store sends no notice. */
-function arrivalsOf({ listen }: Engine): ((wake: (what: Arrival) => void) => Promise<void>) | undefined {
-  return (
-    listen &&
-    ((wake) => listen(newsChannel, (what) => wake(what === 'event' || what === 'batch' ? what : '')))
-  )
-}
-
 const pageEvents = 500
 
 interface Identified {
@@ -136,8 +128,9 @@ interface Identified {
  * identifies a status update already processed": one that comes again is counted, not stored again.
  */
 export class Inbox extends StorePart {
-  /** Calls back when another process may have added events or queued a batch; undefined where the store has no such signal. */
-  readonly onArrival?: ReturnType<typeof arrivalsOf> = arrivalsOf(this.engine)
+  /** Calls back when another process may have added events or queued a batch, where the store has such a signal. */
+  readonly onArrival?: (wake: (what: Arrival) => void) => Promise<void> = async (wake) =>
+    this.engine.listen?.(newsChannel, (what) => wake(what as Arrival))
 
   /**
    * All of them with one flush. For each its id, and whether it was there before. `forward`: they are to
@@ -167,8 +160,7 @@ export class Inbox extends StorePart {
     for (const { id, identity } of added) ids.set(identity, id)
     yield* this.#recordStatuses(fresh)
     const first = new Set(fresh)
-    const repeated = came.filter((each) => !first.has(each))
-    yield* this.#countRepeats(repeated)
+    yield* this.#countRepeats(came.filter((each) => !first.has(each)))
     if (fresh.length > 0 && dialect.notify !== undefined) yield* run(dialect.notify(newsChannel, 'event'))
     return came.map((each) => ({ id: ids.get(each.identity) ?? 0, repeated: !first.has(each) }))
   }
@@ -193,9 +185,10 @@ export class Inbox extends StorePart {
   *#recordStatuses(fresh: readonly Identified[]): Work<void> {
     const latest = new Map<
       string,
-      { requestId: string; baseUrl?: string | undefined; status: string; at: number }
+      Pick<ReceivedEvent, 'requestId' | 'baseUrl'> & { status: string; at: number }
     >()
-    for (const { baseUrl, status, oddity, receivedAt: at, ...event } of fresh.map((each) => each.event)) {
+    for (const { event } of fresh) {
+      const { baseUrl, status, oddity, receivedAt: at } = event
       const requestId = event.requestId?.toLowerCase()
       if (requestId === undefined || status === undefined || oddity !== undefined) continue
       const key = `${baseUrl ?? ''} ${requestId}`
@@ -241,16 +234,8 @@ export class Inbox extends StorePart {
   }
 
   /** The newest status that events told of a request, and when it came. A terminal one is never followed by another. */
-  async latestStatus(
-    baseUrl: string,
-    requestId: string,
-  ): Promise<{ status: string; receivedAt: number } | undefined> {
-    return this.engine.run(
-      get<{ status: string; receivedAt: number }>(selectLatest, {
-        baseUrl,
-        requestId: requestId.toLowerCase(),
-      }),
-    )
+  latestStatus(baseUrl: string, id: string): Promise<{ status: string; receivedAt: number } | undefined> {
+    return this.engine.run(get(selectLatest, { baseUrl, requestId: id.toLowerCase() }))
   }
 
   /**
@@ -268,20 +253,16 @@ export class Inbox extends StorePart {
   }
 
   async forwarded(id: number, at: number, answer: string): Promise<void> {
-    await this.#end(updateForwarded, { id, at, answer })
+    await this.engine.transaction(() => this.#end(updateForwarded, { id, at, answer }))
   }
 
   /** It is not tried again, so that later ones of its request go on; false where it does not wait. `answer`: of a last try. */
   drop(id: number, answer?: string): Promise<boolean> {
-    return this.#end(updateDropped, { id, answer })
+    return this.engine.transaction(() => this.#end(updateDropped, { id, answer }))
   }
 
   /** What was to be forwarded as it came is not needed any more, should its person have been erased meanwhile. */
-  #end(update: string, values: Values): Promise<boolean> {
-    return this.engine.transaction(() => this.#endOne(update, values))
-  }
-
-  *#endOne(update: string, values: Values): Work<boolean> {
+  *#end(update: string, values: Values): Work<boolean> {
     const event = yield* get<InboxEvent>(update, values)
     if (event === undefined) return false
     const { erased } = yield* this.#known([{ event, identity: '' }])

@@ -57,8 +57,6 @@ const ledgerStatements = perDialect(({ lockRows, serial }) => ({
 SELECT state, attempt_id FROM submissions s
 WHERE batch_id = :batchId AND row_number = :row ${lockRows('s')}`,
 
-  lockBatch: `SELECT 1 FROM batches b WHERE id = :id ${lockRows('b')}`,
-
   /** In the order they were added. */
   selectFiltered: (where: string) =>
     `${selectSubmissions} ${where} ORDER BY b.added_at, b.${serial}, s.row_number`,
@@ -255,16 +253,7 @@ export class EngineLedger extends StorePart {
    */
   async add(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
     refuseMemoryStore(this.location, batch.baseUrl)
-    const lock = { account: batch.account ?? '' }
-    const { lockBatch } = ledgerStatements(this.engine.dialect)
-    const { stop } = await resolveAmbiguousCommit(
-      () => this.engine.transaction(() => this.#addUnlessConflict(batch, guard), lock),
-      async () => {
-        const there = await this.engine.transaction(() => get(lockBatch, { id: batch.id }), lock)
-        return there === undefined ? undefined : { stop: undefined }
-      },
-    )
-    return stop
+    return this.addOnce(batch, () => this.#addUnlessConflict(batch, guard))
   }
 
   /** What would conflict with `add`, with nothing added. */
@@ -532,10 +521,10 @@ export class EngineLedger extends StorePart {
     return new Matching(this.key, this.engine.dialect)
   }
 
-  *#addUnlessConflict(batch: NewBatch, guard: AddGuard): Work<{ stop: Conflict | undefined }> {
+  *#addUnlessConflict(batch: NewBatch, guard: AddGuard): Work<Conflict | undefined> {
     const matching = this.#matching()
     const stop = yield* findConflictOfNew(matching, batch, guard)
-    if (stop !== undefined) return { stop }
+    if (stop !== undefined) return stop
     const { dialect } = this.engine
     yield* requireAccount(batch.account ?? '', batch.addedAt)
     yield* insertRows(dialect, 'batches', [batchFields(batch, allowedBy(guard))])
@@ -549,7 +538,7 @@ export class EngineLedger extends StorePart {
     )
     for (const row of rows)
       yield* matching.recordReleases(row, guard.shown ?? [], { at: batch.addedAt, by: batch.userEmail })
-    return { stop: undefined }
+    return undefined
   }
 }
 

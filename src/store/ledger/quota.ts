@@ -30,12 +30,17 @@ export class Quota extends StorePart {
 
   /** One step for all processes. */
   async update(place: QuotaPriority): Promise<{ waitMs: number }> {
-    const waitMs = await resolveAmbiguousCommit(
-      () => this.engine.transaction(() => reservePlace(this.engine.dialect, place)),
+    const { dialect } = this.engine
+    return resolveAmbiguousCommit(
+      () =>
+        this.engine.transaction(function* () {
+          const { waitMs, update } = decidePlace(place, yield* lockPlace(dialect, place))
+          if (update !== undefined) yield* run(...update)
+          return { waitMs }
+        }),
       // A place that is reserved once more only sends one call less.
       () => Promise.resolve(undefined),
     )
-    return { waitMs }
   }
 
   /** `now`: as QuotaDecision is given it. */
@@ -43,13 +48,6 @@ export class Quota extends StorePart {
     const found = await this.engine.run(get<Stored>(selectState(this.engine.dialect), { account }))
     return { state: parseState(found?.state), now: found?.now }
   }
-}
-
-/** Milliseconds to wait, or 0 where the place is taken. Within its caller's transaction. */
-function* reservePlace(dialect: Dialect, place: QuotaPriority): Work<number> {
-  const { waitMs, update } = decidePlace(place, yield* lockPlace(dialect, place))
-  if (update !== undefined) yield* run(...update)
-  return waitMs
 }
 
 /** The use of a key's windows, which no other process changes until the transaction ends. */

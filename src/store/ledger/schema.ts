@@ -1,22 +1,13 @@
-/** What the tables of the two engines differ in. */
-export interface SchemaDialect {
-  /** Compared byte by byte, so that no locale of a server orders or folds it. */
-  text: string
-  integer: string
-  real: string
-  bytes: string
-  /** A column that increases with each row that is added, with its comma; empty where the engine has one of its own. */
-  serial: string
-  /** A number that the database gives, and never a second time. */
-  newNumber: string
-  /** What a table ends with. */
-  end: string
-  /** Columns of `submissions` that one engine alone has, each with its comma. */
-  submissionColumns: string
-  /** Expressions of the indexes. */
-  pendingOrder: string
-  foldedEmail: string
-}
+/**
+ * What the tables of the two engines differ in. `text`: compared byte by byte, so that no locale of a server orders or folds it.
+ * `serial`: a column that increases with each row that is added, with its comma; empty where the engine has one of its own.
+ * `newNumber`: one that the database gives, and never a second time. `end`: what a table ends with. `submissionColumns`: of
+ * one engine alone, each with its comma. `pendingOrder` and `foldedEmail`: expressions of the indexes.
+ */
+export type SchemaDialect = Readonly<
+  Record<'text' | 'integer' | 'real' | 'bytes' | 'serial' | 'newNumber' | 'end', string> &
+    Record<'submissionColumns' | 'pendingOrder' | 'foldedEmail', string>
+>
 
 /**
  * Format 1: the tables of a store, the same in both engines but for the names of types. Times are milliseconds of wall

@@ -1,4 +1,4 @@
-import type { Engine } from './engine.ts'
+import { type Engine, get, resolveAmbiguousCommit, type Work } from './engine.ts'
 import type { StoreKey } from './fingerprints.ts'
 import type { Holds } from './leases.ts'
 import type { Head, LogEntry, LogOutcome } from '../../domain/store/attempt-log.ts'
@@ -53,5 +53,24 @@ export class StorePart {
     this.key = key
     this.holds = holds
     this.rollbacks = rollbacks
+  }
+
+  /**
+   * Adds a batch, or does not; in one step for all processes that compare people of its account. Undefined where it was
+   * added by a commit that was not answered.
+   */
+  protected async addOnce<T>(
+    { id, account = '' }: { id: string; account?: string | undefined },
+    work: () => Work<T>,
+  ): Promise<T | undefined> {
+    const lock = { account }
+    const select = `SELECT 1 FROM batches WHERE id = :id ${this.engine.dialect.lockRows('batches')}`
+    const find = (): Promise<object | undefined> =>
+      this.engine.transaction(() => get<object>(select, { id }), lock)
+    const { result } = await resolveAmbiguousCommit<{ result: T | undefined }>(
+      async () => ({ result: await this.engine.transaction(work, lock) }),
+      async () => (await find()) && { result: undefined },
+    )
+    return result
   }
 }

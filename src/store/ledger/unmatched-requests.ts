@@ -66,15 +66,8 @@ WHERE service = :service AND request_id = :requestId AND reader = '' AND EXISTS 
   SELECT 1 FROM submissions s
   WHERE s.person_print = u.person_print AND s.package_id = u.package_id AND s.state = 'accepted')`
 
-interface SelectedSecondOrder {
-  requestId: string
-  createdAt: number
-  orderedId: string
-  batchId: string
-  row: number
-  baseUrl: string
-  holders: string | undefined
-}
+type SelectedSecondOrder = Record<'requestId' | 'orderedId' | 'batchId' | 'baseUrl', string> &
+  Record<'createdAt' | 'row', number> & { holders: string | undefined }
 
 /** A request that shares a fingerprint with a row. */
 interface SelectedUnmatched extends UnmatchedRequest, StoredPrints {

@@ -9,7 +9,8 @@ import { shellWord } from '../../../domain/wording/shell-word.ts'
 import { type Environment, variable } from '../../../host/env.ts'
 import { homeFolder, NoHomeError } from '../../../host/paths.ts'
 import { hasFileModes } from '../../../host/machine.ts'
-import { type Clock, systemClock } from '../../../host/clock.ts'
+import { systemClock } from '../../../host/clock.ts'
+import type { StoreOptions } from '../store.ts'
 import { type Queries, type Query, queriesOf, type Values } from '../engine.ts'
 import { endsSession, isDeadlock, isRefusal, noAnswer, storeFailure } from './failure.ts'
 
@@ -199,20 +200,13 @@ export interface Sql {
   ask(asked: Query | Queries): Promise<unknown>
 }
 
-export interface DatabaseOptions {
-  clock: Clock
+/** `onNotice`: told in one sentence when the database is waited for, and when it is there again. */
+export interface DatabaseOptions extends Pick<
+  StoreOptions,
+  'clock' | 'patienceMs' | 'answerMs' | 'wholeMs' | 'onNotice'
+> {
   /** Milliseconds to wait for a lock of another process. */
   busyMs: number
-  /** Milliseconds to wait for a database that is gone, once it was there; 0 unless told. */
-  patienceMs?: number | undefined
-  /** Milliseconds to wait for a connection, and for each answer; the usual limits unless told. */
-  answerMs?: number | undefined
-  /** Milliseconds after which a connection is given up, whatever it does; none unless told. */
-  wholeMs?: number | undefined
-  /** Told in one sentence when it is waited for, and when it is there again. */
-  onNotice?: ((notice: string) => void) | undefined
-  /** Ends waiting. */
-  signal?: AbortSignal | undefined
 }
 
 const commit: Query = { kind: 'run', sql: 'COMMIT', values: {} }
@@ -360,7 +354,7 @@ export class Database implements Sql {
   }
 
   async #patiently<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const { clock, patienceMs = 0, onNotice, signal } = this.#options
+    const { clock, patienceMs = 0, onNotice } = this.#options
     const start = clock.monotonic()
     let isTold = false
     let deadlocks = 0
@@ -378,7 +372,7 @@ export class Database implements Sql {
           onNotice?.(failure.message.replace('cannot use the store', 'Waiting for the store') + '.')
         isTold = true
       }
-      await clock.sleep(pauseMs, signal)
+      await clock.sleep(pauseMs)
     }
   }
 

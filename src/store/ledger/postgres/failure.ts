@@ -17,6 +17,9 @@ const checkServer = 'Check that PostgreSQL runs there, and the host and port in 
 const checkPassword = 'Check the user, and the password in REFCHECK_STORE, ~/.pgpass or PGPASSWORD.'
 const checkCertificate =
   'Give the authority that signed it with sslrootcert=FILE, or correct the host in REFCHECK_STORE.'
+const createDatabase = 'Create it with: createdb, or correct the name in REFCHECK_STORE.'
+const grantRight =
+  'Rights that ordering needs are named by refcheck doctor. Grant it, or let the owner run: refcheck store migrate'
 const waitForOthers = 'Wait until the other command has ended, then run it again.'
 
 const refusedUser: Reason = ['fix', 'the server refused this user', checkPassword]
@@ -27,18 +30,10 @@ const states: Readonly<Record<string, Reason>> = {
   '25006': ['down', 'the database is read-only', retried],
   '28000': refusedUser,
   '28P01': ['fix', 'the server refused the password', checkPassword],
-  '3D000': [
-    'fix',
-    'there is no such database',
-    'Create it with: createdb, or correct the name in REFCHECK_STORE.',
-  ],
+  '3D000': ['fix', 'there is no such database', createDatabase],
   '40001': ['busy', 'another process changed the same rows', waitForOthers],
   '40P01': ['busy', 'another process changed the same rows', waitForOthers],
-  '42501': [
-    'fix',
-    'this user lacks a right',
-    'Rights that ordering needs are named by refcheck doctor. Grant it, or let the owner run: refcheck store migrate',
-  ],
+  '42501': ['fix', 'this user lacks a right', grantRight],
   '42P01': ['fix', 'it has no tables of refcheck', 'Make them with: refcheck store migrate'],
   '53100': ['down', 'no space is left on the disk of the server', retried],
   '53200': ['down', 'the server is out of memory', retried],

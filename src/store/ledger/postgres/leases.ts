@@ -32,15 +32,10 @@ DELETE FROM runners r WHERE r.seen_at < ${databaseNow} - 2592000000 AND NOT ${ru
 
 const lockRunner = 'SELECT pg_advisory_lock_shared(CAST(:lock AS bigint))'
 
-/** Whoever sends rows of it shares it with others who do. */
-const taking = {
-  sending: `SELECT pg_try_advisory_lock_shared(${batchKey}) AS took`,
-  'a change': `SELECT pg_try_advisory_lock(${batchKey}) AS took`,
-}
-const releasing = {
-  sending: `SELECT pg_advisory_unlock_shared(${batchKey})`,
-  'a change': `SELECT pg_advisory_unlock(${batchKey})`,
-}
+/** Whoever sends rows of a batch shares it with others who do. */
+const shared = { sending: '_shared', 'a change': '' }
+const tryLock = (how: HeldFor): string => `SELECT pg_try_advisory_lock${shared[how]}(${batchKey}) AS took`
+const unlock = (how: HeldFor): string => `SELECT pg_advisory_unlock${shared[how]}(${batchKey})`
 
 const insertRun = `
 INSERT INTO runs (batch_id, runner, since) VALUES (:batch_id, :runner, ${databaseNow}) ON CONFLICT DO NOTHING`
@@ -109,7 +104,7 @@ export class Runner implements Holds {
     // The server would give one connection its lock twice.
     this.#asked.add(id)
     try {
-      const { took } = (await this.#database.get(taking[how], { batch_id: id })) as { took: boolean }
+      const { took } = (await this.#database.get(tryLock(how), { batch_id: id })) as { took: boolean }
       return took ? await this.#taken(id, how) : undefined
     } finally {
       this.#asked.delete(id)
@@ -144,14 +139,14 @@ export class Runner implements Holds {
     if (!this.#held.delete(id) || this.#database.session === 0) return
     const values = { batch_id: id, runner: this.id }
     await this.#database.run('DELETE FROM runs WHERE batch_id = :batch_id AND runner = :runner', values)
-    await this.#database.get(releasing[how], values)
+    await this.#database.get(unlock(how), values)
   }
 
   /** Locks end with their connection. What nobody shares may be another's by now: each change is compared with what stands. */
   async #takeAgain(sql: Sql): Promise<void> {
     await sql.get(lockRunner, { lock: this.#lock })
     for (const [id, held] of this.#held) {
-      const { took } = (await sql.get(taking[held.how], { batch_id: id })) as { took: boolean }
+      const { took } = (await sql.get(tryLock(held.how), { batch_id: id })) as { took: boolean }
       held.isLost = !took
     }
   }
