@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 
 import { expect } from 'vitest'
 
@@ -29,6 +30,8 @@ export interface Task extends World {
   type(line: string, waitFor?: string | RegExp): Promise<void>
   /** Presses keys at a question, and goes on once this is on the screen, or the command has ended. */
   press(keys: string, waitFor?: string | RegExp): Promise<void>
+  /** Keys pressed at questions since the last count; an arrow is one key. */
+  keysPressed(): number
   /** The screen now, for a snapshot: at most 24 lines. */
   seen(): Shown
   /** Everything since the last look, exit codes included; `2> ` before what came on stderr. */
@@ -85,6 +88,7 @@ export async function task({ newcomer = false, filters = [], speed }: TaskOption
   const screen: Screen = openScreen('bash', ['--norc', '--noprofile', '-i'], { cwd: here.folder, env })
   await screen.until(/\$\s*$/)
   let told = 0
+  let pressed = 0
   const press = async (keys: string, waitFor: string | RegExp = ended): Promise<void> => {
     screen.press(keys)
     await screen.until(waitFor)
@@ -93,7 +97,15 @@ export async function task({ newcomer = false, filters = [], speed }: TaskOption
   return {
     ...here,
     type: (line, waitFor) => press(`${line}\r`, waitFor),
-    press,
+    async press(keys, waitFor) {
+      pressed += stripVTControlCharacters(keys.replaceAll('\u001B[', '.\u001B[')).length
+      await press(keys, waitFor)
+    },
+    keysPressed() {
+      const count = pressed
+      pressed = 0
+      return count
+    },
     seen: () => named(screen.seen()),
     story() {
       const lines = screen.whole().split('\n')

@@ -120,7 +120,9 @@ function sideBySide(held: BatchRow, other: BatchRow | undefined): string[] {
   const at = matches?.orderedAt === undefined ? '' : `, ${localTime(matches.orderedAt)}`
   const line = (what: string, text: string): string => `  ${what.padEnd(8)} ${text}`
   const person = (of: BatchRow['recipient']): string =>
-    of === undefined ? 'removed from this store' : `${personName(of)}  ${of.email}  ${of.phone}`
+    of === undefined
+      ? 'removed from this store'
+      : `${personName(of)}  ${of.email}${shares.includes('phone') ? '' : `  ${of.phone}`}`
   const same = shares.map((each) =>
     recipient === undefined || each === 'name'
       ? sharedText([each])

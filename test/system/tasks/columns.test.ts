@@ -17,8 +17,8 @@ test('order for a file with other column names', async () => {
     2>   Department, Start date → left out
     2> ? Are these right? (Y/n)
   `)
-  // One key: Enter.
   await at.press('\r', '(y/N)')
+  expect(at.keysPressed()).toBe(1)
   await at.press('y\r')
   expect(at.sandbox.requests()).toMatchObject([{ recipient: { first_name: 'Anna', last_name: 'Müller' } }])
   at.write('december.csv', `${staff}Ben,Low,ben@example.com,+61400000002,IT,\n`)

@@ -16,6 +16,8 @@ export const tasks = [
   'order checks for a file of people',
   'order for a file with other column names',
   'order the other rows where some are invalid',
+  'say whether a held row is another person',
+  'settle orders that may have been made',
   'my batch stopped, what now',
   'remove the data of a person',
   'set up completion',
