@@ -37,9 +37,16 @@ export async function similarQuestion(
   signal: AbortSignal,
   guard: { allowDuplicate: boolean; allowSimilar: boolean },
 ): Promise<SimilarQuestion> {
-  const { previewOrder, SimilarQuestion: Question } = await import('../usecases/request/create.ts')
-  return new Question(app.prompter(), async (order) =>
-    previewOrder(await orderServices(app, signal), order, guard),
+  const {
+    findNamesake,
+    previewOrder,
+    SimilarQuestion: Question,
+  } = await import('../usecases/request/create.ts')
+  const services = () => orderServices(app, signal)
+  return new Question(
+    app.prompter(),
+    async (order) => previewOrder(await services(), order, guard),
+    async (order) => findNamesake(await services(), order),
   )
 }
 

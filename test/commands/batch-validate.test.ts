@@ -25,6 +25,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
       "similar": [],
       "ordered_before": [],
       "shared_phones": [],
+      "shared_names": [],
       "changes": [],
       "unlikely": []
     }
@@ -81,6 +82,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
       "similar": [],
       "ordered_before": [],
       "shared_phones": [],
+      "shared_names": [],
       "changes": [],
       "unlikely": [],
       "error": {

@@ -95,6 +95,7 @@ test('batch validate names similar people, grouped, and mentions a couple’s ph
           }
         }
       ],
+      "shared_names": [],
       "changes": [],
       "unlikely": []
     }
@@ -320,3 +321,54 @@ test.each([
   const created = await here.type(`${single} --phone +61400000001 --yes`)
   expect([created.code === 0, here.ordered()]).toEqual([false, emails(2)])
 })
+
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'a full name alone, with another e-mail and phone, is mentioned with the time of that order, and sent: %s',
+  async (store) => {
+    const here = await session({ store })
+    const { type, ordered, write } = here
+    const person = '--first-name Mei --last-name Ito --email mei@example.com --phone +61400000001'
+    await type(`request create --package 102 ${person} --yes`)
+    write(
+      'people.csv',
+      [
+        'first_name,last_name,email,phone',
+        'MEI,Ito,mei.ito@example.net,+61400000002',
+        'Mei,Itoh,other@example.net,+61400000003',
+        '',
+      ].join('\n'),
+    )
+    const validated = await type('batch validate people.csv --package 102 --json')
+    expect(validated.json()).toMatchObject({
+      similar: [],
+      shared_names: [{ row: 1, line: 2, ordered_at: expect.stringMatching(/^2026-/) as string }],
+    })
+    const otherPackage = await type('batch validate people.csv --package 103 --json')
+    expect(otherPackage.json()).toMatchObject({ shared_names: [] })
+    const run = await type('batch run people.csv --package 102 --yes')
+    expect(run.stderr).toMatch(
+      /^  1 row has the name of a person ordered before with another e-mail and phone: it is sent\n    MEI Ito \(line 2\): ordered 2026-\S+ \d\d:\d\d \+00:00$/m,
+    )
+    expect(run.code).toBe(0)
+    const single = person.replace('mei@example.com', 'm@example.org').replace('0001', '0009')
+    const answers = [
+      { ask: 'Is everything correct?', choose: /^Yes/ },
+      {
+        ask: /^A person named Mei Ito was ordered 2026-.* with another e-mail and phone\. Order/,
+        confirm: true,
+      },
+    ]
+    expect((await type(`request create --package 102 ${single}`, { answers })).code).toBe(0)
+    expect(ordered()).toEqual([
+      'mei@example.com',
+      'mei.ito@example.net',
+      'other@example.net',
+      'm@example.org',
+    ])
+    await type('store purge --email mei@example.com --yes')
+    await type('store purge --email mei.ito@example.net --yes')
+    await type('store purge --email m@example.org --yes')
+    const erased = await type('batch validate people.csv --package 102 --ignore-results --json')
+    expect(erased.json()).toMatchObject({ shared_names: [] })
+  },
+)

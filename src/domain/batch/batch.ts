@@ -129,6 +129,8 @@ export interface BatchPreview {
   stops: { row: NewRow; stop: Conflict }[]
   /** Rows that would be sent and have the phone of another person. */
   phones: { row: NewRow; order: Submission }[]
+  /** Rows that would be sent, of whose full name a person with another e-mail and phone was ordered, last at this time. */
+  names: { row: NewRow; orderedAt: number }[]
   /** The first people who would be ordered: one more than are named. */
   people: Recipient[]
 }

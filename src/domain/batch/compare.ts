@@ -29,17 +29,22 @@ export interface ComparedRow {
 export type PersonIdentities = ReturnType<typeof personIdentities>
 
 export function emptyPreview(): BatchPreview {
-  return { counts: noCounts(), packages: new Map(), stops: [], phones: [], people: [] }
+  return { counts: noCounts(), packages: new Map(), stops: [], phones: [], names: [], people: [] }
 }
 
-/** Counts a row with what would become of it. */
-export function addToPreview(preview: BatchPreview, { row, stop, sharesPhone }: ComparedRow): void {
+/** Counts a row with what would become of it. `namesakeAt`: when a person of that name alone was ordered. */
+export function addToPreview(
+  preview: BatchPreview,
+  { row, stop, sharesPhone }: ComparedRow,
+  namesakeAt?: number,
+): void {
   const { counts, packages, people } = preview
   const state = stop?.becomes ?? row.state
   counts.total += 1
   counts[state] += 1
   if (stop !== undefined) preview.stops.push({ row, stop })
   if (sharesPhone !== undefined) preview.phones.push({ row, order: sharesPhone })
+  if (namesakeAt !== undefined) preview.names.push({ row, orderedAt: namesakeAt })
   if (state !== 'pending' || row.state !== 'pending') return
   packages.set(row.packageId, (packages.get(row.packageId) ?? 0) + 1)
   if (people.length <= maxNamed) people.push(row.recipient)

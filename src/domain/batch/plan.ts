@@ -34,6 +34,8 @@ export interface Plan {
   held: { row: number; line: number | undefined; person: Recipient; stop: Conflict }[]
   /** Rows that are sent and have the phone of another person, as a couple or an office has. */
   phones: { row: number; line: number | undefined; person: Recipient; order: Submission }[]
+  /** Rows that are sent, of whose full name a person with another e-mail and phone was ordered, last at this time. */
+  names: { row: number; line: number | undefined; person: Recipient; orderedAt: number }[]
   /** The first people who would be ordered: one more than are named. */
   people: Recipient[]
   check: BatchCheck
@@ -47,7 +49,7 @@ export interface Plan {
 
 export function planOf(
   check: BatchCheck,
-  { counts, packages, stops: conflicts, phones, people }: BatchPreview,
+  { counts, packages, stops: conflicts, phones, names: namesakes, people }: BatchPreview,
   {
     batchId,
     seconds,
@@ -74,6 +76,9 @@ export function planOf(
     ),
     phones: phones.flatMap(({ row, order }) =>
       row.state === 'pending' ? [{ row: row.row, line: row.line, person: row.recipient, order }] : [],
+    ),
+    names: namesakes.flatMap(({ row, orderedAt }) =>
+      row.state === 'pending' ? [{ row: row.row, line: row.line, person: row.recipient, orderedAt }] : [],
     ),
     people,
     check,

@@ -85,6 +85,8 @@ export const erasurePolicy = {
     person_print: 'emptied with --completely',
     email_print: 'emptied with --completely',
     phone_print: 'emptied with --completely',
+    // It finds people to mention, and keeps no old file from ordering them.
+    name_print: 'emptied',
     held_for: 'kept',
     shares: 'kept',
     witnesses: 'emptied',

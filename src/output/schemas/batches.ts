@@ -128,6 +128,7 @@ export const check = z.strictObject({
   similar: z.array(heldRow),
   ordered_before: z.array(matchedRow),
   shared_phones: z.array(heldRow.pick({ row: true, line: true, like: true })),
+  shared_names: z.array(heldRow.pick({ row: true, line: true }).extend({ ordered_at: moment })),
   changes: z.array(change),
   unlikely: z.array(unlikely),
 })

@@ -65,6 +65,11 @@ export function batchCheckView(plan: Plan, name: string, showChanges = false): V
         line: line ?? null,
         like: likeOf(order, plan),
       })),
+      shared_names: plan.names.map(({ row, line, orderedAt }) => ({
+        row,
+        line: line ?? null,
+        ordered_at: new Date(orderedAt).toISOString(),
+      })),
       changes,
       unlikely: plan.check.unlikely.map(({ row, line, column, value, problem }) => ({
         row,
@@ -116,6 +121,7 @@ function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = f
     ...matchLines(plan.matches),
     ...heldLines(plan.held),
     ...phoneLines(plan.phones),
+    ...nameLines(plan.names),
     ...unlikelyLines(plan.check.unlikely),
   ]
   if (stopped.length > 0) parts.push(stopped.join('\n'))
@@ -152,7 +158,19 @@ function matchOf({ order, witness }: Conflict, plan: Plan): unknown {
 
 /** What running a file would do, before anybody says yes. */
 export function planText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
-  const { counts, matches, held, phones, check, seconds, endsAt, packages, repeated: inFile, unlikely } = plan
+  const {
+    counts,
+    matches,
+    held,
+    phones,
+    names,
+    check,
+    seconds,
+    endsAt,
+    packages,
+    repeated: inFile,
+    unlikely,
+  } = plan
   const lines = [
     `${styled(terminal, 'bold', sanitize(name))}: ${formatCount(counts.total, 'row')}`,
     ...packages.map(
@@ -162,7 +180,13 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   ]
   if (packages.length !== 1) lines.push(`  ${formatCount(counts.pending, 'order')} to send`)
   if (inFile > 0) lines.push(`  ${formatCount(inFile, 'row')} the same as an earlier row, not sent`)
-  lines.push(...matchLines(matches), ...heldLines(held), ...phoneLines(phones), ...unlikelyLines(unlikely))
+  lines.push(
+    ...matchLines(matches),
+    ...heldLines(held),
+    ...phoneLines(phones),
+    ...nameLines(names),
+    ...unlikelyLines(unlikely),
+  )
   if (counts.invalid > 0)
     lines.push(`  ${styled(terminal, 'red', formatCount(counts.invalid, 'row'))} invalid, not sent`)
   if (counts.pending > 0) lines.push(`Sending takes ${timeText(seconds, endsAt)}`)
@@ -426,4 +450,20 @@ function fieldsOf(person: Record<string, FieldValue>): NamedValue[] {
       Object.entries(fields).map(([field, answer]): NamedValue => [`${code}.${field}`, answer]),
     )
   })
+}
+
+/** They may be the same people with a new e-mail and phone: they are sent. */
+function nameLines(names: Plan['names']): string[] {
+  if (names.length === 0) return []
+  const [has, are] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are']
+  return [
+    `  ${formatCount(names.length, 'row')} ${has} the name of a person ordered before with another e-mail and phone: ${are} sent`,
+    ...names
+      .slice(0, maxNamed)
+      .map(
+        ({ row, line, person, orderedAt }) =>
+          `    ${sanitize(personName(person))} (${position(row, line)}): ordered ${localTime(orderedAt)}`,
+      ),
+    ...(names.length > maxNamed ? [`    … and ${names.length - maxNamed} more`] : []),
+  ]
 }

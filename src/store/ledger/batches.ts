@@ -16,7 +16,7 @@ import {
 import { type KnownRelations, type StopReason, relationsOf } from '../../domain/submission/conflicts.ts'
 import { resultsBatch, witnessedOrder } from '../../domain/submission/external-results.ts'
 import type { Shared } from '../../domain/submission/similarity.ts'
-import { allowedBy, Matching, StoredCandidates, witnessesOf } from './matching.ts'
+import { allowedBy, findNamesakes, Matching, StoredCandidates, witnessesOf } from './matching.ts'
 import { addToPreview, type ComparedRow, emptyPreview, FileComparer } from '../../domain/batch/compare.ts'
 import { unmatchedRow } from '../../domain/submission/unmatched.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
@@ -247,9 +247,15 @@ export class Batches extends StorePart {
 
   *#preview(batch: NewFileBatch, rows: RowList): Work<BatchPreview> {
     const preview = emptyPreview()
-    yield* this.#compare(batch, rows, (page) => {
-      for (const each of page) addToPreview(preview, each)
-      return undefined
+    const parts = { key: this.key, dialect: this.engine.dialect }
+    const { baseUrl } = batch
+    yield* this.#compare(batch, rows, function* (page) {
+      const orders = page.flatMap(({ row, stop }) =>
+        row.state === 'pending' && stop === undefined ? [{ ...row, baseUrl }] : [],
+      )
+      const namesakeOf = yield* findNamesakes(parts, batch, orders)
+      const byRow = new Map(orders.map((order) => [order.row, namesakeOf(order)]))
+      for (const each of page) addToPreview(preview, each, byRow.get(each.row.row))
     })
     return preview
   }

@@ -1,6 +1,7 @@
 import type { Recipient } from '../../contract/request-body.ts'
 import type { PersonMatch } from '../../domain/batch/reconciliation.ts'
 import { personIdentities } from '../../domain/submission/identity.ts'
+import { foldedName } from '../../domain/submission/similarity.ts'
 import { IoError } from '../../errors/kinds.ts'
 import { metaBytes, metaText, type Work } from './engine.ts'
 
@@ -81,6 +82,12 @@ export function personPrints(
     emailPrint: fingerprint(email),
     phonePrint: fingerprint(phone),
   }
+}
+
+/** Of the full name alone; undefined where nothing of it is a letter. Who has it is mentioned in a plan, and nothing more. */
+export function namePrint(fingerprint: Fingerprint, recipient: Recipient): string | undefined {
+  const name = [foldedName(recipient.first_name), foldedName(recipient.last_name)]
+  return name.join('') === '' ? undefined : fingerprint(JSON.stringify(['name', ...name]))
 }
 
 /** A row's own; undefined where one is missing. */

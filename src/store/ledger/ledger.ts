@@ -30,7 +30,7 @@ import type {
   SubmissionFilter,
 } from '../../domain/submission/submission.ts'
 import type { Conflict } from '../../domain/submission/conflicts.ts'
-import { type AddGuard, allowedBy, findConflictOfNew, Matching } from './matching.ts'
+import { type AddGuard, allowedBy, findConflictOfNew, findNamesakes, Matching } from './matching.ts'
 import {
   type Change,
   refuseImpossible,
@@ -259,6 +259,14 @@ export class EngineLedger extends StorePart {
   /** What would conflict with `add`, with nothing added. */
   async look(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
     return this.engine.snapshot(() => findConflictOfNew(this.#matching(), batch, guard))
+  }
+
+  /** When a person of the same full name and another e-mail and phone was ordered last. */
+  async findNamesake(batch: NewBatch): Promise<number | undefined> {
+    const parts = { key: this.key, dialect: this.engine.dialect }
+    const orders = batch.submissions.map((each) => ({ ...each, baseUrl: batch.baseUrl }))
+    const namesakeOf = await this.engine.snapshot(() => findNamesakes(parts, batch, orders))
+    return orders.map(namesakeOf).find((at) => at !== undefined)
   }
 
   /**

@@ -1,5 +1,6 @@
 import {
   areOwnPrints,
+  namePrint,
   type PersonPrints,
   personPrints,
   printsOf,
@@ -44,6 +45,7 @@ import {
 } from './unmatched-requests.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
+import type { Recipient } from '../../contract/request-body.ts'
 import type { NewBatch, RowVersion } from '../../domain/submission/submission.ts'
 
 /** What a person allowed along with a new order. */
@@ -217,7 +219,16 @@ const sentAt = ({ json }: Dialect): string => `coalesce(a.began_at, m.changed_at
 
 const isResult = `s.matches_batch = '${resultsBatch}'`
 
+/** People of these names who were ordered, or may have been, each with the time of the last order. */
+const selectNamesakes = (dialect: Dialect): string => `
+SELECT s.name_print, s.email_print, s.phone_print, s.package_id, b.base_url, max(a.began_at) AS ordered_at
+FROM submissions s JOIN batches b ON b.id = s.batch_id JOIN attempts a ON a.id = s.attempt_id
+WHERE ${dialect.isIn('s.name_print', 'names')} AND ${isSeen} AND s.state <> 'pending' AND s.batch_id <> :batchId
+GROUP BY s.name_print, s.email_print, s.phone_print, s.package_id, b.base_url ORDER BY ordered_at DESC LIMIT 1000`
+
 export const matchingStatements = perDialect((dialect) => ({
+  selectNamesakes: selectNamesakes(dialect),
+
   /** No other transaction changes it until the end of this one. */
   lockRow: `${selectToCompare(dialect)} AND s.row_number = :row ${dialect.lockRows('s')}`,
 
@@ -405,6 +416,46 @@ type SelectedOrder = SelectedSubmission & StoredPrints
 
 function storedOrderOf({ personPrint, emailPrint, phonePrint, ...row }: SelectedOrder): StoredOrder {
   return { order: submissionOf(row), prints: { personPrint, emailPrint, phonePrint } }
+}
+
+/** What a person is compared by where the name alone counts. */
+export type NamedOrder = Pick<NewBatch, 'baseUrl'> & { packageId: number; recipient: Recipient }
+
+/**
+ * When a person of the same full name and another e-mail and phone was ordered last, under the same package and service:
+ * mentioned, and nothing more.
+ */
+export function* findNamesakes(
+  { key, dialect }: { key: StoreKey; dialect: Dialect },
+  { id: batchId, account = '' }: Pick<NewBatch, 'id' | 'account'>,
+  orders: readonly NamedOrder[],
+): Work<(order: NamedOrder) => number | undefined> {
+  const { fingerprint } = key
+  const names = orders.flatMap(({ recipient }) => namePrint(fingerprint, recipient) ?? [])
+  const values = { names: dialect.list([...new Set(names)]), account, batchId }
+  const found =
+    names.length === 0 ? [] : yield* all<Namesake>(matchingStatements(dialect).selectNamesakes, values)
+  return ({ baseUrl, packageId, recipient }) => {
+    if (found.length === 0) return undefined
+    const own = { ...personPrints(fingerprint, recipient), namePrint: namePrint(fingerprint, recipient) }
+    return found.find(
+      (each) =>
+        each.namePrint === own.namePrint &&
+        each.emailPrint !== own.emailPrint &&
+        each.phonePrint !== own.phonePrint &&
+        each.packageId === packageId &&
+        serviceOf(each.baseUrl) === serviceOf(baseUrl),
+    )?.orderedAt
+  }
+}
+
+interface Namesake {
+  namePrint: string
+  emailPrint: string | undefined
+  phonePrint: string | undefined
+  packageId: number
+  baseUrl: string
+  orderedAt: number
 }
 
 /** From so many orders of one phone on, they are selected once for the file, and found by their names. */

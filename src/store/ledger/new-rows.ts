@@ -4,7 +4,7 @@ import { orderIdentity } from '../../domain/submission/identity.ts'
 import type { Allowed } from '../../domain/submission/conflicts.ts'
 import type { NewBatch } from '../../domain/submission/submission.ts'
 import { InternalError } from '../../errors/kinds.ts'
-import { type Fingerprint, personPrints, sha256 } from './fingerprints.ts'
+import { type Fingerprint, namePrint, personPrints, sha256 } from './fingerprints.ts'
 import { matchFields } from './matching.ts'
 
 /** A batch that is no file, as its table has it. */
@@ -25,7 +25,8 @@ export function orderFields(batch: NewBatch, fingerprint: Fingerprint) {
     if (persons.has(key)) throw new InternalError('a batch was about to order one person twice')
     persons.add(key)
     const { first_name: firstName, last_name: lastName, email, phone } = recipient
-    const person = { firstName, lastName, email, phone, ...personPrints(fingerprint, recipient) }
+    const prints = { ...personPrints(fingerprint, recipient), namePrint: namePrint(fingerprint, recipient) }
+    const person = { firstName, lastName, email, phone, ...prints }
     const order = { packageId, body, bodySha256: sha256(body), fingerprint: key }
     return { batchId, row: index + 1, state: 'pending', changedAt, ...order, ...person }
   })
@@ -70,6 +71,7 @@ export function fileRowFields(
     personPrint: prints?.personPrint,
     emailPrint: prints?.emailPrint,
     phonePrint: prints?.phonePrint,
+    namePrint: order && namePrint(fingerprint, order.recipient),
     reason: other?.reason,
     field: other?.field,
     matchesBatch: other?.matchesRow === undefined ? match?.matchesBatch : id,

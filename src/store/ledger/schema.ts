@@ -77,6 +77,7 @@ CREATE TABLE submissions (
   person_print {text},
   email_print {text},
   phone_print {text},
+  name_print {text},
   held_for {text},
   shares {text},
   witnesses {text},
@@ -100,6 +101,7 @@ CREATE INDEX submissions_by_email ON submissions ({foldedEmail}) WHERE email IS 
 CREATE INDEX submissions_by_person ON submissions (person_print) WHERE person_print IS NOT NULL;
 CREATE INDEX submissions_by_email_print ON submissions (email_print) WHERE email_print IS NOT NULL;
 CREATE INDEX submissions_by_phone_print ON submissions (phone_print) WHERE phone_print IS NOT NULL;
+CREATE INDEX submissions_by_name_print ON submissions (name_print) WHERE name_print IS NOT NULL;
 -- One order a person in flight, whatever was compared.
 CREATE UNIQUE INDEX submissions_sending ON submissions (fingerprint) WHERE state = 'sending';
 

@@ -8,6 +8,8 @@ import { canBeConfirmed, type Conflict } from '../../domain/submission/conflicts
 import type { BatchRef, NewBatch, RowVersion } from '../../domain/submission/submission.ts'
 import type { ErrorDetails, RefcheckError } from '../../errors/base.ts'
 import { InternalError, InterruptedError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
+import { localTime } from '../../domain/wording/local-time.ts'
+import { personName } from '../../domain/wording/shown-name.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
 const untouched = 'interrupted; nothing was ordered'
@@ -171,6 +173,11 @@ export async function previewOrder(
   return ports.ledger.look(singleOrder(ports, batch, order), guard)
 }
 
+/** When a person of the same full name and another e-mail and phone was ordered last. */
+export async function findNamesake(ports: PreviewServices, order: RequestBody): Promise<number | undefined> {
+  return ports.ledger.findNamesake(singleOrder(ports, { id: ports.random.uuid(), kind: 'single' }, order))
+}
+
 /** An order as a batch of one. */
 function singleOrder(
   { api: { baseUrl, userEmail }, clock, account }: Pick<PreviewServices, 'api' | 'clock' | 'account'>,
@@ -197,14 +204,18 @@ export class SimilarQuestion {
   readonly #prompter: Pick<Prompter, 'confirm'> | undefined
   /** What stands in an order's way now. */
   readonly look: (order: RequestBody) => Promise<Conflict | undefined>
+  /** When a person of the same full name and another e-mail and phone was ordered last. */
+  readonly #namesake: (order: RequestBody) => Promise<number | undefined>
   #shown: Conflict | undefined
 
   constructor(
     prompter: Pick<Prompter, 'confirm'> | undefined,
     look: (order: RequestBody) => Promise<Conflict | undefined>,
+    namesake: (order: RequestBody) => Promise<number | undefined>,
   ) {
     this.#prompter = prompter
     this.look = look
+    this.#namesake = namesake
   }
 
   /**
@@ -225,7 +236,12 @@ export class SimilarQuestion {
   async doubt(order: RequestBody): Promise<string | undefined> {
     const stop = await this.look(order)
     this.#shown = stop !== undefined && canBeConfirmed(stop) ? stop : undefined
-    return this.#shown && sentence(this.#shown)
+    if (stop !== undefined) return this.#shown && sentence(this.#shown)
+    const at = await this.#namesake(order)
+    const name = personName(order.recipient)
+    return at === undefined
+      ? undefined
+      : `A person named ${name} was ordered ${localTime(at)} with another e-mail and phone.`
   }
 
   /** Whether the order is to be made; what the review has shown is not asked again. */

@@ -50,6 +50,7 @@ test('whatever names the person, or quotes what was sent, is emptied', () => {
     'offered_id',
     'reason',
     'field',
+    'name_print',
     'witnesses',
   ])
   expect(columnsWith('attempts', 'emptied')).toEqual(['reason'])

@@ -7,6 +7,7 @@ export function bound(real: Ledger): Ledger {
     hold: (batch) => real.hold(batch),
     recover: (at) => real.recover(at),
     look: (batch, guard) => real.look(batch, guard),
+    findNamesake: (batch) => real.findNamesake(batch),
     add: (batch, guard) => real.add(batch, guard),
     begin: (from, attempt) => real.begin(from, attempt),
     move: (from, change) => real.move(from, change),
