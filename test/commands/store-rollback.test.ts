@@ -50,7 +50,7 @@ test('a store put back from before two orders: closed, checked, accepted as it i
       exit 1
 
       $ refcheck store info
-      HOME/data/ledger.sqlite  254.0 kB
+      HOME/data/ledger.sqlite  258.0 kB
       closed: it lacked 2 attempts that were made with it
       format 1, SQLite 3.53.4
       1 batch or single order: 1 pending, 3 accepted
