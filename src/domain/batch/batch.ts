@@ -50,7 +50,7 @@ export type NewRow =
       /** Where it stands as a spreadsheet program counts. */
       line?: number | undefined
       /** What results files say of the person. */
-      witnesses?: readonly ExternalResult[] | undefined
+      externalResults?: readonly ExternalResult[] | undefined
     }
   | {
       row: number

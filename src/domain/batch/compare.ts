@@ -76,7 +76,7 @@ export class FileComparer {
     this.#position += 1
     if (row.state !== 'pending') return { row, identities: undefined, stop: undefined }
     const { id, baseUrl, addedAt, account } = this.#batch
-    const { recipient, packageId, witnesses } = row
+    const { recipient, packageId, externalResults } = row
     const identities = personIdentities(recipient)
     const compared: Compared = {
       batchId: id,
@@ -87,7 +87,7 @@ export class FileComparer {
       addedAt,
       kind: 'file',
       account,
-      witnesses,
+      externalResults,
     }
     const candidates = [...known, ...this.#earlier.candidates(row, identities)]
     const relations = this.#relationsOf(packageId)

@@ -15,7 +15,7 @@ export interface ExportedRow {
   /** By column of a batch file: `first_name`, `ncc_acic.date_of_birth`. */
   values: ReadonlyMap<string, FieldValue>
   /** What tells another store of it, by column. */
-  witness: ReadonlyMap<string, string>
+  evidence: ReadonlyMap<string, string>
 }
 
 /** Ours, after the columns of a batch file, so that an export can be run as one. */
@@ -56,7 +56,7 @@ export function exportTable(rows: readonly ExportedRow[]): ExportTable {
   const columns = valueColumns(rows)
   return {
     columns: [...columns, 'package_id', ...exportColumns, ...moreColumns],
-    rows: rows.map(({ values, package_id, listed, status, ordered_at, witness }) => [
+    rows: rows.map(({ values, package_id, listed, status, ordered_at, evidence }) => [
       ...columns.map((column) => cellOf(values.get(column))),
       cellOf(package_id ?? undefined),
       cellOf(listed.row),
@@ -65,7 +65,7 @@ export function exportTable(rows: readonly ExportedRow[]): ExportTable {
       status ?? '',
       ordered_at ?? '',
       listed.error ?? '',
-      ...moreColumns.map((column) => witness.get(column) ?? ''),
+      ...moreColumns.map((column) => evidence.get(column) ?? ''),
     ]),
   }
 }
@@ -102,6 +102,6 @@ export function exported(row: BatchRow, body: Uint8Array | undefined, of: Result
     ordered_at: row.attemptedAt === undefined ? null : new Date(row.attemptedAt).toISOString(),
     package_id: row.packageId ?? null,
     values,
-    witness: new Map(externalResultCells(row, of).map((cell, at) => [externalResultColumns[at] ?? '', cell])),
+    evidence: new Map(externalResultCells(row, of).map((cell, at) => [externalResultColumns[at] ?? '', cell])),
   }
 }

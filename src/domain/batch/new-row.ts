@@ -122,7 +122,7 @@ export class PackedRows implements RowList {
     const page = this.#pages[Math.floor(start / pageBytes)] as Uint8Array
     const body = page.subarray(from, from + (this.#lengths[position] as number))
     const { package_id, recipient } = JSON.parse(decoder.decode(body)) as RequestBody
-    const witnesses = this.#noResults ? [] : this.#results.get(position)
+    const externalResults = this.#noResults ? [] : this.#results.get(position)
     return {
       row: this.#numbers[position] as number,
       line: this.#lines[position],
@@ -130,7 +130,7 @@ export class PackedRows implements RowList {
       packageId: package_id,
       recipient,
       body,
-      ...(witnesses === undefined ? {} : { witnesses }),
+      ...(externalResults === undefined ? {} : { externalResults }),
     }
   }
 

@@ -138,10 +138,10 @@ export function storedPlan(
       value,
       problem,
     })),
-    ordered_before: matches.map(({ row, stop: { order, witness } }) => ({
+    ordered_before: matches.map(({ row, stop: { order, externalResult } }) => ({
       row,
       request_id: order.requestId ?? null,
-      batch_id: witness === undefined ? order.batchId : null,
+      batch_id: externalResult === undefined ? order.batchId : null,
     })),
     held: held.map(({ row, stop }) => ({
       row,

@@ -89,7 +89,7 @@ export const erasurePolicy = {
     name_print: 'emptied',
     held_for: 'kept',
     shares: 'kept',
-    witnesses: 'emptied',
+    external_results: 'emptied',
     checks: 'kept',
   },
   attempts: {

@@ -4,7 +4,7 @@ import { similarity, type Shared } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
 import type { Submission } from './submission.ts'
 import { isUnmatched } from './unmatched.ts'
-import { isSeen, namesOrder, isEvidence, type ExternalResult, witnessedOrder } from './external-results.ts'
+import { isSeen, namesOrder, isEvidence, type ExternalResult, orderOfResult } from './external-results.ts'
 import { isLoopbackUrl } from '../../contract/loopback.ts'
 
 /**
@@ -41,7 +41,7 @@ export interface Compared {
   /** Whose people these are; '' where nobody named an account. */
   account?: string | undefined
   /** What results files say of the person. */
-  witnesses?: readonly ExternalResult[] | undefined
+  externalResults?: readonly ExternalResult[] | undefined
 }
 
 /** What a person allowed along with the file, or with the single order. */
@@ -64,7 +64,7 @@ export interface Candidate {
   /** It shares a phone with so many that their names were not compared: it counts as similar. */
   isUncompared?: boolean
   /** The results file that tells of it, where no store does. */
-  witness?: ExternalResult | undefined
+  externalResult?: ExternalResult | undefined
 }
 
 /** What a store knows of packages and services that were told to be one, and of what a person released. */
@@ -103,7 +103,7 @@ export interface Conflict {
   shares: Shared[]
   order: Submission
   /** The results file that tells of that order, where no store does. */
-  witness?: ExternalResult | undefined
+  externalResult?: ExternalResult | undefined
   /** How many orders more stand in its way for the same reason. */
   more: number
 }
@@ -127,17 +127,17 @@ export function findConflicts(
   allowed: Allowed,
   relations: KnownRelations,
 ): Conflict[] {
-  return [...candidates, ...witnessed(row)].flatMap(
+  return [...candidates, ...candidatesFromResults(row)].flatMap(
     (candidate) => conflictWith(row, candidate, allowed, relations) ?? [],
   )
 }
 
 /** Orders that results files alone tell of. */
-function witnessed({ witnesses = [], account = '', baseUrl, packageId, addedAt }: Compared): Candidate[] {
-  return witnesses.flatMap((witness, at) => {
-    if (!isEvidence(witness) || !isSeen(witness, account)) return []
-    const order = witnessedOrder(witness, at + 1, { baseUrl, packageId, addedAt })
-    return { order, samePerson: witness.person !== 'similar', witness }
+function candidatesFromResults({ externalResults = [], account = '', baseUrl, packageId, addedAt }: Compared): Candidate[] {
+  return externalResults.flatMap((externalResult, at) => {
+    if (!isEvidence(externalResult) || !isSeen(externalResult, account)) return []
+    const order = orderOfResult(externalResult, at + 1, { baseUrl, packageId, addedAt })
+    return { order, samePerson: externalResult.person !== 'similar', externalResult }
   })
 }
 
@@ -148,24 +148,24 @@ function conflictWith(
   relations: KnownRelations,
 ): Conflict | undefined {
   const stop = compareWith(row, candidate, allowed, relations)
-  const { witness } = candidate
+  const { externalResult } = candidate
   if (stop !== undefined && isUnmatched(stop.order) && isOfPerson(stop))
     return { ...stop, becomes: 'held', reason: 'unmatched_request' }
-  if (stop === undefined || witness === undefined) return stop
+  if (stop === undefined || externalResult === undefined) return stop
   return relations.released(candidate.order)
     ? undefined
-    : { ...stop, ...applyExternalResult(witness, stop), witness }
+    : { ...stop, ...applyExternalResult(externalResult, stop), externalResult }
 }
 
 const isOfPerson = ({ reason }: Conflict): boolean =>
   ['same', 'recent', 'ended_in_error', 'similar'].includes(reason)
 
 /** Nothing here can settle what a results file leaves open, so a person says whether it is ordered. */
-function applyExternalResult(witness: ExternalResult, { becomes, reason }: Conflict): Partial<Conflict> {
-  if (witness.person === 'similar') return { becomes: 'held', reason: 'similar', shares: witness.shares }
+function applyExternalResult(externalResult: ExternalResult, { becomes, reason }: Conflict): Partial<Conflict> {
+  if (externalResult.person === 'similar') return { becomes: 'held', reason: 'similar', shares: externalResult.shares }
   if (reason === 'other_service') return {}
-  if (witness.person === 'unclear') return { becomes: 'held', reason: 'results_unclear' }
-  return becomes === 'duplicate' && !namesOrder(witness) ? { becomes: 'held', reason: 'results_open' } : {}
+  if (externalResult.person === 'unclear') return { becomes: 'held', reason: 'results_unclear' }
+  return becomes === 'duplicate' && !namesOrder(externalResult) ? { becomes: 'held', reason: 'results_open' } : {}
 }
 
 /** The conflict that is shown, if there is one. */

@@ -16,7 +16,7 @@ export function refusedOrder(stop: Conflict, baseUrl: string): DuplicateError {
 }
 
 /** What is matched, as scripts read it. */
-export function conflictingOrder({ order, reason, shares, witness }: Conflict): OrderInError {
+export function conflictingOrder({ order, reason, shares, externalResult }: Conflict): OrderInError {
   const isExact =
     reason === 'same' ||
     reason === 'other_service' ||
@@ -25,7 +25,7 @@ export function conflictingOrder({ order, reason, shares, witness }: Conflict): 
   return {
     requestId: order.requestId,
     // A results file alone may tell of it.
-    ...(witness === undefined && !isUnmatched(order) && { batchId: order.batchId, row: order.row }),
+    ...(externalResult === undefined && !isUnmatched(order) && { batchId: order.batchId, row: order.row }),
     match: isExact ? 'exact' : 'similar',
   }
 }
@@ -127,9 +127,9 @@ export function personOf({ recipient }: Pick<Submission, 'recipient'>): string {
 }
 
 /** What stands in a row's way, and why, in one clause. */
-export function conflictText({ order, reason, shares, witness }: Conflict): string {
+export function conflictText({ order, reason, shares, externalResult }: Conflict): string {
   if (reason === 'unmatched_request') return unmatchedText(order.requestId, shares)
-  return `${witness === undefined ? personOf(order) : externalResultPosition(witness)} ${heldWords[reason]}`
+  return `${externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)} ${heldWords[reason]}`
 }
 
 /** `e-mail and phone`. */

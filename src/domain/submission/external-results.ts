@@ -81,25 +81,25 @@ function isEqual(one: ExternalResult, other: ExternalResult): boolean {
 }
 
 /** The order that a witness tells of, as the store would have it; `number` counts the row's witnesses from 1. */
-export function witnessedOrder(
-  witness: ExternalResult,
+export function orderOfResult(
+  externalResult: ExternalResult,
   number: number,
   row: { baseUrl: string; packageId: number; addedAt: number },
 ): Submission {
-  const { requestId, requestStatus, at = row.addedAt } = witness
+  const { requestId, requestStatus, at = row.addedAt } = externalResult
   return {
     batchId: resultsBatch,
     row: number,
     // A duplicate without a request is one of an order that was not known to be made.
-    state: namesOrder(witness) ? 'accepted' : witness.state === 'pending' ? 'pending' : 'unknown',
+    state: namesOrder(externalResult) ? 'accepted' : externalResult.state === 'pending' ? 'pending' : 'unknown',
     attemptId: undefined,
-    baseUrl: witness.baseUrl ?? row.baseUrl,
+    baseUrl: externalResult.baseUrl ?? row.baseUrl,
     userEmail: '',
-    packageId: witness.packageId ?? row.packageId,
+    packageId: externalResult.packageId ?? row.packageId,
     recipient: undefined,
     attempts: 1,
     addedAt: at,
-    attemptedAt: witness.at,
+    attemptedAt: externalResult.at,
     changedAt: at,
     requestId,
     requestStatus,

@@ -146,14 +146,14 @@ function moreText(all: number, shown: number): string {
   return all > shown ? `\n  … and ${all - shown} more` : ''
 }
 
-function matchOf({ order, witness }: Conflict, plan: Plan): unknown {
+function matchOf({ order, externalResult }: Conflict, plan: Plan): unknown {
   const { state, batchId, row, requestId } = order
   const request_id = requestId ?? null
   // The file is no batch yet.
   const batch_id = batchId === plan.batchId ? null : batchId
   if (isUnmatched(order)) return { state, batch_id: null, row: null, request_id }
-  if (witness === undefined) return { state, batch_id, row, request_id }
-  return { state, batch_id: null, row: null, request_id, results_file: witness.file, line: witness.line }
+  if (externalResult === undefined) return { state, batch_id, row, request_id }
+  return { state, batch_id: null, row: null, request_id, results_file: externalResult.file, line: externalResult.line }
 }
 
 /** What running a file would do, before anybody says yes. */
@@ -290,7 +290,7 @@ function position(row: number, line: number | undefined): string {
 /** Only what was accepted is called ordered; of the rest no more is said than is known. */
 function matchLines(matches: Plan['matches']): string[] {
   const inState = (...states: SubmissionState[]) =>
-    matches.filter(({ stop: { order, witness } }) => witness === undefined && states.includes(order.state))
+    matches.filter(({ stop: { order, externalResult } }) => externalResult === undefined && states.includes(order.state))
   const waiting = inState('pending')
   const inFlight = inState('sending')
   const unknown = inState('unknown', 'dropped')
@@ -382,16 +382,16 @@ function heldLines(held: Plan['held']): string[] {
 }
 
 /** Who has the same, and what: the e-mail stands with the person already. */
-function similarPerson(person: Plan['held'][number]['person'], { order, shares, witness }: Conflict): string {
-  if (witness === undefined && order.recipient !== undefined && shares.includes('email'))
+function similarPerson(person: Plan['held'][number]['person'], { order, shares, externalResult }: Conflict): string {
+  if (externalResult === undefined && order.recipient !== undefined && shares.includes('email'))
     return personOf(order)
-  const who = witness === undefined ? personOf(order) : externalResultPosition(witness)
+  const who = externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)
   return `${who}: ${shares.includes('email') ? person.email : person.phone}`
 }
 
-function whatMatches({ order, witness }: Conflict): string {
+function whatMatches({ order, externalResult }: Conflict): string {
   const { requestId, state, batchId, row } = order
-  if (witness !== undefined) return `request ${requestId ?? ''} (${externalResultPosition(witness)})`
+  if (externalResult !== undefined) return `request ${requestId ?? ''} (${externalResultPosition(externalResult)})`
   return requestId === undefined ? `row ${row} of batch ${batchId} (${state})` : `request ${requestId}`
 }
 

@@ -14,9 +14,9 @@ import {
   type RowList,
 } from '../../domain/batch/batch.ts'
 import { type KnownRelations, type StopReason, relationsOf } from '../../domain/submission/conflicts.ts'
-import { resultsBatch, witnessedOrder } from '../../domain/submission/external-results.ts'
+import { resultsBatch, orderOfResult } from '../../domain/submission/external-results.ts'
 import type { Shared } from '../../domain/submission/similarity.ts'
-import { allowedBy, findNamesakes, Matching, StoredCandidates, witnessesOf } from './matching.ts'
+import { allowedBy, findNamesakes, Matching, StoredCandidates, parseExternalResults } from './matching.ts'
 import { addToPreview, type ComparedRow, emptyPreview, FileComparer } from '../../domain/batch/compare.ts'
 import { unmatchedRow } from '../../domain/submission/unmatched.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
@@ -69,7 +69,7 @@ SELECT r.*, coalesce(m.state, CASE WHEN r.matches_row = ${unmatchedRow} THEN 'ac
   coalesce(m.request_id, ${ofUnmatched('request_id')}) AS matches_request,
   coalesce(m.package_id, ${ofUnmatched('package_id')}) AS matches_package,
   coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at, ${ofUnmatched('created_at')}) AS matches_at
-FROM (${selectWith(['s.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.witnesses'])}) r
+FROM (${selectWith(['s.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.external_results'])}) r
 LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
 
 /** Something that a new row may be in conflict with. */
@@ -148,7 +148,7 @@ export function batchOf(selected: SelectedBatch, holder: Batch['holder']): Batch
 interface SelectedRow
   extends
     SelectedSubmission,
-    Record<'shares' | 'witnesses' | 'matchesBatch' | 'matchesRequest', string | undefined>,
+    Record<'shares' | 'externalResults' | 'matchesBatch' | 'matchesRequest', string | undefined>,
     Record<'matchesRow' | 'matchesPackage' | 'matchesAt', number | undefined> {
   heldFor: StopReason | undefined
   matchesState: SubmissionState | undefined
@@ -161,7 +161,7 @@ export function batchRowOf(selected: SelectedRow): BatchRow {
     lastName,
     phone,
     shares,
-    witnesses,
+    externalResults,
     matchesBatch,
     matchesRow,
     matchesRequest: requestId,
@@ -177,22 +177,22 @@ export function batchRowOf(selected: SelectedRow): BatchRow {
       matchesBatch === undefined || matchesRow === undefined
         ? undefined
         : matchesBatch === resultsBatch
-          ? witnessedMatch(witnesses, matchesRow, row)
+          ? matchInResults(externalResults, matchesRow, row)
           : { batchId: matchesBatch, row: matchesRow, requestId, state, packageId, orderedAt },
     shares: (shares?.split(' ') ?? []) as Shared[],
   }
 }
 
 /** An order that a results file alone tells of. */
-function witnessedMatch(
-  witnesses: string | undefined,
+function matchInResults(
+  externalResults: string | undefined,
   number: number,
-  row: Parameters<typeof witnessedOrder>[2],
+  row: Parameters<typeof orderOfResult>[2],
 ): Match | undefined {
-  const witness = witnessesOf(witnesses)?.[number - 1]
-  if (witness === undefined) return undefined
-  const { requestId, state, packageId, attemptedAt: orderedAt } = witnessedOrder(witness, number, row)
-  const { file, line } = witness
+  const externalResult = parseExternalResults(externalResults)?.[number - 1]
+  if (externalResult === undefined) return undefined
+  const { requestId, state, packageId, attemptedAt: orderedAt } = orderOfResult(externalResult, number, row)
+  const { file, line } = externalResult
   return { batchId: resultsBatch, row: number, requestId, state, packageId, orderedAt, told: { file, line } }
 }
 

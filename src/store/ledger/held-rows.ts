@@ -7,7 +7,7 @@ import { mergeExternalResults, type ExternalResult } from '../../domain/submissi
 import { cancelWaitingRows } from './batches.ts'
 import { all, get, run, type Work } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
-import { Matching, matchingStatements, type RowKey, witnessesOf } from './matching.ts'
+import { Matching, matchingStatements, type RowKey, parseExternalResults } from './matching.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { sqlList, type StoredRecipient, submissionOf } from './submission-rows.ts'
 import { StorePart } from './store-part.ts'
@@ -42,15 +42,15 @@ ON CONFLICT (one, other) DO UPDATE SET same = excluded.same, said_at = excluded.
 const ignoredResults = '[]'
 
 const ignoreResults = `
-UPDATE submissions SET witnesses = '${ignoredResults}'
-WHERE batch_id = :batchId AND witnesses IS DISTINCT FROM '${ignoredResults}' AND state IN ${sqlList(waitingStates)}`
+UPDATE submissions SET external_results = '${ignoredResults}'
+WHERE batch_id = :batchId AND external_results IS DISTINCT FROM '${ignoredResults}' AND state IN ${sqlList(waitingStates)}`
 
 const selectResults = `
-SELECT row_number, state, witnesses FROM submissions
+SELECT row_number, state, external_results FROM submissions
 WHERE batch_id = :batchId AND state IN ${sqlList(waitingStates)} AND body IS NOT NULL ORDER BY row_number`
 
 const updateResults = `
-UPDATE submissions SET witnesses = :witnesses WHERE batch_id = :batchId AND row_number = :row`
+UPDATE submissions SET external_results = :externalResults WHERE batch_id = :batchId AND row_number = :row`
 
 const selectHeldRows = `
 SELECT row_number, state, held_for, matches_batch, matches_row FROM submissions
@@ -116,15 +116,15 @@ export class HeldRows extends StorePart {
     at: number,
   ): Promise<void> {
     await this.#comparing(batchId, function* (matching) {
-      const waiting = yield* all<{ row: number; state: SubmissionState; witnesses: string | undefined }>(
+      const waiting = yield* all<{ row: number; state: SubmissionState; externalResults: string | undefined }>(
         selectResults,
         { batchId },
       )
-      for (const { row, state, witnesses } of waiting) {
-        if (witnesses === ignoredResults) continue
-        const heard = mergeExternalResults(witnessesOf(witnesses) ?? [], files, rows.get(row) ?? [])
+      for (const { row, state, externalResults } of waiting) {
+        if (externalResults === ignoredResults) continue
+        const heard = mergeExternalResults(parseExternalResults(externalResults) ?? [], files, rows.get(row) ?? [])
         if (heard === undefined) continue
-        yield* run(updateResults, { batchId, row, witnesses: JSON.stringify(heard) })
+        yield* run(updateResults, { batchId, row, externalResults: JSON.stringify(heard) })
         if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
       }
     })

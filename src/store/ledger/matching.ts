@@ -100,7 +100,7 @@ interface ToCompare extends Compared, Partial<WhetherShared> {
 interface SelectedToCompare
   extends
     RowVersion,
-    Omit<Compared, 'recipient' | 'witnesses'>,
+    Omit<Compared, 'recipient' | 'externalResults'>,
     StoredRecipient,
     StoredPrints,
     WhetherShared {
@@ -110,7 +110,7 @@ interface SelectedToCompare
   allowDuplicate: number
   allowSimilar: number
   shared: string
-  witnesses: string | undefined
+  externalResults: string | undefined
   /** Where the database has it, for as long as the transaction that locked it lasts. */
   place: unknown
 }
@@ -130,7 +130,7 @@ export function storedRowOf(selected: unknown): StoredRow | undefined {
     ...found,
     body: body !== undefined && sha256(body) === bodySha256 ? body : undefined,
     recipient: recipientOf(found),
-    witnesses: witnessesOf(found.witnesses),
+    externalResults: parseExternalResults(found.externalResults),
     prints: printsOf(found),
     allowed: {
       duplicate: found.allowDuplicate === 1,
@@ -151,7 +151,7 @@ export function matchFields({ order, becomes, reason, shares }: Conflict) {
 }
 
 /** As the column has them; undefined where there are none. */
-export function witnessesOf(text: string | undefined): ExternalResult[] | undefined {
+export function parseExternalResults(text: string | undefined): ExternalResult[] | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as ExternalResult[])
 }
 
@@ -180,7 +180,7 @@ CAST((${sharesUnmatched(of)}) AS integer) AS unmatched,
 const selectToCompare = (dialect: Dialect): string => `
 SELECT ${dialect.rowPlace.of('s')} AS place, s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id,
   s.first_name, s.last_name, s.email, s.phone, s.body, s.body_sha256,
-  s.person_print, s.email_print, s.phone_print, s.witnesses,
+  s.person_print, s.email_print, s.phone_print, s.external_results,
   b.base_url, CASE WHEN ${dialect.clock} < b.added_at THEN ${dialect.clock} ELSE b.added_at END AS added_at, b.kind, b.account, b.allow_duplicate, b.allow_similar, b.shared,
   ${sharedColumns(dialect, (column) => `s.${column}`)}
 FROM submissions s JOIN batches b ON b.id = s.batch_id
@@ -215,7 +215,7 @@ ${selectWith(ofOrder, '(SELECT * FROM shared)')} WHERE ${isSeen} AND s.batch_id 
 
 /** When the order that a row is in conflict with was sent, also where a results file alone tells of it. */
 const sentAt = ({ json }: Dialect): string => `coalesce(a.began_at, m.changed_at, CASE WHEN ${isResult} THEN
-  CAST(${json('s.witnesses')} -> CAST(s.matches_row - 1 AS integer) ->> 'at' AS bigint) END)`
+  CAST(${json('s.external_results')} -> CAST(s.matches_row - 1 AS integer) ->> 'at' AS bigint) END)`
 
 const isResult = `s.matches_batch = '${resultsBatch}'`
 
@@ -334,7 +334,7 @@ export class Matching {
   *findConflictsOrDamage(row: ToCompare): Work<{ damaged?: RowKey | undefined; stops: Conflict[] }> {
     const { damaged, candidates } = yield* this.#findCandidates(row)
     if (damaged !== undefined) return { damaged, stops: [] }
-    if (candidates.length === 0 && (row.witnesses ?? []).length === 0) return { stops: [] }
+    if (candidates.length === 0 && (row.externalResults ?? []).length === 0) return { stops: [] }
     return { stops: findConflicts(row, candidates, row.allowed, yield* this.#readRelationsOfRow(row)) }
   }
 

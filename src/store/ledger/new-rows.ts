@@ -78,6 +78,6 @@ export function fileRowFields(
     matchesRow: other?.matchesRow ?? match?.matchesRow,
     heldFor: match?.heldFor,
     shares: match?.shares,
-    witnesses: order?.witnesses && JSON.stringify(order.witnesses),
+    externalResults: order?.externalResults && JSON.stringify(order.externalResults),
   }
 }

@@ -80,7 +80,7 @@ CREATE TABLE submissions (
   name_print {text},
   held_for {text},
   shares {text},
-  witnesses {text},
+  external_results {text},
   checks {text},
   acknowledged_at {integer},
   {submissionColumns}PRIMARY KEY (batch_id, row_number),

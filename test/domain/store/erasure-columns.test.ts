@@ -51,7 +51,7 @@ test('whatever names the person, or quotes what was sent, is emptied', () => {
     'reason',
     'field',
     'name_print',
-    'witnesses',
+    'external_results',
   ])
   expect(columnsWith('attempts', 'emptied')).toEqual(['reason'])
   expect(columnsWith('decisions', 'emptied')).toEqual(['why'])

@@ -6,7 +6,7 @@ import {
   mergeExternalResults,
   isEvidence,
   type ExternalResult,
-  witnessedOrder,
+  orderOfResult,
   externalResultPosition,
 } from '../../../src/domain/submission/external-results.ts'
 import { ann } from '../batch/rows.ts'
@@ -21,7 +21,7 @@ const row: Compared = {
   addedAt: 100 * day,
   kind: 'file',
 }
-const witness: ExternalResult = {
+const externalResult: ExternalResult = {
   file: 'people.results.csv',
   line: 3,
   state: 'accepted',
@@ -42,7 +42,7 @@ function verdict(
   released = false,
 ): string {
   const stop = findConflict(
-    { ...row, ...over, witnesses: [{ ...witness, ...change }] },
+    { ...row, ...over, externalResults: [{ ...externalResult, ...change }] },
     [],
     { ...nothingAllowed, ...allowed },
     {
@@ -105,20 +105,20 @@ test('--allow-duplicate passes what was ordered more than 7 days ago, as ever', 
 })
 
 test('it is told with its place', () => {
-  expect(externalResultPosition(witness)).toBe('line 3 of people.results.csv')
+  expect(externalResultPosition(externalResult)).toBe('line 3 of people.results.csv')
 })
 
 test('results that are read again: the same keeps its number, what changed is new, what is gone is silent', () => {
   const files = new Set(['people.results.csv'])
-  const waits: ExternalResult = { ...witness, state: 'pending', requestId: undefined }
-  const own: ExternalResult = { ...witness, file: 'input.csv' }
+  const waits: ExternalResult = { ...externalResult, state: 'pending', requestId: undefined }
+  const own: ExternalResult = { ...externalResult, file: 'input.csv' }
   const silent = { ...waits, state: 'cancelled' }
   expect(mergeExternalResults([own, waits], files, [waits])).toBeUndefined()
   expect(mergeExternalResults([own, waits], files, [{ ...waits, line: 9 }])).toEqual([
     own,
     { ...waits, line: 9 },
   ])
-  expect(mergeExternalResults([own, waits], files, [witness])).toEqual([own, silent, witness])
+  expect(mergeExternalResults([own, waits], files, [externalResult])).toEqual([own, silent, externalResult])
   expect(mergeExternalResults([own, waits], files, [])).toEqual([own, silent])
   expect(mergeExternalResults([waits], new Set(['another.csv']), [])).toBeUndefined()
 })
@@ -136,7 +136,7 @@ test.each([
   (state, requestId, is) => {
     const { baseUrl, packageId, addedAt } = row
     expect(
-      witnessedOrder({ ...witness, state, requestId }, 2, { baseUrl, packageId, addedAt }),
+      orderOfResult({ ...externalResult, state, requestId }, 2, { baseUrl, packageId, addedAt }),
     ).toMatchObject({
       batchId: 'results',
       row: 2,
@@ -148,6 +148,6 @@ test.each([
 )
 
 test('of two lines that say the same each is heard once', () => {
-  const both = [witness, { ...witness, line: 4 }]
-  expect(mergeExternalResults([witness], new Set([witness.file]), both)).toEqual(both)
+  const both = [externalResult, { ...externalResult, line: 4 }]
+  expect(mergeExternalResults([externalResult], new Set([externalResult.file]), both)).toEqual(both)
 })

@@ -307,7 +307,7 @@ test('who places a single order is asked of somebody similar, or of a replaced p
 })
 
 describe('what a results file says', () => {
-  const witness: ExternalResult = {
+  const externalResult: ExternalResult = {
     file: '/d/people.results.csv',
     line: 3,
     state: 'accepted',
@@ -321,20 +321,20 @@ describe('what a results file says', () => {
     shares: [],
   }
   const heard = (over: Partial<ExternalResult>, k = kin()) =>
-    findConflict({ ...row, witnesses: [{ ...witness, ...over }] }, [], nothingAllowed, k)
+    findConflict({ ...row, externalResults: [{ ...externalResult, ...over }] }, [], nothingAllowed, k)
 
   test('an order of the same person makes the row a duplicate, which names the line', () => {
     expect(heard({})).toMatchObject({
       becomes: 'duplicate',
       reason: 'same',
       order: { batchId: 'results', row: 1, requestId: 'r-1' },
-      witness: { line: 3 },
+      externalResult: { line: 3 },
       more: 0,
     })
   })
 
   test('witnesses are numbered from 1, so that a release covers the one that was shown', () => {
-    const two = findConflicts({ ...row, witnesses: [witness, witness] }, [], nothingAllowed, kin())
+    const two = findConflicts({ ...row, externalResults: [externalResult, externalResult] }, [], nothingAllowed, kin())
     expect(two.map(({ order: { row: number } }) => number)).toEqual([1, 2])
   })
 

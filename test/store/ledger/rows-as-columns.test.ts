@@ -45,7 +45,7 @@ test('a row of the store has the attempt that was made of it last', () => {
     account: '',
     addedAt: someTime,
     kind: 'file',
-    witnesses: undefined,
+    externalResults: undefined,
     personPrint: 'p',
     emailPrint: 'e',
     phonePrint: 'f',
@@ -100,7 +100,7 @@ test('a row that stands in the way of another, by a store or by a results file',
     matchesAt: undefined,
     heldFor: undefined,
     shares: undefined,
-    witnesses: undefined,
+    externalResults: undefined,
   }
   const row = selected as unknown as Parameters<typeof batchRowOf>[0]
   const unsaid = { requestId: undefined, state: undefined, packageId: undefined, orderedAt: undefined }

@@ -18,7 +18,7 @@ const likeRow = (row: number, email: string, first_name = 'Anne') =>
   ({ ...orderRow(row, email), recipient: { ...personOf(email), first_name } }) as NewRow
 
 /** A results file says that the person of a row was ordered. */
-const witness = (changes: Partial<ExternalResult> = {}): ExternalResult => ({
+const externalResult = (changes: Partial<ExternalResult> = {}): ExternalResult => ({
   file: 'people.results.csv',
   line: 2,
   state: 'accepted',
@@ -116,8 +116,8 @@ describe.each(backends)('%s', (backend) => {
         orderRow(3, 'cy@example.com'),
       ])
       const says = new Map([
-        [1, [witness()]],
-        [2, [witness({ line: 3 })]],
+        [1, [externalResult()]],
+        [2, [externalResult({ line: 3 })]],
       ])
       await store.waiting.hear(batchId, says, heard, at)
       expect(await rowsOf(store, batchId)).toMatchObject([
@@ -131,7 +131,7 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('no more: once the file says nothing of it the row goes', async () => {
-      const row = { ...orderRow(1, 'ann@example.com'), witnesses: [witness()] } as NewRow
+      const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
       const batchId = await added([row])
       expect(await states(batchId)).toEqual(['duplicate'])
       await store.waiting.hear(batchId, new Map(), heard, at)
@@ -140,7 +140,7 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('along with the file is kept: another look finds the same', async () => {
-      const row = { ...orderRow(1, 'ann@example.com'), witnesses: [witness()] } as NewRow
+      const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
       const batchId = await added([row, orderRow(2, 'bob@example.com')])
       expect(await store.waiting.lookAgain(batchId, at)).toBe(0)
       expect(await states(batchId)).toEqual(['duplicate', 'pending'])
@@ -148,16 +148,16 @@ describe.each(backends)('%s', (backend) => {
 
     test('is heard no more where a person said so, and of no row that was sent or cancelled', async () => {
       const row = (number: number, name: string) =>
-        ({ ...orderRow(number, `${name}@example.com`), witnesses: [witness({ line: number + 1 })] }) as NewRow
+        ({ ...orderRow(number, `${name}@example.com`), externalResults: [externalResult({ line: number + 1 })] }) as NewRow
       const batchId = await added([row(1, 'ann'), row(2, 'bob')])
       await store.waiting.ignoreResults(batchId)
       expect(await store.waiting.lookAgain(batchId, at)).toBe(2)
-      await store.waiting.hear(batchId, new Map([[1, [witness()]]]), heard, at)
+      await store.waiting.hear(batchId, new Map([[1, [externalResult()]]]), heard, at)
       expect(await states(batchId)).toEqual(['pending', 'pending'])
       const other = await added([orderRow(1, 'cy@example.com'), orderRow(2, 'di@example.com')])
       await store.waiting.cancelRow(other, 1, at, 'cancelled')
       await become(other, 2, 'unknown')
-      const both = new Map([1, 2].map((each) => [each, [witness()]]))
+      const both = new Map([1, 2].map((each) => [each, [externalResult()]]))
       await store.waiting.hear(other, both, heard, at)
       expect(await states(other)).toEqual(['cancelled', 'unknown'])
     })
@@ -187,7 +187,7 @@ describe.each(backends)('%s', (backend) => {
     const rows = [...orderRows(3), likeRow(4, 'person4@example.com'), orderRow(5, 'person9@example.com')]
     const batchId = await added([
       ...rows,
-      { ...orderRow(6, 'told@example.com'), witnesses: [witness({ at: someTime - 5000 })] } as NewRow,
+      { ...orderRow(6, 'told@example.com'), externalResults: [externalResult({ at: someTime - 5000 })] } as NewRow,
     ])
     expect(await store.waiting.stops(batchId)).toEqual({
       ordered: { count: 2, first: someTime - 5000, last: (await rowsOf(store, first))[0]?.attemptedAt },
