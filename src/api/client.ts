@@ -9,7 +9,7 @@ import type { Clock } from '../host/clock.ts'
 import type { Random } from '../host/random.ts'
 import { Secrets } from '../host/secrets.ts'
 import { collect, type HttpClient } from '../http/client.ts'
-import { type RetryNotice, type RetryPolicy, withRetries } from '../http/retry.ts'
+import { type RetryEvent, type RetryPolicy, withRetries } from '../http/retry.ts'
 import { type HttpHeaders, type HttpResponse, type HttpStream, reportLimits } from '../http/types.ts'
 import {
   failure,
@@ -35,7 +35,7 @@ export interface ApiClientOptions {
   secrets?: Secrets | undefined
   /** Milliseconds that retries and 429 waits of one call may take together. */
   budgetMs: number
-  onNotice?: ((notice: RetryNotice) => void) | undefined
+  onRetry?: ((event: RetryEvent) => void) | undefined
   /** Called with packages that were listed, before they are answered. */
   onPackages?: ((packages: readonly Package[]) => Promise<void>) | undefined
   onThrottled?: ((seconds: number, understood: boolean) => void) | undefined
@@ -187,8 +187,8 @@ export class ApiClient {
   }
 
   #retryPolicy(signal: AbortSignal | undefined): RetryPolicy {
-    const { clock, random, budgetMs, onNotice, onThrottled } = this.options
-    return { clock, random, budgetMs, onNotice, onThrottled, signal, retryAfter: readRetryAfter }
+    const { clock, random, budgetMs, onRetry, onThrottled } = this.options
+    return { clock, random, budgetMs, onRetry, onThrottled, signal, retryAfter: readRetryAfter }
   }
 
   /** The clock's difference is noted, and the headers are redacted; the body is, once it is parsed. */

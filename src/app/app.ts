@@ -54,8 +54,8 @@ const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Prom
   prompter: (app) => app.prompter(),
 
   profile: ({ options }) => options.profile,
-  settings: async ({ paths, context: { clock }, note: onNotice }) =>
-    (await import('../store/config/settings.ts')).openSettings({ paths, clock, onNotice }),
+  settings: async ({ paths, context: { clock }, note: onMessage }) =>
+    (await import('../store/config/settings.ts')).openSettings({ paths, clock, onMessage }),
   secrets: openSecrets,
   session: resolvedSession,
   account: knownAccount,
@@ -82,7 +82,7 @@ const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Prom
   ledger: async (app) => (await app.services('store')).store.ledger,
   batches: async (app) => (await app.services('store')).store.batches,
   inbox: async (app) => (await app.services('store')).store.inbox,
-  orphans: async (app) => (await app.services('store')).store.orphans,
+  unmatched: async (app) => (await app.services('store')).store.unmatched,
   waiting: async (app) => (await app.services('store')).store.waiting,
   maintenance: async (app) => (await app.services('store')).store.maintenance,
   inboxToShow: async (app) => {
@@ -93,8 +93,8 @@ const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Prom
   packageNames: async ({ paths, context: { random } }) =>
     (await import('../store/schemas/package-names.ts')).openPackageNames({ paths, random }),
   mappings: async ({ paths }) => (await import('../store/config/mappings.ts')).openMappings(paths),
-  drafts: async ({ paths, context: { random }, note: onNotice }) =>
-    (await import('../store/drafts/drafts.ts')).openDrafts({ paths, random, onNotice }),
+  drafts: async ({ paths, context: { random }, note: onMessage }) =>
+    (await import('../store/drafts/drafts.ts')).openDrafts({ paths, random, onMessage }),
   plans: async ({ paths, context: { random } }) =>
     (await import('../store/plans/order-plans.ts')).openOrderPlans({ paths, random }),
   written: async ({ paths }) => new (await import('../store/written-files.ts')).WrittenFiles(paths.data),
@@ -212,18 +212,18 @@ export class App {
 
   /** Where the store is, and what opens it; `chosen` where it is not the one in use. */
   async storeOptions(chosen?: string): Promise<StoreOptions> {
-    const { paths, note: onNotice, secrets } = this
+    const { paths, note: onMessage, secrets } = this
     const { clock, random, cwd, env } = this.context
     const path = chosen ?? variable(env, 'REFCHECK_STORE') ?? (await this.setting('store'))
-    return { chosen: path, paths, cwd, clock, random, env, secrets, onNotice }
+    return { chosen: path, paths, cwd, clock, random, env, secrets, onMessage }
   }
 
   /**
    * The store for who is typing. Undefined where there is no store yet, or nobody tells where it is.
    */
   async storeWithShortTimeouts(): Promise<Store | undefined> {
-    const { storePlace } = await import('../store/ledger/open.ts')
-    const path = storePlace(await this.storeOptions())
+    const { resolveStoreAddress } = await import('../store/ledger/open.ts')
+    const path = resolveStoreAddress(await this.storeOptions())
     if (path.kind === 'file' && !existsSync(path.path)) return undefined
     if (path.kind === 'postgres') {
       const { isNameAnswered } = await import('../host/machine.ts')
@@ -301,12 +301,12 @@ async function openSecrets({
   paths,
   secrets: known,
   context,
-  note: onNotice,
+  note: onMessage,
 }: App): Promise<Services['secrets']> {
   const { clock, random, env } = context
   const keychain = variable(env, 'REFCHECK_CONFIG_DIR') === undefined ? 'try' : 'never'
   const { openSecrets: open } = await import('../store/config/secrets.ts')
-  return open({ paths, clock, random, known, keychain, onNotice })
+  return open({ paths, clock, random, known, keychain, onMessage })
 }
 
 /** The key goes to the origin it was saved for and nowhere else. */
@@ -371,7 +371,7 @@ async function connector(app: App): Promise<Connect> {
       baseUrl,
       credentials: apiKey === undefined ? undefined : { apiKey, userEmail: email },
       budgetMs,
-      onNotice: (event) => app.note(retryText(event)),
+      onRetry: (event) => app.note(retryText(event)),
       onThrottled: (seconds, understood) => usage.throttled(seconds, understood),
       // For showing requests of them later.
       onPackages: async (packages) =>
@@ -392,9 +392,9 @@ async function governorOf(app: App, baseUrl: string, apiKey: string): Promise<Go
 
 async function openSchemas(app: App): Promise<Services['schemas']> {
   const { openSchemaCache } = await import('../store/schemas/schema-cache.ts')
-  const { paths, note: onNotice } = app
+  const { paths, note: onMessage } = app
   const { api, random } = await app.services('api', 'random')
-  const cache = openSchemaCache({ paths, random, onNotice })
+  const cache = openSchemaCache({ paths, random, onMessage })
   const { baseUrl, userEmail } = api
   return {
     get: (packageId) => cache.get({ baseUrl, userEmail, packageId }),

@@ -9,7 +9,7 @@ import { planText, unlikelyWarning } from '../output/views/batch-check.ts'
 import { batchGoesOnText, batchEventText } from '../output/views/batches.ts'
 import type { OrderFileServices, OrderFilePrompts } from '../usecases/batch/order-file.ts'
 import { type BatchEnd, startBatch, type StartOptions, type StartServices } from '../usecases/batch/start.ts'
-import type { BatchNotice } from '../domain/batch/batch-event.ts'
+import type { BatchEvent } from '../domain/batch/batch-event.ts'
 import { orderServices, pauseNote } from './request.ts'
 import type { DefaultSources } from '../usecases/batch/read-file.ts'
 import type { Batch } from '../domain/batch/batch.ts'
@@ -32,14 +32,14 @@ export async function planServices(app: App): Promise<OrderFileServices> {
     ...(await app.services('api', 'schemas', 'mappings', 'prompter', 'clock', 'random', 'files')),
     packageSetting: await app.packageSetting(),
     ...(await app.services('batches', 'ledger', 'waiting', 'account', 'governor', 'packageNames')),
-    onNotice: noticing(app),
+    onBatchEvent: noticing(app),
   }
 }
 
 /** What running, resuming and settling work with. */
 export async function startServices(app: App, signal: AbortSignal): Promise<StartServices> {
   const { onEvent: _, ...ordering } = await orderServices(app, signal)
-  const services = await app.services('batches', 'waiting', 'inbox', 'orphans', 'governor', 'schemas')
+  const services = await app.services('batches', 'waiting', 'inbox', 'unmatched', 'governor', 'schemas')
   const { governor } = services
   // What others have used of the quota counts for the time that is left.
   await governor.status()
@@ -48,7 +48,7 @@ export async function startServices(app: App, signal: AbortSignal): Promise<Star
     ...services,
     ...(await app.services('files', 'prompter', 'packageNames')),
     onPaced: pauseNote(app),
-    onNotice: noticing(app),
+    onBatchEvent: noticing(app),
     meter: await batchMeter({
       clock: app.context.clock,
       secondsFor: (creates, callMs) => governor.secondsFor(creates, callMs),
@@ -77,7 +77,7 @@ export function orderPrompts(
   })
 }
 
-function noticing({ reporter }: App): (event: BatchNotice) => void {
+function noticing({ reporter }: App): (event: BatchEvent) => void {
   return (event) => {
     const text = batchEventText(event)
     if (text?.matters === true) reporter.warn(text.text)

@@ -12,7 +12,7 @@ export function draftKeeper(app: App, resume: string): DraftKeeper {
   return new DraftKeeper(async () => {
     const { api, ...rest } = await app.services('api', 'drafts', 'clock', 'random')
     const { baseUrl, userEmail } = api
-    return { ...rest, owner: { baseUrl, userEmail, account: await app.accountInUse() }, onNotice: app.note }
+    return { ...rest, owner: { baseUrl, userEmail, account: await app.accountInUse() }, onMessage: app.note }
   }, resume)
 }
 
@@ -40,7 +40,7 @@ export async function orderForm(
       given.yes || given.dryRun ? undefined : (body, isMore) => similar.early(body, api.baseUrl, isMore),
     onAnswer: (body, pack) => draft.keep(body, pack.name),
     onDrop: () => draft.drop(),
-    doubt: (body) => similar.doubt(body),
+    similarityWarning: (body) => similar.similarityWarning(body),
     show: showReview(app.reporter),
   }
 }

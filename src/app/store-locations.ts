@@ -12,7 +12,7 @@ export async function migratedStore(app: App): Promise<Migrated> {
 /** Two places, and what moving a store from one to the other needs; nothing is made yet. */
 export async function storeToMove(app: App, from: string, to: string) {
   const { openFormerStore, openNewStore } = await import('../store/ledger/open.ts')
-  const { storeLocation, storePlace } = await import('../store/ledger/open.ts')
+  const { storeLocation, resolveStoreAddress } = await import('../store/ledger/open.ts')
   const optionsOf = async (name: string, chosen: string) => {
     requireNoPassword(name, chosen)
     return { ...(await app.storeOptions(chosen)), patienceMs: 0 }
@@ -25,7 +25,7 @@ export async function storeToMove(app: App, from: string, to: string) {
   return {
     to: storeLocation(target),
     from: remember(await openFormerStore(source)),
-    address: storePlace(target).kind === 'file' ? undefined : to,
+    address: resolveStoreAddress(target).kind === 'file' ? undefined : to,
     openTo: async () => remember(await openNewStore(target)),
     ...(await app.services('clock', 'random')),
   }

@@ -133,7 +133,7 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
       const services = {
         ...(await startServices(app, signal)),
         prompter: undefined,
-        onNotice: ({ name: notice }: { name: string }) => onEvent({ name: 'notice', ...named, notice }),
+        onBatchEvent: ({ name: notice }: { name: string }) => onEvent({ name: 'notice', ...named, notice }),
         meter: { onStart: () => undefined, onEvent: rowTeller(named, onEvent) },
       }
       return startBatch(services, batchId, { isQueued: true })

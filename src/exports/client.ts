@@ -158,7 +158,7 @@ export function createClient(options: ClientOptions): Client {
     baseUrl,
     credentials,
     budgetMs: timeoutMs,
-    onNotice: (retry) => {
+    onRetry: (retry) => {
       const reason = retry.kind === 'throttled' ? quotaUsedUp : retry.reason
       observe(onRetry, { reason, seconds: retry.seconds })
     },

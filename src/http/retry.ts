@@ -5,7 +5,7 @@ import { TransportError } from './failure.ts'
 import type { HttpResponse } from './types.ts'
 
 /** Something the person should know while a call waits. */
-export type RetryNotice =
+export type RetryEvent =
   | { kind: 'throttled'; seconds: number; understood: boolean }
   | { kind: 'retry'; attempt: number; of: number; seconds: number; reason: string }
 
@@ -16,7 +16,7 @@ export interface RetryPolicy {
   budgetMs: number
   /** Reads the wait out of a 429. */
   retryAfter(response: { headers: HttpResponse['headers'] }): { seconds: number; understood: boolean }
-  onNotice?: ((notice: RetryNotice) => void) | undefined
+  onRetry?: ((event: RetryEvent) => void) | undefined
   /** Every 429, whether it is waited out or not. */
   onThrottled?: ((seconds: number, understood: boolean) => void) | undefined
   signal?: AbortSignal | undefined
@@ -48,7 +48,7 @@ export async function withRetries<T extends { status: number; headers: HttpRespo
     const backoff = backoffMs(tries, policy.random)
     if (!worthRepeating(outcome) || tries >= maxAttempts || backoff > left()) return unwrap(outcome)
     tries += 1
-    policy.onNotice?.({
+    policy.onRetry?.({
       kind: 'retry',
       attempt: tries,
       of: maxAttempts,
@@ -93,7 +93,7 @@ async function waitOut(
       hint: `Run it again in ${seconds} s, or wait automatically with a longer --timeout.`,
     })
   }
-  policy.onNotice?.({ kind: 'throttled', seconds, understood })
+  policy.onRetry?.({ kind: 'throttled', seconds, understood })
   await policy.clock.sleep(seconds * 1000, policy.signal)
 }
 

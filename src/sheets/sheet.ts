@@ -1,5 +1,5 @@
 import type { Dialect, MergedCells, SheetRow } from '../domain/sheet/cell.ts'
-import type { SheetLook } from '../domain/sheet/appearance.ts'
+import type { SheetAppearance } from '../domain/sheet/appearance.ts'
 import { UndecidedError, UsageError } from '../errors/kinds.ts'
 import { limits, refusal, shown } from './limits.ts'
 
@@ -20,7 +20,7 @@ export interface Sheet {
   parts(): AsyncGenerator<SheetRow[]>
   /** What was found merged, once all rows have been read. */
   merged(): readonly MergedCells[]
-  style(): SheetLook
+  style(): SheetAppearance
   /**
    * The refusal of values whose encoding nobody has named, with the likeliest ones. `place` says where the first
    * stands; `samples` are their texts as the cells of kind `bytes` have them.
@@ -29,7 +29,7 @@ export interface Sheet {
 }
 
 /** What a file shows that has values alone. */
-export const noLook: SheetLook = {
+export const noLook: SheetAppearance = {
   widths: new Map(),
   struckByRule: [],
   lost: new Set(),

@@ -3,7 +3,7 @@ import { connectApi } from '../../src/api/service.ts'
 import type { Api } from '../../src/api/api.ts'
 import type { Random } from '../../src/host/random.ts'
 import type { ExchangeReport } from '../../src/http/types.ts'
-import type { RetryNotice } from '../../src/http/retry.ts'
+import type { RetryEvent } from '../../src/http/retry.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { startClient } from '../http/setup.ts'
 
@@ -16,14 +16,14 @@ const middling: Random = { uuid: () => '', bytes: (count) => Buffer.alloc(count)
 
 export interface TestApi extends Api, AsyncDisposable {
   readonly clock: ManualClock
-  readonly notices: readonly RetryNotice[]
+  readonly notices: readonly RetryEvent[]
   readonly exchanges: readonly ExchangeReport[]
 }
 
 /** The service at a base URL, on a clock whose waits end at once. */
 export function startApi(baseUrl: string, options: Partial<ApiClientOptions> = {}): TestApi {
   const clock = new ManualClock({ auto: true })
-  const notices: RetryNotice[] = []
+  const notices: RetryEvent[] = []
   const exchanges: ExchangeReport[] = []
   const http = startClient({ onExchange: (report) => exchanges.push(report) })
   const api = connectApi({
@@ -33,7 +33,7 @@ export function startApi(baseUrl: string, options: Partial<ApiClientOptions> = {
     baseUrl,
     credentials: { apiKey, userEmail },
     budgetMs: 120_000,
-    onNotice: (notice) => notices.push(notice),
+    onRetry: (notice) => notices.push(notice),
     ...options,
   })
   return { ...api, clock, notices, exchanges, [Symbol.asyncDispose]: () => http.close() }

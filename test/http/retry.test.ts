@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { parseRetryAfter } from '../../src/contract/retry-after.ts'
 import type { Random } from '../../src/host/random.ts'
 import { TransportError } from '../../src/http/failure.ts'
-import { type RetryNotice, type RetryPolicy, withRetries } from '../../src/http/retry.ts'
+import { type RetryEvent, type RetryPolicy, withRetries } from '../../src/http/retry.ts'
 import type { HttpHeaders } from '../../src/http/types.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
@@ -23,7 +23,7 @@ const rng = (fraction: number): Random => ({
 
 interface Run {
   tries: number
-  notices: RetryNotice[]
+  notices: RetryEvent[]
   clock: ManualClock
   policy: RetryPolicy
   /** Each step in turn, the last one for ever. */
@@ -43,7 +43,7 @@ function script(steps: Step[], policy: Partial<RetryPolicy> & { clock?: ManualCl
         const value = headers['retry-after']
         return parseRetryAfter(typeof value === 'string' ? value : undefined)
       },
-      onNotice: (notice) => run.notices.push(notice),
+      onRetry: (notice) => run.notices.push(notice),
       ...policy,
       clock,
     },

@@ -157,7 +157,7 @@ export const moveAll: Deed = async (world, { ports }) => {
   const { batches, waiting, clock } = ports
   for (const { id, packageId } of await batches.list()) {
     if (packageId === undefined || packageId === world.offer.id) continue
-    const hold = await batches.hold(id)
+    const hold = await batches.acquire(id)
     if (hold === undefined) continue
     const rows: Movable[] = []
     for (const row of await waiting.movable(id)) {

@@ -128,7 +128,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
 
   'lease expiry back to pending': (parts) => ({
     ...parts,
-    batches: { ...parts.batches, hold: async () => ({ release: () => Promise.resolve() }) },
+    batches: { ...parts.batches, acquire: async () => ({ release: () => Promise.resolve() }) },
     ledger: {
       ...parts.ledger,
       async recover(at) {

@@ -16,7 +16,7 @@ import type { Attempt } from '../../src/domain/submission/submission.ts'
 import type { Random } from '../../src/host/random.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/control/embedded.ts'
 import type { Batches } from '../../src/store/ledger/batches.ts'
-import type { Hold } from '../../src/store/ledger/leases.ts'
+import type { Lease } from '../../src/store/ledger/leases.ts'
 import { openStore } from '../../src/store/ledger/open.ts'
 import type { Store } from '../../src/store/ledger/store.ts'
 import type { StartServices } from '../../src/usecases/batch/start.ts'
@@ -82,7 +82,7 @@ export class World {
   unknown = 0
   /** Calls that the service refused of itself, for want of quota. */
   refused = 0
-  readonly #processes: { store: Store; holds: Set<Hold>; undo: () => Promise<void> }[] = []
+  readonly #processes: { store: Store; holds: Set<Lease>; undo: () => Promise<void> }[] = []
 
   constructor(seed: number, mutant: Mutant, files: StoreFiles) {
     this.files = files
@@ -153,7 +153,7 @@ export class World {
     const store = await this.open(machine, 60_000)
     const number = this.trace.push(`a process that dies at step ${dieAt}`)
     const life = new Life(this.turns, dieAt, (what) => this.trace.push(`${number} ${what}`))
-    const holds = new Set<Hold>()
+    const holds = new Set<Lease>()
     const dead = { store, holds, undo: () => Promise.resolve() }
     this.#processes.push(dead)
     const clock = this.#clockOf(machine)
@@ -169,8 +169,11 @@ export class World {
         createRequest: (body, signal) =>
           this.#create({ life, machine }, body, () => api.createRequest(body, signal)),
       },
-      ledger: { ...methods(store.ledger), hold: tracked(store.ledger.hold.bind(store.ledger), holds) },
-      batches: { ...methods(store.batches), hold: tracked(store.batches.hold.bind(store.batches), holds) },
+      ledger: { ...methods(store.ledger), acquire: tracked(store.ledger.acquire.bind(store.ledger), holds) },
+      batches: {
+        ...methods(store.batches),
+        acquire: tracked(store.batches.acquire.bind(store.batches), holds),
+      },
       clock,
       onDeath: (work) => (dead.undo = work),
     })
@@ -185,7 +188,7 @@ export class World {
         put: async () => {},
         forUsers: async () => () => undefined,
       },
-      orphans: life.of(store.orphans),
+      unmatched: life.of(store.unmatched),
       governor: governor({ quota: store.quota, account, windows, clock }),
       clock: { ...clock, sleep: (ms, signal) => this.#sleep(life, ms, signal) },
       random,
@@ -193,7 +196,7 @@ export class World {
       files: { cwd: this.files.folder, stdin: { isTTY: false, stream: nothing() } },
       prompter: undefined,
       meter: { onStart: () => undefined, onEvent: () => undefined },
-      onNotice: () => undefined,
+      onBatchEvent: () => undefined,
       waitBudgetMs: Number.POSITIVE_INFINITY,
     }
     return { life, store, ports, machine }
@@ -345,8 +348,8 @@ async function* nothing(): AsyncGenerator<Uint8Array> {
   // Nothing is piped in.
 }
 
-function tracked<A extends unknown[]>(hold: (...args: A) => Promise<Hold | undefined>, holds: Set<Hold>) {
-  return async (...args: A): Promise<Hold | undefined> => {
+function tracked<A extends unknown[]>(hold: (...args: A) => Promise<Lease | undefined>, holds: Set<Lease>) {
+  return async (...args: A): Promise<Lease | undefined> => {
     const taken = await hold(...args)
     if (taken !== undefined) holds.add(taken)
     return taken

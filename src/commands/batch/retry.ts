@@ -39,7 +39,7 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
     const { id, name, counts } = after
     const status = batchStatusView(statusOf(after))
     if (queued === 0) return this.answer(status)
-    const { ordered } = await stored.waiting.stops(id)
+    const { ordered } = await stored.waiting.countConflicts(id)
     const text = unfinishedText(name, counts, ordered)
     this.answer(batchResultView(status, text, `refcheck batch resume ${id}`))
   }

@@ -52,7 +52,7 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     const { flags, app } = this
     const { files } = await app.services('files')
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
-    const { file, orders, plan, onNotice } = await readAsAnswered(choices, app.prompter(), async () => {
+    const { file, orders, plan, onBatchEvent } = await readAsAnswered(choices, app.prompter(), async () => {
       const opened = await openBatchFile(files, this.args.file, choices)
       const services = { ...(await planServices(app)), signal: this.signal }
       choices.packageId = await packageFor(services, opened, choices)
@@ -66,10 +66,10 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
         isCheck: true,
       }
       const planned = await planBatch(services, opened, understood, how)
-      return { file: opened, orders: understood, plan: planned.plan, onNotice: services.onNotice }
+      return { file: opened, orders: understood, plan: planned.plan, onBatchEvent: services.onBatchEvent }
     })
     if (flags.errors !== undefined) {
-      const path = await writeBatchErrors({ ...files, onNotice }, orders.sheet, plan.check, flags.errors)
+      const path = await writeBatchErrors({ ...files, onBatchEvent }, orders.sheet, plan.check, flags.errors)
       await rememberWritten(await app.services('written', 'reporter'), { path, kind: 'export' })
       app.reporter.note(`The invalid rows are in ${path}`)
     }

@@ -61,7 +61,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       app.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
     if (flags['dry-run']) {
       app.reporter.note('Dry run: nothing was sent.')
-      const stop = await similar.look(order.body)
+      const stop = await similar.previewConflict(order.body)
       return this.answer(
         bodyView(order.body),
         stop && refusedOrder(stop, (await app.services('api')).api.baseUrl),

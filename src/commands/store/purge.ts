@@ -2,13 +2,13 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { requestIdFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/time.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { forgotten, notScrubbed } from '../../domain/store/erasure.ts'
+import { erasureTarget, notScrubbed } from '../../domain/store/erasure.ts'
 import { foundFilesText, purgeQuestion, storePurgeView } from '../../output/views/store.ts'
 import { purgeAll, purgeServices, retentionLimit } from '../../usecases/store/purge.ts'
 import { requestIdOf } from '../../app/ids.ts'
 import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
-import type { Forgotten } from '../../domain/store/types.ts'
+import type { ErasureTarget } from '../../domain/store/types.ts'
 import type { FoundFile } from '../../usecases/store/files-of-person.ts'
 
 export default class StorePurge extends BaseCommand<typeof StorePurge> {
@@ -48,7 +48,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     const { email, yes } = this.flags
     const dryRun = this.flags['dry-run']
     const { 'request-id': named } = this.flags
-    const who = forgotten({
+    const who = erasureTarget({
       email,
       requestId: named === undefined ? undefined : await requestIdOf(this.app, named),
       endedBefore:
@@ -83,7 +83,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
   }
 }
 
-function deleteHint(who: Forgotten): string {
+function deleteHint(who: ErasureTarget): string {
   const selection =
     'email' in who ? ['--email', who.email] : 'requestId' in who ? ['--request-id', who.requestId] : []
   return `To delete those that refcheck wrote, run: refcheck store purge ${selection.map(shellWord).join(' ')} --delete-files --yes`

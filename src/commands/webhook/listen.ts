@@ -87,7 +87,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       },
       onRefused: (why) => app.reporter.note(`Refused a delivery: ${why}.`),
       onHeldUp: (what, { message }) => app.reporter.warn(`${what}: ${message}`),
-      mostAttempts: flags['max-attempts'],
+      maxAttempts: flags['max-attempts'],
       onDelivered: (...delivered) => app.reporter.note(deliveredText(...delivered)),
     })
     app.reporter.note(`Listening at ${listening.url} (Ctrl-C stops it).`)

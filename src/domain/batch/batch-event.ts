@@ -1,9 +1,9 @@
-import type { SheetLook } from '../sheet/appearance.ts'
+import type { SheetAppearance } from '../sheet/appearance.ts'
 import type { Reconciliation } from './reconciliation.ts'
 import type { SecondOrder } from '../submission/unmatched.ts'
 
 /** What is worth a word while a file is read, ordered, and its results are written. */
-export type BatchNotice =
+export type BatchEvent =
   | { name: 'mapping-kept'; mapping: string }
   /** What a person agreed to of the columns of this header: saved now, or used again. */
   | { name: 'columns-saved' }
@@ -14,14 +14,14 @@ export type BatchNotice =
   /** --allow-similar or --shared, given for a file that is a batch already. */
   | { name: 'similar-too-late'; batchId: string }
   /** Orders are attributed to whoever goes on with a batch, and count for that one's organisation. */
-  | { name: 'other-user'; begunAs: string; now: string }
+  | { name: 'other-user'; startedAs: string; now: string }
   | { name: 'reconciled'; found: Reconciliation }
   /** The file of people is not what it was, so no results file is written. */
   | { name: 'file-changed'; file: string; batchId: string }
   /** `batchId` where the store's own export can stand in for it. */
   | { name: 'results-unwritten'; why: string; batchId: string | undefined }
   /** A workbook is written that lacks what the person's own shows. */
-  | { name: 'look-lost'; file: string; look: Pick<SheetLook, 'lost' | 'otherSheets'> }
+  | { name: 'look-lost'; file: string; appearance: Pick<SheetAppearance, 'lost' | 'otherSheets'> }
   /** Rows that were hidden or struck through, and are not in a file that is written. */
   | { name: 'rows-left-out'; file: string; rows: number }
   | { name: 'may-order-again'; row: number }

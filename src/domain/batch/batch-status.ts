@@ -20,7 +20,7 @@ export interface BatchSummary {
 
 /** The same with what people want to know beside it. Times are ISO 8601. */
 export interface BatchStatus {
-  standing: BatchSummary
+  summary: BatchSummary
   name: string
   added_at: string
   changed_at: string
@@ -117,7 +117,7 @@ export function summaryOf(batch: Batch): BatchSummary {
 export function statusOf(batch: Batch): BatchStatus {
   const { halt, holder } = batch
   return {
-    standing: summaryOf(batch),
+    summary: summaryOf(batch),
     name: batch.name,
     added_at: isoTime(batch.addedAt),
     changed_at: isoTime(batch.changedAt),
@@ -167,7 +167,7 @@ export function listedRow(row: BatchRow, line: number | null = null): ListedRow 
   }
 }
 
-function listedMatch({ state, batchId, row, requestId, told }: Match): ListedMatch {
+function listedMatch({ state, batchId, row, requestId, externalResult: told }: Match): ListedMatch {
   const request_id = requestId ?? null
   if (told !== undefined) {
     const { file, line } = told
@@ -178,7 +178,7 @@ function listedMatch({ state, batchId, row, requestId, told }: Match): ListedMat
 }
 
 /** What a duplicate row matches, as an error names it. */
-export function matchInError({ batchId, row, requestId, told }: Match): OrderInError {
+export function matchInError({ batchId, row, requestId, externalResult: told }: Match): OrderInError {
   return { requestId, ...(told === undefined && { batchId, row }), match: 'exact' }
 }
 
@@ -204,7 +204,10 @@ function errorOf(row: BatchRow, other?: Recipient): string | null {
   return field === undefined || reason.startsWith(field) ? reason : `${field}: ${reason}`
 }
 
-function matchText({ batchId, row, requestId, state, orderedAt, told }: Match, own: string): string {
+function matchText(
+  { batchId, row, requestId, state, orderedAt, externalResult: told }: Match,
+  own: string,
+): string {
   const other = told === undefined ? `row ${row} of batch ${batchId}` : externalResultPosition(told)
   if (isUnmatched({ row }))
     return `request ${batchId}${orderedAt === undefined ? '' : ` (created ${localTime(orderedAt)})`}`

@@ -118,7 +118,7 @@ export interface Match {
   /** When it was sent, or else when it came in. */
   orderedAt: number | undefined
   /** The results file that tells of it, where no store here does. */
-  told?: Pick<ExternalResult, 'file' | 'line'> | undefined
+  externalResult?: Pick<ExternalResult, 'file' | 'line'> | undefined
 }
 
 export interface BatchPreview {
@@ -126,7 +126,7 @@ export interface BatchPreview {
   /** Orders of each package that would be sent. */
   packages: Map<number, number>
   /** What stands in the way of rows: orders made before, or earlier rows of the file; in the order of the file. */
-  stops: { row: NewRow; stop: Conflict }[]
+  conflicts: { row: NewRow; stop: Conflict }[]
   /** Rows that would be sent and have the phone of another person. */
   phones: { row: NewRow; order: Submission }[]
   /** Rows that would be sent, of whose full name a person with another e-mail and phone was ordered, last at this time. */

@@ -29,7 +29,7 @@ export interface ComparedRow {
 export type PersonIdentities = ReturnType<typeof personIdentities>
 
 export function emptyPreview(): BatchPreview {
-  return { counts: noCounts(), packages: new Map(), stops: [], phones: [], names: [], people: [] }
+  return { counts: noCounts(), packages: new Map(), conflicts: [], phones: [], names: [], people: [] }
 }
 
 /** Counts a row with what would become of it. `namesakeAt`: when a person of that name alone was ordered. */
@@ -42,7 +42,7 @@ export function addToPreview(
   const state = stop?.becomes ?? row.state
   counts.total += 1
   counts[state] += 1
-  if (stop !== undefined) preview.stops.push({ row, stop })
+  if (stop !== undefined) preview.conflicts.push({ row, stop })
   if (sharesPhone !== undefined) preview.phones.push({ row, order: sharesPhone })
   if (namesakeAt !== undefined) preview.names.push({ row, orderedAt: namesakeAt })
   if (state !== 'pending' || row.state !== 'pending') return

@@ -72,7 +72,7 @@ export function heldQuestion(
     case 'results_open':
     case 'results_unclear':
       return ask(
-        `${matches?.told?.file ?? 'A results file'}, line ${matches?.told?.line}, says that ${name} may have been ordered. Order?`,
+        `${matches?.externalResult?.file ?? 'A results file'}, line ${matches?.externalResult?.line}, says that ${name} may have been ordered. Order?`,
         `Not ordered: ${verb} ${name}`,
         'Ordered: leave out',
       )

@@ -49,7 +49,7 @@ export interface Plan {
 
 export function planOf(
   check: BatchCheck,
-  { counts, packages, stops: conflicts, phones, names: namesakes, people }: BatchPreview,
+  { counts, packages, conflicts, phones, names: namesakes, people }: BatchPreview,
   {
     batchId,
     seconds,
@@ -264,16 +264,16 @@ export function count(
 /** What of a valid row is improbable, as it is told. */
 export function unlikelyIn(
   { row, source, body, person }: RowReading,
-  doubts: (body: RequestBody) => readonly ImplausibleValue[],
+  findImplausible: (body: RequestBody) => readonly ImplausibleValue[],
 ): UnlikelyValue[] {
   if (body === undefined) return []
-  return doubts(body).map(({ field, value, reason: doubt }) => ({
+  return findImplausible(body).map(({ field, value, reason: implausible }) => ({
     row,
     line: source.line,
     person: personName(person),
     column: field.column,
     value: typeof value === 'string' ? value : JSON.stringify(value),
-    problem: doubt,
+    problem: implausible,
   }))
 }
 

@@ -30,8 +30,8 @@ export function requiresConfirmation(
 }
 
 /** What a person is asked about a batch whose starter is no user of the key's organisation. */
-export function starterLeft(id: string, begunAs: string, now: string): string {
-  return `Batch ${id} was begun as ${begunAs}, who is no user of this API key’s organisation. Have they left it, and are its rows to be ordered as ${now}?`
+export function starterLeft(id: string, startedAs: string, now: string): string {
+  return `Batch ${id} was begun as ${startedAs}, who is no user of this API key’s organisation. Have they left it, and are its rows to be ordered as ${now}?`
 }
 
 /** Nobody is there to confirm, or the person said no. */

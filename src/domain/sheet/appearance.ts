@@ -17,7 +17,7 @@ export type LostPart =
   | 'lines above the header'
 
 /** What a workbook's sheet shows besides its values; final once all of its rows were read. */
-export interface SheetLook {
+export interface SheetAppearance {
   /** By column, in characters. */
   widths: ReadonlyMap<number, number>
   /** What a rule may strike through: conditional formats are not evaluated. */

@@ -61,7 +61,7 @@ export interface LogEntry extends Head {
   userEmail: string
   packageId: number
   /** Other packages that count as the same one after `batch move`. */
-  joined: number[]
+  relatedIds: number[]
   /** Wall time in ms. */
   at: number
   person: string
@@ -183,7 +183,8 @@ function fieldsOf(record: LogRecord): unknown[] {
     case 'note':
       return [record.kind, ...headFieldsOf(record)]
     case 'entry': {
-      const { kind, batchId, row, baseUrl, userEmail, packageId, joined, at, person, email, phone } = record
+      const { kind, batchId, row, baseUrl, userEmail, packageId, relatedIds, at, person, email, phone } =
+        record
       return [
         kind,
         ...headFieldsOf(record),
@@ -192,7 +193,7 @@ function fieldsOf(record: LogRecord): unknown[] {
         baseUrl,
         userEmail,
         packageId,
-        joined,
+        relatedIds,
         at,
         person,
         email,
@@ -233,7 +234,7 @@ function recordOf(content: string): LogRecord {
     }
     case 'entry': {
       const [kind, generation, account, number, attemptId, ...rest] = fields
-      const [batchId, row, baseUrl, userEmail, packageId, joined, at, person, email, phone] = rest
+      const [batchId, row, baseUrl, userEmail, packageId, relatedIds, at, person, email, phone] = rest
       return {
         kind,
         generation,
@@ -245,7 +246,7 @@ function recordOf(content: string): LogRecord {
         baseUrl,
         userEmail,
         packageId,
-        joined,
+        relatedIds,
         at,
         person,
         email,

@@ -1,13 +1,13 @@
 import { IncompleteError, UsageError } from '../../errors/kinds.ts'
 import { type SubmissionState, unsettledStates, waitingStates } from '../submission/states.ts'
-import type { Forgotten, Named, Purged } from './types.ts'
+import type { ErasureTarget, Named, Purged } from './types.ts'
 
 /** Whom a purge is about; a UsageError where nobody is named. */
-export function forgotten(given: {
+export function erasureTarget(given: {
   email: string | undefined
   requestId: string | undefined
   endedBefore: number | undefined
-}): Forgotten {
+}): ErasureTarget {
   const { email, requestId, endedBefore } = given
   if (email !== undefined) return { email: email.trim() }
   if (requestId !== undefined) return { requestId }
@@ -171,7 +171,7 @@ export function columnsWith(table: keyof typeof erasurePolicy, rule: ErasureRule
  * States of rows that are left as they are: an order may still be sent, or its outcome be learned. Where a person is
  * named, what only waits is cancelled instead: "rows of the person that wait are cancelled".
  */
-export function statesLeft(who: Forgotten): readonly SubmissionState[] {
+export function statesLeft(who: ErasureTarget): readonly SubmissionState[] {
   return 'endedBefore' in who
     ? unsettledStates
     : unsettledStates.filter((state) => !waitingStates.includes(state))

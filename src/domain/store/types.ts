@@ -32,7 +32,7 @@ export interface StoreServer {
 }
 
 /** Whose data is to be removed. */
-export type Forgotten =
+export type ErasureTarget =
   | { email: string }
   | { requestId: string }
   /** Orders that came to an end before this moment, and events received before it. */

@@ -70,7 +70,7 @@ export interface Candidate {
 /** What a store knows of packages and services that were told to be one, and of what a person released. */
 export interface KnownRelations {
   /** The package itself and all that moves have joined to it. */
-  joined: ReadonlySet<number>
+  relatedIds: ReadonlySet<number>
   /** Packages that are gone and whose likely successor this one is. */
   predecessors: ReadonlySet<number>
   /** What was said of another service: that it is this one, or that it is not. Undefined where nobody said. */
@@ -133,7 +133,13 @@ export function findConflicts(
 }
 
 /** Orders that results files alone tell of. */
-function candidatesFromResults({ externalResults = [], account = '', baseUrl, packageId, addedAt }: Compared): Candidate[] {
+function candidatesFromResults({
+  externalResults = [],
+  account = '',
+  baseUrl,
+  packageId,
+  addedAt,
+}: Compared): Candidate[] {
   return externalResults.flatMap((externalResult, at) => {
     if (!isEvidence(externalResult) || !isSeen(externalResult, account)) return []
     const order = orderOfResult(externalResult, at + 1, { baseUrl, packageId, addedAt })
@@ -161,11 +167,17 @@ const isOfPerson = ({ reason }: Conflict): boolean =>
   ['same', 'recent', 'ended_in_error', 'similar'].includes(reason)
 
 /** Nothing here can settle what a results file leaves open, so a person says whether it is ordered. */
-function applyExternalResult(externalResult: ExternalResult, { becomes, reason }: Conflict): Partial<Conflict> {
-  if (externalResult.person === 'similar') return { becomes: 'held', reason: 'similar', shares: externalResult.shares }
+function applyExternalResult(
+  externalResult: ExternalResult,
+  { becomes, reason }: Conflict,
+): Partial<Conflict> {
+  if (externalResult.person === 'similar')
+    return { becomes: 'held', reason: 'similar', shares: externalResult.shares }
   if (reason === 'other_service') return {}
   if (externalResult.person === 'unclear') return { becomes: 'held', reason: 'results_unclear' }
-  return becomes === 'duplicate' && !namesOrder(externalResult) ? { becomes: 'held', reason: 'results_open' } : {}
+  return becomes === 'duplicate' && !namesOrder(externalResult)
+    ? { becomes: 'held', reason: 'results_open' }
+    : {}
 }
 
 /** The conflict that is shown, if there is one. */
@@ -219,7 +231,7 @@ function compareWith(
   if (order.batchId === row.batchId && order.row === row.row) return undefined
   const service = serviceRelation(row.baseUrl, order.baseUrl, (other) => relations.isSameService(other))
   if (service === 'other') return undefined
-  const isSamePackage = relations.joined.has(order.packageId)
+  const isSamePackage = relations.relatedIds.has(order.packageId)
   const wasReplaced = service === 'one' && isOrdered(order) && relations.predecessors.has(order.packageId)
   if (candidate.samePerson) {
     if (isSamePackage) return same(row, order, service, allowed, relations)
@@ -292,13 +304,13 @@ export const canBeConfirmed = ({ reason }: Conflict): boolean =>
 export function phoneSharer(
   { recipient, baseUrl }: Compared,
   candidates: readonly Candidate[],
-  relations: Pick<KnownRelations, 'joined'>,
+  relations: Pick<KnownRelations, 'relatedIds'>,
 ): Submission | undefined {
   if (recipient === undefined) return undefined
   return candidates.find(
     ({ order }) =>
       order.recipient !== undefined &&
-      relations.joined.has(order.packageId) &&
+      relations.relatedIds.has(order.packageId) &&
       serviceOf(order.baseUrl) === serviceOf(baseUrl) &&
       similarity(recipient, order.recipient)?.kind === 'phone',
   )?.order
@@ -367,7 +379,7 @@ export function relationsOf(
   { service, packageId }: { service: string; packageId: number },
   relations: readonly JoinedServices[],
   packages: readonly JoinedPackage[],
-): Pick<KnownRelations, 'joined' | 'predecessors' | 'isSameService'> {
+): Pick<KnownRelations, 'relatedIds' | 'predecessors' | 'isSameService'> {
   const isSameService = (other: string): boolean | undefined =>
     other === service ||
     relations.find(
@@ -375,12 +387,12 @@ export function relationsOf(
         (each.one === service && each.other === other) || (each.one === other && each.other === service),
     )?.same
   const pairs = packages.filter((each) => isSameService(each.service) === true)
-  const joined = relatedPackages(
+  const relatedIds = relatedPackages(
     packageId,
     pairs.flatMap((each) => (each.how === 'moved' ? [[each.packageId, each.successorId] as const] : [])),
   )
-  const likely = pairs.filter(({ how, successorId }) => how === 'likely' && joined.has(successorId))
-  return { joined, predecessors: new Set(likely.map((each) => each.packageId)), isSameService }
+  const likely = pairs.filter(({ how, successorId }) => how === 'likely' && relatedIds.has(successorId))
+  return { relatedIds, predecessors: new Set(likely.map((each) => each.packageId)), isSameService }
 }
 
 /** Every package that pairs join to one, however long the chain; itself included. */
@@ -388,15 +400,15 @@ export function relatedPackages(
   packageId: number,
   pairs: readonly (readonly [number, number])[],
 ): Set<number> {
-  const joined = new Set([packageId])
-  for (let size = 0; size !== joined.size;) {
-    size = joined.size
+  const relatedIds = new Set([packageId])
+  for (let size = 0; size !== relatedIds.size;) {
+    size = relatedIds.size
     for (const [one, other] of pairs) {
-      if (joined.has(one)) joined.add(other)
-      if (joined.has(other)) joined.add(one)
+      if (relatedIds.has(one)) relatedIds.add(other)
+      if (relatedIds.has(other)) relatedIds.add(one)
     }
   }
-  return joined
+  return relatedIds
 }
 
 /**

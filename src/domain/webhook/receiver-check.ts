@@ -48,7 +48,7 @@ const maxAnswers = 10
  */
 export function caseReport(
   { id, title, rule }: CheckedCase,
-  judged: {
+  outcome: {
     findings: readonly Finding[]
     answers: readonly CaseAnswer[]
     milliseconds: number
@@ -56,17 +56,17 @@ export function caseReport(
   },
   strict: boolean,
 ): CaseReport {
-  const failed = judged.findings.some(({ level }) => level === 'must' || strict)
-  const reason = judged.findings.length === 0 ? (judged.unseen ?? null) : null
+  const failed = outcome.findings.some(({ level }) => level === 'must' || strict)
+  const reason = outcome.findings.length === 0 ? (outcome.unseen ?? null) : null
   const clean = reason === null ? 'passed' : 'not_judged'
-  const verdict = failed ? 'failed' : judged.findings.length > 0 ? 'advised' : clean
-  const answers = judged.answers.slice(0, maxAnswers).map(({ status, milliseconds, failure }) => ({
+  const verdict = failed ? 'failed' : outcome.findings.length > 0 ? 'advised' : clean
+  const answers = outcome.answers.slice(0, maxAnswers).map(({ status, milliseconds, failure }) => ({
     status,
     milliseconds: Math.round(milliseconds * 10) / 10,
     failure,
   }))
-  const milliseconds = Math.round(judged.milliseconds)
-  return { id, title, rule, verdict, findings: judged.findings, reason, answers, milliseconds }
+  const milliseconds = Math.round(outcome.milliseconds)
+  return { id, title, rule, verdict, findings: outcome.findings, reason, answers, milliseconds }
 }
 
 export function skipCase({ id, title, rule }: CheckedCase, reason: string): CaseReport {

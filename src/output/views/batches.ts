@@ -1,10 +1,10 @@
 import type { BatchCounts } from '../../domain/batch/batch.ts'
-import type { BatchNotice } from '../../domain/batch/batch-event.ts'
+import type { BatchEvent } from '../../domain/batch/batch-event.ts'
 import { nearText, type Reconciliation } from '../../domain/batch/reconciliation.ts'
 import type { BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
 import type { SecondOrder } from '../../domain/submission/unmatched.ts'
 import type { BatchStatus, ListedBatch, PrintedRow, StoppedRow } from '../../domain/batch/batch-status.ts'
-import type { SheetLook } from '../../domain/sheet/appearance.ts'
+import type { SheetAppearance } from '../../domain/sheet/appearance.ts'
 import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
@@ -116,13 +116,13 @@ function peopleText(done: number, total: number, file: string): string {
 /** Where a batch stands. */
 export function batchStatusView(status: BatchStatus, stopped: readonly StoppedRow[] = []): View {
   return {
-    json: stopped.length === 0 ? status.standing : { ...status.standing, stopped },
+    json: stopped.length === 0 ? status.summary : { ...status.summary, stopped },
     text: (terminal) => lines(status, terminal).join('\n'),
   }
 }
 
-function lines({ standing, name, queued, halt, holder }: BatchStatus, terminal: Terminal): string[] {
-  const { batch_id, package_id, counts, results_file } = standing
+function lines({ summary, name, queued, halt, holder }: BatchStatus, terminal: Terminal): string[] {
+  const { batch_id, package_id, counts, results_file } = summary
   const shown = states.filter((state) => counts[state] > 0)
   const width = String(counts.total).length
   return [
@@ -272,7 +272,7 @@ function reconciliationText({ settled, ambiguous, asked = 0 }: Reconciliation): 
 }
 
 /** The same file again. */
-export function batchGoesOnText({ name, standing: { batch_id: id, counts } }: BatchStatus): string {
+export function batchGoesOnText({ name, summary: { batch_id: id, counts } }: BatchStatus): string {
   const left = formatCount(counts.pending, 'row is', 'rows are')
   const rest = counts.pending === 0 ? 'nothing left to send' : `${left} left to send`
   return `${name} is batch ${id}: ${counts.accepted} of ${counts.total} accepted, ${rest}.`
@@ -337,7 +337,7 @@ export function reconciledView(found: Reconciliation): View {
 }
 
 /** A notice in words; `matters` where it is said with --quiet too. Undefined where there is nothing to say. */
-export function batchEventText(batchEvent: BatchNotice): { text: string; matters: boolean } | undefined {
+export function batchEventText(batchEvent: BatchEvent): { text: string; matters: boolean } | undefined {
   switch (batchEvent.name) {
     case 'mapping-kept':
       return note(`Kept how the file was read: use it with --mapping ${batchEvent.mapping}`)
@@ -359,7 +359,7 @@ export function batchEventText(batchEvent: BatchNotice): { text: string; matters
       )
     case 'other-user':
       return warning(
-        `this batch was begun as ${batchEvent.begunAs}, and its other rows are ordered as ${batchEvent.now}.`,
+        `this batch was begun as ${batchEvent.startedAs}, and its other rows are ordered as ${batchEvent.now}.`,
       )
     case 'reconciled': {
       const text = reconciliationText(batchEvent.found)
@@ -387,9 +387,9 @@ export function batchEventText(batchEvent: BatchNotice): { text: string; matters
       )
     }
     case 'look-lost': {
-      const { file, look } = batchEvent
+      const { file, appearance } = batchEvent
       return note(
-        `${file} keeps the values, number formats and column widths, but not: ${lostText(look)}. Your own file is not changed.`,
+        `${file} keeps the values, number formats and column widths, but not: ${lostText(appearance)}. Your own file is not changed.`,
       )
     }
     case 'rows-left-out': {
@@ -411,7 +411,7 @@ const warning = (text: string) => ({ text, matters: true })
 
 const maxSheets = 5
 
-function lostText({ lost, otherSheets }: Pick<SheetLook, 'lost' | 'otherSheets'>): string {
+function lostText({ lost, otherSheets }: Pick<SheetAppearance, 'lost' | 'otherSheets'>): string {
   const parts = [...lost].sort().map((part) => (part === 'formulas' ? 'formulas (only their values)' : part))
   if (otherSheets.length === 0) return parts.join(', ')
   const names = otherSheets.slice(0, maxSheets).map((name) => `"${sanitize(name)}"`)

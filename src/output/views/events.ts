@@ -2,11 +2,11 @@ import { maskUrl } from '../../contract/mask-url.ts'
 import type { RunEvent } from '../../domain/batch/run-policy.ts'
 
 /** Something the person should know while a read waits (http/retry tells it). */
-export type RetryNotice =
+export type RetryEvent =
   | { kind: 'throttled'; seconds: number; understood: boolean }
   | { kind: 'retry'; attempt: number; of: number; seconds: number; reason: string }
 
-export function retryText(retry: RetryNotice): string {
+export function retryText(retry: RetryEvent): string {
   if (retry.kind === 'throttled') return throttledText(retry)
   const { attempt, of, seconds, reason } = retry
   return `${reason}; try ${attempt} of ${of} in ${seconds.toFixed(1)} s`

@@ -10,24 +10,24 @@ import { IoError } from '../../errors/kinds.ts'
  * The content of a JSON file of ours, checked. A damaged one is an IoError that names it and, where
  * known, the place, and never quotes it: it may hold a secret.
  */
-function parseKept<T>(path: string, text: string, shape: z.ZodType<T>): T {
+function parseStored<T>(path: string, text: string, shape: z.ZodType<T>): T {
   let content: unknown
   try {
     content = parseJson(text)
   } catch (error) {
-    throw damaged(path, `it is not JSON${placeOf(error)}`)
+    throw damaged(path, `it is not JSON${positionOf(error)}`)
   }
   const parsed = shape.safeParse(content, issuesInWords)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  const place = issue?.path.join('.')
-  throw damaged(path, `${place ? `${place}: ` : 'it '}${issue?.message ?? ''}`)
+  const position = issue?.path.join('.')
+  throw damaged(path, `${position ? `${position}: ` : 'it '}${issue?.message ?? ''}`)
 }
 
 /** The place alone: the parser's own message quotes the text. */
-function placeOf(error: unknown): string {
-  const place = /line \d+ column \d+/.exec(String(error))
-  return place === null ? '' : ` (${place[0]})`
+function positionOf(error: unknown): string {
+  const position = /line \d+ column \d+/.exec(String(error))
+  return position === null ? '' : ` (${position[0]})`
 }
 
 /** Nothing is ever written over a damaged file. */
@@ -67,7 +67,7 @@ export const settingsSchema = (): z.core.JSONSchema.BaseSchema['properties'] =>
 
 /** The file's content checked; throws as `parseKept`. */
 export function parseSettingsFile(path: string, text: string): SettingsFile {
-  const file = parseKept(path, text, settingsFile)
+  const file = parseStored(path, text, settingsFile)
   for (const name of Object.keys(file.profiles ?? {})) {
     try {
       checkProfileName(name)
@@ -79,19 +79,19 @@ export function parseSettingsFile(path: string, text: string): SettingsFile {
 }
 
 /** A secret itself, or the account of the keychain that has it. */
-const keptEntry = z.looseObject({
+const storedEntry = z.looseObject({
   value: z.string().optional(),
   keychain: z.string().optional(),
   base_url: z.string().optional(),
 })
-export type KeptEntry = z.infer<typeof keptEntry>
+export type StoredEntry = z.infer<typeof storedEntry>
 
 /** What credentials.json holds. */
 const secretsFile = z.looseObject({
   secrets: z
     .record(
       z.string(),
-      z.looseObject({ 'api-key': keptEntry.optional(), 'webhook-secret': keptEntry.optional() }),
+      z.looseObject({ 'api-key': storedEntry.optional(), 'webhook-secret': storedEntry.optional() }),
     )
     .optional(),
 })
@@ -99,5 +99,5 @@ export type SecretsFile = z.infer<typeof secretsFile>
 
 /** The file's content checked; throws as `parseKept`. */
 export function parseSecretsFile(path: string, text: string): SecretsFile {
-  return parseKept(path, text, secretsFile)
+  return parseStored(path, text, secretsFile)
 }

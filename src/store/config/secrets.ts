@@ -15,7 +15,7 @@ import type { Random } from '../../host/random.ts'
 import type { Secrets as KnownSecrets } from '../../host/secrets.ts'
 import { type Keychain, keychainWorks, type LoadKeychain, systemKeychain } from './keychain.ts'
 import { locked } from './locked.ts'
-import type { KeptEntry, SecretsFile } from './json-files.ts'
+import type { StoredEntry, SecretsFile } from './json-files.ts'
 
 interface SaveOptions {
   baseUrl?: string | undefined
@@ -47,7 +47,7 @@ export interface SecretsOptions {
   /** In place of the system's own. */
   loadKeychain?: LoadKeychain | undefined
   /** Told in a sentence when looser permissions were fixed. */
-  onNotice?: ((text: string) => void) | undefined
+  onMessage?: ((text: string) => void) | undefined
 }
 
 const maxBytes = 1024 * 1024
@@ -102,9 +102,9 @@ class StoredSecrets implements Secrets {
     checkProfileName(profile)
     this.#options.known?.add(spoken[name], value)
     const account = options.insecure === true ? undefined : await this.#intoKeychain(profile, name, value)
-    const entry: KeptEntry = account === undefined ? { value } : { keychain: account }
+    const entry: StoredEntry = account === undefined ? { value } : { keychain: account }
     if (options.baseUrl !== undefined) entry.base_url = options.baseUrl
-    let before: KeptEntry | undefined
+    let before: StoredEntry | undefined
     try {
       await this.#update((file) => {
         before = entryOf(file, profile, name)
@@ -116,7 +116,7 @@ class StoredSecrets implements Secrets {
       throw error
     }
     if (before?.keychain !== undefined && !(await this.#dropped(before.keychain))) {
-      this.#options.onNotice?.(
+      this.#options.onMessage?.(
         `The old ${spoken[name]} of profile "${profile}" could not be removed from the keychain.`,
       )
     }
@@ -126,7 +126,7 @@ class StoredSecrets implements Secrets {
   async remove(profile: string, name?: SecretName): Promise<{ removed: SecretName[]; left: SecretName[] }> {
     checkProfileName(profile)
     const wanted = name === undefined ? secretNames : [name]
-    const found = new Map<SecretName, KeptEntry>()
+    const found = new Map<SecretName, StoredEntry>()
     await this.#update((file) => {
       const entries = { ...own(file.secrets, profile) }
       for (const each of wanted) {
@@ -149,7 +149,7 @@ class StoredSecrets implements Secrets {
   async #read(): Promise<SecretsFile> {
     const file = await readPrivate(this.path, maxBytes, dirname(this.path))
     if (file === undefined) return {}
-    if (file.warning !== undefined) this.#options.onNotice?.(file.warning)
+    if (file.warning !== undefined) this.#options.onMessage?.(file.warning)
     const { parseSecretsFile } = await import('./json-files.ts')
     const read = parseSecretsFile(this.path, file.text)
     for (const entries of Object.values(read.secrets ?? {})) {
@@ -213,7 +213,7 @@ class StoredSecrets implements Secrets {
   }
 }
 
-function entryOf(file: SecretsFile, profile: string, name: SecretName): KeptEntry | undefined {
+function entryOf(file: SecretsFile, profile: string, name: SecretName): StoredEntry | undefined {
   return own(file.secrets, checkProfileName(profile))?.[name]
 }
 

@@ -47,7 +47,7 @@ export interface SettingsOptions {
   paths: Paths
   clock: Clock
   /** Told in a sentence when looser permissions were fixed. */
-  onNotice?: ((text: string) => void) | undefined
+  onMessage?: ((text: string) => void) | undefined
 }
 
 const maxBytes = 4 * 1024 * 1024
@@ -80,7 +80,7 @@ type Update = (change: (file: SettingsFile) => SettingsFile | undefined) => Prom
 async function readSettings(path: string, options: SettingsOptions): Promise<SettingsFile> {
   const file = await readPrivate(path, maxBytes, dirname(path))
   if (file === undefined) return {}
-  if (file.warning !== undefined) options.onNotice?.(file.warning)
+  if (file.warning !== undefined) options.onMessage?.(file.warning)
   const { parseSettingsFile } = await import('./json-files.ts')
   return parseSettingsFile(path, file.text)
 }

@@ -22,14 +22,14 @@ export interface Drafts {
 export interface DraftsOptions {
   paths: Paths
   random: Random
-  onNotice: (text: string) => void
+  onMessage: (text: string) => void
 }
 
 const maxBytes = 4 * 1024 * 1024
 const fileName = /^([\da-f]{16})\.json$/
 
 /** Touches nothing yet. */
-export function openDrafts({ paths, random, onNotice }: DraftsOptions): Drafts {
+export function openDrafts({ paths, random, onMessage }: DraftsOptions): Drafts {
   const folder = join(paths.data, 'drafts')
   const pathOf = (id: string): string => join(folder, `${id}.json`)
   const ids = async (): Promise<string[]> => {
@@ -42,7 +42,7 @@ export function openDrafts({ paths, random, onNotice }: DraftsOptions): Drafts {
   }
   const read = async (id: string): Promise<StoredDraft | undefined> => {
     const file = await readPrivate(pathOf(id), maxBytes, paths.data).catch(() => undefined)
-    if (file?.warning !== undefined) onNotice(file.warning)
+    if (file?.warning !== undefined) onMessage(file.warning)
     const draft = file === undefined ? undefined : parseDraft(file.text)
     return draft?.id === id ? draft : undefined
   }

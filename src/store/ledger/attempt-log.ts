@@ -74,7 +74,7 @@ interface Machine {
 const suffix = '.log'
 /** Of logs from before 1.0.0. */
 const formerSuffix = '.list'
-const maxPlaceBytes = 1024 * 1024
+const maxLocationBytes = 1024 * 1024
 /** The last header is looked for in so many bytes at the end first. */
 const blockBytes = 65_536
 
@@ -281,7 +281,7 @@ function namesIn(folder: string, ending: string): string[] {
 
 function formerStoreOf(path: string): unknown {
   try {
-    return (JSON.parse(readOwn(path, maxPlaceBytes) ?? '') as { store?: unknown }).store
+    return (JSON.parse(readOwn(path, maxLocationBytes) ?? '') as { store?: unknown }).store
   } catch {
     return undefined
   }

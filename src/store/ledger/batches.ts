@@ -22,7 +22,7 @@ import { unmatchedRow } from '../../domain/submission/unmatched.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
 import { refuseMemoryStore } from '../../domain/store/memory-store.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { type HeldFor, type Hold, holdForOrdering, shortWait } from './leases.ts'
+import { type LeaseUse, type Lease, leaseForOrdering, shortWait } from './leases.ts'
 import { newsChannel } from './inbox.ts'
 import { fileFields, fileRowFields } from './new-rows.ts'
 import { StorePart } from './store-part.ts'
@@ -98,7 +98,7 @@ UPDATE batches SET halted_at = :at, halt_code = :code, halt_message = :message, 
 const updateQueued = 'UPDATE batches SET queued_at = CAST(:at AS bigint) WHERE id = :id'
 
 /** Frees the identity of a finished batch for another one of the same file. */
-const retireIdentity = `
+const freeIdentity = `
 UPDATE batches SET identity = identity || ' ' || id WHERE id = :id AND identity NOT LIKE '%' || id`
 
 const updateResultsFile = 'UPDATE batches SET results_file = :path WHERE id = :id'
@@ -193,7 +193,15 @@ function matchInResults(
   if (externalResult === undefined) return undefined
   const { requestId, state, packageId, attemptedAt: orderedAt } = orderOfResult(externalResult, number, row)
   const { file, line } = externalResult
-  return { batchId: resultsBatch, row: number, requestId, state, packageId, orderedAt, told: { file, line } }
+  return {
+    batchId: resultsBatch,
+    row: number,
+    requestId,
+    state,
+    packageId,
+    orderedAt,
+    externalResult: { file, line },
+  }
 }
 
 function countsOf(found: readonly { state: SubmissionState; count: number }[]): BatchCounts {
@@ -224,7 +232,7 @@ export class Batches extends StorePart {
 
   *#add(batch: NewFileBatch, rows: RowList): Work<SelectedBatch | undefined> {
     const { dialect } = this.engine
-    if (batch.replaces !== undefined) yield* run(retireIdentity, { id: batch.replaces })
+    if (batch.replaces !== undefined) yield* run(freeIdentity, { id: batch.replaces })
     const same = yield* get<SelectedBatch>(selectByIdentity, { identity: batch.identity })
     if (same !== undefined) return same
     yield* requireAccount(batch.account ?? '', batch.addedAt)
@@ -261,9 +269,9 @@ export class Batches extends StorePart {
   }
 
   /** As Ledger.hold, for a batch of a file: undefined where another process has it (see Batch.holder). */
-  hold(batchId: string, what?: HeldFor): Promise<Hold | undefined> {
+  acquire(batchId: string, what?: LeaseUse): Promise<Lease | undefined> {
     const how = what === undefined ? shortWait : { ...shortWait, for: what }
-    return holdForOrdering(() => this.holds.take({ id: batchId, kind: 'file' }, how), this.rollbacks)
+    return leaseForOrdering(() => this.holds.acquire({ id: batchId, kind: 'file' }, how), this.rollbacks)
   }
 
   /** By its file: see NewFileBatch.identity. */

@@ -10,19 +10,19 @@ import {
   epochName,
   generationName,
   headCount,
-  joinedPackages,
+  relatedPackageIds,
   selectMoved,
 } from './store-state.ts'
 import { fingerprintKeyName } from './fingerprints.ts'
 import { type ClaimFailure, type FenceRequirement, type RecordedAttempt, StorePart } from './store-part.ts'
 import { Matching, type StoredRow } from './matching.ts'
-import { decidePlace, lockPlace } from './quota.ts'
+import { decideSlot, lockQuota } from './quota.ts'
 
 /** How long a row belongs to its runner after its claim, even if the connection breaks: longer than the longest POST. */
 const leaseMs = 75_000
 
 /** What came of a claim: an attempt, a wait for the quota, or a conflict, which is journaled. */
-export interface Begun {
+export interface ClaimOutcome {
   waitMs: number
   attempt?: Attempt | undefined
   stop?: Conflict | undefined
@@ -31,11 +31,11 @@ export interface Begun {
   /** Another runner has the row. */
   taken?: boolean | undefined
   /** The outcome of another runner's order is unknown: no row is sent before a health check of the service passes. */
-  paused?: boolean | undefined
+  isBreakerOpen?: boolean | undefined
 }
 
 /** The same before the attempt is recorded in the attempt log. */
-export interface ClaimResult extends Begun {
+export interface ClaimResult extends ClaimOutcome {
   recorded?: RecordedAttempt | undefined
   /** The store may not be used as it is. */
   failure?: ClaimFailure | undefined
@@ -43,7 +43,7 @@ export interface ClaimResult extends Begun {
 
 export interface ClaimOptions {
   /** In the quota; none is reserved where undefined. */
-  place: QuotaPriority | undefined
+  priority: QuotaPriority | undefined
   /** Any row of the batch will do: the first that no other runner is about to send. */
   orNext: boolean
   /** Called before the row is asked for: where no answer comes, it may be taken. */
@@ -54,27 +54,27 @@ export interface ClaimOptions {
 interface Seen {
   fence: SelectedFence | undefined
   stored: StoredRow | undefined
-  quota: Parameters<typeof decidePlace>[1]
+  quota: Parameters<typeof decideSlot>[1]
   matching: Matching
 }
 
 interface SelectedFence
   extends
     Record<'closed' | 'key' | 'generation' | 'epoch', Uint8Array | undefined>,
-    Record<'epochNow' | 'joined' | 'pausedBy', string | undefined> {
+    Record<'epochNow' | 'moved' | 'openedBy', string | undefined> {
   heads: number
   isReplicated: boolean | 0
-  pausedAt: number | undefined
+  openedAt: number | undefined
 }
 
 export const claimStatements = perDialect((dialect) => {
-  const { isShared, rowPlace, clock } = dialect
+  const { isShared, rowAddress, clock } = dialect
   // Rules that count time are judged by it, whatever the clock of the machine that sends.
   const storeTime = `coalesce(${clock}, :at)`
   const updateRow = `
 UPDATE submissions
 SET state = 'sending', attempt_id = :attemptId, changed_at = ${storeTime}, reason = NULL, field = NULL${isShared ? ', runner = :runner' : ''}
-WHERE ${rowPlace.is} AND batch_id = :batchId AND row_number = :row AND state = 'pending'
+WHERE ${rowAddress.is} AND batch_id = :batchId AND row_number = :row AND state = 'pending'
   AND attempt_id IS NOT DISTINCT FROM CAST(:expected AS text)`
   const takeNumber = `
 UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :attemptId WHERE name = :account`
@@ -89,8 +89,8 @@ UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :attemptId 
 SELECT ${metaValue(closedName)} AS closed, ${metaValue(fingerprintKeyName)} AS key,
   ${metaValue(generationName)} AS generation, ${metaValue(epochName)} AS epoch, ${dialect.epoch} AS epoch_now,
   ${headCount(dialect).sql} AS heads, ${dialect.isReplicated} AS is_replicated,
-  ${selectMoved} AS joined,
-  ${isShared ? 'p.attempt_id' : 'NULL'} AS paused_by, ${isShared ? 'p.at' : 'NULL'} AS paused_at
+  ${selectMoved} AS moved,
+  ${isShared ? 'p.attempt_id' : 'NULL'} AS opened_by, ${isShared ? 'p.at' : 'NULL'} AS opened_at
 ${isShared ? 'FROM (SELECT 1) one LEFT JOIN batches b ON b.id = :batchId LEFT JOIN pauses p ON p.service = b.base_url' : ''}`,
     /**
      * The row, the number of the attempt, the attempt and its runner's lease: in PostgreSQL all at once. By its place: by its
@@ -115,14 +115,14 @@ WITH claimed AS (${updateRow} RETURNING batch_id
 })
 
 /** What the store says of an attempt that it has taken. */
-interface Taken {
+interface TakenAttempt {
   number: number
   beganAt?: number
 }
 
 /** Takes rows to `sending`: what binds is decided here, in one short transaction that no other process can share. */
 export class Claims extends StorePart {
-  /** Attempts of this process, and attempts by whose unknown outcome it was paused once. */
+  /** Attempts of this process, and attempts by whose unknown outcome its circuit breaker was opened once. */
   readonly #known = new Set<string>()
 
   #isAny(orNext: boolean): boolean {
@@ -141,7 +141,11 @@ export class Claims extends StorePart {
   }
 
   /** What a claim is decided by, at one go; the row and the use of the quota are locked. */
-  *readForClaim(from: RowVersion, required: FenceRequirement, { place, orNext }: ClaimOptions): Work<Seen> {
+  *readForClaim(
+    from: RowVersion,
+    required: FenceRequirement,
+    { priority, orNext }: ClaimOptions,
+  ): Work<Seen> {
     const { dialect } = this.engine
     const matching = new Matching(this.key, dialect)
     const [fence, stored, quota] = yield* together(
@@ -150,7 +154,7 @@ export class Claims extends StorePart {
         batchId: from.batchId,
       }),
       this.#isAny(orNext) ? matching.lockNextRow(from.batchId) : matching.lockRow(from),
-      place === undefined ? nothingAsked() : lockPlace(dialect, place),
+      priority === undefined ? nothingAsked() : lockQuota(dialect, priority),
     )
     return { fence, stored, quota, matching }
   }
@@ -161,16 +165,16 @@ export class Claims extends StorePart {
     from: RowVersion,
     attempt: NewAttempt,
     required: FenceRequirement,
-    { place, orNext, onAsked, isFirm }: ClaimOptions & { isFirm: boolean },
+    { priority, orNext, onAsked, isFirm }: ClaimOptions & { isFirm: boolean },
   ): Work<ClaimResult> {
     if (from.state !== 'pending') throw new InternalError(`an attempt cannot begin from "${from.state}"`)
     const isAny = this.#isAny(orNext)
     const failure = fence === undefined ? 'closed' : this.#failure(fence, required)
     if (fence === undefined || failure !== undefined) return { waitMs: 0, failure }
-    if (isAny && this.#isPaused(fence, isFirm)) return { waitMs: 0, paused: true }
+    if (isAny && this.#isBreakerOpen(fence, isFirm)) return { waitMs: 0, isBreakerOpen: true }
     const isFree = stored?.state === 'pending' && (isAny || stored.attemptId === from.attemptId)
     if (stored === undefined || !isFree) return { waitMs: 0, taken: true }
-    const { damaged, stops } = yield* matching.findConflictsOrDamage(stored)
+    const { damaged, conflicts: stops } = yield* matching.findConflictsOrDamage(stored)
     if (damaged !== undefined || stored.body === undefined) {
       if (isFirm) throw damagedStore(this.key.location, damaged ?? stored)
       return { waitMs: 0 }
@@ -181,13 +185,13 @@ export class Claims extends StorePart {
       const took = yield* matching.recordConflict(stored, 'pending', stop, attempt.at)
       return { waitMs: 0, stop: took ? stop : undefined, ...about, taken: !took }
     }
-    const { waitMs, update } = place === undefined ? { waitMs: 0 } : decidePlace(place, quota)
+    const { waitMs, update } = priority === undefined ? { waitMs: 0 } : decideSlot(priority, quota)
     if (waitMs > 0) {
       if (update !== undefined) yield* run(...update)
       return { waitMs }
     }
-    const joined = joinedPackages(fence.joined, stored)
-    const order = { ...stored, body: stored.body, joined }
+    const relatedIds = relatedPackageIds(fence.moved, stored)
+    const order = { ...stored, body: stored.body, relatedIds }
     const { batchId, row } = stored
     this.#known.add(attempt.attemptId)
     onAsked({ batchId, row, state: 'sending', attemptId: attempt.attemptId })
@@ -206,7 +210,7 @@ export class Claims extends StorePart {
     stored: StoredRow,
     attempt: NewAttempt,
     { logId }: FenceRequirement,
-  ): Work<Taken | undefined> {
+  ): Work<TakenAttempt | undefined> {
     const values = {
       ...stored,
       ...attempt,
@@ -215,9 +219,9 @@ export class Claims extends StorePart {
       runner: this.holds.id,
       lease: leaseMs,
     }
-    let taken: Taken | undefined
+    let taken: TakenAttempt | undefined
     for (const statement of claimStatements(this.engine.dialect).claim) {
-      const found = yield* get<Taken>(statement, values)
+      const found = yield* get<TakenAttempt>(statement, values)
       if (found === undefined) return undefined
       taken = found
     }
@@ -249,10 +253,10 @@ export class Claims extends StorePart {
   }
 
   /** Told once of each order whose outcome became unknown while this runner was there; of its own it knows. */
-  #isPaused({ pausedBy, pausedAt = 0 }: SelectedFence, isTold: boolean): boolean {
-    if (pausedBy === undefined || pausedAt < this.holds.beganAt) return false
-    if (this.#known.has(pausedBy)) return false
-    if (isTold) this.#known.add(pausedBy)
+  #isBreakerOpen({ openedBy, openedAt = 0 }: SelectedFence, isReported: boolean): boolean {
+    if (openedBy === undefined || openedAt < this.holds.beganAt) return false
+    if (this.#known.has(openedBy)) return false
+    if (isReported) this.#known.add(openedBy)
     return true
   }
 }
@@ -260,15 +264,15 @@ export class Claims extends StorePart {
 const textOf = (bytes: Uint8Array = new Uint8Array()): string => Buffer.from(bytes).toString()
 
 export function claimedOf(
-  { batchId, row, body, prints, ...order }: StoredRow & { body: Uint8Array; joined: number[] },
+  { batchId, row, body, prints, ...order }: StoredRow & { body: Uint8Array; relatedIds: number[] },
   attempt: NewAttempt,
   numbered: { number: number; generation: string; at?: number | undefined },
 ) {
-  const { account, baseUrl, packageId, joined } = order
+  const { account, baseUrl, packageId, relatedIds } = order
   const { attemptId, userEmail } = attempt
   // Of a row whose person was erased there are none.
   const { personPrint: person = '', emailPrint: email = '', phonePrint: phone = '' } = prints ?? {}
-  const ordered = { batchId, row, account, baseUrl, packageId, joined, person, email, phone }
+  const ordered = { batchId, row, account, baseUrl, packageId, relatedIds, person, email, phone }
   return {
     attempt: { batchId, row, ...attempt, state: 'sending' as const, body },
     recorded: { ...ordered, attemptId, userEmail, ...numbered, at: numbered.at ?? attempt.at },

@@ -142,7 +142,7 @@ export interface Dialect {
   /** Ends a SELECT whose rows, of the table with this alias, no other transaction may change, or passes over locked ones. */
   readonly lockRows: (alias: string, others?: 'skip locked') => string
   /** Where the database has a row: as an expression, and as a condition on the parameter `place`. */
-  readonly rowPlace: { of: (alias: string) => string; is: string }
+  readonly rowAddress: { of: (alias: string) => string; is: string }
   /** The order of a batch's pending rows, as their index has it. */
   readonly pendingOrder: (alias: string) => string
   /** Text as JSON, for `->` and `->>`. */

@@ -88,7 +88,7 @@ WHERE s.request_id = :requestId AND b.base_url = :baseUrl`
 
 const insertJoined = `
 INSERT INTO joined_packages (service, package_id, successor_id, how, since)
-VALUES (:service, :joined, :packageId, 'moved', :at) ON CONFLICT DO NOTHING`
+VALUES (:service, :related, :packageId, 'moved', :at) ON CONFLICT DO NOTHING`
 
 /**
  * Adds an attempt that the store lost, under a new number, with its row, its batch and the packages that counted as one where
@@ -116,8 +116,8 @@ function* recoverAttempt(dialect: Dialect, { entry, logId, outcomes }: MissingEn
     yield* recoverRow(values, recovered, row === undefined ? undefined : named)
   const became = outcome?.state
   yield* run(insertAttempt, { ...values, became, endedAt: became && at })
-  for (const joined of entry.joined)
-    yield* run(insertJoined, { service: serviceOf(baseUrl), joined, packageId, at: entry.at })
+  for (const related of entry.relatedIds)
+    yield* run(insertJoined, { service: serviceOf(baseUrl), related, packageId, at: entry.at })
 }
 
 /**
@@ -205,7 +205,7 @@ interface SelectedRecovered
 }
 
 /** Attempts that were recovered, in words: with the person's name where the store still has it. */
-function* recoveredInWords(dialect: Dialect, attemptIds: readonly string[]): Work<string[]> {
+function* formatRecovered(dialect: Dialect, attemptIds: readonly string[]): Work<string[]> {
   const found = yield* all<SelectedRecovered>(selectRecovered(dialect), { ids: dialect.list(attemptIds) })
   return found.map((row) => {
     const name =
@@ -323,7 +323,7 @@ export function* examineStore(
   const unreported = unreportedLogs(closing, registered)
   const step = nextStep(withLoss(closing), registered, { isReplicated: before.wasReplicated })
   if (step !== 'nothing') {
-    const recovered = yield* recoveredInWords(dialect, closing.recovered)
+    const recovered = yield* formatRecovered(dialect, closing.recovered)
     return { closing: withLoss(closing), unreported, step, recovered, logs: registered, recoveredCount }
   }
   yield* openAgain(before, { id: newId(), known: closing.generations, heads: highestNumbers(counted) })

@@ -98,7 +98,7 @@ export function printsOf({ personPrint, emailPrint, phonePrint }: StoredPrints):
 }
 
 /** Whom a row was for against a person, as far as the fingerprints tell. */
-export function whomByPrints(prints: PersonPrints | undefined, person: PersonPrints): PersonMatch {
+export function personMatchOfPrints(prints: PersonPrints | undefined, person: PersonPrints): PersonMatch {
   if (prints === undefined) return 'unknown'
   if (prints.personPrint === person.personPrint) return 'same'
   const shares = prints.emailPrint === person.emailPrint || prints.phonePrint === person.phonePrint

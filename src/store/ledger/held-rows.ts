@@ -87,7 +87,7 @@ export interface Released {
 /** Rows that wait until something is reconciled or decided, and known relations of packages and services. */
 export class HeldRows extends StorePart {
   /** Compares the held rows and the duplicates of a batch again: their conflicts may exist no more. How many changed. */
-  async lookAgain(batchId: string, at: number): Promise<number> {
+  async recheck(batchId: string, at: number): Promise<number> {
     const found = await this.engine.run(all<WaitingRow>(selectHeldRows, { batchId }))
     const waiting = found.filter(({ heldFor }) => heldFor !== 'store_forgot')
     if (waiting.length === 0) return 0
@@ -100,38 +100,43 @@ export class HeldRows extends StorePart {
     })
   }
 
-  /** What results files say of its rows that wait counts no more; `lookAgain` comes after. */
+  /** What results files say of its rows that wait counts no more; `recheck` comes after. */
   async ignoreResults(batchId: string): Promise<void> {
     await this.engine.run(run(ignoreResults, { batchId }))
   }
 
   /**
    * What results files say now of its rows that wait, by row; `files`: those that were read, by name. A row whose results a
-   * person said to ignore is left alone. Pending rows are compared at once, the others by `lookAgain`.
+   * person said to ignore is left alone. Pending rows are compared at once, the others by `recheck`.
    */
-  async hear(
+  async updateExternalResults(
     batchId: string,
     rows: ReadonlyMap<number, readonly ExternalResult[]>,
     files: ReadonlySet<string>,
     at: number,
   ): Promise<void> {
     await this.#comparing(batchId, function* (matching) {
-      const waiting = yield* all<{ row: number; state: SubmissionState; externalResults: string | undefined }>(
-        selectResults,
-        { batchId },
-      )
+      const waiting = yield* all<{
+        row: number
+        state: SubmissionState
+        externalResults: string | undefined
+      }>(selectResults, { batchId })
       for (const { row, state, externalResults } of waiting) {
         if (externalResults === ignoredResults) continue
-        const heard = mergeExternalResults(parseExternalResults(externalResults) ?? [], files, rows.get(row) ?? [])
-        if (heard === undefined) continue
-        yield* run(updateResults, { batchId, row, externalResults: JSON.stringify(heard) })
+        const merged = mergeExternalResults(
+          parseExternalResults(externalResults) ?? [],
+          files,
+          rows.get(row) ?? [],
+        )
+        if (merged === undefined) continue
+        yield* run(updateResults, { batchId, row, externalResults: JSON.stringify(merged) })
         if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
       }
     })
   }
 
   /** The conflicts of a batch's rows now. */
-  async stops(batchId: string): Promise<ConflictCounts> {
+  async countConflicts(batchId: string): Promise<ConflictCounts> {
     const { selectConflicts } = matchingStatements(this.engine.dialect)
     return stopsIn(await this.engine.run(all<StopGroup>(selectConflicts, { batchId })), batchId)
   }

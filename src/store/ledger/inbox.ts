@@ -9,7 +9,7 @@ import {
 } from '../../domain/webhook/events.ts'
 import { all, get, insertRows, perDialect, run, type Values, type Work } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
-import { type Hold, shortWait } from './leases.ts'
+import { type Lease, shortWait } from './leases.ts'
 import { StorePart } from './store-part.ts'
 import { sqlIsOfService, sqlStatusRank } from './submission-rows.ts'
 
@@ -278,8 +278,8 @@ export class Inbox extends StorePart {
   }
 
   /** Makes this process the one that forwards for all receivers on the store; undefined where another one is. */
-  holdForwarding(): Promise<Hold | undefined> {
-    return this.holds.take({ id: 'forwarding', kind: 'file' }, shortWait)
+  leaseForwarding(): Promise<Lease | undefined> {
+    return this.holds.acquire({ id: 'forwarding', kind: 'file' }, shortWait)
   }
 
   /** Queues an event again. */
@@ -296,8 +296,8 @@ function asStored(event: ReceivedEvent, erased: ReadonlySet<string>): ReceivedEv
 function fieldsOf({ identity }: Identified, event: ReceivedEvent, forward: boolean) {
   const { baseUrl, receivedAt, body, signature, status, oddity, event: name } = event
   const requestId = event.requestId?.toLowerCase()
-  const said = { requestId, status, oddity, event: name }
-  return { identity, baseUrl, receivedAt, body, signature, ...said, forward: forward ? 'waiting' : 'none' }
+  const columns = { requestId, status, oddity, event: name }
+  return { identity, baseUrl, receivedAt, body, signature, ...columns, forward: forward ? 'waiting' : 'none' }
 }
 
 const rankOf = (status: string): number =>

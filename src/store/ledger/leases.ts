@@ -3,14 +3,14 @@ import type { BatchKind, BatchRef, Submission } from '../../domain/submission/su
 import type { Engine } from './engine.ts'
 
 /** The right to run one batch. It ends with the process that has it, however that ends. */
-export interface Hold {
+export interface Lease {
   release(): Promise<void>
   /** Whether its connection was lost and another took it meanwhile; never where nothing is said. */
   isLost?(): boolean
 }
 
 /** To send its rows, which runners share where the store can keep them apart row by row; or to do what nobody may beside. */
-export type HeldFor = 'sending' | 'a change'
+export type LeaseUse = 'sending' | 'a change'
 
 /** This process among those that order with a store which runners share; without an id where they do not. */
 export interface Runner {
@@ -30,10 +30,10 @@ export interface Abandoned {
 }
 
 /** Who runs which batch, among all processes that use the store. */
-export interface Holds extends Runner {
+export interface Leases extends Runner {
   abandoned(engine: Engine): AsyncGenerator<Abandoned>
   /** Undefined while somebody else has it, or this very process. */
-  take(batch: BatchRef, how?: { waitMs?: number; for?: HeldFor }): Promise<Hold | undefined>
+  acquire(batch: BatchRef, how?: { waitMs?: number; for?: LeaseUse }): Promise<Lease | undefined>
   /** Who holds the batch of a file. */
   holder(batchId: string): Promise<Batch['holder']>
 }
@@ -42,17 +42,17 @@ export interface Holds extends Runner {
 export const shortWait = { waitMs: 250 }
 
 /** A hold by somebody who may order: refused on a store that is closed, or is to be. */
-export async function holdForOrdering(
-  take: () => Promise<Hold | undefined>,
+export async function leaseForOrdering(
+  acquire: () => Promise<Lease | undefined>,
   rollbacks: { begin: () => Promise<void> },
-): Promise<Hold | undefined> {
-  const hold = await take()
-  if (hold === undefined) return undefined
+): Promise<Lease | undefined> {
+  const lease = await acquire()
+  if (lease === undefined) return undefined
   try {
     await rollbacks.begin()
-    return hold
+    return lease
   } catch (error) {
-    await hold.release()
+    await lease.release()
     throw error
   }
 }

@@ -44,9 +44,9 @@ import type { QuotaPriority } from '../../domain/quota/windows.ts'
 import { refuseMemoryStore } from '../../domain/store/memory-store.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
-import { type Begun, type ClaimOptions, type ClaimResult, Claims } from './claim.ts'
-import { personPrints, printsOf, type StoredPrints, whomByPrints } from './fingerprints.ts'
-import { type Hold, holdForOrdering } from './leases.ts'
+import { type ClaimOutcome, type ClaimOptions, type ClaimResult, Claims } from './claim.ts'
+import { personPrints, printsOf, type StoredPrints, personMatchOfPrints } from './fingerprints.ts'
+import { type Lease, leaseForOrdering } from './leases.ts'
 import { batchFields, orderFields } from './new-rows.ts'
 import { type StoreContext, StorePart } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
@@ -227,8 +227,8 @@ export class EngineLedger extends StorePart {
   }
 
   /** Makes this process the one that may run a batch; undefined where another one holds it. Comes before `add`. */
-  async hold(batch: BatchRef): Promise<Hold | undefined> {
-    return holdForOrdering(() => this.holds.take(batch), this.rollbacks)
+  async acquire(batch: BatchRef): Promise<Lease | undefined> {
+    return leaseForOrdering(() => this.holds.acquire(batch), this.rollbacks)
   }
 
   /**
@@ -257,7 +257,7 @@ export class EngineLedger extends StorePart {
   }
 
   /** What would conflict with `add`, with nothing added. */
-  async look(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
+  async previewConflict(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
     return this.engine.snapshot(() => findConflictOfNew(this.#matching(), batch, guard))
   }
 
@@ -285,11 +285,11 @@ export class EngineLedger extends StorePart {
   async beginInQuota(
     from: RowVersion,
     attempt: NewAttempt,
-    place: QuotaPriority,
+    priority: QuotaPriority,
     orNext = false,
-  ): Promise<Begun> {
+  ): Promise<ClaimOutcome> {
     await this.rollbacks.ready()
-    return { attempt: undefined, stop: undefined, ...(await this.#claim(from, attempt, place, orNext)) }
+    return { attempt: undefined, stop: undefined, ...(await this.#claim(from, attempt, priority, orNext)) }
   }
 
   /** Any other change; whether it took. `accepted` does not where another order has that request. */
@@ -328,16 +328,16 @@ export class EngineLedger extends StorePart {
     change: Change,
     next: RowVersion,
     attempt: NewAttempt,
-    place: QuotaPriority,
+    priority: QuotaPriority,
     orNext = false,
-  ): Promise<Pick<Begun, 'attempt' | 'stop' | 'row'> & { moved: boolean }> {
+  ): Promise<Pick<ClaimOutcome, 'attempt' | 'stop' | 'row'> & { moved: boolean }> {
     const { dialect } = this.engine
     const claims = this.#claims
     const required = this.rollbacks.fence()
     let claim: ClaimResult | undefined
     let asked: RowVersion | undefined
     let isAnswered = true
-    const options: ClaimOptions = { place, orNext, onAsked: (row) => (asked = row) }
+    const options: ClaimOptions = { priority, orNext, onAsked: (row) => (asked = row) }
     const moved = await resolveAmbiguousCommit(
       () =>
         this.engine.transaction(
@@ -375,8 +375,8 @@ export class EngineLedger extends StorePart {
         await this.#takeBack(asked, attempt.at, unanswered)
         return { moved }
       }
-      const { attempt: begun, stop, row } = await this.#recorded(claim ?? { waitMs: 0 })
-      return { moved, attempt: begun, stop, row }
+      const { attempt: claimed, stop, row } = await this.#recorded(claim ?? { waitMs: 0 })
+      return { moved, attempt: claimed, stop, row }
     } catch {
       // The claim of the row by itself fails with the same error, and its caller gets that.
       return { moved, stop: claim?.stop }
@@ -384,9 +384,12 @@ export class EngineLedger extends StorePart {
   }
 
   /** PersonMatch a row was for against a person, by its fingerprints alone: of one whose name is gone. */
-  async whom({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, person: Recipient): Promise<PersonMatch> {
+  async personMatch(
+    { batchId, row }: Pick<RowVersion, 'batchId' | 'row'>,
+    person: Recipient,
+  ): Promise<PersonMatch> {
     const stored = await this.engine.run(get<StoredPrints>(selectPrints, { batchId, row }))
-    return whomByPrints(stored && printsOf(stored), personPrints(this.key.fingerprint, person))
+    return personMatchOfPrints(stored && printsOf(stored), personPrints(this.key.fingerprint, person))
   }
 
   /** Whether an e-mail is that of a row's person, by its fingerprint alone: of one whose name is gone. */
@@ -431,7 +434,7 @@ export class EngineLedger extends StorePart {
    * Rows that are pending again after an attempt whose outcome never became known, once for each such attempt: their time and
    * user are those of the attempt, for evidence of it may still arrive.
    */
-  async putBack(batchId?: string): Promise<Submission[]> {
+  async findReturnedToPending(batchId?: string): Promise<Submission[]> {
     const ofBatch = batchId === undefined ? '' : ' AND a.batch_id = :batchId'
     const rows = await this.engine.run(
       all<SelectedSubmission & { endedAt?: number }>(selectPutBack + ofBatch, { batchId }),
@@ -445,15 +448,15 @@ export class EngineLedger extends StorePart {
   async #claim(
     from: RowVersion,
     attempt: NewAttempt,
-    place: QuotaPriority | undefined,
+    priority: QuotaPriority | undefined,
     orNext: boolean,
-  ): Promise<Begun> {
+  ): Promise<ClaimOutcome> {
     const claims = this.#claims
     for (let failures = 0; ; failures += 1) {
       const required = this.rollbacks.fence()
       let asked: RowVersion | undefined
       let claim: ClaimResult
-      const options: ClaimOptions = { place, orNext, onAsked: (row) => (asked = row) }
+      const options: ClaimOptions = { priority, orNext, onAsked: (row) => (asked = row) }
       try {
         claim = await this.engine.transaction(
           function* () {
@@ -474,16 +477,20 @@ export class EngineLedger extends StorePart {
   }
 
   /** After the commit and before the request; what cannot be recorded in the log is not sent. */
-  async #recorded(claim: ClaimResult): Promise<Begun> {
-    const { recorded, failure: _, ...begun } = claim
-    if (recorded === undefined) return begun
+  async #recorded(claim: ClaimResult): Promise<ClaimOutcome> {
+    const { recorded, failure: _, ...claimed } = claim
+    if (recorded === undefined) return claimed
     try {
       await this.rollbacks.record(recorded)
     } catch (error) {
-      await this.#takeBack(begun.attempt, recorded.at, 'the attempt could not be recorded in the attempt log')
+      await this.#takeBack(
+        claimed.attempt,
+        recorded.at,
+        'the attempt could not be recorded in the attempt log',
+      )
       throw error
     }
-    return begun
+    return claimed
   }
 
   /** What a recovery would need. `pending` says that nothing was sent only where the service was asked nothing. */

@@ -1,7 +1,7 @@
 import type { Purged, StoreInfo, StoreServer } from '../../domain/store/types.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
 import { machineName } from '../../host/machine.ts'
-import { damageOf, type KeptRow } from './submission-rows.ts'
+import { damageOf, type StoredOrderRow } from './submission-rows.ts'
 import { all, type Engine, get, type Work } from './engine.ts'
 import type { StoreKey } from './fingerprints.ts'
 import { Erasure } from './purge.ts'
@@ -27,7 +27,7 @@ const selectDangling = `
 SELECT s.batch_id, s.row_number FROM submissions s
 WHERE s.state = 'accepted' AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = s.attempt_id)`
 
-type Key = Pick<KeptRow, 'batchId' | 'row'>
+type Key = Pick<StoredOrderRow, 'batchId' | 'row'>
 
 /** What is done otherwise with a file than with a server. */
 export interface Upkeep {
@@ -62,9 +62,9 @@ export class Maintenance extends Erasure {
     parts: { key: StoreKey; rollbacks: RollbackDetection; upkeep: Upkeep; dataFolder: string },
   ) {
     const { key, rollbacks: logs, upkeep, dataFolder } = parts
-    const place = `${machineName()} ${dataFolder}`
+    const location = `${machineName()} ${dataFolder}`
     super(engine, {
-      place,
+      location,
       logs,
       fingerprint: key.fingerprint,
       scrub: (isPatient) => upkeep.scrub(isPatient),
@@ -108,7 +108,7 @@ export class Maintenance extends Erasure {
   *#check(): Work<string[]> {
     const found = yield* this.#upkeep.checkTables()
     for (let last: Key | undefined = { batchId: '', row: 0 }; last !== undefined;) {
-      const page: KeptRow[] = yield* all<KeptRow>(selectPrints, { ...last, limit: pageRows })
+      const page: StoredOrderRow[] = yield* all<StoredOrderRow>(selectPrints, { ...last, limit: pageRows })
       for (const row of page) found.push(...damageOf(row, this.#key.fingerprint))
       last = page.at(-1)
     }

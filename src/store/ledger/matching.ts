@@ -69,17 +69,17 @@ export function* findConflictOfNew(
   guard: AddGuard,
 ): Work<Conflict | undefined> {
   for (const row of newToCompare(batch, guard)) {
-    const stop = notShown(yield* matching.findConflicts(row), guard)
+    const stop = firstUnshown(yield* matching.findConflicts(row), guard)
     if (stop !== undefined) return stop
   }
   return undefined
 }
 
-function notShown(stops: readonly Conflict[], { shown = [] }: AddGuard): Conflict | undefined {
+function firstUnshown(conflicts: readonly Conflict[], { shown = [] }: AddGuard): Conflict | undefined {
   const wasShown = (order: RowVersion): boolean =>
     shown.some((each) => each.batchId === order.batchId && each.row === order.row)
   return highestPrecedence(
-    stops.filter(({ order, reason }) => !wasShown(order) || !releasable.includes(reason)),
+    conflicts.filter(({ order, reason }) => !wasShown(order) || !releasable.includes(reason)),
   )
 }
 
@@ -178,7 +178,7 @@ CAST((${sharesUnmatched(of)}) AS integer) AS unmatched,
  * whose clock is ahead has added came in now.
  */
 const selectToCompare = (dialect: Dialect): string => `
-SELECT ${dialect.rowPlace.of('s')} AS place, s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id,
+SELECT ${dialect.rowAddress.of('s')} AS place, s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id,
   s.first_name, s.last_name, s.email, s.phone, s.body, s.body_sha256,
   s.person_print, s.email_print, s.phone_print, s.external_results,
   b.base_url, CASE WHEN ${dialect.clock} < b.added_at THEN ${dialect.clock} ELSE b.added_at END AS added_at, b.kind, b.account, b.allow_duplicate, b.allow_similar, b.shared,
@@ -325,17 +325,17 @@ export class Matching {
 
   /** All of its conflicts, in no order. Throws where a row is damaged. */
   *findConflicts(row: ToCompare): Work<Conflict[]> {
-    const { damaged, stops } = yield* this.findConflictsOrDamage(row)
+    const { damaged, conflicts } = yield* this.findConflictsOrDamage(row)
     if (damaged !== undefined) throw damagedStore(this.#key.location, damaged)
-    return stops
+    return conflicts
   }
 
   /** The same, or a row (this one, or one of the same e-mail) whose fingerprints are not its person's, who would be new. */
-  *findConflictsOrDamage(row: ToCompare): Work<{ damaged?: RowKey | undefined; stops: Conflict[] }> {
+  *findConflictsOrDamage(row: ToCompare): Work<{ damaged?: RowKey | undefined; conflicts: Conflict[] }> {
     const { damaged, candidates } = yield* this.#findCandidates(row)
-    if (damaged !== undefined) return { damaged, stops: [] }
-    if (candidates.length === 0 && (row.externalResults ?? []).length === 0) return { stops: [] }
-    return { stops: findConflicts(row, candidates, row.allowed, yield* this.#readRelationsOfRow(row)) }
+    if (damaged !== undefined) return { damaged, conflicts: [] }
+    if (candidates.length === 0 && (row.externalResults ?? []).length === 0) return { conflicts: [] }
+    return { conflicts: findConflicts(row, candidates, row.allowed, yield* this.#readRelationsOfRow(row)) }
   }
 
   *#readRelationsOfRow({ baseUrl, packageId, batchId, row }: ToCompare): Work<KnownRelations> {

@@ -31,7 +31,7 @@ import { fieldOf, peopleTables, type Table, tables } from './schema.ts'
 type Row = readonly (string | number | Uint8Array | null)[]
 
 /** What a store keeps of itself under names and takes along; the rest is about the place where it is. */
-const keptNames: readonly string[] = [
+const movedNames: readonly string[] = [
   fingerprintKeyName,
   storeIdName,
   'generation',
@@ -49,9 +49,9 @@ function selectPage({ name, order, columns: known }: Table, added: string, isFir
   const by = order === 'added' ? [added] : order
   const names = Object.keys(known)
   const after = `(${by.join(', ')}) > (${by.map((_, at) => `:after${at}`).join(', ')})`
-  const kept = name === 'meta' ? `name IN (${keptNames.map((each) => `'${each}'`).join(', ')})` : 'TRUE'
+  const condition = name === 'meta' ? `name IN (${movedNames.map((each) => `'${each}'`).join(', ')})` : 'TRUE'
   return `SELECT ${names.join(', ')}${order === 'added' ? `, ${added} AS added` : ''} FROM ${name}
-WHERE ${kept}${isFirst ? '' : ` AND ${after}`} ORDER BY ${by.join(', ')} LIMIT ${pageRows}`
+WHERE ${condition}${isFirst ? '' : ` AND ${after}`} ORDER BY ${by.join(', ')} LIMIT ${pageRows}`
 }
 
 /** All that a store knows at one moment. */
@@ -164,7 +164,7 @@ export class Moving {
           const last = page.at(-1)
           if (last === undefined) return
           yield page.map((found) => rowOf(table, found))
-          after = placeAfter(table, last)
+          after = positionAfter(table, last)
         }
       },
       newestEvent: () => within(this.#parts.upkeep.newestEvent()),
@@ -226,7 +226,7 @@ function canonical(row: Row): string {
 }
 
 /** What the page after this one begins behind. */
-function placeAfter({ order }: Table, last: Found): Found {
+function positionAfter({ order }: Table, last: Found): Found {
   const by = order === 'added' ? ['added'] : order
   return Object.fromEntries(by.map((column, at) => [`after${at}`, last[fieldOf(column)]]))
 }

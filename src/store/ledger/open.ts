@@ -7,13 +7,13 @@ import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Store, StoreOptions } from './store.ts'
 
 /** A file (or `:memory:`), or a database. */
-type StorePlace = { kind: 'file'; path: string } | { kind: 'postgres'; server: PostgresServer }
+type StoreAddress = { kind: 'file'; path: string } | { kind: 'postgres'; server: PostgresServer }
 
 /**
  * Where the store is: the chosen file, `:memory:` or database, else `ledger.sqlite` in the data folder. Paths are
  * absolute. Throws UsageError for anything else.
  */
-export function storePlace(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): StorePlace {
+export function resolveStoreAddress(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): StoreAddress {
   const { chosen, paths, cwd } = options
   if (chosen === undefined || chosen === '') {
     return { kind: 'file', path: resolve(cwd, paths.data, 'ledger.sqlite') }
@@ -38,16 +38,16 @@ export function storePlace(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd
 
 /** The same in words: a path, or the address of a database without its password. */
 export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): string {
-  const place = storePlace(options)
+  const place = resolveStoreAddress(options)
   return place.kind === 'file' ? place.path : place.server.shown
 }
 
 /** Brings a store to the newest format. A file is brought there by opening it. */
 export async function migrateStore(options: StoreOptions): Promise<Migrated> {
-  const place = storePlace(options)
-  if (place.kind === 'postgres') {
+  const address = resolveStoreAddress(options)
+  if (address.kind === 'postgres') {
     const { migratePostgresStore } = await import('./postgres/open.ts')
-    return migratePostgresStore(place.server, options, false)
+    return migratePostgresStore(address.server, options, false)
   }
   const store = await openStore(options)
   try {
@@ -60,9 +60,9 @@ export async function migrateStore(options: StoreOptions): Promise<Migrated> {
 
 /** A store that is there; one that is not is never made by looking. */
 export async function openFormerStore(options: StoreOptions): Promise<Store> {
-  const place = storePlace(options)
-  if (place.kind === 'file' && place.path !== ':memory:' && !existsSync(place.path)) {
-    throw new IoError(`cannot use the store "${place.path}": the file is missing`, {
+  const address = resolveStoreAddress(options)
+  if (address.kind === 'file' && address.path !== ':memory:' && !existsSync(address.path)) {
+    throw new IoError(`cannot use the store "${address.path}": the file is missing`, {
       hint: 'See which store is used with: refcheck store info',
     })
   }
@@ -71,10 +71,10 @@ export async function openFormerStore(options: StoreOptions): Promise<Store> {
 
 /** A store, made where there is none. */
 export async function openNewStore(options: StoreOptions): Promise<Store> {
-  const place = storePlace(options)
-  if (place.kind === 'postgres') {
+  const address = resolveStoreAddress(options)
+  if (address.kind === 'postgres') {
     const { migratePostgresStore } = await import('./postgres/open.ts')
-    await migratePostgresStore(place.server, options, true)
+    await migratePostgresStore(address.server, options, true)
   }
   return openStore(options)
 }
@@ -82,12 +82,12 @@ export async function openNewStore(options: StoreOptions): Promise<Store> {
 /** Opens the store; a file is made on the first use. Throws IoError where it cannot be used, saying why. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { paths, cwd } = options
-  const place = storePlace(options)
-  if (place.kind === 'postgres') {
+  const address = resolveStoreAddress(options)
+  if (address.kind === 'postgres') {
     const { openPostgresStore } = await import('./postgres/open.ts')
-    return openPostgresStore(place.server, options)
+    return openPostgresStore(address.server, options)
   }
-  const location = place.path
+  const location = address.path
   if (dirname(location) === resolve(cwd, paths.data)) makeOwnFolders(dirname(location))
   const { openSqliteStore } = await import('./sqlite/open.ts')
   return openSqliteStore(location, options)

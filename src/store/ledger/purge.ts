@@ -1,6 +1,6 @@
 import { terminalStatuses } from '../../contract/statuses.ts'
 import { columnsWith, namesPerson, statesLeft } from '../../domain/store/erasure.ts'
-import type { FilesToErase, Forgotten, Named, Purged, Traces } from '../../domain/store/types.ts'
+import type { FilesToErase, ErasureTarget, Named, Purged, Traces } from '../../domain/store/types.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import {
@@ -31,7 +31,7 @@ export interface PurgeOptions {
 export interface ErasureParts {
   scrub: (isPatient: boolean) => Promise<Purged['isLeftTo']>
   /** Names the files of this machine, among all that use the store. */
-  place: string
+  location: string
   logs: Pick<RollbackDetection, 'idsHere' | 'removeFingerprints'>
   fingerprint: Fingerprint
 }
@@ -91,7 +91,7 @@ export class Erasure {
    * database or its journal. The keyed fingerprints stay, so that an old file run again orders nobody twice.
    * `completely` removes the fingerprints too. With `dryRun` it counts.
    */
-  async purge(who: Forgotten, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<Purged> {
+  async purge(who: ErasureTarget, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<Purged> {
     const { completely, files } = options
     const { dialect } = this.engine
     const chosen = choose(dialect, this.#parts.fingerprint, who)
@@ -103,11 +103,11 @@ export class Erasure {
       })
     }
     const isPerson = !('endedBefore' in who)
-    const { place } = this.#parts
+    const { location } = this.#parts
     const found = await this.engine.transaction(function* () {
       if (files !== undefined)
         yield* changeLeft(dialect, (left) => {
-          left.files[place] = [...(left.files[place] ?? []), files]
+          left.files[location] = [...(left.files[location] ?? []), files]
         })
       return yield* eraseRows(dialect, chosen, { completely, isPerson })
     })
@@ -117,7 +117,7 @@ export class Erasure {
   }
 
   /** What of a person may be in files: batches, requests and names of the rows, those that were emptied before too. */
-  traces(who: Forgotten): Promise<Traces> {
+  traces(who: ErasureTarget): Promise<Traces> {
     const { erased, values } = choose(this.engine.dialect, this.#parts.fingerprint, who)
     return this.engine.snapshot(function* () {
       return {
@@ -141,14 +141,14 @@ export class Erasure {
    * `isPatient`: waits for other processes. Answers what older versions of rows are left to.
    */
   async finishErasure(eraseFiles?: EraseFiles, isPatient = false): Promise<Purged['isLeftTo']> {
-    const { place, logs, scrub } = this.#parts
+    const { location, logs, scrub } = this.#parts
     const { unscrubbed, ...found } = (await this.engine.run(get<Unfinished>(selectUnfinished))) ?? {}
     const left = parseLeft(found.erasure && Buffer.from(found.erasure).toString())
     const logIds = await logs.idsHere(Object.keys(left.logs))
     if (logIds.length > 0) await logs.removeFingerprints(new Set(logIds.flatMap((id) => left.logs[id] ?? [])))
-    const files = left.files[place] ?? []
+    const files = left.files[location] ?? []
     for (const each of files) await eraseFiles?.(each)
-    const done = { logIds, place, files: eraseFiles === undefined ? [] : files }
+    const done = { logIds, location, files: eraseFiles === undefined ? [] : files }
     if (logIds.length + done.files.length > 0)
       await this.engine.transaction(() =>
         changeLeft(this.engine.dialect, (now) => forgetErased(now, left, done)),
@@ -248,7 +248,7 @@ function* rememberErased(dialect: Dialect, erased: string, values: Values): Work
 function forgetErased(
   { logs, files }: LeftToErase,
   before: LeftToErase,
-  done: { logIds: readonly string[]; place: string; files: readonly FilesToErase[] },
+  done: { logIds: readonly string[]; location: string; files: readonly FilesToErase[] },
 ): void {
   for (const id of done.logIds) {
     const removed = new Set(before.logs[id])
@@ -256,9 +256,9 @@ function forgetErased(
     if (logs[id].length === 0) delete logs[id]
   }
   const erased = new Set(done.files.map((each) => JSON.stringify(each)))
-  const left = (files[done.place] ?? []).filter((each) => !erased.has(JSON.stringify(each)))
-  if (left.length === 0) delete files[done.place]
-  else files[done.place] = left
+  const left = (files[done.location] ?? []).filter((each) => !erased.has(JSON.stringify(each)))
+  if (left.length === 0) delete files[done.location]
+  else files[done.location] = left
 }
 
 function* changeLeft(dialect: Dialect, change: (left: LeftToErase) => void): Work<void> {
@@ -317,7 +317,7 @@ function emptied(columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${standIns.get(column) ?? 'NULL'}`).join(', ')
 }
 
-function choose(dialect: Dialect, fingerprint: Fingerprint, who: Forgotten): Chosen {
+function choose(dialect: Dialect, fingerprint: Fingerprint, who: ErasureTarget): Chosen {
   const stays = `s.state IN ${sqlList(statesLeft(who))}`
   const chosen = (rows: string, others: Pick<Chosen, 'events' | 'requests' | 'values'>): Chosen => ({
     all: rows,

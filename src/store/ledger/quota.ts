@@ -34,7 +34,7 @@ export class Quota extends StorePart {
     return resolveAmbiguousCommit(
       () =>
         this.engine.transaction(function* () {
-          const { waitMs, update } = decidePlace(place, yield* lockPlace(dialect, place))
+          const { waitMs, update } = decideSlot(place, yield* lockQuota(dialect, place))
           if (update !== undefined) yield* run(...update)
           return { waitMs }
         }),
@@ -51,7 +51,7 @@ export class Quota extends StorePart {
 }
 
 /** The use of a key's windows, which no other process changes until the transaction ends. */
-export function* lockPlace(dialect: Dialect, { account }: QuotaPriority): Work<Stored | undefined> {
+export function* lockQuota(dialect: Dialect, { account }: QuotaPriority): Work<Stored | undefined> {
   const stored = yield* get<Stored>(lockState(dialect), { account })
   if (stored !== undefined) return stored
   yield* run(insertState, { account })
@@ -59,7 +59,7 @@ export function* lockPlace(dialect: Dialect, { account }: QuotaPriority): Work<S
 }
 
 /** With the statement that records it; none where nothing changes, as for most processes that are told to wait. */
-export function decidePlace(
+export function decideSlot(
   { account, decide }: QuotaPriority,
   stored: Stored | undefined,
 ): { waitMs: number; update?: [sql: string, values: Values] | undefined } {

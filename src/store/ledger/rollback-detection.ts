@@ -46,7 +46,7 @@ export interface RollbackParts {
   runner: Runner
   clock: Clock
   random: Random
-  onNotice?: ((notice: string) => void) | undefined
+  onMessage?: ((message: string) => void) | undefined
 }
 
 /** Every claim shares the lock of the account '', so that none runs beside this. */
@@ -62,7 +62,7 @@ export class RollbackDetection {
   #own: AttemptLog | undefined
   /** What this process recorded where it has no log. */
   #heads: KnownHeads = new Map()
-  #begun: { generation: string; session: string; isReplicated: boolean } | undefined
+  #session: { generation: string; session: string; isReplicated: boolean } | undefined
   #beginning: Promise<void> | undefined
   /** Whether the last comparison left this process with a log: one that has gone since is missed. */
   #hasLog = false
@@ -78,7 +78,7 @@ export class RollbackDetection {
   begin(): Promise<void> {
     this.#beginning ??= this.#begin()
       .catch((error: unknown) => {
-        this.#begun = undefined
+        this.#session = undefined
         throw error
       })
       .finally(() => {
@@ -89,7 +89,7 @@ export class RollbackDetection {
 
   /** The same before the first claim of a process that holds no batch. */
   async ready(): Promise<void> {
-    if (this.#begun === undefined) await this.begin()
+    if (this.#session === undefined) await this.begin()
   }
 
   /** Makes the log of a store that is new, if it can be: a copy from before its first order knows its key by that. */
@@ -101,7 +101,7 @@ export class RollbackDetection {
 
   /** What the next claim requires, with what all processes of this machine recorded. */
   fence(): FenceRequirement {
-    const { generation = '', session = '', isReplicated = false } = this.#begun ?? {}
+    const { generation = '', session = '', isReplicated = false } = this.#session ?? {}
     const log = this.#own
     log?.readGained()
     // With another generation than the store's, the claim fails.
@@ -117,7 +117,7 @@ export class RollbackDetection {
 
   /** A claim found the store closed, older or on another connection. Throws, unless it may go on after all. */
   async failed(why: ClaimFailure): Promise<void> {
-    this.#begun = undefined
+    this.#session = undefined
     if (why !== 'session') await this.#examineOrThrow()
     await this.begin()
   }
@@ -165,7 +165,7 @@ export class RollbackDetection {
 
   /** Compares all logs as a whole, recovers what the store lacks and closes it where that has to be. */
   async examine(): Promise<ExaminedLogs> {
-    const { engine, files, key, clock, random, onNotice } = this.#parts
+    const { engine, files, key, clock, random, onMessage } = this.#parts
     const all = this.#readAll(await this.#registered())
     const { recoveredCount, ...found } = await engine.transaction(
       () =>
@@ -179,7 +179,7 @@ export class RollbackDetection {
       noClaims,
     )
     if (found.closing === undefined && recoveredCount > 0) {
-      onNotice?.(
+      onMessage?.(
         `The store lacked ${formatCount(recoveredCount, 'attempt')} sent from this machine; they are recovered. See them with: refcheck store check`,
       )
     }
@@ -202,7 +202,7 @@ export class RollbackDetection {
     const all = this.#readAll(registered)
     const unusable = all.filter((log) => log.isDamaged || log.file.header.key !== key.key)
     const ignored = unusable.map(({ file }) => file.header.id)
-    this.#begun = undefined
+    this.#session = undefined
     // Where no log can be kept, the store stays closed.
     const before = await this.#readState()
     if (before.isBackup) await engine.transaction(() => becomeAnotherStore(random.uuid()), noClaims)
@@ -222,7 +222,7 @@ export class RollbackDetection {
   /** Closes the store until every machine has compared its log with it: a backup was restored. */
   async closeAsRestored(): Promise<void> {
     const { engine, clock, random } = this.#parts
-    this.#begun = undefined
+    this.#session = undefined
     await engine.transaction(function* () {
       const before = yield* readClosing()
       if (before?.move !== undefined) return
@@ -246,7 +246,7 @@ export class RollbackDetection {
     const ids = names.flatMap((name) => logsNamed(registered, name).map(({ id }) => id))
     return engine.transaction(function* () {
       for (const id of ids) yield* run('UPDATE attempt_logs SET is_excluded = 1 WHERE id = :id', { id })
-      return { held: yield* holdPending(clock.now(), 'a machine that may have sent it was excluded') }
+      return { held: yield* setPendingHeld(clock.now(), 'a machine that may have sent it was excluded') }
     }, noClaims)
   }
 
@@ -300,7 +300,7 @@ export class RollbackDetection {
     // A claim requires that this is unchanged, so that it is true of every attempt until a failover.
     if (isReplicated !== state.wasReplicated)
       await engine.run(setMeta(replicatedName, isReplicated ? '1' : undefined))
-    this.#begun = { generation: state.generations.current, session, isReplicated }
+    this.#session = { generation: state.generations.current, session, isReplicated }
   }
 
   #isAsLeft(state: StoreState, others: readonly LogFile[]): boolean {
@@ -337,7 +337,7 @@ export class RollbackDetection {
       known: state.closing?.generations ?? [],
       heads: highestNumbers(logs),
     })
-    return isLoss ? yield* holdPending(now, 'the store had lost attempts') : 0
+    return isLoss ? yield* setPendingHeld(now, 'the store had lost attempts') : 0
   }
 
   #readState(heads: readonly Head[] = []): Promise<StoreState> {
@@ -472,7 +472,7 @@ const withoutReport = ({ id, host, machine, path, lastAttemptAt }: LogReport): R
 
 const idsOf = (logs: readonly RegisteredLog[]): string => logs.map(({ id }) => id).join()
 
-function* holdPending(at: number, reason: string): Work<number> {
+function* setPendingHeld(at: number, reason: string): Work<number> {
   return yield* run(
     `UPDATE submissions SET state = 'held', held_for = 'store_forgot', changed_at = :at, reason = :reason
       WHERE state = 'pending'`,

@@ -296,19 +296,19 @@ export const peopleTables: readonly string[] = tables
   .filter((name) => name !== 'meta' && name !== 'quota')
 
 /** The column of a field of an object: `batchId` is `batch_id`, and `row` is `row_number`. */
-export const columnOf = kept((field) =>
+export const columnOf = memoized((field) =>
   field === 'row' ? 'row_number' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 )
 
 /** The other way round. */
-export const fieldOf = kept((column) =>
+export const fieldOf = memoized((column) =>
   column === 'row_number'
     ? 'row'
     : column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
 )
 
 /** What was found for a name once is kept: there are few, and each row has them. */
-function kept(find: (name: string) => string): (name: string) => string {
+function memoized(find: (name: string) => string): (name: string) => string {
   const found = new Map<string, string>()
   return (name) => {
     const known = found.get(name) ?? find(name)

@@ -1,6 +1,6 @@
 import { type Engine, get, resolveAmbiguousCommit, type Work } from './engine.ts'
 import type { StoreKey } from './fingerprints.ts'
-import type { Holds } from './leases.ts'
+import type { Leases } from './leases.ts'
 import type { Head, LogEntry, LogOutcome } from '../../domain/store/attempt-log.ts'
 import type { FenceFailure } from '../../domain/store/rollback.ts'
 
@@ -38,14 +38,14 @@ export interface Rollbacks {
 export interface StoreContext {
   engine: Engine
   key: StoreKey
-  holds: Holds
+  holds: Leases
   rollbacks: Rollbacks
 }
 
 export class StorePart {
   protected readonly engine: Engine
   protected readonly key: StoreKey
-  protected readonly holds: Holds
+  protected readonly holds: Leases
   protected readonly rollbacks: Rollbacks
 
   constructor({ engine, key, holds, rollbacks }: StoreContext) {

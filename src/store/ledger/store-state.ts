@@ -236,19 +236,19 @@ export const selectMoved = `(
   SELECT string_agg(service || ' ' || package_id || ' ' || successor_id, ',') FROM joined_packages WHERE how = 'moved')`
 
 /** Those of the same service that count as a package; `moved`: as `selectMoved` gives them. */
-export function joinedPackages(
+export function relatedPackageIds(
   moved: string | undefined,
   { baseUrl, packageId }: Pick<LogEntry, 'baseUrl' | 'packageId'>,
 ): number[] {
   if (moved === undefined) return []
   const pairs = moved.split(',').map((pair) => pair.split(' '))
   const ofService = pairs.filter(([service]) => service === serviceOf(baseUrl))
-  const joined = relatedPackages(
+  const relatedIds = relatedPackages(
     packageId,
     ofService.map(([, one, other]) => [Number(one), Number(other)]),
   )
-  joined.delete(packageId)
-  return [...joined]
+  relatedIds.delete(packageId)
+  return [...relatedIds]
 }
 
 const selectOnlyInStore = perDialect(
@@ -266,11 +266,12 @@ export function* entriesOnlyInStore(
   dialect: Dialect,
   { logId, heads }: { logId: string; heads: readonly Head[] },
 ): Work<Omit<LogEntry, 'kind' | 'generation'>[]> {
-  const found = yield* all<Omit<LogEntry, 'kind' | 'generation' | 'joined'> & { moved: string | undefined }>(
-    selectOnlyInStore(dialect),
-    { ...headCount(dialect).values(heads), logId },
+  const found = yield* all<
+    Omit<LogEntry, 'kind' | 'generation' | 'relatedIds'> & { moved: string | undefined }
+  >(selectOnlyInStore(dialect), { ...headCount(dialect).values(heads), logId })
+  return found.map(({ moved, ...entry }) =>
+    Object.assign(entry, { relatedIds: relatedPackageIds(moved, entry) }),
   )
-  return found.map(({ moved, ...entry }) => Object.assign(entry, { joined: joinedPackages(moved, entry) }))
 }
 
 function* readList(name: string): Work<string[]> {

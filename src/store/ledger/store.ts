@@ -6,7 +6,7 @@ import { Batches } from './batches.ts'
 import type { Engine } from './engine.ts'
 import { StoreKey } from './fingerprints.ts'
 import { HeldRows } from './held-rows.ts'
-import type { Holds } from './leases.ts'
+import type { Leases } from './leases.ts'
 import { Inbox } from './inbox.ts'
 import { EngineLedger, type Ledger } from './ledger.ts'
 import { Maintenance, type Upkeep } from './maintenance.ts'
@@ -41,12 +41,12 @@ export interface StoreOptions {
   /** Milliseconds after which a database is given up, whatever it does; none unless told. */
   wholeMs?: number | undefined
   /** Told in one sentence what was fixed on the way (a file or folder others could read). */
-  onNotice?: ((notice: string) => void) | undefined
+  onMessage?: ((message: string) => void) | undefined
 }
 
 export interface StoreParts {
   engine: Engine
-  holds: Holds
+  holds: Leases
   upkeep: Upkeep
   /** Undefined for a store that ends with its process. */
   files: AttemptLogFiles | undefined
@@ -61,11 +61,11 @@ export type Store = Awaited<ReturnType<typeof assembleStore>>
 /** A store over a database that is open and of the newest format. */
 export async function assembleStore(
   { engine, holds, upkeep, files, isNew = false, close }: StoreParts,
-  { clock, random, onNotice, cwd, paths }: StoreOptions,
+  { clock, random, onMessage, cwd, paths }: StoreOptions,
 ) {
   const key = new StoreKey(engine.location)
   await engine.run(key.loadKey())
-  const rollbacks = new RollbackDetection({ engine, key, files, runner: holds, clock, random, onNotice })
+  const rollbacks = new RollbackDetection({ engine, key, files, runner: holds, clock, random, onMessage })
   if (isNew) await rollbacks.makeLog()
   const dataFolder = resolve(cwd, paths.data)
   const maintenance = new Maintenance(engine, { key, rollbacks, upkeep, dataFolder })
@@ -80,7 +80,7 @@ export async function assembleStore(
     batches: new Batches(context),
     quota: new Quota(context),
     inbox: new Inbox(context),
-    orphans: new UnmatchedRequests(context),
+    unmatched: new UnmatchedRequests(context),
     maintenance,
     waiting: new HeldRows(context),
     /** What is wrong with the file itself; none where it is sound. */

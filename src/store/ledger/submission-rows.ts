@@ -111,7 +111,7 @@ export function damagedStore(location: string, { batchId, row }: { batchId: stri
 }
 
 /** A row as it is kept, with its batch's service and account. */
-export interface KeptRow
+export interface StoredOrderRow
   extends Pick<Submission, 'batchId' | 'row' | 'baseUrl' | 'packageId'>, StoredRecipient, PersonPrints {
   body: Uint8Array | undefined
   bodySha256: string
@@ -120,7 +120,7 @@ export interface KeptRow
 }
 
 /** What of a row is not as it was written, in sentences. */
-export function damageOf(row: KeptRow, fingerprint: Fingerprint): string[] {
+export function damageOf(row: StoredOrderRow, fingerprint: Fingerprint): string[] {
   const name = `row ${row.row} of batch ${row.batchId}`
   const found: string[] = []
   if (row.body !== undefined && sha256(row.body) !== row.bodySha256)
@@ -131,7 +131,7 @@ export function damageOf(row: KeptRow, fingerprint: Fingerprint): string[] {
 }
 
 /** Others would make the person new: the same order again would be no duplicate. */
-function hasOwnPrints(row: KeptRow, fingerprint: Fingerprint): boolean {
+function hasOwnPrints(row: StoredOrderRow, fingerprint: Fingerprint): boolean {
   const recipient = recipientOf(row)
   if (recipient === undefined || row.fingerprint === undefined) return true
   return (

@@ -120,7 +120,7 @@ async function acquire(
   const { clock } = options
   const deadline = clock.monotonic() + (patience?.waitMs ?? 0)
   for (let isFirst = true; ; isFirst = false) {
-    const claimed = await tryToTake(path, options)
+    const claimed = await tryClaim(path, options)
     if (claimed.held) return claimed
     const left = deadline - clock.monotonic()
     if (patience === undefined || left <= 0) throw busy(path, claimed, patience !== undefined)
@@ -135,7 +135,7 @@ async function acquire(
  * The lock, on the file that has its name: one taken on a file that its last holder has just removed
  * would keep nobody out.
  */
-async function tryToTake(path: string, options: WorkOptions): Promise<Claim> {
+async function tryClaim(path: string, options: WorkOptions): Promise<Claim> {
   const lock = join(path, lockName)
   for (let tries = 1; ; tries += 1) {
     try {

@@ -32,7 +32,7 @@ export interface SchemaCacheOptions {
   paths: Paths
   random: Random
   /** Told in a sentence when looser permissions were fixed. */
-  onNotice?: ((text: string) => void) | undefined
+  onMessage?: ((text: string) => void) | undefined
 }
 
 /** A file says itself whose it is, so that one moved or renamed is never taken for another's. */
@@ -53,7 +53,7 @@ export function openSchemaCache(options: SchemaCacheOptions): SchemaCache {
     async get(key) {
       const file = await readPrivate(pathOf(key), maxBytes, options.paths.data).catch(() => undefined)
       if (file === undefined) return undefined
-      if (file.warning !== undefined) options.onNotice?.(file.warning)
+      if (file.warning !== undefined) options.onMessage?.(file.warning)
       return schemaIn(file.text, key)
     },
     async put(key, schema) {

@@ -3,7 +3,7 @@ import { parseBodyFile } from '../../domain/form/body-file.ts'
 import { refusedOrder } from '../../domain/submission/duplicate.ts'
 import { canBeConfirmed } from '../../domain/submission/conflicts.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import { type PlacedOrder, type PlaceOptions, placeOrder } from '../request/order-and-wait.ts'
+import { type FollowedOrder, type OrderAndWaitOptions, placeOrder } from '../request/order-and-wait.ts'
 import { prepareOrder, type PrepareOptions } from '../request/prepare-order.ts'
 import type { SimilarQuestion } from '../request/create.ts'
 import { type Approval, claimPlan } from './find-plan.ts'
@@ -12,7 +12,7 @@ export interface ApproveOrderOptions extends Omit<PrepareOptions, 'yes' | 'isFix
   prompter: Prompter
   similar: SimilarQuestion
   /** What ordering needs, made once a person has said yes. */
-  placing: () => Promise<Omit<PlaceOptions, 'wait' | 'onSimilar'>>
+  placing: () => Promise<Omit<OrderAndWaitOptions, 'wait' | 'onSimilar'>>
 }
 
 /**
@@ -24,14 +24,14 @@ export async function approveOrder(
   plan: OrderPlan,
   body: string,
   { similar, placing, ...preparing }: ApproveOrderOptions,
-): Promise<PlacedOrder> {
+): Promise<FollowedOrder> {
   const order = await prepareOrder(
     { packageId: undefined, body: parseBodyFile(Buffer.from(body)), flags: {} },
     {
       ...preparing,
       yes: false,
       isFixed: true,
-      doubt: (each) => findImplausible(each, similar, preparing.api.baseUrl),
+      similarityWarning: (each) => findImplausible(each, similar, preparing.api.baseUrl),
     },
   )
   const used = await claimPlan(approval, plan)
@@ -46,11 +46,11 @@ export async function approveOrder(
 
 /** What a yes could not order is refused before it is asked for, so that the plan is not used up. */
 async function findImplausible(
-  body: Parameters<SimilarQuestion['look']>[0],
+  body: Parameters<SimilarQuestion['previewConflict']>[0],
   similar: SimilarQuestion,
   baseUrl: string,
 ): Promise<string | undefined> {
-  const stop = await similar.look(body)
+  const stop = await similar.previewConflict(body)
   if (stop !== undefined && !canBeConfirmed(stop)) throw refusedOrder(stop, baseUrl)
-  return similar.doubt(body)
+  return similar.similarityWarning(body)
 }

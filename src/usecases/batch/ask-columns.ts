@@ -15,7 +15,7 @@ import {
   targetName,
   type UnknownColumn,
 } from '../../domain/batch/columns.ts'
-import type { BatchNotice } from '../../domain/batch/batch-event.ts'
+import type { BatchEvent } from '../../domain/batch/batch-event.ts'
 import { textOf } from '../../domain/sheet/cell.ts'
 import { cutText } from '../../domain/wording/cut-text.ts'
 import type { Choice, Prompter } from '../../prompt/prompter.ts'
@@ -30,7 +30,7 @@ import type { UnexplainedColumns } from './check-file.ts'
 export async function agreedColumns(
   { mappings, prompter }: Pick<Services, 'mappings' | 'prompter'>,
   columns: UnexplainedColumns,
-  onNotice: (notice: BatchNotice) => void,
+  onBatchEvent: (event: BatchEvent) => void,
 ): Promise<Mapping> {
   const { sheet, schemas, mapping } = columns
   const name = headerMappingName(sheet.columns, schemas)
@@ -39,14 +39,14 @@ export async function agreedColumns(
     const again = merged(stored, mapping)
     const { unknown } = matchColumns(sheet.columns, schemas, again)
     if (unknown.length < columns.match.unknown.length) {
-      onNotice({ name: 'columns-agreed-before', text: agreedText(stored, name) })
+      onBatchEvent({ name: 'columns-agreed-before', text: agreedText(stored, name) })
       return again
     }
   }
   if (prompter === undefined) return mapping
   const answers = await askColumns(prompter, columns)
   await mappings.put(name, stored === undefined ? answers : merged(stored, answers))
-  onNotice({ name: 'columns-saved' })
+  onBatchEvent({ name: 'columns-saved' })
   return merged(mapping, answers)
 }
 

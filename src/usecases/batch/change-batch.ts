@@ -16,7 +16,7 @@ import { loadSchema, type SchemaServices } from '../form/load-schema.ts'
 
 /** Nothing is changed while another process has the batch. */
 async function withLock<T>(batches: Batches, batch: Batch, change: () => Promise<T>): Promise<T> {
-  const lock = await batches.hold(batch.id)
+  const lock = await batches.acquire(batch.id)
   if (lock === undefined) throw heldElsewhere(await batches.find(batch.id))
   try {
     return await change()
@@ -136,7 +136,7 @@ async function decideHeldRow(
     if (answer === 'leave-out') await cancelBatch(ports, batch, [number])
     else if (row.heldFor === 'other_service') {
       await waiting.sayService([other?.baseUrl ?? row.baseUrl, row.baseUrl], answer === 'same-service', by)
-      await waiting.lookAgain(batch.id, by.at)
+      await waiting.recheck(batch.id, by.at)
     } else {
       await withLock(batches, batch, () => waiting.release(batch.id, { kind: 'rows', rows: [number] }, by))
     }

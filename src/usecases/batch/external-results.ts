@@ -20,12 +20,12 @@ import type { Sheet } from '../../sheets/sheet.ts'
 import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import { type BatchFile, openBatchFile } from './read-file.ts'
 import type { FileTarget } from '../services.ts'
-import type { NoticeListener } from './ports.ts'
+import type { BatchEventListener } from './ports.ts'
 import { findRow } from './read-batch.ts'
 import { fileOfBatch, foreignResults } from './results-file.ts'
 
 export interface ExternalResultServices
-  extends NoticeListener, Pick<Services, 'api' | 'batches' | 'ledger' | 'governor'> {
+  extends BatchEventListener, Pick<Services, 'api' | 'batches' | 'ledger' | 'governor'> {
   signal?: AbortSignal | undefined
 }
 
@@ -43,12 +43,12 @@ interface ResultsFile {
  */
 export async function openExternalResults(
   ports: ExternalResultServices,
-  place: FileTarget,
+  target: FileTarget,
   { name, path, sheet }: BatchFile,
 ): Promise<ExternalResults | undefined> {
   const own = resultsReader(sheet.columns)
   const neighbours =
-    path === undefined ? [] : await readNeighbours(ports, place, await foreignResults(ports.batches, path))
+    path === undefined ? [] : await readNeighbours(ports, target, await foreignResults(ports.batches, path))
   if (own === undefined && neighbours.length === 0) return undefined
   return new ExternalResults(
     ports,
@@ -63,8 +63,8 @@ export async function openExternalResults(
  * file, where it is at hand.
  */
 export async function updateExternalResults(
-  ports: ExternalResultServices & { clock: Clock; waiting: Pick<HeldRows, 'hear'> },
-  place: FileTarget,
+  ports: ExternalResultServices & { clock: Clock; waiting: Pick<HeldRows, 'updateExternalResults'> },
+  target: FileTarget,
   batch: Batch,
   given?: BatchFile,
 ): Promise<void> {
@@ -77,20 +77,25 @@ export async function updateExternalResults(
     // Two may have chosen one name, and this batch not have written it yet.
     for (const found of await foreignResults(ports.batches, each, resultsFile)) paths.add(found)
   }
-  const neighbours = await readNeighbours(ports, place, paths)
-  const file = given ?? (await fileOfBatch(place, batch))
+  const neighbours = await readNeighbours(ports, target, paths)
+  const file = given ?? (await fileOfBatch(target, batch))
   const own = file && (await resultsIn(file.sheet, file.name))
   if (own !== undefined) neighbours.push(own)
   if (neighbours.length === 0) return
   const found = await new ExternalResults(ports, undefined, neighbours).ofWaiting(
     ports.batches.rows(id, { states: waitingStates }),
   )
-  await ports.waiting.hear(id, found, new Set(neighbours.map(({ name }) => name)), ports.clock.now())
+  await ports.waiting.updateExternalResults(
+    id,
+    found,
+    new Set(neighbours.map(({ name }) => name)),
+    ports.clock.now(),
+  )
 }
 
 async function readNeighbours(
-  { onNotice }: NoticeListener,
-  place: FileTarget,
+  { onBatchEvent }: BatchEventListener,
+  target: FileTarget,
   paths: Iterable<string>,
 ): Promise<ResultsFile[]> {
   const neighbours: ResultsFile[] = []
@@ -98,18 +103,18 @@ async function readNeighbours(
     try {
       // One that another store has chosen, and not written yet.
       if ((await stat(each)).size === 0) continue
-      const found = await readResults(place, each)
+      const found = await readResults(target, each)
       if (found !== undefined) neighbours.push(found)
     } catch (error) {
       if (!(error instanceof RefcheckError)) throw error
-      onNotice({ name: 'results-unread', file: basename(each), why: error.message })
+      onBatchEvent({ name: 'results-unread', file: basename(each), why: error.message })
     }
   }
   return neighbours
 }
 
-async function readResults(place: FileTarget, path: string): Promise<ResultsFile | undefined> {
-  const { sheet } = await openBatchFile(place, path)
+async function readResults(target: FileTarget, path: string): Promise<ResultsFile | undefined> {
+  const { sheet } = await openBatchFile(target, path)
   return resultsIn(sheet, basename(path))
 }
 
@@ -169,7 +174,8 @@ export class ExternalResults {
       })
       if (found.length > 0) rows.setResults(position, found)
     }
-    for (const [file, count] of others) this.#ports.onNotice({ name: 'results-of-others', file, rows: count })
+    for (const [file, count] of others)
+      this.#ports.onBatchEvent({ name: 'results-of-others', file, rows: count })
   }
 
   /** What is said of rows of the store. */

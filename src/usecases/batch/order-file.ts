@@ -146,7 +146,7 @@ function requireFinished({ id, name, counts: { pending, sending, unknown, held }
 
 /** A store that orders nothing says so before anybody reads a plan. */
 async function requireOpenStore({ batches }: OrderFileServices, { id }: Pick<Batch, 'id'>): Promise<void> {
-  const lock = await batches.hold(id)
+  const lock = await batches.acquire(id)
   await lock?.release()
 }
 
@@ -168,7 +168,7 @@ async function takenIn(
 /** A batch whose people are all ordered, with its results file written; undefined for any other. */
 async function finishedBatch(ports: OrderFileServices, batch: Batch): Promise<BatchEnd | undefined> {
   const { id, counts, resultsFile } = batch
-  const conflicts = await ports.waiting.stops(id)
+  const conflicts = await ports.waiting.countConflicts(id)
   if (!areAllOrdered(counts, conflicts) || (resultsFile !== undefined && !(await isThere(resultsFile))))
     return undefined
   let { first = Number.POSITIVE_INFINITY, last = 0 } = conflicts.ordered
@@ -206,9 +206,9 @@ async function goOnWith(
   if (choices.isDryRun) return { kind: 'known', batch: known }
   const { results, allowances } = choices
   if (allowances.allowSimilar || allowances.shared.length > 0)
-    ports.onNotice({ name: 'similar-too-late', batchId: known.id })
+    ports.onBatchEvent({ name: 'similar-too-late', batchId: known.id })
   if (allowances.allowDuplicate && !known.allowDuplicate && known.counts.duplicate > 0) {
-    ports.onNotice({ name: 'duplicates-too-late', batchId: known.id })
+    ports.onBatchEvent({ name: 'duplicates-too-late', batchId: known.id })
   }
   const finished = results === undefined ? await finishedBatch(ports, known) : undefined
   if (finished !== undefined) return { kind: 'taken-in', batchId: known.id, isPlanned: false, finished }

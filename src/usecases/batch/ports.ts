@@ -1,10 +1,10 @@
 import type { Services } from '../services.ts'
-import type { BatchNotice } from '../../domain/batch/batch-event.ts'
+import type { BatchEvent } from '../../domain/batch/batch-event.ts'
 
 /** For what is worth a word and is no answer. */
-export interface NoticeListener {
-  onNotice: (notice: BatchNotice) => void
+export interface BatchEventListener {
+  onBatchEvent: (event: BatchEvent) => void
 }
 
 /** What understanding the columns of a file needs. */
-export type ReadingServices = NoticeListener & Pick<Services, 'api' | 'schemas' | 'mappings' | 'prompter'>
+export type ReadingServices = BatchEventListener & Pick<Services, 'api' | 'schemas' | 'mappings' | 'prompter'>

@@ -44,7 +44,7 @@ export async function findBatch({ batches, ledger, clock }: BatchServices, id: s
 /** The same, with held rows and duplicates compared again: what stood in their way may do no more. */
 export async function findToRun(stored: BatchServices, id: string): Promise<Batch> {
   const batch = await findBatch(stored, id)
-  const changed = await stored.waiting.lookAgain(batch.id, stored.clock.now())
+  const changed = await stored.waiting.recheck(batch.id, stored.clock.now())
   return changed === 0 ? batch : findBatch(stored, batch.id)
 }
 
@@ -96,7 +96,7 @@ export async function conflictingRow(
   batches: Pick<Batches, 'rows'>,
   { matches }: BatchRow,
 ): Promise<BatchRow | undefined> {
-  const isStored = matches !== undefined && matches.told === undefined && !isUnmatched(matches)
+  const isStored = matches !== undefined && matches.externalResult === undefined && !isUnmatched(matches)
   return isStored ? findRow(batches, matches.batchId, matches.row) : undefined
 }
 

@@ -24,7 +24,7 @@ export interface BatchFile {
 
 /** Opens FILE, or stdin for `-`. Throws where it is no table. */
 export async function openBatchFile(
-  place: FileTarget,
+  target: FileTarget,
   file: string,
   { sheet, headerRow, encoding }: Partial<Pick<ColumnChoices, 'sheet' | 'headerRow' | 'encoding'>> = {},
 ): Promise<BatchFile> {
@@ -33,8 +33,8 @@ export async function openBatchFile(
     import('../../sheets/rewrite.ts'),
     import('../../domain/batch/json-row.ts'),
   ])
-  const path = file === '-' ? undefined : resolve(place.cwd, file)
-  const source = await sourceOf(place, path, file)
+  const path = file === '-' ? undefined : resolve(target.cwd, file)
+  const source = await sourceOf(target, path, file)
   const aside = [exampleSheet]
   const opened = await openSheet(source, { sheet, headerRow, encoding, aside, readJson: jsonRow })
   return { name: source.name, path, sheet: opened, sha256: await digest(source) }
@@ -63,7 +63,7 @@ const agreedAlready = new WeakSet<ColumnChoices>()
 
 /** Understands the file's columns as somebody chose, asking where somebody can be asked. */
 export async function readOrders(
-  { api, schemas, mappings, prompter, onNotice }: ReadingServices,
+  { api, schemas, mappings, prompter, onBatchEvent }: ReadingServices,
   { sheet }: BatchFile,
   choices: ColumnChoices,
   packageId: number | undefined,
@@ -88,9 +88,9 @@ export async function readOrders(
     accepted: choices.acceptLines,
     async agree(columns) {
       const { agreedColumns } = await import('./ask-columns.ts')
-      return agreedColumns({ mappings, prompter }, columns, (notice) => {
+      return agreedColumns({ mappings, prompter }, columns, (event) => {
         // A file may be read again, with one more answer.
-        if (!agreedAlready.has(choices)) onNotice(notice)
+        if (!agreedAlready.has(choices)) onBatchEvent(event)
         agreedAlready.add(choices)
       })
     },
@@ -107,7 +107,7 @@ export async function readOrders(
     }
     await mappings.put(name, { ...orders.mapping, reading })
     // A file may be read again, with one more answer.
-    if (!reported.has(choices)) onNotice({ name: 'mapping-kept', mapping: name })
+    if (!reported.has(choices)) onBatchEvent({ name: 'mapping-kept', mapping: name })
     reported.add(choices)
   }
   return orders

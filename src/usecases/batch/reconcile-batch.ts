@@ -51,14 +51,14 @@ export async function reconcileByEvidence(
 }
 
 /** What was settled is told by the results file too, where there is one and its file of people is as it was. */
-async function renewResults({ batches, files, onNotice }: StartServices, batch: Batch): Promise<void> {
+async function renewResults({ batches, files, onBatchEvent }: StartServices, batch: Batch): Promise<void> {
   const file = await fileOfBatch(files, batch)
   if (file === undefined) return
   try {
     await writeResults(batches, batch, file)
   } catch (error) {
     if (!(error instanceof RefcheckError)) throw error
-    onNotice({ name: 'results-unwritten', why: error.message, batchId: undefined })
+    onBatchEvent({ name: 'results-unwritten', why: error.message, batchId: undefined })
   }
 }
 
@@ -204,7 +204,7 @@ async function orderAgain(
   requireSendable(row, now - Math.max(0, await ports.ledger.clockAheadMs(now)))
   await requireOrganisation(ports, batch)
   const confirmedEmail = typed ?? (await typedEmail(ports, row))
-  const lock = await ports.ledger.hold(batch)
+  const lock = await ports.ledger.acquire(batch)
   if (lock === undefined) throw heldElsewhere(batch)
   try {
     await queueAgain(ports, row, confirmedEmail, reason ?? 'a person decided to send it again')
@@ -226,7 +226,7 @@ async function orderAgain(
 }
 
 async function typedEmail(
-  { prompter, onNotice }: StartServices,
+  { prompter, onBatchEvent }: StartServices,
   { row, recipient }: BatchRow,
 ): Promise<string> {
   if (prompter === undefined) {
@@ -237,7 +237,7 @@ async function typedEmail(
   if (recipient === undefined) {
     return prompter.text({ message: `Type the e-mail of row ${row}’s recipient to close the row:` })
   }
-  onNotice({ name: 'may-order-again', row })
+  onBatchEvent({ name: 'may-order-again', row })
   return prompter.text({ message: `Type the e-mail of row ${row}’s recipient to send it again:` })
 }
 

@@ -26,7 +26,10 @@ export interface ReconcileServices extends Pick<Services, 'api' | 'ledger' | 'cl
 
 /** Rows that evidence may settle: their outcome is unknown, or a person put them back and they were not sent since. */
 export async function unknownRows(ledger: Ledger, batchId: string | undefined): Promise<Submission[]> {
-  return [...(await ledger.list({ states: leftByDecision, batchId })), ...(await ledger.putBack(batchId))]
+  return [
+    ...(await ledger.list({ states: leftByDecision, batchId })),
+    ...(await ledger.findReturnedToPending(batchId)),
+  ]
 }
 
 /**
@@ -74,7 +77,7 @@ async function near(
   const seen: Seen[] = []
   for (const request of requests) {
     const person: PersonMatch =
-      submission.recipient === undefined ? await ledger.whom(submission, request.recipient) : 'other'
+      submission.recipient === undefined ? await ledger.personMatch(submission, request.recipient) : 'other'
     // Where nothing tells whom a row was for, every request would be shown for it.
     const differs = differences(submission, request, ahead, person === 'unknown' ? 'other' : person)
     if (differs === undefined) continue
@@ -133,7 +136,7 @@ function accept(
   return ledger.move(submission, acceptedByEvidence(request, clock.now(), { by: 'refcheck', why }))
 }
 
-interface SecondOrderServices extends ReconcileServices, Pick<Services, 'orphans'> {}
+interface SecondOrderServices extends ReconcileServices, Pick<Services, 'unmatched'> {}
 
 /**
  * Reads requests that events name and that no row ordered, as far as ten calls an hour allow: new orders are compared with
@@ -144,19 +147,19 @@ export async function secondOrders(
   ports: SecondOrderServices,
   ids: Iterable<string>,
 ): Promise<SecondOrder[]> {
-  const { api, clock, governor, signal, orphans } = ports
+  const { api, clock, governor, signal, unmatched } = ports
   const service = serviceOf(api.baseUrl)
   const unheld: string[] = []
   for (const id of ids) if ((await rowsOfRequest(ports, id)).length === 0) unheld.push(id)
   const reading = () => ({ service, reader: api.userEmail, now: clock.now() })
-  for (const id of unheld.length === 0 ? [] : await orphans.toRead(unheld, reading())) {
+  for (const id of unheld.length === 0 ? [] : await unmatched.toRead(unheld, reading())) {
     await governor.claim('create', { signal })
     const request = await readUnmatched(ports, id)
     // The service is away: what is known is reported, and the rest is read another time.
     if (request === 'failed') break
-    await orphans.record(id, reading(), request)
+    await unmatched.record(id, reading(), request)
   }
-  return orphans.secondOrders(service)
+  return unmatched.secondOrders(service)
 }
 
 async function readUnmatched(
@@ -174,8 +177,8 @@ async function readUnmatched(
 
 /** Whether there was one to acknowledge. */
 export function acknowledgeSecondOrder(
-  { api, clock, orphans }: SecondOrderServices,
+  { api, clock, unmatched }: SecondOrderServices,
   requestId: string,
 ): Promise<boolean> {
-  return orphans.acknowledge(serviceOf(api.baseUrl), requestId, { at: clock.now(), by: api.userEmail })
+  return unmatched.acknowledge(serviceOf(api.baseUrl), requestId, { at: clock.now(), by: api.userEmail })
 }

@@ -83,7 +83,7 @@ export async function orderSingleAgain(
   const now = clock.now()
   requireSendable(row, now - Math.max(0, await ledger.clockAheadMs(now)))
   await requireOrganisation(ports, batch)
-  const lock = await ledger.hold(batch)
+  const lock = await ledger.acquire(batch)
   if (lock === undefined) throw heldElsewhere(batch)
   try {
     await queueAgain(ports, row, confirmedEmail, 'the provider does not have it: order again')
@@ -134,7 +134,8 @@ async function recordRequest(
   await governor.claim('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
   const request = await api.getRequest(requestId, signal)
   const holders = await rowsOfRequest(parts, request.request_id)
-  const byFingerprints = row.recipient === undefined ? await ledger.whom(row, request.recipient) : undefined
+  const byFingerprints =
+    row.recipient === undefined ? await ledger.personMatch(row, request.recipient) : undefined
   const differs = toConfirm(row, request, holders, await serviceAheadMs(parts), byFingerprints)
   if (differs.length > 0) {
     const command = `refcheck batch reconcile ${row.batchId} --row ${row.row} --request-id ${request.request_id}`

@@ -10,18 +10,18 @@ import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { FileTarget } from '../services.ts'
-import type { NoticeListener } from './ports.ts'
+import type { BatchEventListener } from './ports.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { ResultsOf } from '../../domain/batch/results-columns.ts'
 import type { RowProblem } from '../../domain/batch/row.ts'
 
-type ResultsServices = NoticeListener & Pick<Services, 'batches' | 'files'>
+type ResultsServices = BatchEventListener & Pick<Services, 'batches' | 'files'>
 
 /** Writes the rows to fix; where they are. A file that is already there is refused. */
 export async function writeBatchErrors(
-  { cwd, onNotice }: Pick<FileTarget, 'cwd'> & NoticeListener,
+  { cwd, onBatchEvent }: Pick<FileTarget, 'cwd'> & BatchEventListener,
   sheet: Sheet,
   { problems }: BatchCheck,
   typed: string,
@@ -29,7 +29,7 @@ export async function writeBatchErrors(
   const path = resolve(cwd, typed)
   await requireFree(path, typed, '--errors')
   await writeTable(path, sheet, errorColumns, rowsToFix(sheet, problems))
-  noteLostLook({ onNotice }, path, sheet)
+  noteLostLook({ onBatchEvent }, path, sheet)
   return path
 }
 
@@ -39,7 +39,7 @@ export async function writeBatchErrors(
  * nothing can be written there. `current`: where they went so far.
  */
 export async function resultsPath(
-  { files: { cwd }, batches, onNotice }: ResultsServices,
+  { files: { cwd }, batches, onBatchEvent }: ResultsServices,
   { path }: BatchFile,
   typed: string | undefined,
   current?: string,
@@ -52,13 +52,13 @@ export async function resultsPath(
   }
   if (path === undefined) return undefined
   if (!(await isWritable(dirname(path)))) {
-    onNotice({ name: 'no-results-folder', folder: dirname(path) })
+    onBatchEvent({ name: 'no-results-folder', folder: dirname(path) })
     return undefined
   }
   const ours = await ownResults(batches)
   for (let number = 1; ; number += 1) {
-    const place = numberedPath(path, number)
-    if (ours.has(place) || !(await isThere(place))) return place
+    const candidate = numberedPath(path, number)
+    if (ours.has(candidate) || !(await isThere(candidate))) return candidate
   }
 }
 
@@ -73,10 +73,10 @@ export async function claimedResults(
   chosen: string | undefined,
 ): Promise<{ place: string | undefined; giveUp(): Promise<void> }> {
   const keep = async (): Promise<void> => undefined
-  for (let place = chosen; place !== undefined; place = await resultsPath(ports, file, typed)) {
-    if ((await ownResults(ports.batches)).has(place)) return { place, giveUp: keep }
-    const taken = place
-    if (await isCreated(taken)) return { place, giveUp: () => unlink(taken) }
+  for (let candidate = chosen; candidate !== undefined; candidate = await resultsPath(ports, file, typed)) {
+    if ((await ownResults(ports.batches)).has(candidate)) return { place: candidate, giveUp: keep }
+    const taken = candidate
+    if (await isCreated(taken)) return { place: candidate, giveUp: () => unlink(taken) }
   }
   return { place: undefined, giveUp: keep }
 }
@@ -104,9 +104,9 @@ export async function foreignResults(
   const ours = await ownResults(batches)
   const found: string[] = []
   for (let number = 1; ; number += 1) {
-    const place = numberedPath(path, number)
-    if (!(await isThere(place))) return found
-    if (!ours.has(place) || place === also) found.push(place)
+    const candidate = numberedPath(path, number)
+    if (!(await isThere(candidate))) return found
+    if (!ours.has(candidate) || candidate === also) found.push(candidate)
   }
 }
 
@@ -123,24 +123,24 @@ function numberedPath(path: string, number: number): string {
 }
 
 /** Whether there is a file or a folder at a path. */
-export const isThere = async (place: string): Promise<boolean> =>
-  (await lstat(place).catch(() => undefined)) !== undefined
+export const isThere = async (path: string): Promise<boolean> =>
+  (await lstat(path).catch(() => undefined)) !== undefined
 
 /** Says what of a workbook's look is not written to a path; all of its rows have to be read by then. */
-export function noteLostLook({ onNotice }: NoticeListener, path: string, sheet: Sheet): void {
+export function noteLostLook({ onBatchEvent }: BatchEventListener, path: string, sheet: Sheet): void {
   const { format } = dialectFor(path, sheet)
   const style = sheet.style()
   if ((format !== 'xlsx' && format !== 'ods') || style.lost.size + style.otherSheets.length === 0) return
-  onNotice({ name: 'look-lost', file: basename(path), look: style })
+  onBatchEvent({ name: 'look-lost', file: basename(path), appearance: style })
 }
 
 /** Says how many rows the results leave out: written, they would be seen as all others are. */
 export function noteLeftOut(
-  { onNotice }: NoticeListener,
+  { onBatchEvent }: BatchEventListener,
   path: string,
   { leftOut }: Pick<BatchCheck, 'leftOut'>,
 ): void {
-  if (leftOut > 0) onNotice({ name: 'rows-left-out', file: basename(path), rows: leftOut })
+  if (leftOut > 0) onBatchEvent({ name: 'rows-left-out', file: basename(path), rows: leftOut })
 }
 
 async function isWritable(folder: string): Promise<boolean> {
@@ -198,7 +198,7 @@ export async function writeResults(batches: Batches, batch: Batch, { sheet }: Ba
 }
 
 /** The file that a batch was made from, as long as it is what it was; undefined once it is not. */
-export async function fileOfBatch(place: FileTarget, batch: Batch): Promise<BatchFile | undefined> {
+export async function fileOfBatch(target: FileTarget, batch: Batch): Promise<BatchFile | undefined> {
   if (batch.path === undefined) return undefined
   const { openBatchFile } = await import('./read-file.ts')
   const { sheet, header_row, encoding } = JSON.parse(batch.reading) as Partial<FileReading>
@@ -208,7 +208,7 @@ export async function fileOfBatch(place: FileTarget, batch: Batch): Promise<Batc
     encoding: encoding ?? undefined,
   }
   try {
-    const file = await openBatchFile(place, batch.path, how)
+    const file = await openBatchFile(target, batch.path, how)
     return file.sha256 === batch.sha256 ? file : undefined
   } catch {
     // Gone, or no table any more: the store has all that is needed to go on.
@@ -217,9 +217,9 @@ export async function fileOfBatch(place: FileTarget, batch: Batch): Promise<Batc
 }
 
 /** Where the rows of a batch stand in its file, by row; none where that is not what it was. */
-export async function linesOfRows(place: FileTarget, batch: Batch): Promise<ReadonlyMap<number, number>> {
+export async function linesOfRows(target: FileTarget, batch: Batch): Promise<ReadonlyMap<number, number>> {
   const lines = new Map<number, number>()
-  const file = await fileOfBatch(place, batch)
+  const file = await fileOfBatch(target, batch)
   if (file === undefined) return lines
   for await (const { row, line } of file.sheet.rows()) lines.set(row, line)
   return lines
@@ -294,7 +294,7 @@ async function* rowsToFix(sheet: Sheet, problems: readonly RowProblem[]): AsyncG
   for await (const row of sheet.rows()) {
     const found = byRow.get(row.row)
     if (found === undefined) continue
-    const joined = (text: (problem: RowProblem) => string | undefined): string =>
+    const joinTexts = (text: (problem: RowProblem) => string | undefined): string =>
       found.flatMap((problem) => text(problem) ?? []).join('; ')
     const refused = new Set(found.map(({ column }) => columns.get(column) ?? -1))
     yield {
@@ -302,9 +302,9 @@ async function* rowsToFix(sheet: Sheet, problems: readonly RowProblem[]): AsyncG
       refused,
       added: [
         { kind: 'number', text: String(row.row), value: row.row, format: 'General' },
-        joined(({ column }) => column),
-        joined(({ column, problem }) => (found.length === 1 ? problem : `${column} ${problem}`)),
-        joined(({ suggestion }) => suggestion),
+        joinTexts(({ column }) => column),
+        joinTexts(({ column, problem }) => (found.length === 1 ? problem : `${column} ${problem}`)),
+        joinTexts(({ suggestion }) => suggestion),
       ],
     }
   }

@@ -170,14 +170,14 @@ class Run {
       const row = await this.#next()
       if ('kind' in row) return row
       const claim = await ledger.beginInQuota(row, newAttempt(this.#ports), governor.place(), this.#orNext)
-      const { waitMs, attempt, stop, row: number = row.row, taken, paused } = claim
+      const { waitMs, attempt, stop, row: number = row.row, taken, isBreakerOpen } = claim
       if (attempt !== undefined) return { row: await this.#rowOf(attempt, row), attempt }
       if (stop !== undefined) {
         this.#reportConflict(number, stop)
         if (this.#limits.isSingle === true) return { kind: 'done' }
         continue
       }
-      if (paused === true) {
+      if (isBreakerOpen === true) {
         const end = await this.#follow(checkHealthFirst)
         if (end !== undefined) return end
         continue

@@ -2,9 +2,9 @@ import type { Services } from '../services.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import type { RunEvent, RunEnd, RunLimits } from '../../domain/batch/run-policy.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import type { Hold } from '../../store/ledger/leases.ts'
+import type { Lease } from '../../store/ledger/leases.ts'
 import type { BatchFile } from './read-file.ts'
-import type { NoticeListener } from './ports.ts'
+import type { BatchEventListener } from './ports.ts'
 import type { OrderServices } from '../request/send.ts'
 import {
   confirmUserLeft,
@@ -39,8 +39,8 @@ interface Meter {
 export interface StartServices
   extends
     RunServices,
-    NoticeListener,
-    Pick<Services, 'inbox' | 'orphans' | 'files' | 'prompter' | 'packageNames'> {
+    BatchEventListener,
+    Pick<Services, 'inbox' | 'unmatched' | 'files' | 'prompter' | 'packageNames'> {
   meter: Meter
   /** Milliseconds that all waits together may take; Infinity for no limit. */
   waitBudgetMs: number
@@ -61,7 +61,7 @@ export async function startBatch(
   batchId: string,
   { file: given, isPlanned, max = Number.POSITIVE_INFINITY, ...options }: StartOptions,
 ): Promise<BatchEnd> {
-  const { inbox, orphans: _, files, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
+  const { inbox, unmatched: _, files, meter, waitBudgetMs, onBatchEvent, prompter, ...run } = ports
   await loadForResults()
   const reported = new Set<string>()
   const before = await run.batches.counts(batchId)
@@ -79,24 +79,25 @@ export async function startBatch(
     unclaimed: () => inbox.unclaimed(run.api.baseUrl),
     confirmStarterLeft: confirmUserLeft(prompter, run.api),
     onStart(batch) {
-      const { counts, userEmail: begunAs } = batch
+      const { counts, userEmail: startedAs } = batch
       const now = run.api.userEmail
-      if (counts.pending > 0 && begunAs.toLowerCase() !== now.toLowerCase()) {
-        onNotice({ name: 'other-user', begunAs, now })
+      if (counts.pending > 0 && startedAs.toLowerCase() !== now.toLowerCase()) {
+        onBatchEvent({ name: 'other-user', startedAs, now })
       }
       meter.onStart(batch)
     },
-    onReconciled: (found) => onNotice({ name: 'reconciled', found }),
+    onReconciled: (found) => onBatchEvent({ name: 'reconciled', found }),
     beforeFirst: () => reportSecondOrders(ports, reported),
     async writeResults(batch) {
       const file = given ?? (await fileOfBatch(files, batch))
       if (file !== undefined) return writeResults(run.batches, batch, file)
       if (batch.resultsFile !== undefined) {
-        onNotice({ name: 'file-changed', file: batch.name, batchId: batch.id })
+        onBatchEvent({ name: 'file-changed', file: batch.name, batchId: batch.id })
       }
       return false
     },
-    onUnwritten: ({ message }, { id }) => onNotice({ name: 'results-unwritten', why: message, batchId: id }),
+    onUnwritten: ({ message }, { id }) =>
+      onBatchEvent({ name: 'results-unwritten', why: message, batchId: id }),
   })
   await reportSecondOrders(ports, reported)
   return { ...done, result: await resultOf(run, done.batch, { before: before.accepted, accepted }) }
@@ -111,7 +112,7 @@ async function resultOf(
   const now = counts.accepted - before
   const rows = now === accepted.length && now <= maxNamed ? accepted : []
   const found = await Promise.all(rows.map((row) => findRow(batches, id, row)))
-  const { ordered } = await waiting.stops(id)
+  const { ordered } = await waiting.countConflicts(id)
   return { counts, ordered, now, people: found.flatMap((row) => row?.recipient ?? []) }
 }
 
@@ -120,7 +121,7 @@ async function resultOf(
  * of it fails that. `told`: requests that this run has told of.
  */
 async function reportSecondOrders(
-  { inbox, onNotice, ...ports }: StartServices,
+  { inbox, onBatchEvent, ...ports }: StartServices,
   reported: Set<string>,
 ): Promise<void> {
   if (ports.signal?.aborted === true) return
@@ -128,7 +129,7 @@ async function reportSecondOrders(
   try {
     const found = (await secondOrders(ports, ids)).filter(({ requestId }) => !reported.has(requestId))
     for (const { requestId } of found) reported.add(requestId)
-    if (found.length > 0) onNotice({ name: 'second-orders', found })
+    if (found.length > 0) onBatchEvent({ name: 'second-orders', found })
   } catch (error) {
     if (!(error instanceof RefcheckError) || error.code === 'io') throw error
   }
@@ -153,7 +154,7 @@ export interface CarryOut extends RunLimits {
   /** Left for workers, of which this is one; else whoever runs it takes it from them. */
   isQueued?: boolean | undefined
   /** The right to run it, where the caller has it already; it is released in the end. */
-  held?: Hold | undefined
+  held?: Lease | undefined
   /** The batch as it stands before the first row goes out. */
   onStart?: ((batch: Batch) => void) | undefined
 }
@@ -206,7 +207,7 @@ export async function carryOut(ports: RunServices, batchId: string, options: Car
     const written = await tryToWriteResults(await requireBatch(ports, batchId), options)
     const unwritten = typeof written === 'boolean' ? undefined : written
     const left = await requireBatch(ports, batchId)
-    const conflicts = await ports.waiting.stops(batchId)
+    const conflicts = await ports.waiting.countConflicts(batchId)
     const failure = verdict(batchId, left.counts, end, conflicts, await firstRows(ports, left))
     // A file of people that was changed meanwhile is a person's doing, and no fault.
     const ends = failure === undefined && unwritten?.code === 'io'
@@ -276,10 +277,10 @@ function resultsUnwritten(batchId: string, { message }: RefcheckError): IoError 
 }
 
 /** Holds the batch with no row in `sending`: rows of a runner that died become `unknown` first. */
-async function lockAndRecover({ batches, ledger, clock }: RunServices, batchId: string): Promise<Hold> {
+async function lockAndRecover({ batches, ledger, clock }: RunServices, batchId: string): Promise<Lease> {
   for (let tries = 0; tries < 3; tries += 1) {
     await ledger.recover(clock.now())
-    const lock = await batches.hold(batchId, 'sending')
+    const lock = await batches.acquire(batchId, 'sending')
     if (lock === undefined) throw heldElsewhere(await batches.find(batchId))
     // Others send theirs beside this one.
     if (batches.isShared) return lock

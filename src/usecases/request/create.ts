@@ -37,7 +37,7 @@ export async function createRequest(
   const { ledger, clock, random, signal, onEvent } = ports
   if (signal?.aborted) throw new InterruptedError(untouched)
   const batch = { id: random.uuid(), kind: 'single' } as const
-  const lock = await ledger.hold(batch)
+  const lock = await ledger.acquire(batch)
   if (lock === undefined) throw new InternalError('a new batch is held by somebody else')
   try {
     const submissions = await ledger.recover(clock.now())
@@ -170,7 +170,7 @@ export async function previewOrder(
   guard: { allowDuplicate: boolean; allowSimilar: boolean },
 ): Promise<Conflict | undefined> {
   const batch = { id: ports.random.uuid(), kind: 'single' } as const
-  return ports.ledger.look(singleOrder(ports, batch, order), guard)
+  return ports.ledger.previewConflict(singleOrder(ports, batch, order), guard)
 }
 
 /** When a person of the same full name and another e-mail and phone was ordered last. */
@@ -203,18 +203,18 @@ function singleOrder(
 export class SimilarQuestion {
   readonly #prompter: Pick<Prompter, 'confirm'> | undefined
   /** What stands in an order's way now. */
-  readonly look: (order: RequestBody) => Promise<Conflict | undefined>
+  readonly previewConflict: (order: RequestBody) => Promise<Conflict | undefined>
   /** When a person of the same full name and another e-mail and phone was ordered last. */
   readonly #namesake: (order: RequestBody) => Promise<number | undefined>
   #shown: Conflict | undefined
 
   constructor(
     prompter: Pick<Prompter, 'confirm'> | undefined,
-    look: (order: RequestBody) => Promise<Conflict | undefined>,
+    previewConflict: (order: RequestBody) => Promise<Conflict | undefined>,
     namesake: (order: RequestBody) => Promise<number | undefined>,
   ) {
     this.#prompter = prompter
-    this.look = look
+    this.previewConflict = previewConflict
     this.#namesake = namesake
   }
 
@@ -223,7 +223,7 @@ export class SimilarQuestion {
    * Where more is asked, it asks about somebody similar first; an InterruptedError where that is not to be ordered.
    */
   async early(order: RequestBody, baseUrl: string, isMoreAsked: boolean): Promise<void> {
-    const stop = await this.look(order)
+    const stop = await this.previewConflict(order)
     if (stop === undefined) return
     if (!canBeConfirmed(stop)) throw refusedOrder(stop, baseUrl)
     if (!isMoreAsked) return
@@ -233,8 +233,8 @@ export class SimilarQuestion {
   }
 
   /** For the final question of the review. */
-  async doubt(order: RequestBody): Promise<string | undefined> {
-    const stop = await this.look(order)
+  async similarityWarning(order: RequestBody): Promise<string | undefined> {
+    const stop = await this.previewConflict(order)
     this.#shown = stop !== undefined && canBeConfirmed(stop) ? stop : undefined
     if (stop !== undefined) return this.#shown && sentence(this.#shown)
     const at = await this.#namesake(order)

@@ -15,7 +15,7 @@ import type { Prompter } from '../../prompt/prompter.ts'
 export interface DraftServices extends Pick<Services, 'drafts' | 'clock' | 'random'> {
   owner: DraftOwner
   /** Told in a sentence where answers cannot be kept. */
-  onNotice: (text: string) => void
+  onMessage: (text: string) => void
 }
 
 /** Keeps the answers of one person until they are ordered, so that nothing that ends a command loses them. */
@@ -38,7 +38,7 @@ export class DraftKeeper {
    * several and nobody to ask, the newest.
    */
   async resumed(packageId: number | undefined, prompter: Prompter | undefined): Promise<DraftBody> {
-    const { drafts, owner, onNotice } = await this.#connect()
+    const { drafts, owner, onMessage } = await this.#connect()
     await this.#sweep()
     const own = ownDrafts(await drafts.all(), owner, packageId)
     const [newest] = own
@@ -50,7 +50,7 @@ export class DraftKeeper {
     }
     const isOffered = own.length > 1 && prompter !== undefined
     const draft = isOffered ? await chosen(prompter, own) : newest
-    if (!isOffered) onNotice(`Continuing the order of ${draftTitle(draft)}`)
+    if (!isOffered) onMessage(`Continuing the order of ${draftTitle(draft)}`)
     this.#id = draft.id
     this.#isStored = true
     return draft.body
@@ -59,7 +59,7 @@ export class DraftKeeper {
   /** Keeps what was answered so far. Does without where the disk refuses: the order matters more. */
   async keep(body: DraftBody, packageName: string): Promise<void> {
     if (this.#isRefused) return
-    const { drafts, owner, clock, random, onNotice } = await this.#connect()
+    const { drafts, owner, clock, random, onMessage } = await this.#connect()
     this.#id ??= random.bytes(8).toString('hex')
     const draft: StoredDraft = {
       refcheck_draft: 1,
@@ -78,7 +78,7 @@ export class DraftKeeper {
       if (!(error instanceof IoError)) throw error
       this.#isRefused = true
       this.#isStored = false
-      onNotice(`Your answers cannot be kept on disk: ${error.message}`)
+      onMessage(`Your answers cannot be kept on disk: ${error.message}`)
     }
   }
 
@@ -97,9 +97,10 @@ export class DraftKeeper {
       await this.drop()
       return error
     }
-    const notice = `Your answers are kept. Continue with: ${this.#resume}`
+    const message = `Your answers are kept. Continue with: ${this.#resume}`
     // A person who leaves needs no other advice.
-    error.hint = error instanceof InterruptedError ? notice : [error.hint, notice].filter(Boolean).join('\n')
+    error.hint =
+      error instanceof InterruptedError ? message : [error.hint, message].filter(Boolean).join('\n')
     return error
   }
 

@@ -9,7 +9,7 @@ import { loadSchema } from '../form/load-schema.ts'
 import type { OrderServices } from './send.ts'
 import { waitForRequests, type WaitOptions } from './wait.ts'
 
-export interface PlaceOptions
+export interface OrderAndWaitOptions
   extends OrderServices, Pick<Services, 'patientApi'>, Pick<OrderOptions, 'onSimilar'> {
   allowDuplicate: boolean
   allowSimilar?: boolean | undefined
@@ -24,14 +24,14 @@ export interface PlaceOptions
   onAccepted?: (() => Promise<void>) | undefined
 }
 
-export interface PlacedOrder {
+export interface FollowedOrder {
   answer: { request_id: string; status: string }
   /** The order was accepted, and something else is to be told by the exit code. */
   failure: RefcheckError | undefined
 }
 
 /** Orders, at most once, and waits where that was asked for. */
-export async function placeOrder(order: Order, options: PlaceOptions): Promise<PlacedOrder> {
+export async function placeOrder(order: Order, options: OrderAndWaitOptions): Promise<FollowedOrder> {
   const created = await create(order, options)
   const answer = { request_id: created.requestId, status: created.status }
   await options.onAccepted?.()
@@ -44,7 +44,10 @@ export async function placeOrder(order: Order, options: PlaceOptions): Promise<P
   }
 }
 
-async function followed(answer: PlacedOrder['answer'], options: PlaceOptions): Promise<PlacedOrder> {
+async function followed(
+  answer: FollowedOrder['answer'],
+  options: OrderAndWaitOptions,
+): Promise<FollowedOrder> {
   const { requests, failure } = await waitForRequests(options.patientApi, [answer.request_id], {
     goal: 'terminal',
     timeoutMs: Number.POSITIVE_INFINITY,
@@ -62,7 +65,7 @@ async function followed(answer: PlacedOrder['answer'], options: PlaceOptions): P
   return { answer: { ...answer, status }, failure }
 }
 
-function endedWait(error: unknown, requestId: string, { signal }: PlaceOptions): RefcheckError {
+function endedWait(error: unknown, requestId: string, { signal }: OrderAndWaitOptions): RefcheckError {
   if (signal?.aborted) {
     return new InterruptedError('interrupted while waiting; the order was accepted', {
       hint: `Continue waiting with: refcheck request wait ${requestId}`,
@@ -73,7 +76,7 @@ function endedWait(error: unknown, requestId: string, { signal }: PlaceOptions):
   throw error
 }
 
-async function create(order: Order, options: PlaceOptions): Promise<Created> {
+async function create(order: Order, options: OrderAndWaitOptions): Promise<Created> {
   try {
     return await createRequest(options, order.body, options)
   } catch (error) {
@@ -88,7 +91,7 @@ async function create(order: Order, options: PlaceOptions): Promise<Created> {
 async function explained(
   error: InvalidInputError,
   order: Order,
-  { api, schemas, signal }: PlaceOptions,
+  { api, schemas, signal }: OrderAndWaitOptions,
 ): Promise<InvalidInputError> {
   const { id } = order.schema
   const isFieldProblem = error.field?.startsWith('additional_information') ?? false

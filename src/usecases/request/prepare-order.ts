@@ -39,7 +39,7 @@ export interface PrepareOptions extends SchemaSource {
   /** Reads phones without + as of the country that the person named. */
   repair?: PhoneRepair | undefined
   /** What speaks against an order, for its last question. */
-  doubt?: ((body: RequestBody) => Promise<string | undefined>) | undefined
+  similarityWarning?: ((body: RequestBody) => Promise<string | undefined>) | undefined
   /** As `YYYY-MM-DD`; what is improbable on that day is asked about, or told where nobody is asked. */
   today?: string | undefined
   onImprobable?: ((text: string) => void) | undefined
@@ -209,7 +209,8 @@ async function asked(
   { pack, schema, isResumed }: { pack: Package; schema: PackageSchema; isResumed?: boolean },
   options: PrepareOptions,
 ): Promise<RequestBody> {
-  const { api, show, yes, isFixed, repair, doubt, today, canGoBack, onPerson, onAnswer, onDrop } = options
+  const { api, show, yes, isFixed, repair, similarityWarning, today, canGoBack, onPerson, onAnswer, onDrop } =
+    options
   return interview(prompter, schema, draft, {
     show: (rows, page) => show(rows, pack, page),
     review: !yes,
@@ -222,7 +223,7 @@ async function asked(
     onAnswer: (answers) => onAnswer?.(answers, pack) ?? Promise.resolve(),
     onDrop,
     async lastQuestion(body) {
-      const against = await doubt?.(body)
+      const against = await similarityWarning?.(body)
       const question = orderQuestion({ package: pack, count: 1, people: [body.recipient] }, api)
       return against === undefined ? question : `${against} ${question}`
     },
@@ -236,7 +237,8 @@ function reportImprobable(
   { today, onImprobable }: PrepareOptions,
 ): void {
   if (today === undefined) return
-  for (const doubt of doubter(schema, today)(body)) onImprobable?.(implausibleText(doubt))
+  for (const similarityWarning of doubter(schema, today)(body))
+    onImprobable?.(implausibleText(similarityWarning))
 }
 
 function requireYes(yes: boolean): void {

@@ -150,7 +150,7 @@ async function readOnce(
 
 /** Whether a request is for the person and package of a row. */
 async function isFor({ ledger }: OrderServices, row: Submission, request: RequestResource): Promise<boolean> {
-  const person = row.recipient === undefined ? await ledger.whom(row, request.recipient) : 'other'
+  const person = row.recipient === undefined ? await ledger.personMatch(row, request.recipient) : 'other'
   const found = differences(row, request, 0, person)
   return found !== undefined && !found.includes('person') && !found.includes('package')
 }

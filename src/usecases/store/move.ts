@@ -81,7 +81,7 @@ async function requireReady(store: Store, clock: Pick<Clock, 'now'>): Promise<vo
   const inFlight = batches.filter(
     ({ kind, counts }) => counts.sending > 0 || (kind === 'single' && counts.pending > 0),
   )
-  const forwarding = await store.inbox.holdForwarding()
+  const forwarding = await store.inbox.leaseForwarding()
   await forwarding?.release()
   requireQuiet(store.location, {
     inFlight: inFlight.length,

@@ -1,7 +1,7 @@
 import type { OrderPlan, UsedPlan } from '../../domain/approval/order-plan.ts'
 import { isDraftOf } from '../../domain/form/stored-draft.ts'
 import { retainedSince } from '../../domain/store/retention.ts'
-import type { Forgotten, Purged } from '../../domain/store/types.ts'
+import type { ErasureTarget, Purged } from '../../domain/store/types.ts'
 import type { Services } from '../services.ts'
 import { eraseFiles, filesOfPerson, type FoundFile, type FoundFiles } from './files-of-person.ts'
 
@@ -35,7 +35,7 @@ const noFiles: FoundFiles = { files: [], reports: [], toRemember: [], toForget: 
  */
 export async function purgeAll(
   services: PurgeServices,
-  who: Forgotten,
+  who: ErasureTarget,
   { dryRun, completely, confirm, deletesFiles }: PurgeOptions,
 ): Promise<PurgedAll> {
   const { maintenance, ledger, drafts, plans, written } = services
@@ -98,7 +98,7 @@ export async function purgeExpired(
   })
 }
 
-async function emailsOf(ledger: Services['ledger'], who: Forgotten): Promise<string[]> {
+async function emailsOf(ledger: Services['ledger'], who: ErasureTarget): Promise<string[]> {
   if ('endedBefore' in who) return []
   if ('email' in who) return [who.email]
   return (await ledger.list(who)).flatMap(({ recipient }) => recipient?.email ?? [])
@@ -107,7 +107,7 @@ async function emailsOf(ledger: Services['ledger'], who: Forgotten): Promise<str
 /** Ids of kept answers. */
 async function draftsOf(
   drafts: Services['drafts'],
-  who: Forgotten,
+  who: ErasureTarget,
   emails: readonly string[],
 ): Promise<string[]> {
   const found = (await drafts.all()).filter((draft) =>

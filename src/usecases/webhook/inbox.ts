@@ -65,13 +65,13 @@ export async function importEvents(
 }
 
 function requireGenuine(
-  { position: place, delivery, fault }: LoggedDelivery,
+  { position: position, delivery, fault }: LoggedDelivery,
   key: SigningKey,
   name: string,
 ): void {
   const failure = delivery === undefined ? fault : verifyWith(delivery, key).failure?.message
   if (delivery !== undefined && failure === undefined) return
-  throw new InvalidInputError(`${name}: ${place}: ${failure ?? 'it is not a delivery'}`, {
+  throw new InvalidInputError(`${name}: ${position}: ${failure ?? 'it is not a delivery'}`, {
     hint: `Nothing was imported. See what is wrong with each line: refcheck webhook verify --all ${shellWord(name)}`,
   })
 }

@@ -9,7 +9,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { ProgramRun } from '../../host/run-program.ts'
 import type { Listener } from '../../server/listen.ts'
 import type { serveSmallRequests, SmallAnswer, SmallRequest } from '../../server/small-requests.ts'
-import type { Hold } from '../../store/ledger/leases.ts'
+import type { Lease } from '../../store/ledger/leases.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import { type DeliveryOptions, postEvent } from './send.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
@@ -34,7 +34,7 @@ interface ListenPlan {
   /** Another process has the store for itself: what that holds up. It goes on by itself. */
   onHeldUp: (what: string, error: Error) => void
   /** See `RelayOptions`. */
-  mostAttempts: number | undefined
+  maxAttempts: number | undefined
   onDelivered: (event: InboxEvent, delivered: Delivered, next: NextTry) => void
 }
 
@@ -58,8 +58,8 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
   const { inbox, clock, deliver } = services
   const stop = new AbortController()
   const { signal } = stop
-  const { mostAttempts, onDelivered } = plan
-  const relay = deliver && new Relay({ inbox, clock, deliver, signal, mostAttempts, onDelivered })
+  const { maxAttempts, onDelivered } = plan
+  const relay = deliver && new Relay({ inbox, clock, deliver, signal, maxAttempts, onDelivered })
   // Events that other receivers on the store keep; what is missed is found by looking.
   await inbox.onArrival?.(() => relay?.nudge())
   const broken = new AbortController()
@@ -131,7 +131,7 @@ async function relayAlone(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const lease = await inbox.holdForwarding()
+      const lease = await inbox.leaseForwarding()
       if (lease !== undefined) {
         try {
           if ((await relay.run(untilEmpty, lease)) === 'done') return
@@ -251,7 +251,7 @@ interface RelayOptions {
   /** Ends the relay after what is in flight. */
   signal: AbortSignal
   /** An event that was refused so often is dropped; undefined: it is tried until it is taken. */
-  mostAttempts?: number | undefined
+  maxAttempts?: number | undefined
   onDelivered: (event: InboxEvent, delivered: Delivered, next: NextTry) => void
 }
 
@@ -281,7 +281,7 @@ export class Relay {
    * Until the signal is aborted, or with `untilEmpty` until nothing waits any more; `lost`: until another may have the
    * hold. Throws what the store throws, once nothing is in flight; it may be run again after that.
    */
-  async run(untilEmpty: () => boolean, lease?: Pick<Hold, 'isLost'>): Promise<'done' | 'lost'> {
+  async run(untilEmpty: () => boolean, lease?: Pick<Lease, 'isLost'>): Promise<'done' | 'lost'> {
     const { inbox, clock, signal } = this.#options
     while (!signal.aborted) {
       const due = await inbox.due(clock.now(), maxConcurrent)
@@ -310,7 +310,7 @@ export class Relay {
       this.#unnoted.delete(event.id)
       return onDelivered(event, delivered, undefined)
     }
-    const next = retryAfter(event.attempts + 1, this.#options.mostAttempts)
+    const next = retryAfter(event.attempts + 1, this.#options.maxAttempts)
     if (next === 'dropped') await inbox.drop(event.id, delivered.answer)
     else await inbox.refused(event.id, now + next, delivered.answer)
     onDelivered(event, delivered, next)

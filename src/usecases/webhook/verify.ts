@@ -40,12 +40,12 @@ export async function verifyLog(
   const key = signingKey(secret)
   const deliveries: LoggedVerification[] = []
   let failed = 0
-  for (const { position: place, delivery, fault = 'there is nothing to verify' } of log) {
+  for (const { position: position, delivery, fault = 'there is nothing to verify' } of log) {
     const result = delivery === undefined ? invalid(fault, shapeHint) : verifyWith(delivery, key)
     failed += Number(!result.valid)
     const isTried = !result.valid && delivery !== undefined && failed <= maxDiagnosed
     const diagnosis = isTried ? diagnose(delivery, secret, await others()) : undefined
-    deliveries.push({ place, ...result, diagnosis })
+    deliveries.push({ place: position, ...result, diagnosis })
   }
   if (deliveries.length === 0) {
     throw new InvalidInputError('the file contains no deliveries', {

@@ -35,7 +35,7 @@ async function orders(): Promise<unknown> {
   )
   const fresh = () => ({ attemptId: randomUUID(), at: clock.now(), monotonic: 1, userEmail: 'a@example.com' })
   const current: (Attempt | undefined)[] = []
-  for (const batch of batches) await store.batches.hold(batch, 'sending')
+  for (const batch of batches) await store.batches.acquire(batch, 'sending')
   const turnOf = async (at: number): Promise<boolean> => {
     const [batchId = '', key, attempt] = [batches[at], keys[at], current[at]]
     if (key === undefined) return false

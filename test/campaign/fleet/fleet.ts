@@ -294,7 +294,7 @@ async function count(
     /** Whose row was put back from a machine's list is known by fingerprints alone. */
     const isOpen = async (person: Recipient): Promise<boolean> => {
       if (emails.has(person.email)) return true
-      for (const row of nameless) if ((await store.ledger.whom(row, person)) === 'same') return true
+      for (const row of nameless) if ((await store.ledger.personMatch(row, person)) === 'same') return true
       return false
     }
     let lost = 0

@@ -194,7 +194,7 @@ export const mutants: readonly {
     edits: [
       {
         path: `${ledger}/inbox.ts`,
-        from: "return this.holds.take({ id: 'forwarding', kind: 'file' }, shortWait)",
+        from: "return this.holds.acquire({ id: 'forwarding', kind: 'file' }, shortWait)",
         to: 'void shortWait\n    return Promise.resolve({ release: () => Promise.resolve() })',
       },
     ],

@@ -37,7 +37,7 @@ const batch: NewFileBatch = {
 }
 
 const kin: KnownRelations = {
-  joined: new Set([7]),
+  relatedIds: new Set([7]),
   predecessors: new Set(),
   isSameService: () => undefined,
   released: () => false,
@@ -251,7 +251,7 @@ test('a preview counts what would become of each row, and names the first people
     [7, 7],
     [8, 1],
   ])
-  expect(preview.stops.map(({ row, stop }) => [row.row, stop.reason])).toEqual([
+  expect(preview.conflicts.map(({ row, stop }) => [row.row, stop.reason])).toEqual([
     [8, 'similar'],
     [9, 'same'],
   ])
@@ -331,7 +331,7 @@ test('rows of few phones come out as if each was compared with every other one',
       })
       const comparer = new FileComparer(batch, rows, nothingAllowed, (packageId) => ({
         ...kin,
-        joined: new Set([packageId]),
+        relatedIds: new Set([packageId]),
       }))
       const found = rows.map((row) => {
         const { stop, sharesPhone } = comparer.compare(row, [])

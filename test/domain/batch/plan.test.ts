@@ -50,7 +50,7 @@ describe('a plan', () => {
           [7, 1],
           [8, 2],
         ]),
-        stops: [{ row: newRow(rowReading({ row: 2 })), stop }],
+        conflicts: [{ row: newRow(rowReading({ row: 2 })), stop }],
         phones: [],
         names: [],
         people: [],

@@ -32,7 +32,7 @@ const entry = (number: number, { generation = 'g2', at = number }: Partial<LogEn
   baseUrl: 'http://127.0.0.1',
   userEmail: 'o@example.com',
   packageId: 102,
-  joined: [],
+  relatedIds: [],
   person: 'p',
   email: 'e',
   phone: 'f',

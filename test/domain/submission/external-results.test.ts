@@ -46,7 +46,7 @@ function verdict(
     [],
     { ...nothingAllowed, ...allowed },
     {
-      joined: new Set([7]),
+      relatedIds: new Set([7]),
       predecessors: new Set([6]),
       isSameService: () => undefined,
       released: () => released,

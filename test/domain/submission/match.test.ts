@@ -32,7 +32,7 @@ const row: Compared = {
 }
 
 const kin = (over: Partial<KnownRelations> = {}): KnownRelations => ({
-  joined: new Set([7]),
+  relatedIds: new Set([7]),
   predecessors: new Set(),
   isSameService: () => undefined,
   released: () => false,
@@ -125,7 +125,7 @@ describe('another service', () => {
 describe('another package', () => {
   test('is another order, unless a move joined the two, however long the chain', () => {
     expect(verdict(same({ packageId: 5 }))).toBe('goes')
-    const joined = kin({ joined: new Set([5, 6, 7]) })
+    const joined = kin({ relatedIds: new Set([5, 6, 7]) })
     expect(verdict(same({ packageId: 5 }), {}, {}, joined)).toBe('duplicate: same')
   })
 
@@ -334,7 +334,12 @@ describe('what a results file says', () => {
   })
 
   test('witnesses are numbered from 1, so that a release covers the one that was shown', () => {
-    const two = findConflicts({ ...row, externalResults: [externalResult, externalResult] }, [], nothingAllowed, kin())
+    const two = findConflicts(
+      { ...row, externalResults: [externalResult, externalResult] },
+      [],
+      nothingAllowed,
+      kin(),
+    )
     expect(two.map(({ order: { row: number } }) => number)).toEqual([1, 2])
   })
 

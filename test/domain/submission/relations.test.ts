@@ -38,18 +38,18 @@ test('a service is one with itself, and with another as a person said, in either
 })
 
 test('moves join packages; a likely successor of any of them only makes a predecessor', () => {
-  const { joined, predecessors } = relationsOf(
+  const { relatedIds, predecessors } = relationsOf(
     at,
     [],
     [pair(6, 7), pair(3, 6, { how: 'likely' }), pair(2, 9, { how: 'likely' })],
   )
-  expect([joined, predecessors]).toEqual([new Set([7, 6]), new Set([3])])
+  expect([relatedIds, predecessors]).toEqual([new Set([7, 6]), new Set([3])])
 })
 
 test('pairs of another service count where it was said to be this one', () => {
   const other = 'https://b.example.com'
   const pairs = [pair(6, 7, { service: other })]
-  expect(relationsOf(at, [], pairs).joined).toEqual(new Set([7]))
+  expect(relationsOf(at, [], pairs).relatedIds).toEqual(new Set([7]))
   const said = [{ one: at.service, other, same: true }]
-  expect(relationsOf(at, said, pairs).joined).toEqual(new Set([7, 6]))
+  expect(relationsOf(at, said, pairs).relatedIds).toEqual(new Set([7, 6]))
 })

@@ -19,7 +19,7 @@ const candidate = (order = {}) => ({
   order: { ...batchRow({ recipient: bob, ...order }), packageId: 7 },
   samePerson: false,
 })
-const kin = { joined: new Set([7]) }
+const kin = { relatedIds: new Set([7]) }
 
 test('a couple with one phone is mentioned', () => {
   expect(phoneSharer(row, [candidate()], kin)?.recipient).toBe(bob)

@@ -43,7 +43,7 @@ function open(options: Partial<SecretsOptions> = {}): Secrets {
     clock,
     random,
     keychain: 'never',
-    onNotice: (text) => notices.push(text),
+    onMessage: (text) => notices.push(text),
     ...options,
   })
 }

@@ -34,7 +34,7 @@ beforeEach(() => {
   settings = openSettings({
     paths: { config, data: join(folder, 'data') },
     clock,
-    onNotice: (text) => notices.push(text),
+    onMessage: (text) => notices.push(text),
   })
 })
 afterEach(() => rmSync(folder, { recursive: true }))

@@ -14,7 +14,7 @@ function setUp() {
   const drafts = openDrafts({
     paths: { config: data, data },
     random,
-    onNotice: (text) => notices.push(text),
+    onMessage: (text) => notices.push(text),
   })
   return { data, folder: join(data, 'drafts'), drafts, notices }
 }

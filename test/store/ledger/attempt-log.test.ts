@@ -67,7 +67,7 @@ const entry = (number: number, facts: Partial<LogEntry> = {}): LogEntry => ({
   baseUrl: 'http://127.0.0.1',
   userEmail: 'o@example.com',
   packageId: 102,
-  joined: [],
+  relatedIds: [],
   at: number,
   person: 'p'.repeat(64),
   email: 'e'.repeat(64),

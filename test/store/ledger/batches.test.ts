@@ -53,7 +53,7 @@ describe.each(backends)('%s', (backend) => {
     }
     const begin = async (): Promise<void> => {
       for (let turn = 0; !sending.isOver; turn += 1) {
-        const hold = await store.batches.hold(others[turn % 2]?.id ?? '')
+        const hold = await store.batches.acquire(others[turn % 2]?.id ?? '')
         await hold?.release()
         for (let wait = turn % 7; wait > 0; wait -= 1) await new Promise(setImmediate)
       }
@@ -160,7 +160,7 @@ describe.each(backends)('%s', (backend) => {
       ]
       const preview = await store.batches.preview(batch, rows)
       expect(preview.counts).toMatchObject({ total: 4, pending: 1, duplicate: 2, invalid: 1 })
-      expect(preview.stops).toMatchObject([
+      expect(preview.conflicts).toMatchObject([
         { row: { row: 2 }, stop: { becomes: 'duplicate', order: { batchId: batch.id, row: 1 } } },
         { row: { row: 3 }, stop: { order: { batchId: first.id, row: 1, state: 'pending' } } },
       ])
@@ -276,13 +276,13 @@ describe.each(backends)('%s', (backend) => {
     test('one process holds it, the others can see who and since when', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(1))
-      const hold = await store.batches.hold(batch.id)
+      const hold = await store.batches.acquire(batch.id)
       const other = await place.store()
-      expect(await other.batches.hold(batch.id)).toBeUndefined()
+      expect(await other.batches.acquire(batch.id)).toBeUndefined()
       expect((await other.batches.find(batch.id))?.holder).toMatchObject({ pid: process.pid })
       await hold?.release()
       expect((await other.batches.find(batch.id))?.holder).toBeUndefined()
-      const next = await other.batches.hold(batch.id)
+      const next = await other.batches.acquire(batch.id)
       expect(next).toBeDefined()
       await next?.release()
     })

@@ -4,9 +4,9 @@ import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 export function bound(real: Ledger): Ledger {
   return {
     location: real.location,
-    hold: (batch) => real.hold(batch),
+    acquire: (batch) => real.acquire(batch),
     recover: (at) => real.recover(at),
-    look: (batch, guard) => real.look(batch, guard),
+    previewConflict: (batch, guard) => real.previewConflict(batch, guard),
     findNamesake: (batch) => real.findNamesake(batch),
     add: (batch, guard) => real.add(batch, guard),
     begin: (from, attempt) => real.begin(from, attempt),
@@ -17,10 +17,10 @@ export function bound(real: Ledger): Ledger {
       real.moveAndBegin(from, change, next, attempt, place),
     acknowledge: (...seen) => real.acknowledge(...seen),
     recordStatus: (...read) => real.recordStatus(...read),
-    whom: (row, person) => real.whom(row, person),
+    personMatch: (row, person) => real.personMatch(row, person),
     isEmailOf: (row, email) => real.isEmailOf(row, email),
     clockAheadMs: (now) => real.clockAheadMs(now),
     list: (filter) => real.list(filter),
-    putBack: (batchId) => real.putBack(batchId),
+    findReturnedToPending: (batchId) => real.findReturnedToPending(batchId),
   }
 }

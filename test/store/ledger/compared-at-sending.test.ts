@@ -203,7 +203,7 @@ describe.each(backends)('%s: a row that is similar to one of its own file', (bac
       expect(await store.ledger.begin(third, newAttempt())).toBeUndefined()
       const held = { row: 3, state: 'held', heldFor: 'similar_unknown', matches: { row: 1 } }
       expect((await rowsOf(store, batchId))[2]).toMatchObject(held)
-      await store.waiting.lookAgain(batchId, someTime)
+      await store.waiting.recheck(batchId, someTime)
       expect((await rowsOf(store, batchId))[2]).toMatchObject(held)
       await store.ledger.move(
         { ...attempt, state: 'unknown' },
@@ -214,7 +214,7 @@ describe.each(backends)('%s: a row that is similar to one of its own file', (bac
           decision: { by: 'owner@example.com', why: 'given up' },
         },
       )
-      await store.waiting.lookAgain(batchId, someTime)
+      await store.waiting.recheck(batchId, someTime)
       expect((await rowsOf(store, batchId))[2]).toMatchObject({ row: 3, state: 'pending' })
     },
   )

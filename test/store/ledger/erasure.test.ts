@@ -65,7 +65,7 @@ describe.each(backends)('%s', (backend) => {
     expect(loggedPrints()).toHaveLength(3)
     const engine = await engineOf()
     const dying = {
-      place: '',
+      location: '',
       fingerprint: (identity: string) => identity,
       logs: {
         idsHere: (ids: readonly string[]) => Promise.resolve([...ids]),
@@ -91,7 +91,7 @@ describe.each(backends)('%s', (backend) => {
     await store.ledger.move(sent, { to: 'rejected', at: someTime, reason: 'no' })
     const engine = await engineOf()
     const parts = {
-      place: '',
+      location: '',
       fingerprint: (identity: string) => identity,
       logs: { idsHere: () => Promise.resolve([]), removeFingerprints: () => Promise.resolve() },
       scrub: () => {
@@ -130,7 +130,7 @@ describe.each(backends)('%s', (backend) => {
     const engine = await engineOf()
     let removed = 0
     const parts = {
-      place: '',
+      location: '',
       fingerprint: (identity: string) => identity,
       logs: {
         idsHere: (ids: readonly string[]) => Promise.resolve([...ids]),

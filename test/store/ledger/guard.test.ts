@@ -113,14 +113,14 @@ describe.each(backends)('%s', (backend) => {
 
     test('is left alone while it is held, by this process or by another ledger', async () => {
       const batch = batchOf(['a@example.com'])
-      const hold = await ledger.hold(batch)
+      const hold = await ledger.acquire(batch)
       await ledger.add(batch, { allowDuplicate: false })
       const row = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
       await ledger.begin(row, newAttempt())
       const other = await place.open()
       expect(await ledger.recover(at)).toEqual([])
       expect(await other.recover(at)).toEqual([])
-      expect(await other.hold(batch)).toBeUndefined()
+      expect(await other.acquire(batch)).toBeUndefined()
       await hold?.release()
       // Whoever has let go of it may say so again.
       await hold?.release()

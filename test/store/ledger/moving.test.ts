@@ -40,7 +40,7 @@ const eventOf = (digit: string) => ({
 
 /** Of everything a bit: what was accepted, released, decided, joined and received, and a text that no database keeps whole. */
 async function filled(store: Store): Promise<void> {
-  const { ledger, batches, waiting, inbox, orphans } = store
+  const { ledger, batches, waiting, inbox, unmatched } = store
   const sent = await beginOne(ledger, 'sent@example.com')
   const requestId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
   await ledger.move(sent, { to: 'accepted', at: someTime, requestId, requestStatus: 'IN_PROGRESS' })
@@ -61,11 +61,11 @@ async function filled(store: Store): Promise<void> {
   })
   await inbox.add([eventOf('1'), eventOf('2'), eventOf('3')], true)
   const reading = { service: 'http://localhost:4010', reader: 'hr@example.com', now: someTime }
-  await orphans.record('1'.repeat(8), reading, requestFor(1))
-  await orphans.record('2'.repeat(8), reading, undefined)
+  await unmatched.record('1'.repeat(8), reading, requestFor(1))
+  await unmatched.record('2'.repeat(8), reading, undefined)
 }
 
-const contentOf = async ({ ledger, batches, inbox, orphans }: Store): Promise<unknown> => {
+const contentOf = async ({ ledger, batches, inbox, unmatched }: Store): Promise<unknown> => {
   const events: unknown[] = []
   for await (const event of inbox.list())
     events.push({ ...event, body: Buffer.from(event.body ?? []).toString('hex') })
@@ -74,7 +74,7 @@ const contentOf = async ({ ledger, batches, inbox, orphans }: Store): Promise<un
       await ledger.list({}),
       await batches.list({ singles: true }),
       events,
-      await orphans.toRead(['1'.repeat(8), '2'.repeat(8), '3'.repeat(8)], {
+      await unmatched.toRead(['1'.repeat(8), '2'.repeat(8), '3'.repeat(8)], {
         service: 'http://localhost:4010',
         reader: 'hr@example.com',
         now: someTime,
@@ -144,7 +144,7 @@ test.each(directions)(
     const same = (store: Store) => store
     await expect(move((store) => killedAt(store, 'beginToLeave', 'after'), same)).rejects.toThrow('killed')
     const closed = await here.store(fromPlace)
-    await expect(closed.batches.hold('b')).rejects.toThrow('is being moved to')
+    await expect(closed.batches.acquire('b')).rejects.toThrow('is being moved to')
     await expect(move(same, (store) => killedAt(store, 'fill', 'before'))).rejects.toThrow('killed')
     const stays = await here.store(fromPlace)
     expect(await (await stays.moving()).leaving()).toBeUndefined()
@@ -186,7 +186,7 @@ test('nobody moves a store that somebody orders with, or to a place that is a st
     'is a store already (batches, submissions, accounts)',
   )
   const batch = batchOf(['now@example.com'])
-  const hold = await store.ledger.hold(batch)
+  const hold = await store.ledger.acquire(batch)
   await store.ledger.add(batch, { allowDuplicate: false })
   const from = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
   await store.ledger.begin(from, newAttempt())

@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, batchOf, beginOne, newAttempt } from './batches.ts'
 import { scratch, type Scratch } from './scratch.ts'
-import { storeLocation, storePlace } from '../../../src/store/ledger/open.ts'
+import { storeLocation, resolveStoreAddress } from '../../../src/store/ledger/open.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('modes', 'readable by others', { of: /umask|looser|data folder/ })
@@ -80,7 +80,7 @@ describe('where the store is', () => {
 
   test('a certificate is found from where one is', () => {
     const chosen = 'postgres://u@db.example.com/db?sslmode=verify-full&sslrootcert=ca.pem'
-    const found = storePlace({ chosen, paths: { config: '/c', data: '/d' }, cwd: '/work' })
+    const found = resolveStoreAddress({ chosen, paths: { config: '/c', data: '/d' }, cwd: '/work' })
     expect(found).toMatchObject({ kind: 'postgres', server: { rootCertificate: '/work/ca.pem' } })
   })
 
@@ -114,8 +114,8 @@ test('a link and the file it leads to are one store, with the same holds', async
   symlinkSync(place.path, join(place.folder, 'link.sqlite'))
   const linked = await place.open('link.sqlite')
   const batch = batchOf(['a@example.com'])
-  const hold = await ledger.hold(batch)
-  expect(await linked.hold(batch)).toBeUndefined()
+  const hold = await ledger.acquire(batch)
+  expect(await linked.acquire(batch)).toBeUndefined()
   await hold?.release()
 })
 
@@ -152,7 +152,7 @@ const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 
 test('a hold of a single leaves no file behind', async () => {
   const ledger = await place.open()
-  const hold = await ledger.hold(batchOf([]))
+  const hold = await ledger.acquire(batchOf([]))
   expect(readdirSync(`${place.path}.locks`)).toHaveLength(1)
   await hold?.release()
   expect(readdirSync(`${place.path}.locks`)).toEqual([])

@@ -71,16 +71,18 @@ describe.each(backends)('%s: a person who was removed', (backend) => {
 
   test('is known by the fingerprints: the same person, a similar one, and another', async () => {
     const same = personOf('person1@example.com')
-    expect(await store.ledger.whom(key, same)).toBe('same')
-    expect(await store.ledger.whom(key, { ...same, first_name: 'Bob' })).toBe('similar')
-    expect(await store.ledger.whom(key, { ...same, email: 'b@x.example' })).toBe('similar')
-    expect(await store.ledger.whom(key, { ...same, email: 'b@x.example', phone: '+1999' })).toBe('other')
-    expect(await store.ledger.whom({ ...key, row: 2 }, same)).toBe('unknown')
+    expect(await store.ledger.personMatch(key, same)).toBe('same')
+    expect(await store.ledger.personMatch(key, { ...same, first_name: 'Bob' })).toBe('similar')
+    expect(await store.ledger.personMatch(key, { ...same, email: 'b@x.example' })).toBe('similar')
+    expect(await store.ledger.personMatch(key, { ...same, email: 'b@x.example', phone: '+1999' })).toBe(
+      'other',
+    )
+    expect(await store.ledger.personMatch({ ...key, row: 2 }, same)).toBe('unknown')
   })
 
   test('is known by nothing once the fingerprints are removed too', async () => {
     await store.maintenance.purge({ requestId: one }, { dryRun: false, completely: true })
-    expect(await store.ledger.whom(key, personOf('person1@example.com'))).toBe('unknown')
+    expect(await store.ledger.personMatch(key, personOf('person1@example.com'))).toBe('unknown')
   })
 
   test('leaves no file behind that has the name, and waits no more', async () => {

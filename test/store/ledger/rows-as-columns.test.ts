@@ -65,7 +65,7 @@ test('an attempt of a person whose fingerprints were erased is recorded without 
     prints: undefined,
     baseUrl: '',
     body: Buffer.from('{}'),
-    joined: [],
+    relatedIds: [],
   }
   expect(
     claimedOf(row as unknown as Parameters<typeof claimedOf>[0], newAttempt(), {

@@ -42,7 +42,7 @@ export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
     // A database is asked in turns where a file is not.
     busyMs: backend === 'SQLite' ? busyMs : Math.max(busyMs, 2_000),
     patienceMs: 0,
-    onNotice: (notice) => notices.push(notice),
+    onMessage: (notice) => notices.push(notice),
   }
   const place: Scratch = {
     folder,

@@ -180,7 +180,7 @@ describe.each(backends)('%s', (backend) => {
       expect(stop).toMatchObject({ becomes: 'held', reason: 'similar', order: { batchId: first.batchId } })
       expect(await store.batches.find(order.id)).toBeUndefined()
       const shown = stop === undefined ? [] : [stop.order]
-      expect(await store.ledger.look(order, { ...guard, shown })).toBeUndefined()
+      expect(await store.ledger.previewConflict(order, { ...guard, shown })).toBeUndefined()
       expect(await store.ledger.add(order, { ...guard, shown })).toBeUndefined()
       // What was shown is kept: it is no reason to stop when the row is compared again, as it is sent.
       const own = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
@@ -248,7 +248,7 @@ describe.each(backends)('%s', (backend) => {
 
   test('what nobody holds any more is ended; what somebody holds is not', async () => {
     const held = await addOne(store.ledger, 'held@example.com')
-    const hold = await store.ledger.hold({ id: held.batchId, kind: 'single' })
+    const hold = await store.ledger.acquire({ id: held.batchId, kind: 'single' })
     const waits = await addOne(store.ledger, 'waits@example.com')
     const lost = await beginOne(store.ledger, 'lost@example.com')
     const file = fileBatch()
@@ -261,7 +261,7 @@ describe.each(backends)('%s', (backend) => {
     expect(await rowsOf(store, file.id)).toMatchObject([{ state: 'pending' }])
     await hold?.release()
     // It lets go of what it looked at.
-    const again = await store.ledger.hold({ id: lost.batchId, kind: 'single' })
+    const again = await store.ledger.acquire({ id: lost.batchId, kind: 'single' })
     expect(again).toBeDefined()
     await again?.release()
   })
@@ -269,10 +269,10 @@ describe.each(backends)('%s', (backend) => {
   test('whom a row was for is told by its fingerprints', async () => {
     const row = await addOne(store.ledger, 'ann@example.com')
     const ann = personOf('ann@example.com')
-    expect(await store.ledger.whom(row, { ...ann, email: 'ANN@example.com' })).toBe('same')
-    expect(await store.ledger.whom(row, { ...ann, email: 'new@example.com' })).toBe('similar')
-    expect(await store.ledger.whom(row, { ...ann, phone: '+61499999999' })).toBe('similar')
-    expect(await store.ledger.whom(row, personOf('bob@example.com'))).toBe('other')
-    expect(await store.ledger.whom({ batchId: 'nowhere', row: 1 }, ann)).toBe('unknown')
+    expect(await store.ledger.personMatch(row, { ...ann, email: 'ANN@example.com' })).toBe('same')
+    expect(await store.ledger.personMatch(row, { ...ann, email: 'new@example.com' })).toBe('similar')
+    expect(await store.ledger.personMatch(row, { ...ann, phone: '+61499999999' })).toBe('similar')
+    expect(await store.ledger.personMatch(row, personOf('bob@example.com'))).toBe('other')
+    expect(await store.ledger.personMatch({ batchId: 'nowhere', row: 1 }, ann)).toBe('unknown')
   })
 })

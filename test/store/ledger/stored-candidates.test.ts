@@ -43,7 +43,7 @@ describe.each(backends)('%s', (backend) => {
       ] as const
     ).map((person, at) => rowNamed(at + 1, person))
     const preview = await store.batches.preview(fileBatch(), later)
-    const shown = preview.stops.map(({ row, stop }) => [
+    const shown = preview.conflicts.map(({ row, stop }) => [
       row.row,
       stop.reason,
       stop.shares,

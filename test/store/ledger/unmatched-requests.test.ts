@@ -21,7 +21,7 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
   afterEach(() => place.end())
 
   const read = (recipient: Recipient = personOf('person1@example.com'), changes = {}) =>
-    store.orphans.record(idOf(9), reading(changes), requestFor(1, { recipient: { ...recipient } }))
+    store.unmatched.record(idOf(9), reading(changes), requestFor(1, { recipient: { ...recipient } }))
 
   /** Takes a file of person 1 in; why its row is held, and what it matches. */
   async function takenIn(allow: { allowDuplicate?: boolean } = {}) {
@@ -33,25 +33,25 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
   }
 
   test('is read once, whatever the case of its id; of a user who cannot read it by that user', async () => {
-    await store.orphans.record(idOf(1), reading(), requestFor(1))
-    await store.orphans.record(idOf(2), reading(), undefined)
+    await store.unmatched.record(idOf(1), reading(), requestFor(1))
+    await store.unmatched.record(idOf(2), reading(), undefined)
     const ids = [idOf(1).toUpperCase(), idOf(2), idOf(3)]
-    expect(await store.orphans.toRead(ids, reading())).toEqual([idOf(3)])
-    expect(await store.orphans.toRead(ids, reading({ reader: 'ANN@example.com' }))).toEqual([idOf(3)])
-    expect(await store.orphans.toRead(ids, reading({ reader: 'ben@example.com' }))).toEqual([
+    expect(await store.unmatched.toRead(ids, reading())).toEqual([idOf(3)])
+    expect(await store.unmatched.toRead(ids, reading({ reader: 'ANN@example.com' }))).toEqual([idOf(3)])
+    expect(await store.unmatched.toRead(ids, reading({ reader: 'ben@example.com' }))).toEqual([
       idOf(2),
       idOf(3),
     ])
-    expect(await store.orphans.toRead(ids, reading({ service: 'https://other.example.com' }))).toEqual(
+    expect(await store.unmatched.toRead(ids, reading({ service: 'https://other.example.com' }))).toEqual(
       ids.map((id) => id.toLowerCase()),
     )
   })
 
   test('counts in the ten reads of an hour; a clock that was set back frees no place', async () => {
-    for (let at = 10; at < 20; at += 1) await store.orphans.record(idOf(at), reading(), requestFor(1))
-    expect(await store.orphans.toRead([idOf(20)], reading({ now: someTime + hour - 1 }))).toEqual([])
-    expect(await store.orphans.toRead([idOf(20)], reading({ now: someTime + hour }))).toEqual([idOf(20)])
-    expect(await store.orphans.toRead([idOf(20)], reading({ now: 0 }))).toEqual([])
+    for (let at = 10; at < 20; at += 1) await store.unmatched.record(idOf(at), reading(), requestFor(1))
+    expect(await store.unmatched.toRead([idOf(20)], reading({ now: someTime + hour - 1 }))).toEqual([])
+    expect(await store.unmatched.toRead([idOf(20)], reading({ now: someTime + hour }))).toEqual([idOf(20)])
+    expect(await store.unmatched.toRead([idOf(20)], reading({ now: 0 }))).toEqual([])
   })
 
   test('holds a new order of its person, in a store that has no order yet as well', async () => {
@@ -105,9 +105,9 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
 
   test('--allow-duplicate passes one that is older than 7 days, and no newer one', async () => {
     const days = (count: number) => ({ created_at: new Date(someTime - count * 24 * hour).toISOString() })
-    await store.orphans.record(idOf(9), reading(), requestFor(1, days(8)))
+    await store.unmatched.record(idOf(9), reading(), requestFor(1, days(8)))
     expect((await takenIn({ allowDuplicate: true })).is[0]).toBe('pending')
-    await store.orphans.record(idOf(8), reading(), requestFor(2, days(6)))
+    await store.unmatched.record(idOf(8), reading(), requestFor(2, days(6)))
     const batch = fileBatch({ addedAt: someTime, allowDuplicate: true })
     await store.batches.add(batch, orderRows(1, 2))
     expect((await rowsOf(store, batch.id))[0]).toMatchObject({ state: 'held', heldFor: 'unmatched_request' })
@@ -125,6 +125,6 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     const again = fileBatch({ addedAt: someTime })
     await store.batches.add(again, orderRows(1))
     expect((await rowsOf(store, again.id))[0]?.state).toBe('pending')
-    expect(await store.orphans.toRead([idOf(9)], reading())).toEqual([])
+    expect(await store.unmatched.toRead([idOf(9)], reading())).toEqual([])
   })
 })

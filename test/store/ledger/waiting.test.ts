@@ -76,13 +76,13 @@ describe.each(backends)('%s', (backend) => {
       await become(first, 1, 'rejected')
       await become(first, 2, 'accepted')
       await store.waiting.cancelRow(first, 3, at, 'cancelled')
-      expect(await store.waiting.lookAgain(second, at)).toBe(2)
+      expect(await store.waiting.recheck(second, at)).toBe(2)
       expect(await rowsOf(store, second)).toMatchObject([
         { state: 'pending', changedAt: at, matches: undefined },
         { state: 'duplicate', matches: { batchId: first, row: 2, state: 'accepted' } },
         { state: 'pending', heldFor: undefined },
       ])
-      expect(await store.waiting.lookAgain(second, at)).toBe(0)
+      expect(await store.waiting.recheck(second, at)).toBe(0)
     })
 
     test('at a held row: nothing stands in its way any more', async () => {
@@ -92,7 +92,7 @@ describe.each(backends)('%s', (backend) => {
         { state: 'held', heldFor: 'similar', shares: ['email', 'phone'] },
       ])
       await store.batches.cancelWaiting(first, at, 'cancelled')
-      expect(await store.waiting.lookAgain(second, at)).toBe(1)
+      expect(await store.waiting.recheck(second, at)).toBe(1)
       expect(await rowsOf(store, second)).toMatchObject([
         { state: 'pending', heldFor: undefined, shares: [] },
       ])
@@ -102,7 +102,7 @@ describe.each(backends)('%s', (backend) => {
       const batchId = await added(orderRows(3))
       await become(batchId, 1, 'unknown')
       await store.waiting.cancelRow(batchId, 2, at, 'cancelled')
-      expect(await store.waiting.lookAgain(batchId, at)).toBe(0)
+      expect(await store.waiting.recheck(batchId, at)).toBe(0)
       expect(await states(batchId)).toEqual(['unknown', 'cancelled', 'pending'])
     })
   })
@@ -119,14 +119,14 @@ describe.each(backends)('%s', (backend) => {
         [1, [externalResult()]],
         [2, [externalResult({ line: 3 })]],
       ])
-      await store.waiting.hear(batchId, says, heard, at)
+      await store.waiting.updateExternalResults(batchId, says, heard, at)
       expect(await rowsOf(store, batchId)).toMatchObject([
         { state: 'held', heldFor: 'similar' },
         { state: 'duplicate', changedAt: at, matches: { told: { file: 'people.results.csv', line: 3 } } },
         { state: 'pending' },
       ])
       await store.batches.cancelWaiting(first, at, 'cancelled')
-      await store.waiting.lookAgain(batchId, at)
+      await store.waiting.recheck(batchId, at)
       expect(await states(batchId)).toEqual(['duplicate', 'duplicate', 'pending'])
     })
 
@@ -134,31 +134,34 @@ describe.each(backends)('%s', (backend) => {
       const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
       const batchId = await added([row])
       expect(await states(batchId)).toEqual(['duplicate'])
-      await store.waiting.hear(batchId, new Map(), heard, at)
-      expect(await store.waiting.lookAgain(batchId, at)).toBe(1)
+      await store.waiting.updateExternalResults(batchId, new Map(), heard, at)
+      expect(await store.waiting.recheck(batchId, at)).toBe(1)
       expect(await states(batchId)).toEqual(['pending'])
     })
 
     test('along with the file is kept: another look finds the same', async () => {
       const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
       const batchId = await added([row, orderRow(2, 'bob@example.com')])
-      expect(await store.waiting.lookAgain(batchId, at)).toBe(0)
+      expect(await store.waiting.recheck(batchId, at)).toBe(0)
       expect(await states(batchId)).toEqual(['duplicate', 'pending'])
     })
 
     test('is heard no more where a person said so, and of no row that was sent or cancelled', async () => {
       const row = (number: number, name: string) =>
-        ({ ...orderRow(number, `${name}@example.com`), externalResults: [externalResult({ line: number + 1 })] }) as NewRow
+        ({
+          ...orderRow(number, `${name}@example.com`),
+          externalResults: [externalResult({ line: number + 1 })],
+        }) as NewRow
       const batchId = await added([row(1, 'ann'), row(2, 'bob')])
       await store.waiting.ignoreResults(batchId)
-      expect(await store.waiting.lookAgain(batchId, at)).toBe(2)
-      await store.waiting.hear(batchId, new Map([[1, [externalResult()]]]), heard, at)
+      expect(await store.waiting.recheck(batchId, at)).toBe(2)
+      await store.waiting.updateExternalResults(batchId, new Map([[1, [externalResult()]]]), heard, at)
       expect(await states(batchId)).toEqual(['pending', 'pending'])
       const other = await added([orderRow(1, 'cy@example.com'), orderRow(2, 'di@example.com')])
       await store.waiting.cancelRow(other, 1, at, 'cancelled')
       await become(other, 2, 'unknown')
       const both = new Map([1, 2].map((each) => [each, [externalResult()]]))
-      await store.waiting.hear(other, both, heard, at)
+      await store.waiting.updateExternalResults(other, both, heard, at)
       expect(await states(other)).toEqual(['cancelled', 'unknown'])
     })
   })
@@ -176,7 +179,7 @@ describe.each(backends)('%s', (backend) => {
     ])
     expect(await states(batchId)).toEqual(['held', 'held'])
     await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, by)
-    await store.waiting.lookAgain(batchId, at)
+    await store.waiting.recheck(batchId, at)
     expect(await states(batchId)).toEqual(['pending', 'held'])
   })
 
@@ -187,9 +190,12 @@ describe.each(backends)('%s', (backend) => {
     const rows = [...orderRows(3), likeRow(4, 'person4@example.com'), orderRow(5, 'person9@example.com')]
     const batchId = await added([
       ...rows,
-      { ...orderRow(6, 'told@example.com'), externalResults: [externalResult({ at: someTime - 5000 })] } as NewRow,
+      {
+        ...orderRow(6, 'told@example.com'),
+        externalResults: [externalResult({ at: someTime - 5000 })],
+      } as NewRow,
     ])
-    expect(await store.waiting.stops(batchId)).toEqual({
+    expect(await store.waiting.countConflicts(batchId)).toEqual({
       ordered: { count: 2, first: someTime - 5000, last: (await rowsOf(store, first))[0]?.attemptedAt },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },

@@ -29,7 +29,11 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'refcheck-schemas-'))
   data = join(folder, 'data')
   notices = []
-  cache = openSchemaCache({ paths: { config: folder, data }, random, onNotice: (text) => notices.push(text) })
+  cache = openSchemaCache({
+    paths: { config: folder, data },
+    random,
+    onMessage: (text) => notices.push(text),
+  })
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 

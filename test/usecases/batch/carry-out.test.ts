@@ -125,8 +125,8 @@ describe('a run', () => {
 describe('one runner a batch', () => {
   test('a second one is told so, and sends nothing', async () => {
     const batch = await takenIn(store)
-    const hold = await store.batches.hold(batch.id)
-    store.batches.hold = () => Promise.resolve(undefined)
+    const hold = await store.batches.acquire(batch.id)
+    store.batches.acquire = () => Promise.resolve(undefined)
     const { done, sent } = await carriedOut({}, {}, batch)
     expect({ done, sent }).toMatchObject({ done: { thrown: { code: 'incomplete' } }, sent: 0 })
     await hold?.release()
@@ -160,7 +160,7 @@ describe('one runner a batch', () => {
     const batch = await takenIn(store, { rows: orderRows(1) })
     let released = 0
     const held = { release: () => Promise.resolve(void (released += 1)) }
-    store.batches.hold = () => Promise.reject(new Error('it is held already'))
+    store.batches.acquire = () => Promise.reject(new Error('it is held already'))
     expect((await carriedOut({ creates: [taken()] }, { held }, batch)).states).toEqual(['accepted'])
     expect(released).toBe(1)
   })

@@ -243,7 +243,7 @@ describe('a person whose name is gone', () => {
     const submissions = await nameless()
     const { ports } = runnerOf(store, {
       ...knowing(requestFor(1)),
-      ledger: { whom: () => Promise.resolve('unknown') },
+      ledger: { personMatch: () => Promise.resolve('unknown') },
     })
     const found = await reconcile(ports, submissions, [idOf(1)])
     expect(found).toMatchObject({ settled: [], ambiguous: [], open: submissions })

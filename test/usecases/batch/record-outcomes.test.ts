@@ -293,7 +293,7 @@ describe('they do not have it, order it', () => {
     const { batch } = await unknownRows(store)
     const { done, states } = await answer(order('person1@example.com'), {
       batchId: batch.id,
-      ledger: { hold: () => Promise.resolve(undefined) },
+      ledger: { acquire: () => Promise.resolve(undefined) },
     })
     expect(done).toMatchObject({ thrown: { code: 'incomplete' } })
     expect(states).toEqual(['unknown'])

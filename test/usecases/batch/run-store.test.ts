@@ -5,7 +5,7 @@ import { rowsOf } from '../../store/ledger/files.ts'
 import { lost, requestId, taken } from '../request/answers.ts'
 import type { RunEvent } from '../../../src/domain/batch/run-policy.ts'
 import { ForbiddenError, InvalidInputError, IoError } from '../../../src/errors/kinds.ts'
-import type { Begun } from '../../../src/store/ledger/claim.ts'
+import type { ClaimOutcome } from '../../../src/store/ledger/claim.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 let store: Store
@@ -77,10 +77,10 @@ describe('Ctrl-C', () => {
 })
 
 describe('other runners of the batch', () => {
-  const nothing: Begun = { waitMs: 0, attempt: undefined, stop: undefined }
+  const nothing: ClaimOutcome = { waitMs: 0, attempt: undefined, stop: undefined }
 
   /** What the first turns come to, before those of the store. */
-  const first = (...turns: Begun[]) => ({
+  const first = (...turns: ClaimOutcome[]) => ({
     beginInQuota: ((...args) => {
       const turn = turns.shift()
       return turn === undefined ? store.ledger.beginInQuota(...args) : Promise.resolve(turn)
@@ -109,7 +109,7 @@ describe('other runners of the batch', () => {
   })
 
   test('an unknown outcome of one pauses all: the service is asked before anything goes out', async () => {
-    const paused = { ...nothing, paused: true }
+    const paused = { ...nothing, isBreakerOpen: true }
     const { end, events } = await runThree(store, { creates: allTaken, ledger: first(paused) })
     expect(end).toEqual({ kind: 'done' })
     expect(events[0]).toEqual({ name: 'well' })

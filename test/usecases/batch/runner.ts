@@ -6,7 +6,7 @@ import { fileBatch, orderRows, statesOf } from '../../store/ledger/files.ts'
 import type { Api } from '../../../src/api/api.ts'
 import type { User } from '../../../src/contract/user.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
-import type { BatchNotice } from '../../../src/domain/batch/batch-event.ts'
+import type { BatchEvent } from '../../../src/domain/batch/batch-event.ts'
 import type { RunEvent, RunLimits } from '../../../src/domain/batch/run-policy.ts'
 import { windowsFor } from '../../../src/domain/quota/windows.ts'
 import { systemClock } from '../../../src/host/clock.ts'
@@ -43,7 +43,7 @@ export function memoryStore(): Promise<Store> {
     random: systemRandom,
     busyMs: 0,
     patienceMs: 0,
-    onNotice: () => undefined,
+    onMessage: () => undefined,
   })
 }
 
@@ -63,7 +63,7 @@ interface Runner {
   api: ScriptedApi
   clock: ManualClock
   events: RunEvent[]
-  notices: BatchNotice[]
+  notices: BatchEvent[]
 }
 
 /** All that running a batch needs, over a real store and a service that follows a script and answers pings well. */
@@ -84,7 +84,7 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
     ...world.api,
   } satisfies Partial<Api>)
   const events: RunEvent[] = []
-  const notices: BatchNotice[] = []
+  const notices: BatchEvent[] = []
   const note = (event: RunEvent): void => {
     events.push(event)
     onEvent?.(event)
@@ -99,7 +99,7 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
     batches: ordering.batches,
     waiting: store.waiting,
     inbox: store.inbox,
-    orphans: store.orphans,
+    unmatched: store.unmatched,
     governor: governor({
       quota: store.quota,
       account: 'one',
@@ -111,7 +111,7 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
     files: { cwd: '/nowhere', stdin: { isTTY: false, stream: nothing() } },
     prompter,
     meter: { onStart: () => undefined, onEvent: note },
-    onNotice: (notice) => notices.push(notice),
+    onBatchEvent: (notice) => notices.push(notice),
     waitBudgetMs: Number.POSITIVE_INFINITY,
   }
   return { ports, api, clock, events, notices }

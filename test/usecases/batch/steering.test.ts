@@ -92,7 +92,7 @@ describe('a runner that has the batch keeps it', () => {
   test.each(jobs)('%s is refused, and every row is as it was', async (_, job) => {
     const batch = await inFourStates()
     const before = await statesOf(store, batch.id)
-    store.batches.hold = () => Promise.resolve(undefined)
+    store.batches.acquire = () => Promise.resolve(undefined)
     await expect(job(await found(batch))).rejects.toMatchObject({
       code: 'incomplete',
       message: expect.stringContaining('is being run by another process') as string,

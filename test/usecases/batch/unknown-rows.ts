@@ -103,7 +103,7 @@ export function peopleFile(
 
 /** Nobody holds the batch. */
 export async function expectFree(store: Store, id: string, kind: 'file' | 'single' = 'file'): Promise<void> {
-  const hold = await store.ledger.hold({ id, kind })
+  const hold = await store.ledger.acquire({ id, kind })
   expect(hold).toBeDefined()
   await hold?.release()
 }

@@ -46,7 +46,7 @@ const oldestVersion = 140_000
  * waited for without end, and a machine that vanished loses its locks. `lock` and `statement`:
  * milliseconds that one may take.
  */
-const settle = `
+const configureSession = `
 SELECT set_config('synchronous_commit',
     CASE WHEN current_setting('synchronous_commit') = 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false)
     AS synchronous_commit,
@@ -66,7 +66,7 @@ SELECT set_config('synchronous_commit',
   current_setting('server_encoding') AS encoding,
   pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS read_only`
 
-export interface Settled {
+export interface SessionSettings {
   synchronous_commit: string
   fsync: string
   version: number
@@ -75,25 +75,25 @@ export interface Settled {
 }
 
 /** Throws IoError where a commit would not be safe, StoreDownError where nothing can be written just now. */
-export function requireDurable({ shown }: PostgresServer, settled: Settled | undefined): void {
+export function requireDurable({ shown }: PostgresServer, session: SessionSettings | undefined): void {
   const refused = (why: string, hint: string): IoError =>
     new IoError(`cannot use the store "${shown}": ${why}`, { hint })
-  if (settled === undefined || settled.version < oldestVersion) {
+  if (session === undefined || session.version < oldestVersion) {
     throw refused('the server is older than PostgreSQL 14', 'Use PostgreSQL 14 or later.')
   }
-  if (settled.fsync !== 'on') {
+  if (session.fsync !== 'on') {
     throw refused(
       'the server does not write to its disk at a commit (fsync is off)',
       'Set fsync = on at the server.',
     )
   }
-  if (!['on', 'remote_apply'].includes(settled.synchronous_commit)) {
+  if (!['on', 'remote_apply'].includes(session.synchronous_commit)) {
     throw refused('synchronous_commit cannot be switched on', 'Set synchronous_commit = on at the server.')
   }
-  if (settled.encoding !== 'UTF8') {
-    throw refused(`its encoding is ${settled.encoding}`, 'Use a database whose encoding is UTF8.')
+  if (session.encoding !== 'UTF8') {
+    throw refused(`its encoding is ${session.encoding}`, 'Use a database whose encoding is UTF8.')
   }
-  if (settled.read_only) {
+  if (session.read_only) {
     throw new StoreDownError(`cannot use the store "${shown}": the database is read-only`, {
       hint: 'Run it again once the database can be written to, or name the primary in REFCHECK_STORE.',
     })
@@ -137,7 +137,7 @@ export async function clientOptions(server: PostgresServer, answerMs?: number): 
 export async function withPassword(
   server: PostgresServer,
   env: Environment,
-  onNotice?: (notice: string) => void,
+  onMessage?: (message: string) => void,
 ): Promise<PostgresServer> {
   const password = server.password ?? variable(env, 'PGPASSWORD')
   if (password !== undefined) return { ...server, password }
@@ -145,7 +145,7 @@ export async function withPassword(
   if (path === undefined) return server
   try {
     if (hasFileModes() && ((await stat(path)).mode & 0o077) !== 0) {
-      onNotice?.(
+      onMessage?.(
         `The passfile "${path}" can be read by other users and is not used; fix it with: chmod 600 ${shellWord(path)}`,
       )
       return server
@@ -200,10 +200,10 @@ export interface Sql {
   ask(asked: Query | Queries): Promise<unknown>
 }
 
-/** `onNotice`: told in one sentence when the database is waited for, and when it is there again. */
+/** `onMessage`: called in one sentence when the database is waited for, and when it is there again. */
 export interface DatabaseOptions extends Pick<
   StoreOptions,
-  'clock' | 'patienceMs' | 'answerMs' | 'wholeMs' | 'onNotice'
+  'clock' | 'patienceMs' | 'answerMs' | 'wholeMs' | 'onMessage'
 > {
   /** Milliseconds to wait for a lock of another process. */
   busyMs: number
@@ -219,7 +219,7 @@ const beginSnapshot: Query = {
 
 const firstPauseMs = 100
 /** Two processes that each wait for a row of the other: the server undid one of them, which goes once more. */
-const mostDeadlocks = 10
+const maxDeadlocks = 10
 const longestPauseMs = 2_000
 
 /**
@@ -354,23 +354,23 @@ export class Database implements Sql {
   }
 
   async #patiently<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const { clock, patienceMs = 0, onNotice } = this.#options
+    const { clock, patienceMs = 0, onMessage } = this.#options
     const start = clock.monotonic()
-    let isTold = false
+    let isReported = false
     let deadlocks = 0
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       try {
         const result = await work(await this.#connected())
-        if (isTold) onNotice?.(`The store "${this.location}" can be used again.`)
+        if (isReported) onMessage?.(`The store "${this.location}" can be used again.`)
         return result
       } catch (error) {
         const failure = storeFailure(this.#server, error)
-        if (isDeadlock(failure.cause) && (deadlocks += 1) < mostDeadlocks) continue
+        if (isDeadlock(failure.cause) && (deadlocks += 1) < maxDeadlocks) continue
         const mayWait = this.#wasThere && !this.#isClosed && clock.monotonic() - start < patienceMs
         if (!(failure instanceof StoreDownError) || !mayWait) throw failure
-        if (!isTold)
-          onNotice?.(failure.message.replace('cannot use the store', 'Waiting for the store') + '.')
-        isTold = true
+        if (!isReported)
+          onMessage?.(failure.message.replace('cannot use the store', 'Waiting for the store') + '.')
+        isReported = true
       }
       await clock.sleep(pauseMs)
     }
@@ -393,7 +393,7 @@ export class Database implements Sql {
       await client.connect()
       const sql = this.#within(client)
       const limits = { lock: String(this.#options.busyMs), statement: String(longestStatementMs - 5_000) }
-      requireDurable(this.#server, (await sql.get(settle, limits)) as Settled | undefined)
+      requireDurable(this.#server, (await sql.get(configureSession, limits)) as SessionSettings | undefined)
       for (const work of this.#onSession) await work(sql)
       for (const channel of this.#channels.keys()) await sql.run(`LISTEN ${channel}`)
     } catch (error) {
@@ -421,12 +421,12 @@ export class Database implements Sql {
   /** A statement that is its own transaction: unless it only reads, its answer is the answer to a commit. */
   async #alone(client: Client, sql: string, values: Values): Promise<QueryResult> {
     if (/^\s*(?:SELECT|SHOW|LISTEN)\b/i.test(sql)) return this.#send(client, sql, values)
-    return this.#surely(client, () => this.#ask(client, sql, values))
+    return this.#requireAnswer(client, () => this.#ask(client, sql, values))
   }
 
   /** Answers of the last statements of a transaction, which are sent with its COMMIT. */
   async #commit(client: Client, last: readonly Query[]): Promise<unknown[]> {
-    const results = await this.#surely(client, () =>
+    const results = await this.#requireAnswer(client, () =>
       atOnce(client, [...last, commit], ({ sql, values }) => this.#ask(client, sql, values)),
     )
     // What a server answers to the COMMIT of a transaction in which a statement failed.
@@ -445,12 +445,12 @@ export class Database implements Sql {
    * Takes nothing for an answer but the server's own: it warns (01000) where it stopped waiting for its standby, and
    * then says that all is well.
    */
-  async #surely<T>(client: Client, ask: () => Promise<T>): Promise<T> {
+  async #requireAnswer<T>(client: Client, ask: () => Promise<T>): Promise<T> {
     let warning: object | undefined
-    const onNotice = (notice: { code?: string | undefined }): void => {
-      if (notice.code === '01000') warning = notice
+    const onWarning = (warned: { code?: string | undefined }): void => {
+      if (warned.code === '01000') warning = warned
     }
-    client.on('notice', onNotice)
+    client.on('notice', onWarning)
     try {
       const result = await ask()
       if (warning !== undefined) throw noAnswer(this.#server, warning)
@@ -460,7 +460,7 @@ export class Database implements Sql {
       if (isRefusal(error)) throw storeFailure(this.#server, error)
       throw error instanceof NoAnswerError ? error : noAnswer(this.#server, error)
     } finally {
-      client.off('notice', onNotice)
+      client.off('notice', onWarning)
     }
   }
 

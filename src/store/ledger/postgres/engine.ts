@@ -69,7 +69,7 @@ export const runnerIsThere = `EXISTS (
 )`
 
 /** "A row is held by session lock and lease": nobody has a row `s` whose runner let go of its batch, or has neither. */
-export const nobodyHas = `NOT EXISTS (
+export const leaseExpired = `NOT EXISTS (
   SELECT 1 FROM runs u JOIN runners r ON r.id = u.runner
   WHERE u.batch_id = s.batch_id AND u.runner = s.runner AND (r.leased_until >= ${databaseNow} OR ${runnerIsThere})
 )`
@@ -93,7 +93,7 @@ export const postgresDialect: Dialect = {
   isShared: true,
   serial: 'serial',
   lockRows: (alias, others) => `FOR UPDATE OF ${alias}${others === undefined ? '' : ' SKIP LOCKED'}`,
-  rowPlace: { of: (alias) => `${alias}.ctid::text`, is: 'ctid = CAST(:place AS tid)' },
+  rowAddress: { of: (alias) => `${alias}.ctid::text`, is: 'ctid = CAST(:place AS tid)' },
   pendingOrder: (alias) => `(${alias}.row_number + 0)`,
   json: (expression) => `CAST(${expression} AS jsonb)`,
   isIn: (expression, parameter) => `${expression} = ANY(CAST(:${parameter} AS text[]))`,

@@ -5,20 +5,20 @@ import { machineName } from '../../../host/machine.ts'
 import { processId } from '../../../host/process.ts'
 import type { Random } from '../../../host/random.ts'
 import { all, type Engine } from '../engine.ts'
-import type { Abandoned, HeldFor, Hold, Holds } from '../leases.ts'
+import type { Abandoned, LeaseUse, Lease, Leases } from '../leases.ts'
 import { type SelectedSubmission, selectWith, submissionOf } from '../submission-rows.ts'
-import { batchKey, databaseNow, nobodyHas, runnerIsThere } from './engine.ts'
+import { batchKey, databaseNow, leaseExpired, runnerIsThere } from './engine.ts'
 
 /** Rows whose runner is gone. What a file still has to send is no runner's own. */
 const selectAbandoned = `
 ${selectWith(['b.kind'])}
-WHERE ((s.state = 'sending') OR (s.state = 'pending' AND s.runner IS NOT NULL)) AND ${nobodyHas}`
+WHERE ((s.state = 'sending') OR (s.state = 'pending' AND s.runner IS NOT NULL)) AND ${leaseExpired}`
 
 /** Compared again once the row is locked: its runner may be there after all, or be done with it. */
 const lockAbandoned = `
 SELECT 1 FROM submissions s
 WHERE s.batch_id = :batchId AND s.row_number = :row AND s.state = :state
-  AND s.attempt_id IS NOT DISTINCT FROM CAST(:attemptId AS text) AND ${nobodyHas}
+  AND s.attempt_id IS NOT DISTINCT FROM CAST(:attemptId AS text) AND ${leaseExpired}
 FOR UPDATE OF s`
 
 const insertRunner = `
@@ -34,8 +34,8 @@ const lockRunner = 'SELECT pg_advisory_lock_shared(CAST(:lock AS bigint))'
 
 /** Whoever sends rows of a batch shares it with others who do. */
 const shared = { sending: '_shared', 'a change': '' }
-const tryLock = (how: HeldFor): string => `SELECT pg_try_advisory_lock${shared[how]}(${batchKey}) AS took`
-const unlock = (how: HeldFor): string => `SELECT pg_advisory_unlock${shared[how]}(${batchKey})`
+const tryLock = (how: LeaseUse): string => `SELECT pg_try_advisory_lock${shared[how]}(${batchKey}) AS took`
+const unlock = (how: LeaseUse): string => `SELECT pg_advisory_unlock${shared[how]}(${batchKey})`
 
 const insertRun = `
 INSERT INTO runs (batch_id, runner, since) VALUES (:batch_id, :runner, ${databaseNow}) ON CONFLICT DO NOTHING`
@@ -45,7 +45,7 @@ SELECT r.pid, r.machine, u.since FROM runs u JOIN runners r ON r.id = u.runner
 WHERE u.batch_id = :batch_id AND ${runnerIsThere} ORDER BY u.since LIMIT 1`
 
 interface Held {
-  how: HeldFor
+  how: LeaseUse
   isLost: boolean
 }
 
@@ -53,7 +53,7 @@ interface Held {
  * One who orders with the store, and what it holds. A lock of its connection tells that it is there: the server frees it
  * when the process ends, however it ends, or when its machine is not heard of any more.
  */
-export class Runner implements Holds {
+export class Runner implements Leases {
   readonly id: string
   /** When it was first heard of, by the database's clock; 0 before. */
   beganAt = 0
@@ -98,7 +98,10 @@ export class Runner implements Holds {
     }
   }
 
-  async take({ id }: BatchRef, { for: how = 'a change' }: { for?: HeldFor } = {}): Promise<Hold | undefined> {
+  async acquire(
+    { id }: BatchRef,
+    { for: how = 'a change' }: { for?: LeaseUse } = {},
+  ): Promise<Lease | undefined> {
     await this.begin()
     if (this.#held.has(id) || this.#asked.has(id)) return undefined
     // The server would give one connection its lock twice.
@@ -111,16 +114,16 @@ export class Runner implements Holds {
     }
   }
 
-  async #taken(id: string, how: HeldFor): Promise<Hold> {
+  async #taken(id: string, how: LeaseUse): Promise<Lease> {
     const held: Held = { how, isLost: false }
     this.#held.set(id, held)
-    const hold = { release: () => this.#release(id, how), isLost: () => held.isLost }
+    const lease = { release: () => this.#release(id, how), isLost: () => held.isLost }
     try {
       await this.#database.run(insertRun, { batch_id: id, runner: this.id })
-      return hold
+      return lease
     } catch (error) {
       // Or nobody of this process could take it again.
-      await hold.release().catch(() => undefined)
+      await lease.release().catch(() => undefined)
       throw error
     }
   }
@@ -134,7 +137,7 @@ export class Runner implements Holds {
     return machine === machineName() ? { pid, since } : { pid, since, machine }
   }
 
-  async #release(id: string, how: HeldFor): Promise<void> {
+  async #release(id: string, how: LeaseUse): Promise<void> {
     // A lock that ended with its connection needs no release.
     if (!this.#held.delete(id) || this.#database.session === 0) return
     const values = { batch_id: id, runner: this.id }

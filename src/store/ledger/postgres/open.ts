@@ -57,7 +57,7 @@ async function connect(
   { env = {}, secrets, busyMs = usualBusyMs, ...options }: StoreOptions,
   patienceMs: number,
 ): Promise<Database> {
-  const known = await withPassword(server, env, options.onNotice)
+  const known = await withPassword(server, env, options.onMessage)
   secrets?.add('store password', known.password)
   return new Database(known, { ...options, busyMs, patienceMs })
 }

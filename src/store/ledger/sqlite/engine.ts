@@ -279,7 +279,7 @@ export const sqliteDialect: Dialect = {
   isShared: false,
   serial: 'rowid',
   lockRows: () => '',
-  rowPlace: { of: (alias) => `${alias}.rowid`, is: 'rowid = :place' },
+  rowAddress: { of: (alias) => `${alias}.rowid`, is: 'rowid = :place' },
   pendingOrder: (alias) => `${alias}.row_number`,
   json: (expression) => expression,
   isIn: (expression, parameter) => `${expression} IN (SELECT value FROM json_each(:${parameter}))`,

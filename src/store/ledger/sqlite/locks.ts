@@ -5,7 +5,7 @@ import { acquire, claim, holderOf } from '../../../disk/lock.ts'
 import { makePrivateFolder } from '../../../disk/private-modes.ts'
 import type { BatchRef } from '../../../domain/submission/submission.ts'
 import { all, type Engine } from '../engine.ts'
-import type { Abandoned, Hold, Holds } from '../leases.ts'
+import type { Abandoned, Lease, Leases } from '../leases.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { processId } from '../../../host/process.ts'
 import type { Random } from '../../../host/random.ts'
@@ -32,15 +32,15 @@ const selectUnfinishedRows = `${selectSubmissions}
 WHERE s.batch_id = :id AND (s.state = 'sending' OR (s.state = 'pending' AND b.kind = 'single'))`
 
 /** Rows of batches that no process holds; each batch is held while its rows are ended. */
-async function* abandoned(engine: Engine, take: Holds['take']): AsyncGenerator<Abandoned> {
+async function* abandoned(engine: Engine, acquireLock: Leases['acquire']): AsyncGenerator<Abandoned> {
   for (const batch of await engine.run(all<BatchRef>(selectUnfinishedBatches))) {
-    const hold = await take(batch)
-    if (hold === undefined) continue
+    const lease = await acquireLock(batch)
+    if (lease === undefined) continue
     try {
       const rows = await engine.run(all<SelectedSubmission>(selectUnfinishedRows, { id: batch.id }))
       for (const row of rows) yield { row: submissionOf(row), kind: batch.kind }
     } finally {
-      await hold.release()
+      await lease.release()
     }
   }
 }
@@ -50,17 +50,17 @@ async function* abandoned(engine: Engine, take: Holds['take']): AsyncGenerator<A
  * one goes with it: nobody takes that batch a second time but to find it dead. Another batch's stays,
  * because removing a file that a second taker has just opened would let two of them in.
  */
-export function fileHolds(location: string, { clock, random }: { clock: Clock; random: Random }): Holds {
+export function fileLocks(location: string, { clock, random }: { clock: Clock; random: Random }): Leases {
   const folder = `${location}.locks`
   const pathOf = (id: string): string => join(folder, `${id}.lock`)
-  const take: Holds['take'] = async ({ id, kind }, { waitMs = 0 } = {}) => {
+  const acquire: Leases['acquire'] = async ({ id, kind }, { waitMs = 0 } = {}) => {
     makePrivateFolder(folder)
     return kind === 'single' ? takeSingle(pathOf(id), clock) : takeFile(pathOf(id), { clock, random, waitMs })
   }
   return {
-    take,
+    acquire,
     beganAt: 0,
-    abandoned: (engine) => abandoned(engine, take),
+    abandoned: (engine) => abandoned(engine, acquire),
     async holder(batchId) {
       const holder = await holderOf(pathOf(batchId), clock)
       return holder && { pid: holder.pid, since: Date.parse(holder.since) }
@@ -68,7 +68,7 @@ export function fileHolds(location: string, { clock, random }: { clock: Clock; r
   }
 }
 
-async function takeSingle(path: string, clock: Clock): Promise<Hold | undefined> {
+async function takeSingle(path: string, clock: Clock): Promise<Lease | undefined> {
   const lock = await acquire(path, { clock, waitMs: 0 })
   return (
     lock && {
@@ -84,15 +84,15 @@ async function takeSingle(path: string, clock: Clock): Promise<Hold | undefined>
 async function takeFile(
   path: string,
   options: { clock: Clock; random: Random; waitMs: number },
-): Promise<Hold | undefined> {
+): Promise<Lease | undefined> {
   const taken = await claim(path, { ...options, pid: processId() })
   return taken.held ? { release: () => Promise.resolve(taken.release()) } : undefined
 }
 
 /** For a store that no other process sees. */
-export function memoryHolds(clock: Clock): Holds {
+export function memoryLocks(clock: Clock): Leases {
   const held = new Set<string>()
-  const take = async ({ id }: BatchRef): Promise<Hold | undefined> => {
+  const acquire = async ({ id }: BatchRef): Promise<Lease | undefined> => {
     if (held.has(id)) return undefined
     held.add(id)
     return {
@@ -102,9 +102,9 @@ export function memoryHolds(clock: Clock): Holds {
     }
   }
   return {
-    take,
+    acquire,
     beganAt: 0,
-    abandoned: (engine) => abandoned(engine, take),
+    abandoned: (engine) => abandoned(engine, acquire),
     holder: (batchId) =>
       Promise.resolve(held.has(batchId) ? { pid: processId(), since: clock.now() } : undefined),
   }

@@ -11,7 +11,7 @@ import { IoError, StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { Upkeep } from '../maintenance.ts'
 import { Database } from './engine.ts'
 import { backupName } from '../store-state.ts'
-import { makePrivate, preparePlace } from './store-file.ts'
+import { makePrivate, prepareFile } from './store-file.ts'
 
 const maxProblems = 10
 
@@ -32,7 +32,7 @@ export function sqliteUpkeep(database: Database): Upkeep {
     *checkTables() {
       const found = (yield* all<object>('PRAGMA integrity_check'))
         .map((row) => String(Object.values(row)[0]))
-        .filter((said) => said !== 'ok')
+        .filter((message) => message !== 'ok')
       const broken = yield* all<{ table: string; rowid: number }>('PRAGMA foreign_key_check')
       for (const { table, rowid } of broken) {
         found.push(`${table}: row ${rowid} refers to something that is missing`)
@@ -77,11 +77,11 @@ export function sqliteUpkeep(database: Database): Upkeep {
       }
       try {
         await remove()
-        const place = await preparePlace(copy)
-        await database.copyTo((connection) => backup(connection, place))
-        mark(place, location)
-        await makePrivate(place, undefined)
-        linkAsNew(place, path)
+        const target = await prepareFile(copy)
+        await database.copyTo((connection) => backup(connection, target))
+        mark(target, location)
+        await makePrivate(target, undefined)
+        linkAsNew(target, path)
       } catch (error) {
         throw error instanceof IoError ? error : diskFailure('back the store up to', path, error)
       } finally {
@@ -95,7 +95,7 @@ export function sqliteUpkeep(database: Database): Upkeep {
       database
         .all(`PRAGMA quick_check(${maxProblems})`)
         .map((row) => String(Object.values(row as object)[0]))
-        .filter((said) => said !== 'ok'),
+        .filter((message) => message !== 'ok'),
     *fence(table, to) {
       yield* run(`CREATE TRIGGER IF NOT EXISTS moved_${table} BEFORE INSERT ON ${table}
 BEGIN SELECT RAISE(ABORT, '${to.replaceAll("'", "''")}'); END`)
@@ -114,8 +114,8 @@ BEGIN SELECT RAISE(ABORT, '${to.replaceAll("'", "''")}'); END`)
 }
 
 /** A backup sends nothing as it is: what is ordered with the store from now on, it will not know. */
-function mark(place: string, of: string): void {
-  const copy = new Database(place, 0)
+function mark(target: string, of: string): void {
+  const copy = new Database(target, 0)
   try {
     copy.transaction(() => copy.runSync(setMeta(backupName, of)))
     copy.pragma('wal_checkpoint(TRUNCATE)')

@@ -3,36 +3,36 @@ import { join, resolve } from 'node:path'
 import { assembleStore } from '../store.ts'
 import { AttemptLogFiles } from '../attempt-log.ts'
 import { Database, makeDurable, sqliteEngine } from './engine.ts'
-import { fileHolds, memoryHolds } from './locks.ts'
+import { fileLocks, memoryLocks } from './locks.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { inspect, migrate } from './migrate.ts'
 import { requireStoreBelowOwn, storeWeakness } from '../../../disk/private-modes.ts'
 import { StoreBusyError } from '../../../errors/kinds.ts'
 import type { Store, StoreOptions } from '../store.ts'
 import { sqliteUpkeep } from './maintenance.ts'
-import { makePrivate, preparePlace } from './store-file.ts'
+import { makePrivate, prepareFile } from './store-file.ts'
 
 const usualBusyMs = 5_000
 const pauseMs = 20
 
 /** `location`: an absolute path, or ":memory:". */
 export async function openSqliteStore(location: string, options: StoreOptions): Promise<Store> {
-  const { clock, random, busyMs = usualBusyMs, onNotice } = options
+  const { clock, random, busyMs = usualBusyMs, onMessage } = options
   const inMemory = location === ':memory:'
   const files = inMemory ? undefined : new AttemptLogFiles(logFolders(location, options))
   files?.requireNoFormer(location)
   if (!inMemory) requireStoreBelowOwn(location)
-  const path = inMemory ? location : await preparePlace(location)
+  const path = inMemory ? location : await prepareFile(location)
   const database = new Database(path, busyMs)
   let isNew = false
   try {
     await retryWhileBusy(clock, busyMs, () => database.snapshot(() => inspect(database)))
     if (!inMemory) {
-      await makePrivate(path, onNotice)
+      await makePrivate(path, onMessage)
       const weakness = storeWeakness(path)
       if (weakness !== undefined) {
         const what = weakness.path === path ? 'file' : 'folder'
-        onNotice?.(`The store’s ${what} "${weakness.path}" is not safe: ${weakness.why}.`)
+        onMessage?.(`The store’s ${what} "${weakness.path}" is not safe: ${weakness.why}.`)
       }
     }
     await retryWhileBusy(clock, busyMs, () => {
@@ -43,7 +43,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     return await assembleStore(
       {
         engine: sqliteEngine(database),
-        holds: inMemory ? memoryHolds(clock) : fileHolds(path, { clock, random }),
+        holds: inMemory ? memoryLocks(clock) : fileLocks(path, { clock, random }),
         upkeep: sqliteUpkeep(database),
         files,
         isNew,

@@ -8,7 +8,7 @@ import { flushFolder, makeFolders } from '../../../disk/folders.ts'
 import { diskFailure, errorNumber } from '../../../disk/failure.ts'
 import { ownUserId } from '../../../host/process.ts'
 
-type Notify = ((notice: string) => void) | undefined
+type Notify = ((message: string) => void) | undefined
 
 /** What others of this machine may do with a file; a private one grants none of it. */
 const others = 0o077
@@ -17,7 +17,7 @@ const others = 0o077
  * Makes the ledger's folder (0700) and file (0600) where they are missing. What was there before is left
  * as it is: it need not be ours. Returns the path with links resolved, so that two names of one store have the same locks.
  */
-export async function preparePlace(path: string): Promise<string> {
+export async function prepareFile(path: string): Promise<string> {
   try {
     await makeFolder(dirname(path))
     await makeFile(path)
@@ -64,9 +64,9 @@ function isMountPoint(path: string): boolean {
 }
 
 /** Takes away what others may do with a file that is known to be a ledger, saying so. */
-export async function makePrivate(path: string, onNotice: Notify): Promise<void> {
+export async function makePrivate(path: string, onMessage: Notify): Promise<void> {
   try {
-    await mend(path, onNotice)
+    await mend(path, onMessage)
     // SQLite gives its own files beside it the mode it had; one word about all of them is enough.
     for (const suffix of ['-wal', '-shm']) await mend(path + suffix, undefined)
   } catch (error) {
@@ -93,14 +93,14 @@ async function makeFile(path: string): Promise<void> {
   await flushFolder(dirname(path))
 }
 
-async function mend(path: string, onNotice: Notify): Promise<void> {
+async function mend(path: string, onMessage: Notify): Promise<void> {
   const before = modeOf(path)
   if ((before & others) === 0) return
   await chmod(path, 0o600)
   // No word where modes mean nothing (Windows, FAT).
   if ((modeOf(path) & others) !== 0) return
   const was = (before & 0o777).toString(8).padStart(4, '0')
-  onNotice?.(`The store’s file "${path}" was readable by other users (${was}); it is now private (0600).`)
+  onMessage?.(`The store’s file "${path}" was readable by other users (${was}); it is now private (0600).`)
 }
 
 /** 0 for a file that is not there, or no longer. */

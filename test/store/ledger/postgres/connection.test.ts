@@ -150,7 +150,7 @@ test('a connection cut before the COMMIT changed nothing, and the transaction is
     return false
   })
   const notices: string[] = []
-  const database = connectTo(cut, { patienceMs: 5_000, onNotice: (notice) => notices.push(notice) })
+  const database = connectTo(cut, { patienceMs: 5_000, onMessage: (notice) => notices.push(notice) })
   expect(await database.transaction((sql) => sql.run(insert))).toBe(1)
   expect(cuts).toBe(2)
   expect(notices.map((each) => each.replaceAll(/"[^"]*"/g, 'S'))).toEqual([

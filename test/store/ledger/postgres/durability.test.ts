@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectTo, serverOf } from './connect.ts'
 import { Cluster } from '../../../harness/postgres-cluster.ts'
 import { NoAnswerError } from '../../../../src/errors/kinds.ts'
-import { requireDurable, type Settled } from '../../../../src/store/ledger/postgres/connection.ts'
+import { requireDurable, type SessionSettings } from '../../../../src/store/ledger/postgres/connection.ts'
 
 /** A server is started, and again. */
 const longMs = 60_000
@@ -75,7 +75,7 @@ test(
   longMs,
 )
 
-test.each<[Partial<Settled> | undefined, string]>([
+test.each<[Partial<SessionSettings> | undefined, string]>([
   [undefined, 'the server is older than PostgreSQL 14'],
   [{ version: 130_012 }, 'the server is older than PostgreSQL 14'],
   [{ synchronous_commit: 'local' }, 'synchronous_commit cannot be switched on'],

@@ -78,7 +78,7 @@ test('of two processes that begin an order of one person, the second compares wi
   for (const file of files) await batches.add(file, orderRows(1))
   await waiting.sayService(urls, true, by)
   for (const { ledger } of stores)
-    await (await ledger.hold({ id: fileBatch().id, kind: 'single' }))?.release()
+    await (await ledger.acquire({ id: fileBatch().id, kind: 'single' }))?.release()
   const rows = files.map(({ id }): RowVersion => ({
     batchId: id,
     row: 1,

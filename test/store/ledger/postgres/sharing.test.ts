@@ -31,7 +31,7 @@ WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
 async function inFlight(): Promise<Store> {
   const store = await place.store()
   const batch = { id: 'b6f1c0de-0000-4000-8000-000000000001', kind: 'file' } as const
-  await store.ledger.hold(batch)
+  await store.ledger.acquire(batch)
   await store.ledger.begin(await addOne(store.ledger, 'a@example.com', batch), newAttempt())
   return store
 }
@@ -71,14 +71,14 @@ test('an order whose outcome is unknown pauses each other runner once, and not w
   const [one, other] = [await place.store(), await place.store()]
   const batch = fileBatch()
   await one.batches.add(batch, orderRows(4))
-  for (const { batches } of [one, other]) expect(await batches.hold(batch.id, 'sending')).toBeDefined()
+  for (const { batches } of [one, other]) expect(await batches.acquire(batch.id, 'sending')).toBeDefined()
   const first: RowVersion = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
   const take = ({ ledger }: Store) => ledger.beginInQuota(first, newAttempt(), room, true)
   const { attempt } = await take(one)
   expect(attempt).toMatchObject({ row: 1 })
   if (attempt === undefined) return
   expect(await one.ledger.move(attempt, { to: 'unknown', at: someTime, reason: 'cut' })).toBe(true)
-  expect(await take(other)).toMatchObject({ paused: true, attempt: undefined })
+  expect(await take(other)).toMatchObject({ isBreakerOpen: true, attempt: undefined })
   expect((await take(other)).attempt).toMatchObject({ row: 2 })
   expect((await take(one)).attempt).toMatchObject({ row: 3 })
 })
@@ -87,16 +87,16 @@ test('whoever sends shares a batch with others who do, and with nobody who chang
   const [one, other] = [await place.store(), await place.store()]
   const batch = fileBatch()
   await one.batches.add(batch, orderRows(1))
-  const sending = await one.batches.hold(batch.id, 'sending')
-  expect(await other.batches.hold(batch.id)).toBeUndefined()
+  const sending = await one.batches.acquire(batch.id, 'sending')
+  expect(await other.batches.acquire(batch.id)).toBeUndefined()
   expect((await other.batches.find(batch.id))?.holder).toMatchObject({ pid: process.pid })
-  const beside = await other.batches.hold(batch.id, 'sending')
+  const beside = await other.batches.acquire(batch.id, 'sending')
   expect(beside).toBeDefined()
   await sending?.release()
   await beside?.release()
   expect((await other.batches.find(batch.id))?.holder).toBeUndefined()
-  expect(await other.batches.hold(batch.id)).toBeDefined()
-  expect(await one.batches.hold(batch.id, 'sending')).toBeUndefined()
+  expect(await other.batches.acquire(batch.id)).toBeDefined()
+  expect(await one.batches.acquire(batch.id, 'sending')).toBeUndefined()
 })
 
 test('one process takes the batches of many keys side by side, each as soon as it has read something', async () => {
@@ -107,7 +107,7 @@ test('one process takes the batches of many keys side by side, each as soon as i
   const fresh = await place.store()
   const afterReading = files.map(async ({ id }, times) => {
     for (let time = 0; time < times; time += 1) await fresh.batches.queued()
-    return fresh.batches.hold(id, 'sending')
+    return fresh.batches.acquire(id, 'sending')
   })
   const holds = await Promise.all(afterReading)
   expect(holds.filter((hold) => hold === undefined)).toEqual([])
@@ -118,7 +118,7 @@ test('of two who ask for a batch side by side in one process one has it', async 
   const store = await place.store()
   const batch = fileBatch()
   await store.batches.add(batch, orderRows(1))
-  const holds = await Promise.all([store.batches.hold(batch.id), store.batches.hold(batch.id)])
+  const holds = await Promise.all([store.batches.acquire(batch.id), store.batches.acquire(batch.id)])
   expect(holds.filter((hold) => hold !== undefined)).toHaveLength(1)
 })
 
@@ -129,20 +129,20 @@ test('a batch whose hold could not be recorded can be taken later', async () => 
   const url = await suiteStore()
   await asked(url, 'ALTER TABLE refcheck.runs ADD CONSTRAINT is_full CHECK (since < 0)')
   try {
-    await expect(store.batches.hold(batch.id, 'sending')).rejects.toThrow('an internal rule of the store')
+    await expect(store.batches.acquire(batch.id, 'sending')).rejects.toThrow('an internal rule of the store')
   } finally {
     await asked(url, 'ALTER TABLE refcheck.runs DROP CONSTRAINT is_full')
   }
-  expect(await store.batches.hold(batch.id, 'sending')).toBeDefined()
+  expect(await store.batches.acquire(batch.id, 'sending')).toBeDefined()
 })
 
 test('a hold whose connection was lost is lost where another took it meanwhile, and not where nobody did', async () => {
   const [one, other] = [await place.store(), await place.store()]
-  const [mine, kept] = [await one.inbox.holdForwarding(), await one.batches.hold(fileBatch().id)]
+  const [mine, kept] = [await one.inbox.leaseForwarding(), await one.batches.acquire(fileBatch().id)]
   const url = await suiteStore()
   await other.inbox.due(1, 1)
   await asked(url, runnersOut)
-  const theirs = await other.inbox.holdForwarding()
+  const theirs = await other.inbox.leaseForwarding()
   // The first may meet the connection that has ended.
   await one.inbox.due(1, 1).catch(() => one.inbox.due(1, 1))
   expect([mine?.isLost?.(), kept?.isLost?.(), theirs?.isLost?.()]).toEqual([true, false, false])

@@ -30,9 +30,9 @@ test('the person is not in the fingerprint for anybody without the key', async (
 test('a store in memory knows its own holds', async () => {
   const memory = await place.open(':memory:')
   const batch = batchOf(['a@example.com'])
-  const hold = await memory.hold(batch)
+  const hold = await memory.acquire(batch)
   await memory.add(batch, { allowDuplicate: false })
-  expect(await memory.hold(batch)).toBeUndefined()
+  expect(await memory.acquire(batch)).toBeUndefined()
   await memory.recover(at)
   expect(await memory.list({ states: ['pending'] })).toHaveLength(1)
   await hold?.release()

@@ -54,7 +54,7 @@ describe('between the commit and the request', () => {
         batchId,
         row: 1,
         packageId: 12,
-        joined: [],
+        relatedIds: [],
         at: someTime + 10,
         baseUrl: 'http://127.0.0.1:4010',
         userEmail: 'member@example.com',
@@ -105,7 +105,7 @@ describe('between the commit and the request', () => {
     await goOn(store, batchId, 1)
     await store.close()
     const written = entries()
-    expect(written).toMatchObject([{ packageId: 13, joined: [12] }])
+    expect(written).toMatchObject([{ packageId: 13, relatedIds: [12] }])
     const text = readFileSync(logPath(), 'utf8')
     truncateSync(logPath(), Buffer.byteLength(text.slice(0, text.lastIndexOf('\n'))))
     await tries(await place.store(), batchId)

@@ -114,7 +114,7 @@ describe('a store that lost attempts', () => {
     const headers = records().filter((record) => record.kind === 'header')
     expect(headers.at(-1)).not.toMatchObject({ generation: before?.kind === 'header' && before.generation })
     const by = { at: someTime, by: 'owner@example.com' }
-    expect(await store.waiting.lookAgain(batchId, someTime)).toBe(0)
+    expect(await store.waiting.recheck(batchId, someTime)).toBe(0)
     expect(
       await store.waiting.release(batchId, { kind: 'shared', value: 'x@example.com' }, by),
     ).toMatchObject({ rows: [] })
@@ -213,7 +213,7 @@ describe('a store that lost attempts', () => {
     database.close()
     await goOn(again, batchId, 1)
     await again.close()
-    expect(entries()[0]?.joined).toEqual([11])
+    expect(entries()[0]?.relatedIds).toEqual([11])
     back()
     const older = await place.store()
     await older.rollbacks.acceptOlder()

@@ -35,7 +35,7 @@ export async function begun(count: number, store?: Store): Promise<{ store: Stor
 }
 
 export async function goOn(store: Store, batchId: string, count: number): Promise<void> {
-  const hold = await store.batches.hold(batchId)
+  const hold = await store.batches.acquire(batchId)
   for (let left = count; left > 0; left -= 1) {
     const row = await store.batches.nextPending(batchId)
     if (row === undefined || (await store.ledger.begin(row, newAttempt())) === undefined)
@@ -62,9 +62,9 @@ export const closed = (words: string) => ({ code: 'io', message: expect.stringCo
 export async function tries(store: Store, batchId: string): Promise<unknown[]> {
   return Promise.all(
     [
-      () => store.batches.hold(batchId).then((hold) => hold?.release()),
+      () => store.batches.acquire(batchId).then((hold) => hold?.release()),
       () => store.batches.add(fileBatch(), orderRows(1, 70)),
-      () => store.ledger.hold({ id: fileBatch().id, kind: 'single' }),
+      () => store.ledger.acquire({ id: fileBatch().id, kind: 'single' }),
     ].map((job) =>
       job().then(
         () => 'let in',
