@@ -57,8 +57,8 @@ async function again(allowDuplicate = false): Promise<string | undefined> {
 
 /** Every call that a single order makes of its store and of the service, in order. */
 const points: [point: string, sentBefore: boolean, state: Submission['state'] | undefined][] = [
-  ['before hold', false, undefined],
-  ['after hold', false, undefined],
+  ['before acquire', false, undefined],
+  ['after acquire', false, undefined],
   ['before recover', false, undefined],
   ['after recover', false, undefined],
   ['before add', false, undefined],

@@ -46,7 +46,7 @@ function mortal<T extends object>(whole: T, dieAt: string | undefined): T {
         die(`before ${String(name)}`)
         const result: unknown = await Reflect.apply(value, target, args)
         die(`after ${String(name)}`)
-        return name === 'hold' ? mortal(result as object, dieAt) : result
+        return name === 'acquire' ? mortal(result as object, dieAt) : result
       }
     },
   })

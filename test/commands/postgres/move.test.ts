@@ -91,7 +91,7 @@ test('a store goes to PostgreSQL and back: whoever was ordered is known there, a
     exit 1
 
     $ refcheck store info
-    HOME/data/ledger.sqlite  254.0 kB
+    HOME/data/ledger.sqlite  258.0 kB
     closed: it was moved to "postgres://STORE"
     format 1, SQLite 3.53.4
     1 batch or single order: 2 accepted

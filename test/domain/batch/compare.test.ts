@@ -289,7 +289,7 @@ function comparedOneByOne(rows: readonly NewRow[]): unknown[] {
         .filter(({ key }) => key[part] === [email, phone][part - 2] && (part === 2 || key[2] !== email))
         .map(({ order }) => ({ order, samePerson: false })),
     )
-    const relations = { ...kin, joined: new Set([row.packageId]) }
+    const relations = { ...kin, relatedIds: new Set([row.packageId]) }
     const stop = findConflict(own, candidates, nothingAllowed, relations)
     if (stop !== undefined) return [stop.becomes, stop.reason, stop.shares, stop.order.row, stop.more]
     const { recipient, packageId } = row

@@ -11,7 +11,7 @@ const match = {
   state: 'accepted' as const,
   packageId: 101,
   orderedAt: Date.parse('2026-11-20T12:00:00Z'),
-  told: { file: 'people.results.csv', line: 4 },
+  externalResult: { file: 'people.results.csv', line: 4 },
 }
 const recipient = { first_name: 'Anna', last_name: 'Mueller', email: 'a@example.com', phone: '+4915' }
 const asked = (heldFor: (typeof reasonsToStop)[number]) =>

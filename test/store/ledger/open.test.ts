@@ -168,7 +168,7 @@ describe('who may read it', () => {
       const cwd = ${JSON.stringify(place.folder)}
       const paths = { config: cwd + '/config', data: cwd + '/a/b/data' }
       const { ledger } = await openStore({ chosen: undefined, paths, cwd, clock, random })
-      await ledger.hold({ id: 'held', kind: 'single' })
+      await ledger.acquire({ id: 'held', kind: 'single' })
       await ledger.recordStatus('http://127.0.0.1:4010', 'none', 'RECEIVED', 1)
       process.kill(process.pid, 'SIGKILL')`
     const child = spawnSync(process.execPath, ['--input-type=module', '--eval', source], { encoding: 'utf8' })
