@@ -102,6 +102,8 @@ export function exported(row: BatchRow, body: Uint8Array | undefined, of: Result
     ordered_at: row.attemptedAt === undefined ? null : new Date(row.attemptedAt).toISOString(),
     package_id: row.packageId ?? null,
     values,
-    evidence: new Map(externalResultCells(row, of).map((cell, at) => [externalResultColumns[at] ?? '', cell])),
+    evidence: new Map(
+      externalResultCells(row, of).map((cell, at) => [externalResultColumns[at] ?? '', cell]),
+    ),
   }
 }

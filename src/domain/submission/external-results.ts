@@ -91,7 +91,11 @@ export function orderOfResult(
     batchId: resultsBatch,
     row: number,
     // A duplicate without a request is one of an order that was not known to be made.
-    state: namesOrder(externalResult) ? 'accepted' : externalResult.state === 'pending' ? 'pending' : 'unknown',
+    state: namesOrder(externalResult)
+      ? 'accepted'
+      : externalResult.state === 'pending'
+        ? 'pending'
+        : 'unknown',
     attemptId: undefined,
     baseUrl: externalResult.baseUrl ?? row.baseUrl,
     userEmail: '',

@@ -153,7 +153,14 @@ function matchOf({ order, externalResult }: Conflict, plan: Plan): unknown {
   const batch_id = batchId === plan.batchId ? null : batchId
   if (isUnmatched(order)) return { state, batch_id: null, row: null, request_id }
   if (externalResult === undefined) return { state, batch_id, row, request_id }
-  return { state, batch_id: null, row: null, request_id, results_file: externalResult.file, line: externalResult.line }
+  return {
+    state,
+    batch_id: null,
+    row: null,
+    request_id,
+    results_file: externalResult.file,
+    line: externalResult.line,
+  }
 }
 
 /** What running a file would do, before anybody says yes. */
@@ -290,7 +297,9 @@ function position(row: number, line: number | undefined): string {
 /** Only what was accepted is called ordered; of the rest no more is said than is known. */
 function matchLines(matches: Plan['matches']): string[] {
   const inState = (...states: SubmissionState[]) =>
-    matches.filter(({ stop: { order, externalResult } }) => externalResult === undefined && states.includes(order.state))
+    matches.filter(
+      ({ stop: { order, externalResult } }) => externalResult === undefined && states.includes(order.state),
+    )
   const waiting = inState('pending')
   const inFlight = inState('sending')
   const unknown = inState('unknown', 'dropped')
@@ -382,7 +391,10 @@ function heldLines(held: Plan['held']): string[] {
 }
 
 /** Who has the same, and what: the e-mail stands with the person already. */
-function similarPerson(person: Plan['held'][number]['person'], { order, shares, externalResult }: Conflict): string {
+function similarPerson(
+  person: Plan['held'][number]['person'],
+  { order, shares, externalResult }: Conflict,
+): string {
   if (externalResult === undefined && order.recipient !== undefined && shares.includes('email'))
     return personOf(order)
   const who = externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)
@@ -391,7 +403,8 @@ function similarPerson(person: Plan['held'][number]['person'], { order, shares, 
 
 function whatMatches({ order, externalResult }: Conflict): string {
   const { requestId, state, batchId, row } = order
-  if (externalResult !== undefined) return `request ${requestId ?? ''} (${externalResultPosition(externalResult)})`
+  if (externalResult !== undefined)
+    return `request ${requestId ?? ''} (${externalResultPosition(externalResult)})`
   return requestId === undefined ? `row ${row} of batch ${batchId} (${state})` : `request ${requestId}`
 }
 

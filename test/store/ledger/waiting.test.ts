@@ -122,7 +122,11 @@ describe.each(backends)('%s', (backend) => {
       await store.waiting.updateExternalResults(batchId, says, heard, at)
       expect(await rowsOf(store, batchId)).toMatchObject([
         { state: 'held', heldFor: 'similar' },
-        { state: 'duplicate', changedAt: at, matches: { externalResult: { file: 'people.results.csv', line: 3 } } },
+        {
+          state: 'duplicate',
+          changedAt: at,
+          matches: { externalResult: { file: 'people.results.csv', line: 3 } },
+        },
         { state: 'pending' },
       ])
       await store.batches.cancelWaiting(first, at, 'cancelled')
