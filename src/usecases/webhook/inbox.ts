@@ -65,7 +65,7 @@ export async function importEvents(
 }
 
 function requireGenuine(
-  { position: position, delivery, fault }: LoggedDelivery,
+  { position, delivery, fault }: LoggedDelivery,
   key: SigningKey,
   name: string,
 ): void {

@@ -40,7 +40,7 @@ export async function verifyLog(
   const key = signingKey(secret)
   const deliveries: LoggedVerification[] = []
   let failed = 0
-  for (const { position: position, delivery, fault = 'there is nothing to verify' } of log) {
+  for (const { position, delivery, fault = 'there is nothing to verify' } of log) {
     const result = delivery === undefined ? invalid(fault, shapeHint) : verifyWith(delivery, key)
     failed += Number(!result.valid)
     const isTried = !result.valid && delivery !== undefined && failed <= maxDiagnosed
