@@ -11,11 +11,11 @@ import { asked } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
 import type { Between } from '../harness/world.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
+
 faultRow('mixed', 'filed under a wrong name')
 
 /** A cache or proxy that answers a read with another request, check or package, and one request id for two orders. */
 
-/** Every read of a path is answered as one of another path. */
 const instead =
   (swap: (path: string) => string): Between =>
   (request, ask) => {
@@ -24,7 +24,6 @@ const instead =
     return ask(new Request(url, request))
   }
 
-/** JSON answers of GETs, changed. */
 const rewritten =
   (change: (text: string) => string): Between =>
   async (request, ask) => {
@@ -35,7 +34,7 @@ const rewritten =
     return new Response(change(await answer.text()), { status: answer.status, headers })
   }
 
-/** What a results file says of a person to other stores. */
+/** In results files. */
 const DIGEST: Filter = [/\bx[0-9a-f]{32}\b/g, 'DIGEST']
 
 describe('a read of a request that shows another one', () => {

@@ -64,11 +64,7 @@ export async function importEvents(
   return imported
 }
 
-function requireGenuine(
-  { position, delivery, fault }: LoggedDelivery,
-  key: SigningKey,
-  name: string,
-): void {
+function requireGenuine({ position, delivery, fault }: LoggedDelivery, key: SigningKey, name: string): void {
   const failure = delivery === undefined ? fault : verifyWith(delivery, key).failure?.message
   if (delivery !== undefined && failure === undefined) return
   throw new InvalidInputError(`${name}: ${position}: ${failure ?? 'it is not a delivery'}`, {

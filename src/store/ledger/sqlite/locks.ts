@@ -53,14 +53,14 @@ async function* abandoned(engine: Engine, acquireLock: Leases['acquire']): Async
 export function fileLocks(location: string, { clock, random }: { clock: Clock; random: Random }): Leases {
   const folder = `${location}.locks`
   const pathOf = (id: string): string => join(folder, `${id}.lock`)
-  const acquire: Leases['acquire'] = async ({ id, kind }, { waitMs = 0 } = {}) => {
+  const acquireLease: Leases['acquire'] = async ({ id, kind }, { waitMs = 0 } = {}) => {
     makePrivateFolder(folder)
     return kind === 'single' ? takeSingle(pathOf(id), clock) : takeFile(pathOf(id), { clock, random, waitMs })
   }
   return {
-    acquire,
+    acquire: acquireLease,
     beganAt: 0,
-    abandoned: (engine) => abandoned(engine, acquire),
+    abandoned: (engine) => abandoned(engine, acquireLease),
     async holder(batchId) {
       const holder = await holderOf(pathOf(batchId), clock)
       return holder && { pid: holder.pid, since: Date.parse(holder.since) }
@@ -92,7 +92,7 @@ async function takeFile(
 /** For a store that no other process sees. */
 export function memoryLocks(clock: Clock): Leases {
   const held = new Set<string>()
-  const acquire = async ({ id }: BatchRef): Promise<Lease | undefined> => {
+  const acquireLease = async ({ id }: BatchRef): Promise<Lease | undefined> => {
     if (held.has(id)) return undefined
     held.add(id)
     return {
@@ -102,9 +102,9 @@ export function memoryLocks(clock: Clock): Leases {
     }
   }
   return {
-    acquire,
+    acquire: acquireLease,
     beganAt: 0,
-    abandoned: (engine) => abandoned(engine, acquire),
+    abandoned: (engine) => abandoned(engine, acquireLease),
     holder: (batchId) =>
       Promise.resolve(held.has(batchId) ? { pid: processId(), since: clock.now() } : undefined),
   }
