@@ -34,7 +34,6 @@ const rewritten =
     return new Response(change(await answer.text()), { status: answer.status, headers })
   }
 
-/** In results files. */
 const DIGEST: Filter = [/\bx[0-9a-f]{32}\b/g, 'DIGEST']
 
 describe('a read of a request that shows another one', () => {
