@@ -79,7 +79,7 @@ export function stoppedRow({ row, line, state, email, error, matches }: ListedRo
 
 /** The same as it is printed. */
 export interface PrintedRow extends ListedRow {
-  /** Why its request ended in ERROR, where an event told. */
+  /** Why its request ended in ERROR, where an event gave the reason. */
   error_reason: string | null
 }
 
@@ -93,7 +93,7 @@ export interface ListedMatch {
   line?: number
 }
 
-/** What a second comer is told. */
+/** Thrown where another process runs the batch. */
 export function heldElsewhere(batch: Batch | undefined): IncompleteError {
   const holder = batch?.holder
   const who =
@@ -167,10 +167,10 @@ export function listedRow(row: BatchRow, line: number | null = null): ListedRow 
   }
 }
 
-function listedMatch({ state, batchId, row, requestId, externalResult: told }: Match): ListedMatch {
+function listedMatch({ state, batchId, row, requestId, externalResult }: Match): ListedMatch {
   const request_id = requestId ?? null
-  if (told !== undefined) {
-    const { file, line } = told
+  if (externalResult !== undefined) {
+    const { file, line } = externalResult
     return { state: state ?? null, batch_id: null, row: null, request_id, results_file: file, line }
   }
   if (isUnmatched({ row })) return { state: state ?? null, batch_id: null, row: null, request_id }
@@ -178,8 +178,8 @@ function listedMatch({ state, batchId, row, requestId, externalResult: told }: M
 }
 
 /** What a duplicate row matches, as an error names it. */
-export function matchInError({ batchId, row, requestId, externalResult: told }: Match): OrderInError {
-  return { requestId, ...(told === undefined && { batchId, row }), match: 'exact' }
+export function matchInError({ batchId, row, requestId, externalResult }: Match): OrderInError {
+  return { requestId, ...(externalResult === undefined && { batchId, row }), match: 'exact' }
 }
 
 /** Why a held row is held. `other`: whom it may be, where this store has that person. */
@@ -205,10 +205,11 @@ function errorOf(row: BatchRow, other?: Recipient): string | null {
 }
 
 function matchText(
-  { batchId, row, requestId, state, orderedAt, externalResult: told }: Match,
+  { batchId, row, requestId, state, orderedAt, externalResult }: Match,
   own: string,
 ): string {
-  const other = told === undefined ? `row ${row} of batch ${batchId}` : externalResultPosition(told)
+  const other =
+    externalResult === undefined ? `row ${row} of batch ${batchId}` : externalResultPosition(externalResult)
   if (isUnmatched({ row }))
     return `request ${batchId}${orderedAt === undefined ? '' : ` (created ${localTime(orderedAt)})`}`
   const where = batchId === own ? `row ${row}` : other

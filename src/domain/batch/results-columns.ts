@@ -46,7 +46,7 @@ export function resultCells(row: BatchRow, of: ResultsOf): Cell[] {
   return [state, request_id ?? '', row.requestStatus ?? '', error ?? '', ...externalResultCells(row, of)]
 }
 
-/** The cells of `witnessColumns`. */
+/** The cells of `externalResultColumns`. */
 export function externalResultCells(row: BatchRow, { account = '' }: ResultsOf): string[] {
   const { recipient, matches, packageId } = row
   const at = row.attemptedAt ?? matches?.orderedAt

@@ -29,7 +29,7 @@ export interface ExternalResult {
   shares: Shared[]
 }
 
-/** The batch that an order known by a results file alone is said to be of; its row counts the witnesses of the row from 1. */
+/** The batch that an order known by a results file alone is said to be of; its row counts the results of the row from 1. */
 export const resultsBatch = 'results'
 
 /** `rejected`, `invalid`, `cancelled` and `held` rows ordered nothing, so they say nothing. */
@@ -80,7 +80,7 @@ function isEqual(one: ExternalResult, other: ExternalResult): boolean {
   return fieldsOf(one) === fieldsOf(other)
 }
 
-/** The order that a witness tells of, as the store would have it; `number` counts the row's witnesses from 1. */
+/** The order that a results file names, in the form of a stored one; `number` counts the results of the row from 1. */
 export function orderOfResult(
   externalResult: ExternalResult,
   number: number,

@@ -74,7 +74,7 @@ interface Found {
   kept: number
 }
 
-/** Removes what names a person from a store and from what is beside it. */
+/** Erases the personal data of people from a store, its attempt logs and its files. */
 export class Erasure {
   /** Whether a purge that was interrupted left files of this machine. */
   hasFilesToErase = false

@@ -198,11 +198,11 @@ function singleOrder(
 
 /**
  * Asks whether to order although somebody similar was (default No; `--yes` never says so): as soon as the person is
- * known, where more is asked, and in the final question of the review where there is one; else by itself. `look`: what stands in an order's way.
+ * known, where more is asked, and in the final question of the review where there is one; else by itself.
  */
 export class SimilarQuestion {
   readonly #prompter: Pick<Prompter, 'confirm'> | undefined
-  /** What stands in an order's way now. */
+  /** The conflict that an order has now. */
   readonly previewConflict: (order: RequestBody) => Promise<Conflict | undefined>
   /** When a person of the same full name and another e-mail and phone was ordered last. */
   readonly #namesake: (order: RequestBody) => Promise<number | undefined>
