@@ -77,7 +77,10 @@ export function verdict(
   const ended = requests.filter((request) => !reached(request, goal))
   if (ended.length === 0) return undefined
   return new IncompleteError(`ended without reaching the goal: ${formatStatuses(ended).join(', ')}`, {
-    hint: 'A terminal status does not change. Show the checks with: refcheck request get ID',
+    hint: `A terminal status does not change. Show the checks with: refcheck request get ${ended
+      .slice(0, maxNamed)
+      .map(({ request_id: id }) => id)
+      .join(' ')}`,
   })
 }
 
