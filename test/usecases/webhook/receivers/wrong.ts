@@ -157,7 +157,8 @@ const comparisons: Planted[] = [
   {
     fault: 'compares as many bytes as came',
     start: comparing((expected, came) => {
-      const bytes = Buffer.from(came, 'hex')
+      // Anything else is no byte at all: the result must not depend on the first digits of a base64 text.
+      const bytes = Buffer.from(/^[\da-f]*$/i.test(came) ? came : '', 'hex')
       return timingSafeEqual(bytes, Buffer.from(expected, 'hex').subarray(0, bytes.length))
     }),
     failed: [
