@@ -185,15 +185,17 @@ export class HeldRows extends StorePart {
 
   /**
    * What is left goes on under another package, which is one with the old from then on. Rows that changed meanwhile are
-   * left alone. All in one step; how many moved.
+   * left alone. All in one step; how many moved: none where the batch is gone.
    */
   async move(batchId: string, packageId: number, rows: readonly Movable[], at: number): Promise<number> {
     const { fingerprint } = this.key
     return this.#comparing(batchId, function* (matching) {
-      const batch = (yield* get<MovedBatch>(
+      const batch = yield* get<MovedBatch>(
         'SELECT base_url, account, sha256, package_id FROM batches WHERE id = :batchId',
         { batchId },
-      )) as MovedBatch
+      )
+      // The store may have been restored to a state without the batch since the rows were read.
+      if (batch === undefined) return 0
       const { baseUrl, account, sha256: content = '' } = batch
       let moved = 0
       for (const { row, state, recipient, body } of rows) {

@@ -42,6 +42,13 @@ describe.each(backends)('%s', (backend) => {
     })
   })
 
+  test('a move changes nothing where the store was restored to a state without the batch', async () => {
+    const { id, ...batch } = fileBatch()
+    await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
+    const rows = await store.waiting.movable(id)
+    expect(await store.waiting.move('00000000-0000-4000-8000-000000000000', 13, rows, someTime)).toBe(0)
+  })
+
   test('a person who is removed while a batch is moved stays removed', async () => {
     const { id, ...batch } = fileBatch()
     await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
