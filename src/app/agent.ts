@@ -22,7 +22,7 @@ export interface AgentAllowances {
 /** Answers a client on the standard streams until it goes away or `signal` is aborted. */
 export async function serveAgents(app: App, allowances: AgentAllowances, signal: AbortSignal): Promise<void> {
   const { serveAgent } = await import('../mcp/server.ts')
-  // An agent is told of no key, whether or not a call has needed it yet.
+  // An agent gets no message about a key, whether or not a call has needed it yet.
   await app.services('session').catch(() => undefined)
   const { stream: input } = app.context.streams.stdin
   await serveAgent(agentServices(app, allowances), { input, output: outputStream(app), signal })
@@ -57,7 +57,7 @@ function outputStream({ context: { streams } }: App): Writable {
   })
 }
 
-/** Runs lines of this program with nobody at a terminal, and what they start marked as an agent's. */
+/** Runs lines of this program without a terminal, with their children marked as an agent's. */
 function runReading(app: App): RunReading {
   const { context, options } = app
   const limit = new ConcurrencyLimit()

@@ -41,7 +41,7 @@ const defaultBudgetMs = 120_000
 
 /** Who is typing waits for nothing that takes longer than a person notices. */
 const shortLimits = { busyMs: 300, answerMs: 300, wholeMs: 1_000, patienceMs: 0 }
-/** Counting keeps nobody waiting whose answer is out. */
+/** Counting delays no command whose result is printed. */
 const busyMsAtTheEnd = 250
 
 /** How each service is made; those that it needs are asked for by name. */
@@ -105,14 +105,14 @@ const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Prom
   },
 }
 
-/** What a command runs with: its context and options, what it says beside its answer, and services, closed with it. */
+/** What a command runs with: its context and options, its messages on stderr, and services, closed with it. */
 export class App {
   readonly context: Context
   readonly options: AppOptions
   readonly reporter: Reporter
   /** What is printed and stored nowhere. */
   readonly secrets: Secrets
-  /** What a command that is told as the next one repeats of what was typed. */
+  /** The flags of the present command that a command in a hint repeats. */
   readonly keep: Keep
   /** What this command uses of the quota, counted at its end. */
   readonly usage = new QuotaUsage()
@@ -154,7 +154,7 @@ export class App {
     return service
   }
 
-  /** The same program for another profile: it shares the store and the connections, and says nothing beside its answer. */
+  /** The same program for another profile: it shares the store and the connections, and prints its result alone. */
   async forProfile(profile: string | undefined): Promise<App> {
     const app = new App(this.context, { ...this.options, profile, quiet: true })
     await this.services('http', 'store')
@@ -174,7 +174,7 @@ export class App {
     return text === undefined ? undefined : parsePackageId(text, 'the setting "package"')
   }
 
-  /** REFCHECK_ACCOUNT, else the setting: whose people are ordered, one for all unless somebody names more. */
+  /** REFCHECK_ACCOUNT, else the setting: the account of the people ordered; without one, all share a single account. */
   async accountInUse(): Promise<string> {
     const named = variable(this.context.env, 'REFCHECK_ACCOUNT')
     if (named === undefined) return (await this.setting('account')) ?? ''
@@ -285,7 +285,7 @@ export class App {
     return new Progress(this.reporter, this.context.clock)
   }
 
-  /** Undefined where nobody can be asked. */
+  /** Undefined where there is no terminal to ask questions on. */
   prompter(): Prompter | undefined {
     const { prompter, streams, interrupts } = this.context
     if (prompter !== undefined) return prompter

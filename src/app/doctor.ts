@@ -87,7 +87,7 @@ export async function diagnose(
 export async function reportOn(app: App, report: MachineReport): Promise<BugReport> {
   const { settings } = await app.services('settings')
   const sound = report.findings.some(({ check, level }) => check === 'store' && level !== 'fail')
-  // Where the settings are damaged nobody can say where the store is.
+  // Where the settings are damaged the path of the store is not known.
   const isThere = sound && (await isStoreThere(storeLocation(await app.storeOptions())))
   return bugReport({
     version: app.options.version,

@@ -16,7 +16,7 @@ export interface OutputFile {
 export interface OutputOptions {
   overwrite: boolean
   binary: boolean
-  /** The flag that names the file, in a command that has no --overwrite unless told; `--output` beside one otherwise. */
+  /** The flag that names the file: `--output`, or another name in a command whose files are always replaced. */
   flag?: string | undefined
   hasOverwrite?: boolean | undefined
 }
@@ -69,7 +69,7 @@ export async function writeOutput(
   }
 }
 
-/** The same beside an answer, which is to be printed whatever becomes of the file: why it was not written. */
+/** Writes the file after the result was printed, which it never prevents: returns why it was not written. */
 export async function failureToWrite(
   context: Pick<Context, 'streams'>,
   output: OutputFile | undefined,

@@ -8,7 +8,7 @@ import type { QuotaStatus } from '../output/views/overview.ts'
 import type { OverviewScope } from '../usecases/overview/read.ts'
 import { requestIdOf } from './ids.ts'
 
-/** The windows of the key in use; undefined where nobody is logged in. */
+/** The windows of the key in use; undefined where no profile is logged in. */
 export async function quotaInUse(app: App): Promise<QuotaStatus | undefined> {
   try {
     return await (await app.services('governor')).governor.status()

@@ -31,7 +31,7 @@ export async function orderServices(app: App, signal: AbortSignal): Promise<Orde
   }
 }
 
-/** Asks about somebody similar; `guard`: what the flags allow. */
+/** Asks about similar people; `guard`: what the flags allow. */
 export async function similarQuestion(
   app: App,
   signal: AbortSignal,

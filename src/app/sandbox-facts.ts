@@ -8,7 +8,7 @@ export async function sandboxStories() {
   return (await import('../sandbox/service/stories.ts')).storyTable
 }
 
-/** What the document leaves open, as a sandbox does it unless told otherwise. */
+/** What the document leaves open, as a sandbox does it by default. */
 export async function usualSandboxRules() {
   const { ruleSettings, usualRules } = await import('../sandbox/service/rules.ts')
   return ruleSettings(usualRules())

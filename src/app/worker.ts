@@ -108,7 +108,7 @@ function sharedLook(app: App, members: readonly Member[]): (member: Member) => P
     const now = clock.monotonic()
     if (lastRead === undefined || now - lastRead.at > readServesMs) lastRead = { at: now, found: readNow() }
     const { found } = lastRead
-    // One that failed is nobody else's.
+    // A run that failed is not left to another worker.
     found.catch(() => (lastRead = undefined))
     return (await found).get(member) ?? []
   }

@@ -48,7 +48,7 @@ const output: OutputOptions = {
   format: 'cjs',
   exports: 'named',
   minify: true,
-  // oclif's errors are told apart by the names of their classes.
+  // oclif's errors are distinguished by the names of their classes.
   keepNames: true,
   entryFileNames: '[name].cjs',
   chunkFileNames: 'chunks/[name]-[hash].cjs',

@@ -24,7 +24,7 @@ const windows = [
   '',
 ].join('\r\n')
 
-/** The file that starts the program in its package, and Node's own beside it. */
+/** The file that starts the program in its package, and Node's own in the same folder. */
 export function launcher(platform: string): { name: string; text: string; node: string } {
   return platform.startsWith('win32')
     ? { name: 'refcheck.cmd', text: windows, node: 'node.exe' }

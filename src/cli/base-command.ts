@@ -214,7 +214,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     if (failure !== undefined) this.fail(failure)
   }
 
-  /** Ends a stream of answers: the failure is told beside it, on stderr alone. */
+  /** Ends a stream of results: the failure is printed on stderr alone. */
   protected end(failure: RefcheckError): never {
     const { stderr } = this.context.streams
     this.beforeAnswer(failure)

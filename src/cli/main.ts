@@ -156,7 +156,7 @@ async function addStoredSecrets({ env, secrets }: Context): Promise<void> {
       if (name === 'value' && typeof value === 'string') secrets?.add('secret', value)
     })
   } catch {
-    // Neither is one that is unreadable or belongs to somebody else.
+    // Neither is one that is unreadable or belongs to another user.
   }
 }
 

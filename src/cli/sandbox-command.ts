@@ -9,7 +9,7 @@ export abstract class SandboxCommand<T extends typeof Command> extends BaseComma
     return runningSandbox(this.app, baseUrl)
   }
 
-  /** JSON that somebody typed or saved; a UsageError with `hint` where it is none. */
+  /** JSON that was typed or read from a file; a UsageError with `hint` where it is invalid. */
   protected json(text: string, what: string, hint: string): unknown {
     try {
       return parseJson(text)

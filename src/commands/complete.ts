@@ -31,7 +31,7 @@ export default class Complete extends BaseCommand<typeof Complete> {
       const found = await liveValues(of, sources, current.slice(prefix.length))
       stdout.write(candidateLines(found.map(({ value, about }) => ({ value: `${prefix}${value}`, about }))))
     } catch (error) {
-      // Somebody who is typing is told by the command itself.
+      // The message is printed by the command itself, when it runs.
       if (!(error instanceof RefcheckError)) throw error
     }
   }

@@ -3,7 +3,7 @@ const mark = 'advice: '
 
 export const advise = (text: string): string => mark + text
 
-/** Findings and advice apart, each once; places in arrays are told once for all. */
+/** Findings and advice apart, each once; paths in arrays are merged into one. */
 export function apart(lines: readonly string[]): { findings: string[]; advice: string[] } {
   const advice = lines
     .filter((line) => line.startsWith(mark))

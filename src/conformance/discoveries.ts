@@ -62,7 +62,7 @@ export async function unusedPackageId(visit: Visit): Promise<number> {
   return Math.max(0, ...ids) + 987_654
 }
 
-/** The second user; their e-mail is never guessed, because calls would be attributed to somebody who knows nothing of it. */
+/** The second user; their e-mail is never guessed, because calls would be attributed to an uninvolved person. */
 export function secondUser(visit: Visit): Identity {
   const { apiKey, secondEmail: userEmail } = visit.target
   if (userEmail === undefined) {
@@ -82,5 +82,5 @@ export function foreignUser({ target }: Visit): Identity {
 /** An id that no request, check or package answers to. */
 export const unknownId = 'c0f0a11c-0000-4000-8000-000000000000'
 
-/** An address nobody has: the domain is reserved (RFC 2606). */
+/** An address without an owner: the domain is reserved (RFC 2606). */
 export const unknownEmail = 'nobody@conformance.invalid'

@@ -23,7 +23,7 @@ export const statusOf = (delivery: Delivery): string => String(field(delivery.js
 export const updateOf = (delivery: Delivery): string =>
   `${String(field(delivery.json, 'request_id'))} ${statusOf(delivery)}`
 
-/** Statuses that a request was seen to take, and no event told. */
+/** Statuses that a request was seen to take, and no event reported. */
 export function unannounced({ ordered, sightings }: Journey, deliveries: readonly Delivery[]): string[] {
   const sent = new Set(deliveries.filter((each) => about(each, ordered.requestId)).map(statusOf))
   const [first = '', ...changes] = new Set(sightings.map(({ status }) => status))

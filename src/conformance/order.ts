@@ -31,7 +31,7 @@ export interface Ordered {
   requestId: string
 }
 
-/** Nobody: the domain is reserved (RFC 2606), and so is the number (for fiction, by the Australian regulator). */
+/** No real person: the domain is reserved (RFC 2606), and so is the number (for fiction, by the Australian regulator). */
 export const recipient: Recipient = {
   first_name: 'Conformance',
   last_name: 'Example',

@@ -10,7 +10,7 @@ export interface CallOptions {
   /** Default: the identity under examination. An empty one sends neither header. */
   as?: Partial<Identity> | undefined
   headers?: Readonly<Record<string, string>> | undefined
-  /** Told in findings after the path: "as an unknown user". */
+  /** Printed in findings after the path: "as an unknown user". */
   note?: string | undefined
   /** Whether a 429 is the answer, instead of something to wait out. */
   throttled?: 'tell' | undefined
@@ -24,7 +24,7 @@ export interface ProbeOptions {
   signal?: AbortSignal | undefined
   /** Milliseconds that waiting for the quota may take altogether; default without limit. */
   waitBudgetMs?: number | undefined
-  /** Told before a throttled call is waited for. */
+  /** Called before a throttled call is waited for. */
   onWait?: ((seconds: number) => void) | undefined
 }
 

@@ -27,11 +27,11 @@ export interface ConformanceOptions {
   /** Which cases run; default all. */
   only?: ((each: Case) => boolean) | undefined
   signal?: AbortSignal | undefined
-  /** Told after each case. */
+  /** Called after each case. */
   onCase?: ((result: CaseResult, done: number, of: number) => void) | undefined
   /** Milliseconds that waiting for the quota may take altogether; default without limit. */
   waitBudgetMs?: number | undefined
-  /** Told before a throttled call is waited for. */
+  /** Called before a throttled call is waited for. */
   onWait?: ((seconds: number) => void) | undefined
 }
 
@@ -151,7 +151,7 @@ async function judge(each: Case, visit: Visit, signal: AbortSignal | undefined):
   }
 }
 
-/** As many as somebody reads. */
+/** As many as a reader takes in. */
 function few(lines: string[]): string[] {
   const more = lines.length - maxFindings
   return more > 0 ? [...lines.slice(0, maxFindings), `and ${more} more`] : lines

@@ -153,7 +153,7 @@ function activeUserOf(
   return userOf(snapshot, organisation, (user) => field(user, 'active') === true && suits(user))
 }
 
-/** Where the sandbox's rules let the role support create requests, there is nobody who may not. */
+/** Where the sandbox's rules let the role support create requests, every user may. */
 function mayNotCreate(snapshot: unknown, apiKey: string): string | undefined {
   if (field(snapshot, 'settings', 'rules', 'support-creates') !== 'no') return undefined
   return activeUserOf(snapshot, organisationOf(snapshot, apiKey), (user) => field(user, 'role') === 'support')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** "Referee". The id is told as a string in one place and "integer or string" in another; both pass, unchanged. */
+/** "Referee". The document gives the id as a string in one section and "integer or string" in another; both pass, unchanged. */
 export const referee = z.looseObject({
   referee_id: z.union([z.string(), z.int()]),
   referee_name: z.string().nullable(),

@@ -107,7 +107,7 @@ interface LockOptions {
   signal?: AbortSignal | undefined
 }
 
-/** SQLite's primary result codes for "somebody else has it" and "it is not writable". */
+/** SQLite's primary result codes for "locked by another process" and "not writable". */
 const sqliteBusy = 5
 const sqliteReadOnly = 8
 

@@ -32,9 +32,9 @@ const create = promisify(openCallback)
 export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>
 
 export interface WriteOptions {
-  /** Permissions at creation, less what the umask takes; 0600 unless told. */
+  /** Permissions at creation, less what the umask takes; default 0600. */
   mode?: number | undefined
-  /** Whether a regular file that stands at the target is replaced; true unless told. */
+  /** Whether a regular file at the target is replaced; default true. */
   overwrite?: boolean | undefined
   /** Source of the temporary file's name. */
   random?: Random | undefined

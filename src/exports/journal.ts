@@ -80,7 +80,7 @@ export interface JournaledRequest {
   batch_id: string
 }
 
-/** States of the ordering protocol. */
+/** States of an order: section 2 of src/docs/ordering.md. */
 export type OrderState = Exclude<SubmissionState, 'invalid'>
 
 export interface JournaledOrder {

@@ -286,7 +286,7 @@ const secretVariables: readonly [pattern: RegExp, name: string][] = [
 interface AddressVariable {
   pattern: RegExp
   name: string
-  /** What stands before, the user and the password. Of several @ the last one ends the password, which nobody may have encoded. */
+  /** The part before the host: user and password. Of several @ the last one ends the password, which may not be encoded. */
   userinfo: RegExp
   /** What a program that we start is given of these. */
   found: string

@@ -127,7 +127,7 @@ function column(tone: string, x: number, wide: number, top: number, floor: numbe
   ></rect>`
 }
 
-/** As many labels as have room beside one another. */
+/** As many labels as fit next to one another. */
 function isLabelled(at: number, count: number): boolean {
   const every = Math.ceil(count / 8)
   return at % every === 0

@@ -130,7 +130,7 @@ export class HttpClient {
       flight.status = answer.statusCode
       const refusal = refused(answer, flight)
       if (refusal !== undefined) {
-        // A body destroyed before its end emits an error, and nobody reads this one.
+        // A body destroyed before its end emits an error, and this one has no reader.
         answer.body.on('error', () => {}).destroy()
         throw refusal
       }

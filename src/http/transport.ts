@@ -89,7 +89,7 @@ export class Transport {
     return route.dispatcher
   }
 
-  /** A connection that nobody used before; the caller closes it. */
+  /** An unused connection; the caller closes it. */
   fresh(url: URL, limits: HttpLimits): Route {
     this.#requireOpen()
     if (this.#given !== undefined) return this.#given

@@ -44,7 +44,7 @@ export interface HttpStream {
   body: AsyncIterable<Uint8Array>
 }
 
-/** What one exchange looked like once it was over, for `--verbose`. Secrets are masked by whoever prints it. */
+/** What one exchange looked like once it was over, for `--verbose`. Secrets are masked where it is printed. */
 export interface ExchangeReport {
   method: string
   url: string

@@ -87,7 +87,7 @@ function asJob({ line, stdin, ...tool }: ReadTool): Tool {
   return { ...tool, keeps: false, job }
 }
 
-/** Whatever goes wrong is told as --json tells it, and nothing else of it. */
+/** An error is reported as --json prints it, without any other detail. */
 async function called(services: AgentServices, tool: Tool, input: Input, context: ServerContext) {
   const { signal } = context.mcpReq
   const progress = progressOf(context)

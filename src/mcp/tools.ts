@@ -48,7 +48,7 @@ export interface ReadTool {
   answer: z.ZodType
   /** Lines whose answers have names that this one's texts may hold, to mask them. */
   namesFrom?: (input: Record<string, unknown>) => string[][]
-  /** It is about packages and nobody. */
+  /** It concerns packages and no person. */
   hasNoPersons?: boolean
 }
 
@@ -343,7 +343,7 @@ export const jobTools: readonly JobTool[] = [
         })
       }
       const which = [...(ids as string[]).map((id) => `--request=${id}`), ...given('batch', batch)]
-      // A name stands in a file's name only where it may be told.
+      // A name is part of a file's name only where names may be shown.
       const names = showsPersonalData ? [] : ['--name-template={request_id}/{check_id}_{id}.pdf']
       return run(['report', 'download', ...which, `--output=${reports}`, ...names], { signal })
     },

@@ -96,7 +96,7 @@ function wrappedCommand(command: string, columns: number): string {
   return [...lines, line].join('\n')
 }
 
-/** Between quotes a blank belongs to the word, and a flag keeps its value beside it. */
+/** A blank between quotes belongs to the word, and a flag stays on the line of its value. */
 function wordsOf(command: string): string[] {
   const words = command.match(/(?:'[^']*'|\\.|[^\s'])+/g) ?? []
   const lines: string[] = []

@@ -2,7 +2,7 @@ import { Counter, Gauge, Registry } from 'prom-client'
 
 import type { WorkerEvent } from '../domain/worker/events.ts'
 
-/** How things stand when somebody asks. */
+/** The present figures, computed when they are asked for. */
 export interface WorkerStatus {
   /** Rows of queued batches. */
   rows: { pending: number; unknown: number; held: number }

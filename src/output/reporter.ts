@@ -7,7 +7,7 @@ import { type Sink, styled, type Terminal } from './terminal.ts'
 const eraseLine = '\r\u001B[2K'
 const lineUp = '\u001B[1A'
 
-/** What is said beside the answer, on stderr: notes that stay, and lines that change as things go on. */
+/** What is printed on stderr: notes that stay, and lines that change with the progress. */
 export class Reporter {
   readonly #sink: Sink
   readonly #terminal: Terminal

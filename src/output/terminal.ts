@@ -9,7 +9,7 @@ export interface Terminal {
   /** Width to wrap to; undefined where the text goes into a pipe or file, which is never wrapped. */
   readonly columns: number | undefined
   readonly color: boolean
-  /** Lines that are seen at once; undefined where nobody looks at a screen. */
+  /** Lines that are visible at once; undefined where the output is no terminal. */
   readonly rows?: number | undefined
 }
 
@@ -34,10 +34,10 @@ export interface Sink {
   drained(): Promise<void>
   /** Why what was written did not arrive, once that is known; a reader that went away is no failure. */
   readonly failure?: Error | undefined
-  /** Aborted when nobody can read it any more. */
+  /** Aborted when the reader of the output has gone. */
   readonly gone?: AbortSignal
   readonly isTTY: boolean
-  /** Width in columns; 80 where nobody can tell. */
+  /** Width in columns; 80 where it is not known. */
   readonly columns: number
   /** Height in lines, where it is known. */
   readonly rows?: number | undefined

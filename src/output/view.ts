@@ -7,7 +7,7 @@ export interface View {
   readonly json: unknown
   /** Without a final newline; the strings of others in it have been through `sanitize`. */
   text(terminal: Terminal): string
-  /** The text is somebody else's, or a value for a script: no command in it is completed. */
+  /** The text is from outside, or a value for a script: no command in it is completed. */
   readonly isVerbatim?: true
 }
 

@@ -1,4 +1,4 @@
-/** Texts may come from the service: whoever draws them makes them harmless. */
+/** Texts may come from the service: the drawing functions make them harmless. */
 export interface TextQuestion {
   message: string
   /** A line below the question while nothing is wrong with the answer. */
@@ -35,7 +35,7 @@ export interface SelectQuestion<T> {
 }
 
 export interface ConfirmQuestion {
-  /** What the question is about: lines above it, each harmless and cut or wrapped by whoever draws them. */
+  /** What the question is about: lines above it, each made harmless and cut or wrapped when drawn. */
   above?: readonly string[] | undefined
   message: string
   /** What Enter alone means; no where absent. */

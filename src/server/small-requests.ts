@@ -129,7 +129,7 @@ function collect(
     done(undefined)
   })
   incoming.on('end', () => done(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
-  // A sender that goes away in the middle has nobody to answer.
+  // A sender that goes away in the middle receives no answer.
   incoming.on('error', () => undefined)
 }
 

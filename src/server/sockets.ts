@@ -38,7 +38,7 @@ function bindFailure(error: NodeJS.ErrnoException, host: string, port: number): 
   return new IoError(`cannot listen on ${where}: ${error.message}`, { cause: error })
 }
 
-/** Makes a server of a certificate and its key; what OpenSSL says of two that are no pair helps nobody. */
+/** Makes a server of a certificate and its key; OpenSSL's message about two that are no pair is replaced. */
 export function withTls<T>(create: () => T): T {
   try {
     return create()

@@ -80,7 +80,7 @@ async function headerCells(
   return header
 }
 
-/** What bytes of an encoding that nobody has named come as. */
+/** The encoding name for bytes of an encoding that is not known. */
 const foreign = /[\u0080-\u00FF]/
 
 async function* dataRows(
@@ -245,7 +245,7 @@ const delimiters = [',', ';', '\t', '|'] as const
 
 const sampledRecords = 50
 
-/** What csv-parse is told everywhere: nothing is guessed, nothing is let through. */
+/** The options of csv-parse everywhere: nothing is guessed, nothing is ignored. */
 function parserOptions({ delimiter, spaced }: Pick<Dialect, 'delimiter' | 'spaced'>): Options {
   const record_delimiter = ['\r\n', '\n', '\r']
   return { delimiter, record_delimiter, relax_column_count: true, bom: false, trim: spaced }

@@ -7,7 +7,7 @@ export interface Decoder {
   end(): string
 }
 
-/** The name an encoding goes by; undefined for one that nobody here can read. */
+/** The canonical name of an encoding; undefined for one that cannot be read. */
 async function encodingName(name: string): Promise<string | undefined> {
   const label = name.trim().toLowerCase()
   if (label === '' || label.length > 40) return undefined

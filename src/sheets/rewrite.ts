@@ -23,7 +23,7 @@ export interface AnnotatedRow {
   added: readonly Cell[]
   /** Columns of the person's own whose cells were refused: where a file has texts only, they stay so. */
   refused?: ReadonlySet<number> | undefined
-  /** Hidden or struck through, and nobody's order for that: what is written would show it as any other. */
+  /** Hidden or struck through, and therefore not ordered: a written copy would show it as any other. */
   leftOut?: boolean | undefined
 }
 

@@ -31,7 +31,7 @@ export interface Services extends Pick<
   env: Environment
   files: FileTarget
   reporter: Reporter
-  /** Undefined where nobody can be asked. */
+  /** Undefined without a terminal. */
   prompter: Prompter | undefined
 
   /** `--profile`. */
@@ -40,7 +40,7 @@ export interface Services extends Pick<
   secrets: Secrets
   /** Who calls which service. */
   session: Session
-  /** The account that is ordered for, which the store knows; '' where nobody named one. */
+  /** The account that is ordered for, which the store has; '' where none was named. */
   account: string
   /** The milliseconds that retries and waits on a 429 of one command may take together. */
   budgetMs: number

@@ -87,7 +87,7 @@ export function columnChoices(flags: {
   }
 }
 
-/** What may be ordered although somebody like it was; the same for every command that takes a file. */
+/** What may be ordered although a similar person was; the same for every command that takes a file. */
 export const allowFlags = {
   'allow-duplicate': Flags.boolean({
     summary: 'Order people again who were accepted more than 7 days ago',

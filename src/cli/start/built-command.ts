@@ -89,7 +89,7 @@ export function isHeld(file: URL): boolean {
   return held.has(file.href)
 }
 
-/** Whoever waits a second may wait for hours, and then goes on with what is not loaded yet. */
+/** A command that waits a second may wait for hours, and then needs modules that are not loaded yet. */
 const longMs = 1000
 
 /** The machine's clock, which holds the program before the first long wait. */

@@ -12,7 +12,7 @@ export { builtCommands, InterruptedError, main, PromptBackError }
 
 /** Runs a command line of the built program whose package is in the folder `root`. */
 export function start(argv: readonly string[], root: string): Promise<number> {
-  // Nobody is shown a stack trace, and undici makes an error for each connection that it closes.
+  // Stack traces are never printed, and undici makes an error for each connection that it closes.
   Error.stackTraceLimit = 0
   // A diagnostic report of Node, which the user may have asked for, would hold the API key in clear text.
   globalThis.process.report.excludeEnv = true

@@ -92,7 +92,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }
 
-  /** Undefined where no flag says it. An e-mail beside --drop confirms that one. */
+  /** Undefined without such a flag. An e-mail together with --drop confirms that one. */
   private providersAnswer(): ProvidersAnswer | undefined {
     const { drop, 'request-id': requestId, 'confirm-email': confirmedEmail } = this.flags
     if (requestId !== undefined) return { kind: 'has', requestId }

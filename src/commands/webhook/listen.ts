@@ -91,7 +91,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       onDelivered: (...delivered) => app.reporter.note(deliveredText(...delivered)),
     })
     app.reporter.note(`Listening at ${listening.url} (Ctrl-C stops it).`)
-    // What is kept is on disk; who reads along is told of nothing more.
+    // What is stored is on disk; nothing more is printed of it.
     const { gone = new AbortController().signal } = this.context.streams.stdout
     const over = AbortSignal.any([signal, full.signal, listening.broken, gone])
     const failure = await this.untilOver(listening, over)

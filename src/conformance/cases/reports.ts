@@ -86,7 +86,7 @@ const refusedToken = (path: string, token: string, note: string): Ask => ({
   expect: 401,
 })
 
-/** Tokens that nobody issued, made from one that somebody did. */
+/** Tokens that were never issued, made from one that was. */
 function spoilt(token: string): [token: string, note: string][] {
   const last = token.at(-1) === 'A' ? 'B' : 'A'
   const first = token.startsWith('z') ? 'y' : 'z'

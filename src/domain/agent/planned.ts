@@ -4,7 +4,7 @@ import type { OrderPlan } from '../approval/order-plan.ts'
 import { type OrderedPackage, packageWithName } from '../submission/confirmation.ts'
 import { formatCount } from '../wording/count-in-words.ts'
 
-/** A plan as an agent is told it: nothing was ordered, and what a person types. */
+/** A plan as an agent receives it: nothing was ordered, and what a person types. */
 export interface PlannedForAgent {
   ordered: false
   code: string

@@ -7,7 +7,7 @@ import { shellWord } from '../wording/shell-word.ts'
 import { localTime } from '../wording/local-time.ts'
 import { parseJson } from '../../contract/parse-json.ts'
 
-/** A plan that nobody approved by then is none any more. */
+/** A plan that was not approved by then has expired. */
 export const planLifetimeMs = 24 * 60 * 60 * 1000
 
 /** More plans than anybody looks at are a program gone wild. */
@@ -36,7 +36,7 @@ const orderPlan = z.strictObject({
 })
 export type OrderPlan = z.infer<typeof orderPlan>
 
-/** What became of a plan that somebody approved. */
+/** What became of an approved plan. */
 const usedPlan = z.strictObject({
   refcheck_used_plan: z.literal(1),
   code: z.string(),
@@ -98,7 +98,7 @@ export function isExpired({ made_at, expires_at }: Pick<OrderPlan, 'made_at' | '
   return now >= Date.parse(expires_at) || now < Date.parse(made_at) - clockDifferenceMs
 }
 
-/** Throws where a plan is not for whoever approves now, or no longer. */
+/** Throws where a plan is for another user or profile, or has expired. */
 export function requireApprovable(plan: OrderPlan, owner: PlanOwner, now: number): void {
   const { code } = plan
   if (isExpired(plan, now)) {
@@ -117,7 +117,7 @@ export function requireApprovable(plan: OrderPlan, owner: PlanOwner, now: number
   })
 }
 
-/** A plan that somebody approved before. */
+/** A plan that was approved before. */
 export function alreadyUsed({ code, used_at, request_id, batch_id }: UsedPlan): InvalidInputError {
   const result =
     request_id === null

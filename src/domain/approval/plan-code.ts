@@ -1,7 +1,7 @@
 import { redactArgument } from '../wording/redact-argument.ts'
 import { UsageError } from '../../errors/kinds.ts'
 
-/** Letters that nobody takes for another letter or a digit, and of which no word is made. */
+/** Letters that are not confused with another letter or a digit, and of which no word is made. */
 const letters = 'BCDFGHJKMPQRTVWX'
 const length = 8
 
@@ -14,7 +14,7 @@ export function planCode(bytes: Uint8Array): string {
   return shown(code)
 }
 
-/** A code as somebody typed it; UsageError for what is none. */
+/** A code as it was typed; UsageError for what is none. */
 export function parsePlanCode(text: string): string {
   const code = text.replaceAll(/[\s-]/g, '').toUpperCase()
   if (code.length === length && Array.from(code).every((letter) => letters.includes(letter)))

@@ -59,7 +59,7 @@ export class Ambiguities {
     if (this.samples.length < maxSamples) this.samples.push(text)
   }
 
-  /** What stands in the way of taking rows as they were read, but for bytes; undefined where nothing does. */
+  /** Why rows cannot be taken as they were read, but for bytes; undefined where they can. */
   refusal(sheet: ReadSheet): InvalidInputError | undefined {
     const merged = sheet.merged.find((cells) => this.#matters(cells, sheet.headerLine))
     if (merged !== undefined) {

@@ -13,7 +13,7 @@ export type BatchEvent =
   | { name: 'duplicates-too-late'; batchId: string }
   /** --allow-similar or --shared, given for a file that is a batch already. */
   | { name: 'similar-too-late'; batchId: string }
-  /** Orders are attributed to whoever goes on with a batch, and count for that one's organisation. */
+  /** Orders are attributed to the user who continues a batch, and count for that user's organisation. */
   | { name: 'other-user'; startedAs: string; now: string }
   | { name: 'reconciled'; found: Reconciliation }
   /** The file of people is not what it was, so no results file is written. */
@@ -25,9 +25,9 @@ export type BatchEvent =
   /** Rows that were hidden or struck through, and are not in a file that is written. */
   | { name: 'rows-left-out'; file: string; rows: number }
   | { name: 'may-order-again'; row: number }
-  /** Requests that nobody here ordered, for people who were ordered here. */
+  /** Requests that were not ordered with this store, for people who were. */
   | { name: 'second-orders'; found: readonly SecondOrder[] }
-  /** A results file beside the file of people could not be read. */
+  /** A results file next to the file of people could not be read. */
   | { name: 'results-unread'; file: string; why: string }
   /** Rows of a results file that are about other people than the rows of the file now. */
   | { name: 'results-of-others'; file: string; rows: number }

@@ -18,7 +18,7 @@ export interface BatchSummary {
   results_file: string | null
 }
 
-/** The same with what people want to know beside it. Times are ISO 8601. */
+/** The same with what an operator needs besides. Times are ISO 8601. */
 export interface BatchStatus {
   summary: BatchSummary
   name: string
@@ -53,7 +53,7 @@ export interface ListedRow {
   line: number | null
   state: SubmissionState
   request_id: string | null
-  /** The request's, as last read or told by an event; null where that is not known. */
+  /** The request's, as last read or reported by an event; null where that is not known. */
   status: string | null
   attempts: number
   email: string | null

@@ -26,7 +26,7 @@ export interface NewFileBatch {
   resultsFile: string | undefined
   /** What is needed to read the file again in the same way: JSON, opaque to the store. */
   reading: string
-  /** Whose people these are; '' where nobody named an account. */
+  /** The account of these people; '' where none was named. */
   account?: string | undefined
   /** Order although the same was ordered before. */
   allowDuplicate: boolean
@@ -92,7 +92,7 @@ export interface Batch extends Omit<NewFileBatch, 'identity'> {
   queuedAt: number | undefined
   /** Of the newest change of any row. */
   changedAt: number
-  /** Who runs it now, as far as a lock can tell; undefined where nobody does. */
+  /** The process that runs it now, by its lock; undefined where there is none. */
   holder: { pid: number; since: number; /** Where it is not this one. */ machine?: string } | undefined
 }
 
@@ -125,7 +125,7 @@ export interface BatchPreview {
   counts: BatchCounts
   /** Orders of each package that would be sent. */
   packages: Map<number, number>
-  /** What stands in the way of rows: orders made before, or earlier rows of the file; in the order of the file. */
+  /** What rows conflict with: orders made before, or earlier rows of the file; in the order of the file. */
   conflicts: { row: NewRow; stop: Conflict }[]
   /** Rows that would be sent and have the phone of another person. */
   phones: { row: NewRow; order: Submission }[]

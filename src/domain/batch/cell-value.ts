@@ -90,7 +90,7 @@ function textValue(definition: FieldDefinition, text: string): ValueReading {
   }
 }
 
-/** `52.000` is fifty-two thousand to half of Europe; `1e5` may be a number or somebody's reference. */
+/** `52.000` is fifty-two thousand in half of Europe; `1e5` may be a number or a reference code. */
 function ambiguous(text: string): { problem: string } | undefined {
   if (/^-?\d{1,3}\.\d{3}$/.test(text)) {
     const [whole = '', thousands = ''] = text.split('.')

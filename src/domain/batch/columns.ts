@@ -92,7 +92,7 @@ export interface OpenedColumns {
   dialect: { format: SheetFormat }
 }
 
-/** The columns as they will be read, or an InvalidInputError that says what stands in the way. */
+/** The columns as they will be read, or an InvalidInputError with what prevents it. */
 export function resolveColumns(
   sheet: OpenedColumns,
   { targets, unknown }: ColumnMatch,

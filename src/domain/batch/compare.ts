@@ -16,7 +16,7 @@ import type { Submission } from '../submission/submission.ts'
 
 export type OrderRow = Extract<NewRow, { state: 'pending' }>
 
-/** A row with what stands in its way: an order of the store, or an earlier row of the same file. */
+/** A row with what it conflicts with: an order of the store, or an earlier row of the same file. */
 export interface ComparedRow {
   row: NewRow
   /** Of a row that is a whole order. */
@@ -159,7 +159,7 @@ class EarlierRows {
     this.#crowds.set(phone, crowd)
   }
 
-  /** Both recipients are at hand, and likeness judges by those: a hash that two people have by chance joins nobody. */
+  /** Both recipients are available, and similarity is computed from them: equal hashes of two people join no rows. */
   #candidate(position: number, isUncompared = false): Candidate {
     const order = this.#orders.get(position) ?? rowOrder(this.#batch, this.#rows.at(position) as OrderRow)
     this.#orders.set(position, order)

@@ -2,7 +2,7 @@ import { shellWord } from '../wording/shell-word.ts'
 import type { ColumnChoices } from './columns.ts'
 import type { FileReading } from './new-row.ts'
 
-/** What may be ordered although somebody like it was; `shared`: e-mails and phones as they were typed. */
+/** What may be ordered although a similar person was; `shared`: e-mails and phones as they were typed. */
 export interface Allowed {
   allowDuplicate: boolean
   allowSimilar: boolean

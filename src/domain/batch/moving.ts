@@ -26,7 +26,7 @@ export interface InvalidRow {
   problems: readonly Problem[]
 }
 
-/** What a move fails with where rows are invalid for the successor: nothing is moved. Each problem is told once, with its rows. */
+/** The error of a move whose rows are invalid for the successor: nothing is moved. Each problem is listed once, with its rows. */
 export function notMovable(
   batch: Pick<Batch, 'path' | 'name' | 'reading' | 'allowDuplicate' | 'allowSimilar' | 'shared'>,
   packageId: number,
@@ -58,7 +58,7 @@ function runUnder(batch: Parameters<typeof notMovable>[0], packageId: number): s
   const { path, name, reading, allowDuplicate, allowSimilar = false, shared = [] } = batch
   return fileCommand('run', {
     file: path ?? name,
-    // Of a batch that was put back nothing says how it was read.
+    // How the rows of a restored batch were read is not recorded.
     columns: choicesOf(
       { ...unread, ...(readJson(reading).value as Partial<FileReading> | undefined) },
       packageId,

@@ -5,7 +5,7 @@ import { serviceOf } from '../submission/identity.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import type { ExternalResult } from '../submission/external-results.ts'
 
-/** What the store keeps of a row. Whether another order stands in its way, the store says. */
+/** What the store records of a row. The store finds out whether it conflicts with another order. */
 export function newRow({ row, source, body, packageId, person, problems, duplicateOf }: RowReading): NewRow {
   if (body !== undefined) {
     const { package_id, recipient } = body
@@ -57,7 +57,7 @@ export interface FileReading {
   accept_lines?: readonly number[]
 }
 
-/** What nobody said is left out, so that it is the text of the versions that could not be told it. */
+/** Absent options are left out, so that the text equals that of versions without them. */
 export function readingText({ sheet, map, ignore, default_country, ...more }: FileReading): string {
   const { header_row, encoding, hidden, accept_lines = [] } = more
   return JSON.stringify({

@@ -26,11 +26,11 @@ export interface Plan {
   counts: BatchCounts
   /** Orders of each package that would be sent, the most first. */
   packages: { package_id: number; name: string | undefined; orders: number }[]
-  /** Rows that are not sent since an order made before stands in their way. */
+  /** Rows that are not sent since they conflict with an order made before. */
   matches: { row: number; line: number | undefined; stop: Conflict }[]
   /** Rows of the file that are the same as an earlier one. */
   repeated: number
-  /** Rows that are not sent until somebody says so, by what they share or match. */
+  /** Rows that are not sent until they are released, by what they share or match. */
   held: { row: number; line: number | undefined; person: Recipient; stop: Conflict }[]
   /** Rows that are sent and have the phone of another person, as a couple or an office has. */
   phones: { row: number; line: number | undefined; person: Recipient; order: Submission }[]
@@ -261,7 +261,7 @@ export function count(
   if (changes.length > 0) check.changes.push(...changes)
 }
 
-/** What of a valid row is improbable, as it is told. */
+/** What of a valid row is improbable, as it is printed. */
 export function unlikelyIn(
   { row, source, body, person }: RowReading,
   findImplausible: (body: RequestBody) => readonly ImplausibleValue[],
@@ -335,7 +335,7 @@ export function changeKind({ from, to }: Pick<RowChange, 'from' | 'to'>): Change
 export class Duplicates {
   readonly #firstRows = new Map<string, number>()
 
-  /** The row that was given before for the same; undefined for the first one, and for a row that names nobody. */
+  /** The row that was given before for the same; undefined for the first one, and for a row without a person. */
   firstOf(row: number, packageId: number | undefined, person: Recipient): number | undefined {
     const { first_name, last_name, email, phone } = person
     if (email === '' && phone === '' && first_name === '' && last_name === '') return undefined

@@ -22,7 +22,7 @@ export interface Reconciliation {
   open: Submission[]
   /** Requests that were read. */
   reads: number
-  /** Requests that nobody here ordered, for people who were ordered here. */
+  /** Requests that were not ordered with this store, for people who were. */
   secondOrders?: SecondOrder[]
   /** Rows that a person was asked about on a terminal, and saw there. */
   asked?: number
@@ -49,7 +49,7 @@ export function fitsOthersToo(
   return [...fits].some(([other, found]) => other !== submission && found.includes(request))
 }
 
-/** What a reconciliation is told to have come to; undefined where nothing is left to settle. */
+/** The error or message after a reconciliation; undefined where no unknown row is left. */
 export function unsettled(
   { open, ambiguous, asked = 0 }: Reconciliation,
   batchId: string | undefined,

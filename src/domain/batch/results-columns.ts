@@ -77,7 +77,7 @@ export function resultsReader(
     const text = (name: (typeof resultColumns)[number]): string => textOf(cells[at(name)] ?? '').trim()
     const id = uuid.safeParse(text('refcheck_request_id'))
     const requestId = id.success ? id.data.toLowerCase() : undefined
-    // A row with a request that somebody cleared the state of was ordered all the same.
+    // A row with a request whose state was cleared in the file was ordered all the same.
     const state =
       submissionStates.find((each) => each === text('refcheck_state')) ??
       (requestId === undefined ? undefined : ('accepted' satisfies SubmissionState))

@@ -102,7 +102,7 @@ function afterRejected(before: RunCounters, error: RefcheckError): NextStep {
   const isSchema = error.field?.startsWith('additional_information') === true
   const equalRefusals =
     refusals.inARow >= maxEqualRefusals ? refusedForSameReason(error, maxEqualRefusals) : undefined
-  // Without the package the next row would be told the same, whatever the list of packages says.
+  // Without the package the next row would fail in the same way, whatever the list of packages contains.
   const halt = equalRefusals ?? (isPackage ? error : undefined)
   const otherwise: Step = halt === undefined ? goOn : { kind: 'halt', error: halt }
   const step: Step =

@@ -261,7 +261,7 @@ function formatCounts(counts: BatchCounts): string {
     .join(', ')
 }
 
-/** What stands in the way of a batch's duplicates and held rows, as it stands now. */
+/** What a batch's duplicates and held rows conflict with at present. */
 export interface ConflictCounts {
   /** Duplicates of what may or may not have been ordered, and a batch of those. */
   unknown: OfBatch
@@ -294,12 +294,12 @@ export interface StopGroup {
   state: SubmissionState | undefined
   batchId: string | undefined
   count: number
-  /** When the first and the last of those orders were sent; undefined where nobody said. */
+  /** When the first and the last of those orders were sent; undefined where that is not known. */
   first: number | undefined
   last: number | undefined
 }
 
-/** Counts what stands in the way of a batch's rows; a duplicate of a row of its own that waits is no other batch's. */
+/** Counts the conflicts of a batch's rows; a duplicate of a pending row of its own counts for no other batch. */
 export function stopsIn(groups: Iterable<StopGroup>, ownBatchId?: string): ConflictCounts {
   const conflicts = noStops()
   for (const { heldFor, state, batchId, count, first, last } of groups) {
@@ -319,7 +319,7 @@ export function stopsIn(groups: Iterable<StopGroup>, ownBatchId?: string): Confl
   return conflicts
 }
 
-/** What stands in the way of the duplicates of a file that is only planned. */
+/** The conflicts of the duplicates of a file that is only planned. */
 export function countConflicts(duplicates: readonly Conflict[]): ConflictCounts {
   return stopsIn(
     duplicates.map(({ order: { state, batchId, attemptedAt, changedAt } }) => {

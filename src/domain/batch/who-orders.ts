@@ -34,7 +34,7 @@ export function starterLeft(id: string, startedAs: string, now: string): string 
   return `Batch ${id} was begun as ${startedAs}, who is no user of this API key’s organisation. Have they left it, and are its rows to be ordered as ${now}?`
 }
 
-/** Nobody is there to confirm, or the person said no. */
+/** There is no terminal to confirm on, or the answer was no. */
 export function notConfirmed({ id, userEmail }: Pick<Batch, 'id' | 'userEmail'>): UsageError {
   return new UsageError(
     `batch ${id} was begun as ${userEmail}, who is no user of this API key’s organisation`,

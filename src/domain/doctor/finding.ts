@@ -11,7 +11,7 @@ export interface Finding {
   hint: string | null
 }
 
-/** What a check saw; `ok` unless told. */
+/** The result of a check; default `ok`. */
 export interface Remark {
   level?: Exclude<Level, 'fail'>
   message: string

@@ -16,7 +16,7 @@ export function readWhole(type: 'array' | 'object', text: string): ValueReading 
   return readFieldText({ type, required: true, description: '' }, text)
 }
 
-/** What people write where there is nothing, and which is nobody's former name. */
+/** What people write for "none", and which is no person's former name. */
 export const meansNone = (text: string): boolean => /^(?:none|nil|no|n\/a|-+|null|keine|aucun)$/i.test(text)
 
 /** One item of a list, or several with ; between them, as a batch file has them. */
@@ -26,7 +26,7 @@ export function readItems(text: string): ItemsReading {
   return items.includes('') ? { problem: 'has an empty item beside a ;' } : { items }
 }
 
-/** A name is one word: nobody's street becomes one. */
+/** A name is one word: a street is not split. */
 const name = /^\p{L}[\p{L}\p{N}_-]{0,60}$/u
 
 /** `street: 12 High Street`; `taken`: names that are there already. */

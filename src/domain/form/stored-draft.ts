@@ -6,7 +6,7 @@ import { localTime } from '../wording/local-time.ts'
 import type { DraftBody } from './validate.ts'
 import { parseJson } from '../../contract/parse-json.ts'
 
-/** Answers that nobody came back for are removed after that. */
+/** Drafts that were not continued are removed after that. */
 export const draftLifetimeMs = 30 * 24 * 60 * 60 * 1000
 
 const storedBody = z.object({
@@ -81,7 +81,7 @@ export function draftTitle({ body, package_name, saved_at }: StoredDraft): strin
   ].join(', ')
 }
 
-/** Whether a draft is of somebody, or was saved before a moment (wall time in ms). */
+/** Whether a draft is of this person, or was saved before a moment (wall time in ms). */
 export function isDraftOf(draft: StoredDraft, who: { email: string } | { savedBefore: number }): boolean {
   if ('savedBefore' in who) return Date.parse(draft.saved_at) < who.savedBefore
   return draft.body.recipient.email?.toLowerCase() === who.email.toLowerCase()

@@ -216,7 +216,7 @@ function checkFields(
   return values
 }
 
-/** As a person types it: a list that every order needs may be empty, where somebody says so. */
+/** As it is typed on a terminal: a list that every order needs may be empty, if that is stated. */
 function requiredProblem({ type }: { type: string }): string {
   return type === 'array' ? 'is required; write none if there are none' : 'is required'
 }

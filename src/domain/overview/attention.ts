@@ -2,7 +2,7 @@ import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Batch } from '../batch/batch.ts'
 import type { Submission } from '../submission/submission.ts'
 
-/** Why somebody has to look, the gravest first. */
+/** Why an order needs a person, in order of precedence. */
 export const attentionKinds = [
   'unknown',
   'halted',
@@ -40,7 +40,7 @@ export const longWaitDays = 7
 /** A rejected row is listed for so long. */
 export const endedDays = 30
 
-/** An order as somebody looks at it. */
+/** An order as it is listed for a person. */
 export type SeenRow = Pick<
   Submission,
   | 'batchId'
@@ -94,7 +94,7 @@ function kindOf(
 ): { kind: AttentionKind; since: number } | undefined {
   const { state, changedAt } = row
   if (state === 'unknown' || state === 'held' || state === 'invalid') return { kind: state, since: changedAt }
-  // Whoever made a single order was told at once.
+  // A single order printed its error when it was made.
   if (state === 'rejected' && batch.kind === 'file' && isRecent(changedAt, now))
     return { kind: 'rejected', since: changedAt }
   if (state !== 'accepted') return undefined
@@ -161,14 +161,14 @@ function commandFor(kind: AttentionKind, { batchId, requestIds }: About): string
   }
 }
 
-/** The gravest first. */
+/** In order of precedence. */
 export function attentionInOrder(attention: readonly Attention[]): Attention[] {
   return attention.toSorted(
     (one, other) => attentionKinds.indexOf(one.kind) - attentionKinds.indexOf(other.kind),
   )
 }
 
-/** What is told of together, because one command is for all of it. */
+/** What is listed in one entry, because one command handles all of it. */
 export interface AttentionGroup {
   kind: AttentionKind
   batch: string | null
@@ -176,7 +176,7 @@ export interface AttentionGroup {
   command: string
 }
 
-/** The gravest first; rows of one batch together, and requests of all of them. */
+/** In order of precedence; rows of one batch together, and requests of all of them. */
 export function groupedAttention(attention: readonly Attention[]): AttentionGroup[] {
   const groups = new Map<string, Attention[]>()
   for (const each of attention) {

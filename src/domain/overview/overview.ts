@@ -43,7 +43,7 @@ export interface OtherOrders {
 /** The orders of one organisation, on one screen. Times are ISO 8601. */
 export interface Overview {
   read_at: string
-  /** Null where nobody is logged in. */
+  /** Null where no profile is logged in. */
   organisation: Organisation | null
   /** Requests by status, as last read. */
   statuses: Record<string, number>
@@ -55,7 +55,7 @@ export interface Overview {
     /** Batches with rows that are to be sent. */
     batches: ListedBatch[]
   }
-  /** The gravest first. */
+  /** In order of precedence. */
   attention: Attention[]
   /** The newest first. */
   reports: FinishedRequest[]
@@ -68,7 +68,7 @@ export interface Overview {
 
 /** How the orders of one batch go. */
 export interface BatchProgressNow {
-  /** Requests by status, as last heard. */
+  /** Requests by status, as last read. */
   statuses: Readonly<Record<string, number>>
   /** Of its requests, as last read. */
   checks: CheckCounts
@@ -82,7 +82,7 @@ const maxReports = 5
 
 const isFinished = ({ requestStatus }: Submission): boolean => terminalStatuses.includes(requestStatus ?? '')
 
-/** How many have which status; one that nobody heard of yet was just accepted. */
+/** How many have which status; one that was not read yet was just accepted. */
 export function countedStatuses(
   accepted: readonly Pick<Submission, 'requestStatus'>[],
 ): Record<string, number> {

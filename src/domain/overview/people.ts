@@ -3,7 +3,7 @@ import { localDay } from '../wording/local-time.ts'
 import type { Match } from '../batch/batch.ts'
 import type { SeenRow } from './attention.ts'
 
-/** Somebody who was or is to be checked, as a page lists them. Times are ISO 8601. */
+/** A person who was or is to be checked, as a page lists them. Times are ISO 8601. */
 export interface PersonRow {
   name: string
   email: string
@@ -58,7 +58,7 @@ export function countPeople(rows: readonly Pick<PersonRow, 'email' | 'batch_id' 
   return new Set(rows.map(({ email, batch_id: id, row }) => email.toLowerCase() || `${id} ${row}`)).size
 }
 
-/** What is best comes first in a chart: what is finished, what goes on, then what needs somebody, then what is over. */
+/** The order in a chart: finished, in progress, in need of a person, ended otherwise. */
 const order = [
   'COMPLETED',
   'PARTIAL',
@@ -111,7 +111,7 @@ interface Timeline {
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** Bars that can be told apart. */
+/** Bars of distinguishable colours. */
 const maxBars = 36
 
 /** Orders and completions (wall times in ms), by the shortest stretch that keeps the bars few. */

@@ -144,7 +144,7 @@ export interface WindowStatus extends QuotaWindow {
   left: number
   /** When all of it is free again at the latest, ms on the book's clock. */
   resetsAt: number
-  /** Whether the service has told when it ends. */
+  /** Whether the service has stated when it ends. */
   learnt: boolean
 }
 
@@ -166,7 +166,7 @@ export function quotaStatus(
   }
 }
 
-/** The book at `now`: what is over is forgotten, and a clock that was set back takes nothing hostage. */
+/** The book at `now`: what has ended is removed, and a clock that was set back delays nothing. */
 function withoutExpired(book: QuotaBook, now: number): QuotaBook {
   const isSetBack = book.learntAt > now
   const notBefore = isSetBack ? now + book.notBefore - book.learntAt : book.notBefore
@@ -265,7 +265,7 @@ function breachedWindow(book: QuotaBook, seconds: number, now: number): WindowBo
   return long.sort((a, b) => likely(b) - likely(a) || a.seconds - b.seconds)[0]
 }
 
-/** Whether `end` is a whole number of windows after the end that was told before. */
+/** Whether `end` is a whole number of windows after the end that was stated before. */
 function isLearntBefore(window: WindowBook, end: number): boolean {
   if (window.end === null) return false
   const length = window.seconds * 1000

@@ -196,7 +196,7 @@ export function incomplete(missing: readonly MissingReport[]): RefcheckError | u
   const [first] = missing
   if (first === undefined) return undefined
   const why = first.error.message
-  // What can still be done is told first.
+  // What can still be done comes first.
   const doable = missing.find(({ error }) => error.hint !== noReportFollows)?.error
   return new IncompleteError(
     missing.length === 1 ? why : `${missing.length} reports are unavailable; the first: ${why}`,

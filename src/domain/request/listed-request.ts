@@ -23,7 +23,7 @@ export interface ListedRequest {
   status: string | null
   status_read_at: string | null
   package_id: number
-  /** Null once the person was forgotten. */
+  /** Null once the person was erased. */
   recipient: Recipient | null
   /** When it was sent. */
   ordered_at: string
@@ -45,7 +45,7 @@ export interface Refreshed {
 export interface PrintedRequest extends ListedRequest {
   /** As far as it was listed before; null where it is not known. */
   package_name: string | null
-  /** Why it ended in ERROR, where an event told. */
+  /** Why it ended in ERROR, where an event gave a reason. */
   error_reason: string | null
   /** Why it could not be read again. */
   failure?: RefcheckError | undefined

@@ -16,7 +16,7 @@ export interface Order {
 export interface CreateOptions {
   /** Order although the same was ordered before; never enough against an order whose outcome is unknown. */
   allowDuplicate: boolean
-  /** Order although somebody similar was ordered before. */
+  /** Order although a similar person was ordered before. */
   allowSimilar?: boolean | undefined
   /** Milliseconds that all waits together may take; Infinity for no limit. */
   waitBudgetMs: number

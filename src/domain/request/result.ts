@@ -12,7 +12,7 @@ export type RequestResult = { requestId: string; request: RequestResource } | Un
 
 export const isUnread = (result: RequestResult): result is UnreadRequest => 'error' in result
 
-/** The gravest first: what stopped everything, then what will not get better by itself, then what only takes time. */
+/** By precedence: what stopped everything, then what needs a person, then what only takes time. */
 const gravity: readonly ErrorCode[] = [
   'interrupted',
   'outcome_unknown',

@@ -10,7 +10,7 @@ export interface SettingDefinition {
   /** One line. */
   meaning: string
   example: string
-  /** Whether the value may be a path, which whoever sets it makes absolute. */
+  /** Whether the value may be a path, which is made absolute when it is set. */
   path: boolean
   /** The value as it is kept, always text; an InvalidInputError that says what is wanted. */
   parse(text: string): string

@@ -14,7 +14,7 @@ export function checkEmail(text: string, source = 'the e-mail'): string {
   throw refused(text.includes('@') ? `"${text}" is not valid` : 'is not valid', hint)
 }
 
-/** The users of a role and of a team, told by its name or id; case does not matter. */
+/** The users of a role and of a team, selected by its name or id; case does not matter. */
 export function selectUsers(
   users: readonly User[],
   { role, team }: { role: string | undefined; team: string | undefined },

@@ -23,7 +23,7 @@ export interface SheetAppearance {
   /** What a rule may strike through: conditional formats are not evaluated. */
   struckByRule: readonly MergedCells[]
   lost: ReadonlySet<LostPart>
-  /** Sheets beside the one that is read, by name. */
+  /** Sheets other than the one that is read, by name. */
   otherSheets: readonly string[]
 }
 
@@ -36,7 +36,7 @@ export const white: Colour = [255, 255, 255]
 /** Colours that differ by less in each part are one to the eye. */
 const leastDifference = 16
 
-/** Whether a text cannot be told from what it stands on: white letters on white. */
+/** Whether a text has the colour of its background: white letters on white. */
 export function isUnseen(text: Colour, background: Colour): boolean {
   return text.every((part, at) => Math.abs(part - (background[at] ?? 0)) < leastDifference)
 }

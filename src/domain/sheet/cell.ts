@@ -18,7 +18,7 @@ export type TypedCell =
   | { kind: 'marked'; text: string; written: string }
   /** No value can be had; `reason` goes on after the cell's name. A text that its `format` hides or changes has one. */
   | { kind: 'fault'; text: string; reason: string; format?: string }
-  /** Bytes above 127 of an encoding that nobody has named yet, each a character of `text` (Latin-1). */
+  /** Bytes above 127 of an encoding that is not known yet, each a character of `text` (Latin-1). */
   | { kind: 'bytes'; text: string }
 
 /** What is to be done so that what is written looks like what was read. */

@@ -122,13 +122,13 @@ function showsDigits(value: number, { codes, before, within, after }: Section, s
   return Number(value.toFixed(Math.min(20, digits[1]?.length ?? 0))) === value
 }
 
-/** Signs and units of currencies and of time: whichever stands beside a number, the number is as it is seen. */
+/** Signs and units of currencies and of time: next to a number they do not change it. */
 const harmless =
   /^(?:[-−+()/_*'’\p{Sc}]*|[A-Z]{1,2}\$|kr|zł|Kč|Ft|Rs|lei|Fr|(?:year|month|week|day|hour)s?|y(?:ea)?rs?|hrs?|Jahre?|Monate?|Tage?|ans?|mois|jours?|años?|meses|días?)\.?$/u
 
 let currencies: ReadonlySet<string> | undefined
 
-/** Whether texts beside a number leave it what it is: 85k, 85 M and <85 are other numbers than 85. */
+/** Whether texts next to a number leave its value unchanged: 85k, 85 M and <85 are other numbers than 85. */
 function isHarmless(rest: string): boolean {
   return rest.split(/\s+/).every((word) => harmless.test(word) || (word.length === 3 && isCurrency(word)))
 }

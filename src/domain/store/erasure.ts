@@ -2,7 +2,7 @@ import { IncompleteError, UsageError } from '../../errors/kinds.ts'
 import { type SubmissionState, unsettledStates, waitingStates } from '../submission/states.ts'
 import type { ErasureTarget, Named, Purged } from './types.ts'
 
-/** Whom a purge is about; a UsageError where nobody is named. */
+/** The person of a purge; a UsageError where none is named. */
 export function erasureTarget(given: {
   email: string | undefined
   requestId: string | undefined
@@ -132,7 +132,7 @@ export const erasurePolicy = {
     acknowledged_at: 'kept',
     acknowledged_by: 'kept',
   },
-  /** Of a file that holds nobody any more, or whose name names the person. */
+  /** Of a file that contains no person any more, or whose name names the person. */
   batches: {
     id: 'kept',
     kind: 'kept',
@@ -145,7 +145,7 @@ export const erasurePolicy = {
     package_id: 'kept',
     path: 'emptied',
     results_file: 'emptied',
-    // How the file is read, as long as a row of it names somebody.
+    // How the file is read, as long as a row of it contains a person.
     reading: 'emptied with the last person',
     allow_duplicate: 'kept',
     halted_at: 'kept',
@@ -160,7 +160,7 @@ export const erasurePolicy = {
   },
 } as const satisfies Record<string, Record<string, ErasureRule>>
 
-/** The columns of a table that a fate befalls. */
+/** The columns of a table to which an erasure policy applies. */
 export function columnsWith(table: keyof typeof erasurePolicy, rule: ErasureRule): string[] {
   return Object.entries<ErasureRule>(erasurePolicy[table]).flatMap(([column, its]) =>
     its === rule ? [column] : [],

@@ -1,7 +1,7 @@
 import { UsageError } from '../../errors/kinds.ts'
 import { isLoopbackUrl } from '../../contract/loopback.ts'
 
-/** src/docs/cli.md, "Environment": what is forgotten at the end of the process protects nobody. */
+/** src/docs/cli.md, "Environment": a store that ends with the process prevents no second order. */
 export function refuseMemoryStore(location: string, baseUrl: string): void {
   if (location !== ':memory:' || isLoopbackUrl(baseUrl)) return
   throw new UsageError('refused to order with a store in memory, which would forget the order', {

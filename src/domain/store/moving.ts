@@ -28,7 +28,7 @@ export interface Arrival {
   tables: TableDigest[]
 }
 
-/** What whoever still uses the old place is told. */
+/** The message for processes that still use the old path. */
 export function storeMoved(location: string, { to, isDone }: Pick<Move, 'to' | 'isDone'>): IoError {
   const use = `REFCHECK_STORE, or with: refcheck config set store ${shellWord(to)}`
   return isDone
@@ -38,7 +38,7 @@ export function storeMoved(location: string, { to, isDone }: Pick<Move, 'to' | '
       })
 }
 
-/** What is in the way of leaving a place. `holder`: somebody who runs a batch with it. */
+/** What prevents leaving a path. `holder`: the process that runs a batch with it. */
 export function requireQuiet(
   location: string,
   { inFlight, holder, isForwarding }: { inFlight: number; holder: string | undefined; isForwarding: boolean },
@@ -67,7 +67,7 @@ export function requireStillLeaving(location: string, now: Move | undefined, mov
   })
 }
 
-/** Whether a store that is leaving goes where it is told to go now. */
+/** Whether a store that is being moved has the same target as this call. */
 export function requireSameWay(location: string, move: Move | undefined, to: string): void {
   if (move === undefined || (!move.isDone && move.to === to)) return
   throw storeMoved(location, move)

@@ -23,7 +23,7 @@ export interface StoreInfo {
 }
 
 export interface StoreServer {
-  /** Whether a commit waits for a standby. Without that, a standby that takes over may have forgotten orders. */
+  /** Whether a commit waits for a standby. Without that, a standby that takes over may lack orders. */
   replication: 'none' | 'asynchronous' | 'synchronous'
   /** Of one question and its answer. */
   latencyMs: number
@@ -39,7 +39,7 @@ export type ErasureTarget =
   | { endedBefore: number }
 
 export interface Purged {
-  /** Rows that name nobody any more. */
+  /** Rows without a person. */
   rows: number
   events: number
   /** Rows that may be in flight or accepted, and were left as they are. */

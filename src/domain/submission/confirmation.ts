@@ -22,7 +22,7 @@ export interface AboutToOrder {
   people: readonly (Recipient | undefined)[]
   /** Rows of the same file that are not ordered. */
   leftOut?: number | undefined
-  /** Rows with a value that is improbable, which are told of before. */
+  /** Rows with an improbable value, which are listed before. */
   unlikely?: number | undefined
 }
 

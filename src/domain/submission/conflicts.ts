@@ -38,7 +38,7 @@ export interface Compared {
   /** When it came in. */
   addedAt: number
   kind: 'single' | 'file'
-  /** Whose people these are; '' where nobody named an account. */
+  /** The account of these people; '' where none was named. */
   account?: string | undefined
   /** What results files say of the person. */
   externalResults?: readonly ExternalResult[] | undefined
@@ -59,7 +59,7 @@ export const nothingAllowed: Allowed = { duplicate: false, similar: false, share
 export interface Candidate {
   order: Submission
   samePerson: boolean
-  /** Of somebody who was forgotten, whose e-mail nothing else tells. */
+  /** Of an erased person, whose e-mail is recorded nowhere else. */
   sameEmail?: boolean
   /** It shares a phone with so many that their names were not compared: it counts as similar. */
   isUncompared?: boolean
@@ -67,15 +67,15 @@ export interface Candidate {
   externalResult?: ExternalResult | undefined
 }
 
-/** What a store knows of packages and services that were told to be one, and of what a person released. */
+/** The packages and services that a store treats as one, and what a person released. */
 export interface KnownRelations {
   /** The package itself and all that moves have joined to it. */
   relatedIds: ReadonlySet<number>
   /** Packages that are gone and whose likely successor this one is. */
   predecessors: ReadonlySet<number>
-  /** What was said of another service: that it is this one, or that it is not. Undefined where nobody said. */
+  /** The decision about another service: that it is this one, or that it is not. Undefined without a decision. */
   isSameService(service: string): boolean | undefined
-  /** Whether somebody said of these two that they are two people. */
+  /** Whether these two were decided to be two people. */
   released(order: Submission): boolean
 }
 
@@ -96,7 +96,7 @@ export const reasonsToStop = [
 ] as const
 export type StopReason = (typeof reasonsToStop)[number]
 
-/** What stands in a row's way. */
+/** What a row conflicts with. */
 export interface Conflict {
   becomes: 'duplicate' | 'held'
   reason: StopReason
@@ -104,7 +104,7 @@ export interface Conflict {
   order: Submission
   /** The results file that tells of that order, where no store does. */
   externalResult?: ExternalResult | undefined
-  /** How many orders more stand in its way for the same reason. */
+  /** How many more orders conflict with it for the same reason. */
   more: number
 }
 
@@ -120,7 +120,7 @@ export const releasable: readonly StopReason[] = [
   'results_unclear',
 ]
 
-/** Compares a row with the orders that its fingerprints found: everything that stands in its way. */
+/** Compares a row with the orders that its fingerprints found, and returns all conflicts. */
 export function findConflicts(
   row: Compared,
   candidates: readonly Candidate[],
@@ -214,7 +214,7 @@ function precedes(one: Conflict, other: Conflict): boolean {
   const state = ({ order }: Conflict): number => (statesThatMatch as readonly string[]).indexOf(order.state)
   return (
     (rank(one) - rank(other) ||
-      // Whoever is the most alike is shown: the one that may be the same person.
+      // The most similar person is shown: the one that may be the same.
       other.shares.length - one.shares.length ||
       state(one) - state(other) ||
       other.order.changedAt - one.order.changedAt) < 0
@@ -238,7 +238,7 @@ function compareWith(
     const isAllowed = (row.kind === 'single' && allowed.similar) || relations.released(order)
     return wasReplaced && !isAllowed ? held('replaced_package', order) : undefined
   }
-  // Under a package that this one replaces somebody similar may be the same person as well.
+  // Under a package that this one replaces a similar person may be the same as well.
   if (service !== 'one' || (!isSamePackage && !wasReplaced)) return undefined
   return similar(row, candidate, allowed, relations)
 }
@@ -274,7 +274,7 @@ function similar(
       ? // Somebody who was forgotten: the name is gone, so only a person can tell.
         ({ kind: 'similar', shares: [sameEmail === true ? 'email' : 'phone'] } as const)
       : similarity(row.recipient, order.recipient)
-  // A damaged fingerprint makes nobody new.
+  // A damaged fingerprint does not make a person new.
   if (found?.kind === 'same') return same(row, order, 'one', allowed, relations)
   if (found?.kind !== 'similar') return undefined
   const shares = [...found.shares]
@@ -300,7 +300,7 @@ function held(reason: StopReason, order: Submission, shares: Shared[] = []): Con
 export const canBeConfirmed = ({ reason }: Conflict): boolean =>
   reason === 'similar' || reason === 'replaced_package'
 
-/** Somebody who has the same phone and is another person, as a couple or an office has: mentioned, and nothing more. */
+/** Another person with the same phone, as a couple or an office has: mentioned, and nothing more. */
 export function phoneSharer(
   { recipient, baseUrl }: Compared,
   candidates: readonly Candidate[],
@@ -351,7 +351,7 @@ export function coveredBy(
   return isAbout ? covered : undefined
 }
 
-/** Whether a release covers what stands in a row's way; the rest waits for something to be settled first. */
+/** Whether a release covers the conflicts of a row; the others wait until something is recorded first. */
 function covers(release: Release, { row, recipient }: Compared, stop: Conflict): boolean {
   if (!releasable.includes(stop.reason)) return false
   if (release.kind === 'rows') return release.rows.includes(row)
@@ -367,7 +367,7 @@ export interface JoinedPackage {
   how: 'moved' | 'likely'
 }
 
-/** Two services of which somebody said whether they are one. */
+/** Two services with the decision whether they are one. */
 export interface JoinedServices {
   one: string
   other: string

@@ -126,7 +126,7 @@ export function personOf({ recipient }: Pick<Submission, 'recipient'>): string {
   return recipient === undefined ? 'somebody who was removed from this store' : personWithEmail(recipient)
 }
 
-/** What stands in a row's way, and why, in one clause. */
+/** What a row conflicts with, and why, in one clause. */
 export function conflictText({ order, reason, shares, externalResult }: Conflict): string {
   if (reason === 'unmatched_request') return unmatchedText(order.requestId, shares)
   return `${externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)} ${heldWords[reason]}`

@@ -42,7 +42,7 @@ export function namesOrder({ state, requestId }: Pick<ExternalResult, 'state' | 
   return requestId !== undefined && (state === 'accepted' || state === 'duplicate')
 }
 
-/** "Each account sees its own people and those of nobody's; without an account everybody is seen." */
+/** "An account sees its own people and those without an account; without an account all people are seen." */
 export function isSeen({ account }: Pick<ExternalResult, 'account'>, by: string): boolean {
   return by === '' || account === '' || account === by
 }

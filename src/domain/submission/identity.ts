@@ -41,7 +41,7 @@ let lastService = { baseUrl: '', service: '' }
 
 /** Whose order it is: everything that makes two orders the same, in one form. */
 export interface OrderKey {
-  /** Whose people these are; '' where nobody named an account. */
+  /** The account of these people; '' where none was named. */
   account: string
   baseUrl: string
   packageId: number

@@ -22,7 +22,7 @@ export function foldedName(name: string): string {
   return name.normalize('NFKD').replace(mark, '').toLowerCase().replace(noLetter, '')
 }
 
-/** Longer names are nobody's, and comparing many of them letter by letter would take hours: they count as agreeing. */
+/** Longer than any name; comparing many of them letter by letter would take hours: they count as agreeing. */
 const maxComparedLetters = 1000
 
 /**

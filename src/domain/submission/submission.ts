@@ -1,7 +1,7 @@
 import type { Recipient } from '../../contract/request-body.ts'
 import type { SubmissionState } from './states.ts'
 
-/** A submission as somebody last saw it. A change is made only while it still stands so. */
+/** A submission as it was read. A change is made only while it is still in this state. */
 export interface RowVersion {
   batchId: string
   /** Counts the rows of the batch from 1. */
@@ -18,7 +18,7 @@ export interface Submission extends RowVersion {
   /** The user it is attributed to: the last attempt's, or the batch's before the first. */
   userEmail: string
   packageId: number
-  /** Undefined once the person was forgotten. */
+  /** Undefined once the person was erased. */
   recipient: Recipient | undefined
   attempts: number
   addedAt: number
@@ -60,7 +60,7 @@ export interface NewBatch extends BatchRef {
   addedAt: number
   baseUrl: string
   userEmail: string
-  /** Whose people these are; '' where nobody named an account. */
+  /** The account of these people; '' where none was named. */
   account?: string | undefined
   submissions: readonly NewSubmission[]
 }
@@ -99,6 +99,6 @@ export interface SubmissionFilter {
   account?: string | undefined
   /** Attempted (or added, before the first attempt) at this wall time or later. */
   since?: number | undefined
-  /** Whose request, as last heard, goes on. */
+  /** Whose request, as last read, is in progress. */
   unfinished?: boolean | undefined
 }

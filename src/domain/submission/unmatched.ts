@@ -48,7 +48,7 @@ export function unmatchedOrder({
   }
 }
 
-/** An order of ours that a request which nobody here ordered looks like. */
+/** An order of this store that resembles a request which was not ordered with it. */
 interface OrderedTwice {
   requestId: string
   batchId: string

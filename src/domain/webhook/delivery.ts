@@ -44,7 +44,7 @@ export function shortly(body: Buffer, secret: string): string {
   return cutText(line, maxDetailLength)
 }
 
-/** Nobody was there: the failure of a command that could not do its work at all. */
+/** The receiver did not run: the failure of a command that could not do its work at all. */
 export function unreachable(url: string, { failure }: Reply): UnavailableError {
   const isUntrusted = failure?.includes('certificate') === true
   return new UnavailableError(`${new URL(url).host}: ${failure}`, {
@@ -54,7 +54,7 @@ export function unreachable(url: string, { failure }: Reply): UnavailableError {
   })
 }
 
-/** A URL as it is told: without its query, which may hold a token. */
+/** A URL as it is printed: without its query, which may contain a token. */
 export function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url)
   return origin + pathname
@@ -63,7 +63,7 @@ export function shownUrl(url: string): string {
 export const firstRetryMs = 500
 export const longestRetryMs = 60_000
 
-/** Nobody puts an event off for longer (ms): what is due later than this was put off before the clock was set back. */
+/** The longest pause before an event is forwarded again (ms): one due later was put off before the clock was set back. */
 export const longestWait = 2 * longestRetryMs
 
 /** Milliseconds until the next try; undefined where there is none, since it was taken. */

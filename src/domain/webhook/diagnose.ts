@@ -22,7 +22,7 @@ interface SignatureVariant {
   text: string | undefined
 }
 
-/** A signature of which this much is there is told from a stranger's. */
+/** A signature of which this much agrees is a damaged one of ours, not a foreign one. */
 const leastCut = 16
 
 /**

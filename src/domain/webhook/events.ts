@@ -24,7 +24,7 @@ export interface InboxEvent extends ReceivedEvent {
   id: number
   /** How often it came again. */
   repeats: number
-  /** `none`: nobody asked for it to be forwarded. `dropped`: nobody tries any more. */
+  /** `none`: forwarding was not asked for. `dropped`: forwarding was given up. */
   forward: 'none' | 'waiting' | 'done' | 'dropped'
   /** Tries so far, and what the last one came to. */
   attempts: number
@@ -80,7 +80,7 @@ export interface ListedEvent {
   /** Why, of one that tells of ERROR. */
   error_reason: string | null
   forwarded: boolean
-  /** Given up: nobody tries to forward it any more. */
+  /** Given up: not forwarded any more. */
   dropped: boolean
   /** In words: "-", "waits", "dropped", or when. */
   forwarding: string

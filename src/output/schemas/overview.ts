@@ -31,7 +31,7 @@ const checks = z.strictObject({ requests: count, by_type: z.record(z.string(), z
 /** `status`. */
 export const overview = z.strictObject({
   read_at: moment,
-  /** Null where nobody is logged in. */
+  /** Null where no profile is logged in. */
   organisation: z
     .strictObject({ profile: textOrNull, base_url: z.string(), user_email: z.string() })
     .nullable(),
@@ -58,7 +58,7 @@ export const overview = z.strictObject({
       needs_person: count,
     }),
   ),
-  /** Null where nobody is logged in. */
+  /** Null where no profile is logged in. */
   quota: quota.nullable(),
 })
 

@@ -32,7 +32,7 @@ export const state = z.strictObject({
 
 export const key = z.strictObject({ api_key: z.string() })
 
-/** Whatever a document of somebody else's form holds: OpenAPI, a snapshot, a JSON Schema. */
+/** A document whose form is defined elsewhere: OpenAPI, a snapshot, a JSON Schema. */
 export const anyObject = z.record(z.string(), z.unknown())
 
 export const injected = z.union([

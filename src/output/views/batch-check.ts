@@ -250,7 +250,7 @@ function stoppedJson(plan: Plan): { stopped?: unknown[] } {
   return stopped.length === 0 ? {} : { stopped: stopped.sort((one, other) => one.row - other.row) }
 }
 
-/** The plan itself for a pipe, for a person how to keep it: what it comes to was told already. */
+/** The plan itself for a pipe, for a person how to save it: its counts were printed already. */
 export function storedPlanView(plan: StoredPlan, path: string | undefined): View {
   return {
     json: plan,
@@ -366,7 +366,7 @@ export function unlikelyWarning({ unlikely }: Plan, name: string): string | unde
   return `${name}: unlikely, and sent as it is: ${unlikelyText(first)}${more}`
 }
 
-/** Grouped by what they share, by name: not sent until somebody says so. */
+/** Grouped by what they share, by name: not sent until they are released. */
 function heldLines(held: Plan['held']): string[] {
   if (held.length === 0) return []
   const groups = Map.groupBy(held, ({ person, stop }) =>
@@ -444,7 +444,7 @@ const fieldColumns: Column<PlannedField>[] = [
   },
 ]
 
-/** Everybody whom an agent planned without a file, which nobody could look at, field by field: JSON of the rows. */
+/** All people whom an agent planned without a file, field by field: JSON of the rows, since there is no file to look at. */
 export function plannedPeopleText(rows: string, terminal: Terminal): string {
   const people = JSON.parse(rows) as Record<string, FieldValue>[]
   const fields = people.flatMap((person, at) =>

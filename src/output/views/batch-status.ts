@@ -16,7 +16,7 @@ import { attentionLines, attentionWords } from './overview.ts'
 /** What a screen has room for under the rows. */
 const maxGroups = 5
 
-/** Where a batch stands, with how its checks go and who needs somebody. `standing`: its rows by state. */
+/** The state of a batch, with the progress of its checks and which rows need a person. `standing`: its rows by state. */
 export function followedBatchView(statusView: View, { statuses, checks, attention }: BatchProgressNow): View {
   const counts = statusesInOrder(Object.entries(statuses))
   return {
@@ -85,7 +85,7 @@ function requestsText(statuses: BatchProgressNow['statuses']): string {
 
 const indented = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)
 
-/** Who needs somebody, as far as a screen of 24 lines has room under the counts. */
+/** Which rows need a person, as far as a screen of 24 lines has room under the counts. */
 const maxWatchedGroups = 4
 /** Milliseconds between two lines where none can change in place. */
 const plainEveryMs = 15_000

@@ -77,7 +77,7 @@ function adviceText({ cases }: ConformanceAnswer, terminal: Terminal): string[] 
     })
 }
 
-/** Told after a whole run; a part of it is about something else. */
+/** Printed after a whole run; a partial run is about something else. */
 function invisibleText({ cases, cannot_be_judged: all }: ConformanceAnswer, terminal: Terminal): string[] {
   if (cases.length < 50) return []
   const lines = all.map(({ rule, reason }) => `  "${rule}"\n    ${reason}`)

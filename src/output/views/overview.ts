@@ -55,7 +55,7 @@ const kindStyle: Readonly<Record<AttentionKind, Style>> = {
   waiting: 'yellow',
 }
 
-/** The morning's screen. `quota`: undefined where nobody is logged in. */
+/** The screen of `refcheck status`. `quota`: undefined where no profile is logged in. */
 export function overviewView(overview: Overview, quota: QuotaStatus | undefined, now: number): View {
   return {
     json: { ...overview, quota: quota === undefined ? null : quotaJson(quota, now) },
@@ -276,7 +276,7 @@ function quotaLines({ windows, notBefore }: QuotaStatus, now: number, terminal: 
     width(windows.map(({ left }) => left)),
   ]
   const lines = windows.map(({ calls, seconds, used, left, resetsAt }, at) => {
-    // Calls are counted as if they arrived late; nobody waits longer than the window.
+    // Calls are counted as if they arrived late; no wait is longer than the window.
     const rest = Math.min(seconds, (resetsAt - now) / 1000)
     const again = used === 0 ? '' : `, free again in ${formatDuration(rest)}`
     const drawn = styled(terminal, fullness(used / calls), bar(used / calls))

@@ -46,7 +46,7 @@ export interface PeoplePage {
   keep: Keep
 }
 
-/** People who are named of a group that needs somebody. */
+/** The names in a group that needs a person. */
 const maxNamed = 4
 
 /** People and their checks as one page that needs nothing else: to open, to print, to file. */
@@ -126,7 +126,7 @@ function attentionSection({ attention, title, keep }: PeoplePage): Piece {
   </section>`
 }
 
-/** What each means for whoever reads the page and does not know the program. */
+/** What each means, for a reader of the page who does not know the program. */
 const meanings: Readonly<Record<AttentionKind, string>> = {
   unknown: 'Sent without an answer: it may or may not have been ordered. It is never sent again by itself.',
   halted: 'The rest was not sent.',

@@ -204,7 +204,7 @@ function pageLines(page: string): string[] {
 
 const literal = (lines: readonly string[]): string[] => ['.nf', ...lines.map(escaped), '.fi']
 
-/** As roff prints it letter by letter: what it could take for a request, an escape or another dash is told apart. */
+/** As roff prints it letter by letter: what it could take for a request, an escape or another dash is escaped. */
 function escaped(line: string): string {
   return line
     .replaceAll('\\', String.raw`\e`)

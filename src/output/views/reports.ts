@@ -122,7 +122,7 @@ export class ReportProgress {
   #bytes = 0
   #shownAt: number
 
-  /** `readingTime`: where requests are read, of which nobody says how many reports they have. */
+  /** `readingTime`: where requests are read whose number of reports is not known. */
   constructor(
     reporter: Pick<Reporter, 'note' | 'status' | 'terminal'>,
     clock: { monotonic(): number },

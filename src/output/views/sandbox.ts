@@ -9,12 +9,12 @@ interface SandboxAddress {
   api_key: string
   user_email: string
   webhook_secret: string
-  /** Where others can reach it: what whoever controls it has to show. */
+  /** Where other machines can reach it: the token that controls it. */
   control_token?: string | undefined
   public_url?: string | undefined
 }
 
-/** What somebody needs to call a running sandbox; the text can be pasted into another terminal. */
+/** What a client needs to call a running sandbox; the text can be pasted into another terminal. */
 export function sandboxView(address: SandboxAddress, profile: string | undefined): View {
   return {
     json: address,

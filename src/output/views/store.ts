@@ -105,7 +105,7 @@ export function storeMigratedView(migrated: { location: string; from: number; to
   }
 }
 
-/** Rows that wait in a store that has forgotten attempts may have been sent. */
+/** Pending rows of a store that lacks attempts may have been sent. */
 export function heldText(held: number, batchIds: readonly string[]): string {
   const [are, were, them] = held === 1 ? ['is', 'it was', 'it'] : ['are', 'they were', 'them']
   return [

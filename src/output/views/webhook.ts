@@ -172,7 +172,7 @@ export function stoppedNote(count: number, forwards: boolean): string {
   return `Stopped; ${formatCount(count, 'new event')} recorded.${forwards ? ` ${forwardedLater}` : ''}`
 }
 
-/** How it ends when nobody reads its output any more, as after `| head -1`. */
+/** How it ends when its output has no reader any more, as after `| head -1`. */
 export function unreadEnd(count: number): IoError {
   return new IoError(
     `the program that read the output has ended; ${formatCount(count, 'new event')} recorded`,

@@ -66,7 +66,7 @@ export function checkedInjection(value: unknown): Injection {
   })
 }
 
-/** One thing that a running sandbox can be asked, or told to do. */
+/** One operation on a running sandbox. */
 export interface Control {
   name: string
   summary: string

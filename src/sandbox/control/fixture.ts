@@ -160,7 +160,7 @@ export const packageIds = {
   foreign: 201,
 } as const
 
-/** What the sandbox holds when nobody gave it a fixture. Keys and secrets come from the seed. */
+/** What the sandbox holds without a fixture. Keys and secrets come from the seed. */
 export function defaultSeed(rng: SeededRandom, settings: Settings): Snapshot {
   const home = newOrganisation(rng, 'Sandbox Pty Ltd')
   const other = newOrganisation(rng, 'Elsewhere Ltd')

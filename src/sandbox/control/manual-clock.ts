@@ -31,7 +31,7 @@ export class ManualClock implements Clock {
     return this.#now
   }
 
-  /** Puts the clock where a kept state left it; nobody is woken. */
+  /** Sets the clock to where a stored state left it, without waking timers. */
   set(now: number): void {
     this.#now = now
   }

@@ -50,7 +50,7 @@ app.onError((error) => {
   return failed(400, { code: error.code, message: error.message, hint: error.hint })
 })
 
-/** Answers the page at `/`, and calls below `controlPath`, of whoever may control the sandbox. */
+/** Answers the page at `/`, and authorized calls below `controlPath`. */
 export function control(
   sandbox: Sandbox,
   request: Request,
@@ -64,7 +64,7 @@ export function control(
     : app.fetch(request, { sandbox })
 }
 
-/** What a page wears is loaded when somebody looks. */
+/** Styles and scripts of the page are loaded at its first visit. */
 const pages = () => import('./page.ts')
 
 /** JSON only, which no page of another origin can send without asking first. */
@@ -95,7 +95,7 @@ function failed(
   return Response.json({ error }, { status, headers: { 'Cache-Control': 'no-store', ...asks } })
 }
 
-/** Why somebody may not control a sandbox: a status, and an `error` as the control tells it. */
+/** Why a caller may not control a sandbox: a status, and an `error` of the control's form. */
 interface ControlRefusal {
   status: 400 | 401 | 403
   error: { code: string; message: string; hint?: string }

@@ -38,7 +38,7 @@ export interface SandboxOptions {
   data?: Journal | undefined
   /** How webhook events travel; default: over HTTP. */
   deliver?: Deliver | undefined
-  /** How others reach it; default: nobody but this machine does. */
+  /** How other machines reach it; default: only this machine does. */
   reach?: Reach | undefined
 }
 
@@ -81,7 +81,7 @@ export interface Sandbox {
   changePlan(plan: Partial<Pick<Organisation, 'trial' | 'subscription'>>): void
   /** https, or http to this machine and to what `reach` names; throws UsageError for any other. */
   setWebhook(url: string | null): void
-  /** Makes a package INACTIVE in favour of a new one, with one more required field unless told otherwise; the new id. */
+  /** Makes a package INACTIVE in favour of a new one, by default with one more required field; the new id. */
   replacePackage(id: number, options?: { newField?: boolean | undefined }): number
   /** Makes the next turn of a request, or of one of its checks, happen now. */
   advanceRequest(requestId: string, checkId?: string): void

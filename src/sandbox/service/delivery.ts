@@ -50,9 +50,9 @@ interface DeliveriesOptions {
   rng: SeededRandom
   timetable: Scheduler
   deliver: Deliver
-  /** Told of each attempt under way; it may fail where its outcome cannot be kept. */
+  /** Called with each attempt under way; it may fail where its outcome cannot be stored. */
   onWork: (work: Promise<void>) => void
-  /** Told after each attempt. */
+  /** Called after each attempt. */
   onAttempt?: ((delivery: DeliveryRecord, at: number, sent: Message) => void) | undefined
 }
 

@@ -3,7 +3,6 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  lstatSync,
   openSync,
   readSync,
   renameSync,
@@ -11,7 +10,6 @@ import {
   writeSync,
 } from 'node:fs'
 import { realpath } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
 
 import { claim, type ClaimOptions } from '../../disk/lock.ts'
@@ -65,7 +63,7 @@ export class Journal {
     return this.#size > Math.max(rewriteAbove.bytes, rewriteAbove.times * this.#sizeWhenRewritten)
   }
 
-  /** Writes the file again, beside the old one, and puts it in its place. */
+  /** Writes the file again, next to the old one, and renames it over that. */
   rewrite(changes: Iterable<Change>): void {
     const beside = join(dirname(this.path), `.${basename(this.path)}.new`)
     try {
@@ -161,7 +159,7 @@ async function settled(path: string): Promise<string> {
 
 function readChanges(path: string, file: number): Change[] {
   const [first, ...lines] = readLines(file)
-  // Ours begins with a whole line from the start: what has none is somebody's file of one line.
+  // Ours begins with a whole line from the start: a file without one is a foreign file of one line.
   if (first === undefined && fstatSync(file).size > 0) throw notOurs(path)
   if (first === undefined) return []
   const parse = (line: string): unknown => {
@@ -233,7 +231,6 @@ function reasonOf(error: unknown): string {
  * sandbox has it, and says which process that is.
  */
 async function claimData(path: string, options: Omit<ClaimOptions, 'waitMs'>): Promise<() => void> {
-  if (await olderSandboxAnswers(`${path}.lock`)) throw inUse(path, '')
   const claimed = await claim(`${path}.claim`, { ...options, waitMs: 0 })
   if (claimed.held) return () => claimed.release()
   throw inUse(path, claimed.holder === undefined ? '' : ` (process ${claimed.holder.pid})`)
@@ -242,18 +239,5 @@ async function claimData(path: string, options: Omit<ClaimOptions, 'waitMs'>): P
 function inUse(path: string, who: string): IoError {
   return new IoError(`${path} is in use by another sandbox${who}`, {
     hint: 'Stop that one first, or choose another file.',
-  })
-}
-
-/** 0.1.0 held its data by a local socket of this name, which a killed one leaves behind with nobody to answer. */
-function olderSandboxAnswers(address: string): Promise<boolean> {
-  if (lstatSync(address, { throwIfNoEntry: false })?.isSocket() !== true) return Promise.resolve(false)
-  return new Promise((done) => {
-    const socket = connect(address)
-    socket.once('connect', () => {
-      socket.destroy()
-      done(true)
-    })
-    socket.once('error', () => done(false))
   })
 }

@@ -2,7 +2,7 @@ import { systemClock } from '../../host/clock.ts'
 import { Secrets } from '../../host/secrets.ts'
 import type { DeliveryRecord, State } from './state.ts'
 
-/** One thing that happened, for whoever watches the sandbox. */
+/** One thing that happened, for observers of the sandbox. */
 export type LogEntry = { n: number; at: number } & LogEvent
 
 export type LogEvent =
@@ -42,7 +42,7 @@ const credentialHeaders: Readonly<Record<string, string>> = {
   cookie: '[credentials]',
 }
 
-/** What is told of an attempt to deliver. */
+/** The record of an attempt to deliver. */
 export function attemptEntry({ id, request_id, status, attempts, outcome }: DeliveryRecord): LogEvent {
   return {
     kind: 'delivery',
@@ -60,7 +60,7 @@ export class Log {
   readonly #known: () => Iterable<readonly [name: string, value: string]>
   readonly #secrets = new Secrets()
   readonly #entries: LogEntry[] = []
-  /** In the places of their entries; made when somebody asks, as most are never looked at. */
+  /** Indexed like their entries; made on demand, as most are never looked at. */
   readonly #exchanges: ((() => Exchange) | undefined)[] = []
   readonly #subscribers = new Set<(entry: LogEntry) => void>()
   #count = 0

@@ -46,7 +46,7 @@ export interface Reach {
   networks: Networks
   /** The base URL of a proxy in front of it, no slash at the end: report URLs lead there. */
   publicUrl: string | undefined
-  /** What whoever controls it has to show. */
+  /** The token that controls it. */
   controlToken: string
 }
 

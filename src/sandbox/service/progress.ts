@@ -8,7 +8,7 @@ const minute = 60_000
 /** Without a scenario everything is over before this; the promise is an hour. */
 const longest = 54 * minute
 
-/** Stable, so that what happens at one moment happens in the order told. */
+/** Stable, so that what happens at one moment happens in the order given. */
 export function inOrder(steps: readonly Step[]): Step[] {
   return [...steps].sort((left, right) => left.at - right.at)
 }

@@ -103,7 +103,7 @@ interface Rendering {
   reports: string[]
 }
 
-/** A character that JSON carries as it is and that nobody's name holds. */
+/** A character that JSON carries as it is and that no name contains. */
 const gap = '\u007F'
 const mostRenderings = 1000
 

@@ -8,7 +8,7 @@ interface Rule {
   sentence: string
   /** What it leaves open. */
   open: string
-  /** The first is what the sandbox does unless told otherwise. */
+  /** The first is the sandbox's default. */
   choices: readonly [string, ...string[]]
 }
 
@@ -178,7 +178,7 @@ export function ruleSettings(current: Choices): RuleSetting[] {
   return ruleNames.map((name) => ({ name, ...ruleTable[name], current: current[name] }))
 }
 
-/** What the sandbox does unless told otherwise: the first choice of each. */
+/** The sandbox's defaults: the first choice of each. */
 export function usualRules(): Choices {
   return Object.fromEntries(ruleNames.map((name) => [name, ruleTable[name].choices[0]])) as Choices
 }

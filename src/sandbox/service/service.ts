@@ -32,7 +32,7 @@ interface ServiceOptions {
   onStatus: (request: RequestRecord, status: RequestStatus, at: number) => void
 }
 
-/** What the service does with its state, whoever calls. */
+/** What the service does with its state, for every caller. */
 export class Service {
   readonly state: State
   readonly tokens: ReportTokens
@@ -41,7 +41,7 @@ export class Service {
   /** Part of what ids are drawn from: empty where the same calls are to give the same ids. */
   life: readonly string[] = []
   readonly #options: ServiceOptions
-  /** Requests whose course nobody has asked for yet. */
+  /** Requests whose course was not computed yet. */
   readonly #unplanned = new Map<RequestRecord, Omit<ProgressPlan, 'dice'>>()
   readonly #armed = new Set<{ tag: string; left: number; pass: number }>()
 
@@ -155,7 +155,7 @@ export class Service {
     return request
   }
 
-  /** Works out the courses that nobody has asked for, so that the state says all there is. */
+  /** Computes the courses that were not needed yet, so that the state is complete. */
   planAll(): void {
     for (const request of this.#unplanned.keys()) this.#plan(request)
   }

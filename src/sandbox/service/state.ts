@@ -46,7 +46,7 @@ export interface UserRecord {
   last_name: string
   email: string
   role: Role
-  /** Numeric levels, as in "Permission levels"; told to clients of members only. */
+  /** Numeric levels, as in "Permission levels"; shown to clients of members only. */
   permissions: Partial<Record<Product, number>>
   team_ids: string[]
   job_title: string
@@ -75,7 +75,7 @@ export interface RefereeRecord {
 }
 
 export interface CheckRecord {
-  /** Decided from the start, told once the check has been created. */
+  /** Decided from the start, shown once the check has been created. */
   id: string
   created: boolean
   type: 'reference' | 'background'

@@ -90,7 +90,7 @@ function isEmail(text: string, rules: Choices): boolean {
   return labels.length > 1 && labels.every((part) => label.test(part))
 }
 
-/** The array as sent: codes are told apart, their fields are checked later against the schema. */
+/** The array as sent: codes are distinguished, their fields are checked later against the schema. */
 function parseInformation(value: unknown, rules: Choices): AdditionalInformation[] {
   if (value === undefined || (value === null && rules['null-values'] === 'left-out')) return []
   if (!Array.isArray(value)) throw refusals.invalid('additional_information', 'must be an array')

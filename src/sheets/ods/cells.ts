@@ -58,7 +58,7 @@ export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
   }
 }
 
-/** A text, unless its number format hides or changes it: then its value is written beside what is shown. */
+/** A text, unless its number format hides or changes it: then its value follows what is shown. */
 function seen(shown = '', value?: string): Cell {
   if (value === undefined || value.replaceAll(/\s/g, '') === shown.replaceAll(/\s/g, '')) return shown
   return {

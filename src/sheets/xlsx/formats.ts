@@ -91,7 +91,7 @@ class StylesPart {
     const id = idOf(numFmtId)
     const font = this.#fonts[idOf(fontId)]
     const isPlain =
-      // The first two fills are none and a pattern that nobody uses.
+      // The first two fills are none and an unused pattern.
       idOf(fillId) < 2 && idOf(borderId) === 0 && (font === undefined || font.style === this.#fonts[0]?.style)
     const { code, date } = shownBy(id, this.#codes.get(id))
     const background = backgroundOf(this.#fills[idOf(fillId)], palette)

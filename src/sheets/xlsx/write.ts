@@ -208,7 +208,7 @@ function inline(name: string, text: string, style: string): string {
 
 const lastFillable = 10_000
 
-/** Excel marks digits in a text cell as a mistake unless told that they are meant. */
+/** Excel marks digits in a text cell as a mistake without this entry. */
 function textNumbers(columns: readonly XlsxColumn[]): string {
   if (columns.length === 0) return ''
   const range = `A1:${columnName(columns.length - 1)}${String(lastFillable)}`

@@ -56,7 +56,7 @@ function parsed(text: string, name: string): StoredMapping {
       }
     }
   } catch {
-    // Told below, like any other text that is none.
+    // Reported below, like any other invalid text.
   }
   throw new IoError(`the mapping "${name}" is damaged`, {
     hint: `Save it again with: --save-mapping ${name}`,

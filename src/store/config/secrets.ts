@@ -46,7 +46,7 @@ export interface SecretsOptions {
   keychain: 'try' | 'never'
   /** In place of the system's own. */
   loadKeychain?: LoadKeychain | undefined
-  /** Told in a sentence when looser permissions were fixed. */
+  /** Called with a sentence when looser permissions were fixed. */
   onMessage?: ((text: string) => void) | undefined
 }
 
@@ -193,7 +193,7 @@ class StoredSecrets implements Secrets {
     try {
       if (keychain !== undefined) return await keychain.read(account)
     } catch {
-      // What the keychain says differs by system and helps nobody.
+      // The keychain's message differs by system and does not help.
     }
     throw new IoError(`cannot read the ${spoken[name]} of profile "${profile}" from the system keychain`, {
       hint:

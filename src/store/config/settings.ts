@@ -46,7 +46,7 @@ export interface Settings {
 export interface SettingsOptions {
   paths: Paths
   clock: Clock
-  /** Told in a sentence when looser permissions were fixed. */
+  /** Called with a sentence when looser permissions were fixed. */
   onMessage?: ((text: string) => void) | undefined
 }
 

@@ -159,7 +159,7 @@ export class Claims extends StorePart {
     return { fence, stored, quota, matching }
   }
 
-  /** Unless `isFirm`, beside a change that is not to be undone: whatever is wrong is told when the row is begun by itself. */
+  /** Unless `isFirm`, together with a change that is not to be undone: an error is reported when the row is claimed by itself. */
   *decide(
     { fence, stored, quota, matching }: Seen,
     from: RowVersion,
@@ -252,7 +252,7 @@ export class Claims extends StorePart {
     })
   }
 
-  /** Told once of each order whose outcome became unknown while this runner was there; of its own it knows. */
+  /** Called once for each order whose outcome became unknown while this runner was active; its own are known to it. */
   #isBreakerOpen({ openedBy, openedAt = 0 }: SelectedFence, isReported: boolean): boolean {
     if (openedBy === undefined || openedAt < this.holds.beganAt) return false
     if (this.#known.has(openedBy)) return false

@@ -105,7 +105,7 @@ export function personMatchOfPrints(prints: PersonPrints | undefined, person: Pe
   return shares ? 'similar' : 'other'
 }
 
-/** Whether a row's fingerprints are those of its person; one without any was forgotten, or is older than they. */
+/** Whether a row's fingerprints are those of its person; one without any was erased, or is older than they. */
 export function areOwnPrints(prints: PersonPrints | undefined, own: PersonPrints): boolean {
   return (
     prints === undefined ||

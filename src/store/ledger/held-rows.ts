@@ -277,7 +277,7 @@ function* allowOwn(batchId: string, release: Exclude<Release, { kind: 'rows' }>)
   })
 }
 
-/** Compares a row that is to be sent, so that people are told; what binds is done again when it is. */
+/** Compares a row that is to be sent, to print the result; the binding comparison is made when it is sent. */
 function* comparePending(matching: Matching, key: RowKey, at: number): Work<void> {
   const compared = yield* matching.lockRow(key)
   const conflict = compared && (yield* matching.findConflict(compared))

@@ -233,7 +233,7 @@ export class Inbox extends StorePart {
     return rows.map(({ requestId }) => requestId)
   }
 
-  /** The newest status that events told of a request, and when it came. A terminal one is never followed by another. */
+  /** The newest status that events reported for a request, and when it came. A terminal one is never followed by another. */
   latestStatus(baseUrl: string, id: string): Promise<{ status: string; receivedAt: number } | undefined> {
     return this.engine.run(get(selectLatest, { baseUrl, requestId: id.toLowerCase() }))
   }

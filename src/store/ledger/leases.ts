@@ -9,7 +9,7 @@ export interface Lease {
   isLost?(): boolean
 }
 
-/** To send its rows, which runners share where the store can keep them apart row by row; or to do what nobody may beside. */
+/** To send its rows, which runners share where the store can lease them row by row; or for work that excludes any other. */
 export type LeaseUse = 'sending' | 'a change'
 
 /** This process among those that order with a store which runners share; without an id where they do not. */
@@ -17,7 +17,7 @@ export interface Runner {
   /** Makes it known to the others. */
   begin?(): Promise<void>
   readonly id?: string | undefined
-  /** When it was first heard of, by the database's clock. */
+  /** When it was first recorded, by the database's clock. */
   readonly beganAt: number
 }
 
@@ -32,7 +32,7 @@ export interface Abandoned {
 /** Who runs which batch, among all processes that use the store. */
 export interface Leases extends Runner {
   abandoned(engine: Engine): AsyncGenerator<Abandoned>
-  /** Undefined while somebody else has it, or this very process. */
+  /** Undefined while another process, or this very one, has it. */
   acquire(batch: BatchRef, how?: { waitMs?: number; for?: LeaseUse }): Promise<Lease | undefined>
   /** Who holds the batch of a file. */
   holder(batchId: string): Promise<Batch['holder']>
@@ -41,7 +41,7 @@ export interface Leases extends Runner {
 /** Looking who holds a batch takes its lock for a moment. */
 export const shortWait = { waitMs: 250 }
 
-/** A hold by somebody who may order: refused on a store that is closed, or is to be. */
+/** A lease for a process that may order: refused on a store that is closed, or is to be. */
 export async function leaseForOrdering(
   acquire: () => Promise<Lease | undefined>,
   rollbacks: { begin: () => Promise<void> },

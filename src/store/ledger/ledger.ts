@@ -52,7 +52,7 @@ import { type StoreContext, StorePart } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
 
 const ledgerStatements = perDialect(({ lockRows, serial }) => ({
-  /** Whoever is about to change the row is waited for. */
+  /** Waits for a process that is about to change the row. */
   lockState: `
 SELECT state, attempt_id FROM submissions s
 WHERE batch_id = :batchId AND row_number = :row ${lockRows('s')}`,

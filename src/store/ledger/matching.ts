@@ -117,7 +117,7 @@ interface SelectedToCompare
 
 /** A row of the store, with what an attempt takes from it. */
 export interface StoredRow extends ToCompare, RowVersion, Pick<SelectedToCompare, 'bodySha256' | 'place'> {
-  /** Undefined where it is damaged, or forgotten. */
+  /** Undefined where it is damaged, or erased. */
   body: Uint8Array | undefined
 }
 
@@ -140,7 +140,7 @@ export function storedRowOf(selected: unknown): StoredRow | undefined {
   }
 }
 
-/** What stands in a row's way, as its columns have it. */
+/** What a row conflicts with, as its columns have it. */
 export function matchFields({ order, becomes, reason, shares }: Conflict) {
   return {
     matchesBatch: order.batchId,

@@ -45,7 +45,7 @@ export function fileFields(batch: NewFileBatch) {
   }
 }
 
-/** A file's row, with what stands in its way; each has the same fields. */
+/** A file's row, with what it conflicts with; each has the same fields. */
 export function fileRowFields(
   { id, addedAt, baseUrl, account = '' }: NewFileBatch,
   { row, identities, stop }: ComparedRow,

@@ -24,7 +24,7 @@ export interface PurgeOptions {
   dryRun: boolean
   /** The fingerprints too: an old file would order the person again. */
   completely: boolean
-  /** Files of this machine that are erased after the commit; none unless told. */
+  /** Files of this machine that are erased after the commit; default none. */
   files?: FilesToErase | undefined
 }
 

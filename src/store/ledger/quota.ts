@@ -58,7 +58,7 @@ export function* lockQuota(dialect: Dialect, { account }: QuotaPriority): Work<S
   return yield* get<Stored>(lockState(dialect), { account })
 }
 
-/** With the statement that records it; none where nothing changes, as for most processes that are told to wait. */
+/** With the statement that records it; none where nothing changes, as for most processes that have to wait. */
 export function decideSlot(
   { account, decide }: QuotaPriority,
   stored: Stored | undefined,

@@ -49,7 +49,7 @@ export interface RollbackParts {
   onMessage?: ((message: string) => void) | undefined
 }
 
-/** Every claim shares the lock of the account '', so that none runs beside this. */
+/** Every claim shares the lock of the account '', so that none runs at the same time as this. */
 const noClaims = { account: '' }
 
 /**
@@ -267,7 +267,7 @@ export class RollbackDetection {
     for (const file of this.#findFiles(await this.#registered())) this.#parts.files?.erase(file, attemptIds)
   }
 
-  /** Records where the store went: a copy of it that is put back is closed by that. */
+  /** Records where the store went: a restored copy of it is closed by that. */
   async leave(to: string): Promise<void> {
     this.#open(await this.#registered(), new Set())
     this.#own?.writeHeader({ movedTo: to })

@@ -32,15 +32,15 @@ export interface StoreOptions {
   env?: Environment | undefined
   /** Takes the password that is used. */
   secrets?: Secrets | undefined
-  /** Milliseconds to wait for a database that goes away while it is used; 0 unless told. */
+  /** Milliseconds to wait for a database that goes away while it is used; default 0. */
   patienceMs?: number | undefined
-  /** Milliseconds to wait for a store another process is writing to; 5,000 unless told. */
+  /** Milliseconds to wait for a store another process is writing to; default 5,000. */
   busyMs?: number | undefined
-  /** Milliseconds to wait for a database's answers, one by one; as long as a run waits unless told. */
+  /** Milliseconds to wait for a database's answers, one by one; default: as long as a run waits. */
   answerMs?: number | undefined
-  /** Milliseconds after which a database is given up, whatever it does; none unless told. */
+  /** Milliseconds after which a database is given up, in any state; default none. */
   wholeMs?: number | undefined
-  /** Told in one sentence what was fixed on the way (a file or folder others could read). */
+  /** Called with one sentence on what was fixed (a file or folder others could read). */
   onMessage?: ((message: string) => void) | undefined
 }
 

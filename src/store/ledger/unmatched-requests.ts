@@ -158,7 +158,7 @@ export class UnmatchedRequests extends StorePart {
     await this.engine.run(run(insertRead, values))
   }
 
-  /** Requests for a person and package that were ordered here too, unless somebody acknowledged them. */
+  /** Requests for a person and package that were ordered here too, unless they were acknowledged. */
   async secondOrders(service: string): Promise<SecondOrder[]> {
     const { selectSecondOrders } = unmatchedStatements(this.engine.dialect)
     const found = await this.engine.run(all<SelectedSecondOrder>(selectSecondOrders, { service }))

@@ -28,9 +28,9 @@ export interface OrderPlans {
   claim(code: string, now: number): Promise<UsedPlan | undefined>
   /** What came of a claimed plan. */
   record(used: UsedPlan): Promise<void>
-  /** Removes a plan that waits, so that nobody approves it. */
+  /** Removes a plan that waits, so that it cannot be approved. */
   drop(code: string): Promise<void>
-  /** Removes what nobody can approve or wants to know of any more. */
+  /** Removes plans that have expired, or were approved long ago. */
   sweep(now: number): Promise<void>
 }
 
@@ -43,7 +43,7 @@ const maxBytes = 32 * 1024 * 1024
 const waitingName = /^([A-Z]{4}-[A-Z]{4})\.json$/
 const knownName = /^[A-Z]{4}-[A-Z]{4}\.(json|used)$/
 const lastTime = /"(expires_at|used_at)":"([^"]*)"/
-/** Whoever asks what became of a plan does so within days. */
+/** The result of a plan is asked for within days. */
 const usedPlanLifetimeMs = 7 * planLifetimeMs
 
 /** Touches nothing yet. */

@@ -53,7 +53,7 @@ export interface KeepRequest {
 export type StoreResult =
   /** `there`: the very bytes stood there already. */
   | { outcome: 'stored' | 'there'; record: ReportRecord }
-  /** Something stands in the way; nothing was changed. */
+  /** Another file is in its path; nothing was changed. */
   | { outcome: 'refused'; why: string }
 
 /** How a report on record stands on the disk. `changed` is a whole PDF, but another one; `damaged` is none. */
@@ -123,7 +123,7 @@ export class ReportFolder {
     return this.#records.get(reportKey(subject))
   }
 
-  /** Unless `thorough`, a file of the right size that nobody wrote to since is believed. */
+  /** Unless `thorough`, a file of the right size with an unchanged time is taken as unchanged. */
   async fileStatus(record: ReportRecord, thorough: boolean): Promise<FileStatus> {
     const path = this.pathOf(record.file)
     const status = statusAt(path)
@@ -256,7 +256,7 @@ export class ReportFolder {
   }
 
   async #writeManifest(): Promise<void> {
-    // A line that is no record: whoever finds it knows that the two may not agree.
+    // A line that is no record marks that the two may not agree.
     this.#work.note('manifest')
     const records = this.records()
     const table = this.#options.csv(manifestTable(records))

@@ -33,7 +33,7 @@ const journalName = 'journal'
 /** Far more than the lines of a run of 100,000 reports. */
 const maxJournalBytes = 100 * 1024 * 1024
 const temporary = /^[0-9a-f]{16}\.part$/
-/** A holder that ends takes its lock away; whoever came between tries again. */
+/** A holder that ends removes its lock; a process that came between tries again. */
 const maxTries = 20
 /** Between two looks at the lock of another run. */
 const pauseMs = 250
@@ -95,7 +95,7 @@ export class WorkFolder {
     await rm(join(this.path, journalName), { force: true })
     const isRemoved = removedNow(lock)
     this.#claim.release()
-    // Windows removes no open file. Whoever came in meanwhile fails both, and the folder is theirs.
+    // Windows removes no open file. A process that came in meanwhile fails both, and the folder is its own.
     if (!isRemoved) await rm(lock, { force: true }).catch(() => undefined)
     await rmdir(this.path).catch(() => undefined)
   }
@@ -152,7 +152,7 @@ async function tryClaim(path: string, options: WorkOptions): Promise<Claim> {
   }
 }
 
-/** The lock's file, made where there is none, in one step in which nobody here can have locked it. */
+/** The lock's file, made where there is none, in one step during which no process here can have locked it. */
 function createLock(lock: string): Stats {
   const there = lstatSync(lock, { throwIfNoEntry: false })
   if (there !== undefined) return there

@@ -65,7 +65,7 @@ export function openPackageNames({ paths, random }: { paths: Paths; random: Rand
   }
 }
 
-/** By hand: whoever lists from this machine alone waits for no zod. */
+/** Without zod, so that a list from this machine alone does not load it. */
 function namesIn(text: string): CachedNames | undefined {
   try {
     const cached = JSON.parse(text) as Partial<Record<keyof CachedNames, unknown>> | null

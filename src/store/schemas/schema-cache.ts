@@ -19,7 +19,7 @@ export interface SchemaKey {
   packageId: number
 }
 
-/** "The schema of an existing package id stays stable" ("Package status"), so it is kept until told otherwise. */
+/** "The schema of an existing package id stays stable" ("Package status"), so it is cached until it is refreshed. */
 export interface SchemaCache {
   /** Undefined where none is kept; a file that cannot be read or is damaged counts as none. */
   get(key: SchemaKey): Promise<PackageSchema | undefined>
@@ -31,7 +31,7 @@ export interface SchemaCache {
 export interface SchemaCacheOptions {
   paths: Paths
   random: Random
-  /** Told in a sentence when looser permissions were fixed. */
+  /** Called with a sentence when looser permissions were fixed. */
   onMessage?: ((text: string) => void) | undefined
 }
 

@@ -28,7 +28,7 @@ export async function planOrder(
   const line = ['request', 'create', '--file', '-', '--dry-run']
   const ran = await run(line, { stdin: JSON.stringify(body), signal })
   const { error, ...checked } = fieldsOf(ran)
-  // A person is asked about somebody similar; what was ordered to the letter is no plan.
+  // A similar person becomes a question of the approval; an identical order is no plan.
   const isAskedAbout = fields(error)['match'] === 'similar'
   if (typeof checked['package_id'] !== 'number' || (ran.code !== 0 && !isAskedAbout)) return { refused: ran }
   const { first_name: first, last_name: last } = fields(checked['recipient'])

@@ -14,5 +14,5 @@ export interface RunOptions {
   onNote?: (() => void) | undefined
 }
 
-/** Runs a command line of this program that only reads, with nobody to ask. */
+/** Runs a command line of this program that only reads, without a terminal. */
 export type RunReading = (argv: readonly string[], options: RunOptions) => Promise<Ran>

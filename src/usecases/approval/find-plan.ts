@@ -35,7 +35,7 @@ export async function approvablePlan(approval: Approval, code: string | undefine
   return found
 }
 
-/** Takes a plan that a person said yes to; throws where somebody else did before, or where they thought for too long. */
+/** Takes a plan that was approved; throws where it was approved before, or has expired meanwhile. */
 export async function claimPlan(
   { plans, clock, owner }: Pick<Approval, 'plans' | 'clock' | 'owner'>,
   plan: OrderPlan,

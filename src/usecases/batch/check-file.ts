@@ -33,7 +33,7 @@ interface OrdersOptions {
   repair: PhoneRepair | undefined
   /** What was agreed of columns that no rule explains, now or before; returns `mapping` where nothing was. */
   agree?: ((columns: UnexplainedColumns) => Promise<Mapping>) | undefined
-  /** What becomes of rows that are not shown; undefined where nobody has said. */
+  /** What becomes of rows that are not shown; undefined where that was not chosen. */
   hidden?: HiddenRows | undefined
   /** Lines whose names are right though they look damaged. */
   accepted?: readonly number[] | undefined

@@ -69,7 +69,7 @@ export async function updateExternalResults(
   given?: BatchFile,
 ): Promise<void> {
   const { id, resultsFile, holder } = batch
-  // Whoever runs it heard them when it began.
+  // The process that runs it read them when it began.
   if (holder !== undefined) return
   const paths = new Set<string>()
   for (const each of [given?.path, batch.path]) {
@@ -251,7 +251,7 @@ export class ExternalResults {
   }
 }
 
-/** What a results row says of a row's person; undefined where it is about somebody else. */
+/** What a results row states about a row's person; undefined where it is about another one. */
 function about(recipient: Recipient, results: ResultsRow): ExternalResult | undefined {
   const { digests, batchId: _, row: __, ...rest } = results
   if (digests === undefined) return { ...rest, person: 'unclear', shares: [] }

@@ -65,7 +65,7 @@ export interface OrderFilePrompts {
 
 interface OrderFileChoices {
   columns: ColumnChoices
-  /** Whether somebody said now how the file is to be read: one that was read otherwise is another batch. */
+  /** Whether flags state how the file is read: one that was read otherwise is another batch. */
   isReadingChosen: boolean
   allowances: Allowed
   /** Whether invalid rows are left out; undefined where they cannot be. */

@@ -41,7 +41,7 @@ export async function findBatch({ batches, ledger, clock }: BatchServices, id: s
   })
 }
 
-/** The same, with held rows and duplicates compared again: what stood in their way may do no more. */
+/** The same, with held rows and duplicates compared again: their conflicts may have ended. */
 export async function findToRun(stored: BatchServices, id: string): Promise<Batch> {
   const batch = await findBatch(stored, id)
   const changed = await stored.waiting.recheck(batch.id, stored.clock.now())

@@ -61,7 +61,7 @@ async function digest(source: SheetSource): Promise<string> {
 const reported = new WeakSet<ColumnChoices>()
 const agreedAlready = new WeakSet<ColumnChoices>()
 
-/** Understands the file's columns as somebody chose, asking where somebody can be asked. */
+/** Interprets the file's columns by flags, asking on a terminal. */
 export async function readOrders(
   { api, schemas, mappings, prompter, onBatchEvent }: ReadingServices,
   { sheet }: BatchFile,
@@ -150,7 +150,7 @@ export interface DefaultSources {
   setting: (key: string) => Promise<string | undefined>
 }
 
-/** How a file is read where nobody chose: as the saved mapping does, else as the settings do. */
+/** How a file is read without flags: as the saved mapping has it, else as the settings do. */
 export async function withDefaults(
   choices: ColumnChoices,
   { mappings, setting }: DefaultSources,
@@ -168,7 +168,7 @@ export async function withDefaults(
   }
 }
 
-/** Whether somebody said how a file is to be read, and not only which one. */
+/** Whether flags state how a file is to be read, and not only which one. */
 export function isReadingChosen(choices: ColumnChoices): boolean {
   const { sheet, headerRow, encoding, hidden, acceptLines, map, ignore, mapping, defaultCountry } = choices
   const chosen = [sheet, headerRow, encoding, hidden, acceptLines, map, ignore, mapping, defaultCountry]

@@ -50,7 +50,7 @@ export async function reconcileByEvidence(
   return { ...found, secondOrders: await secondOrders(ports, named) }
 }
 
-/** What was settled is told by the results file too, where there is one and its file of people is as it was. */
+/** The decisions are written to the results file too, where there is one and its file of people is unchanged. */
 async function renewResults({ batches, files, onBatchEvent }: StartServices, batch: Batch): Promise<void> {
   const file = await fileOfBatch(files, batch)
   if (file === undefined) return
@@ -216,7 +216,7 @@ async function orderAgain(
     await renewResults(ports, closed)
     return { batch: closed, failure: undefined }
   }
-  // Somebody may have ordered it meanwhile, with a store of their own.
+  // The person may have been ordered meanwhile, with another store.
   if (batch.kind === 'file') await updateExternalResults(ports, ports.files, batch)
   return startBatch(ports, batch.id, {
     only: row.row,

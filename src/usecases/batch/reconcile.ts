@@ -102,7 +102,7 @@ function shown(result: Reconciliation, seen: ReadonlyMap<Submission, readonly Se
   return { ...result, open }
 }
 
-/** Every id that nobody holds, once; those that failed answers named as well. */
+/** Every id without an order, once; those that failed answers named as well. */
 async function read(
   parts: ReconcileServices,
   unknown: readonly Submission[],

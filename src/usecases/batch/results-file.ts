@@ -255,7 +255,7 @@ function dialectFor(path: string, { dialect }: Sheet): Dialect {
   return { ...plainDialect, format, delimiter: extname(path).toLowerCase() === '.tsv' ? '\t' : ',' }
 }
 
-/** Every row of the file as it is there, with what became of it. Rows nobody took in are left bare. */
+/** Every row of the file as it is there, with what became of it. Rows that were not taken in are left bare. */
 async function* resultRows(
   sheet: Sheet,
   batches: Batches,

@@ -24,7 +24,7 @@ import { packageGone, rowsNoLongerFit } from './packages.ts'
 import { newAttempt, sendAttempt, reconcileByAnswer, recordOutcome, untilRecorded } from '../request/send.ts'
 
 const everyMs = 500
-/** Past the longest POST and the lease of whoever died in the middle of one. */
+/** Past the longest POST and the lease of a process that ended in the middle of one. */
 const longestWaitMs = 90_000
 
 /**
@@ -50,7 +50,7 @@ export async function runWithOthers(
   }
 }
 
-/** Whether a row waits again, once nobody sends one any more. */
+/** Whether a row is pending again, once no process sends one any more. */
 async function waitForOthers(
   { batches, ledger, clock, signal }: OrderServices,
   batchId: string,

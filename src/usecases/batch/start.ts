@@ -138,7 +138,7 @@ async function reportSecondOrders(
 export interface CarryOut extends RunLimits {
   /** Whether to ask first if its package can still be ordered; one read. */
   checksPackage?: boolean | undefined
-  /** Ids of requests that events told of and no order holds. */
+  /** Ids of requests that events reported and no order has. */
   unclaimed: () => Promise<Iterable<string>>
   /** Writes the results file of what stands now; whether there is one then. */
   writeResults: (batch: Batch) => Promise<boolean>
@@ -146,12 +146,12 @@ export interface CarryOut extends RunLimits {
   onUnwritten?: ((error: RefcheckError, batch: Batch) => void) | undefined
   /** The caller has checked that the key belongs to the batch's organisation. */
   isOrganisationChecked?: boolean | undefined
-  /** Asks whether the user who began it has left; undefined where nobody can be asked. */
+  /** Asks whether the user who began it has left; undefined without a terminal. */
   confirmStarterLeft?: ((batch: Batch) => Promise<boolean>) | undefined
   onReconciled?: ((found: Reconciliation) => void) | undefined
   /** Done before the first row goes out, once it is clear that rows may. */
   beforeFirst?: (() => Promise<void>) | undefined
-  /** Left for workers, of which this is one; else whoever runs it takes it from them. */
+  /** Left for workers, of which this is one; else the process that runs it takes it from them. */
   isQueued?: boolean | undefined
   /** The right to run it, where the caller has it already; it is released in the end. */
   held?: Lease | undefined
@@ -162,7 +162,7 @@ export interface CarryOut extends RunLimits {
 /** A run of a batch as it ended, with what became of its people. */
 export type BatchEnd = CarriedOut & { result: BatchResult }
 
-/** A batch as a run has left it, and what the run is told to have come to. */
+/** A batch as a run has left it, and the error or message of the run. */
 export interface CarriedOut {
   batch: Batch
   failure: RefcheckError | undefined
@@ -282,7 +282,7 @@ async function lockAndRecover({ batches, ledger, clock }: RunServices, batchId: 
     await ledger.recover(clock.now())
     const lock = await batches.acquire(batchId, 'sending')
     if (lock === undefined) throw heldElsewhere(await batches.find(batchId))
-    // Others send theirs beside this one.
+    // Other processes send theirs at the same time.
     if (batches.isShared) return lock
     const { sending } = await batches.counts(batchId)
     if (sending === 0) return lock

@@ -125,7 +125,7 @@ async function targetOf(
   }
 }
 
-/** Without what nobody told, so that it takes the place of nothing. */
+/** Without absent values, so that they replace nothing. */
 function given<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
 }

@@ -7,7 +7,7 @@ import { IncompleteError, InternalError } from '../../errors/kinds.ts'
 import { makeFolders } from '../../disk/folders.ts'
 import { type SandboxServices, type SandboxServer, startSandbox } from '../sandbox/start.ts'
 
-/** A demo as it goes, for whoever shows it. */
+/** The progress of a demo, for the command that shows it. */
 export type DemoEvent =
   /** `#` before each line of it. */
   | { name: 'said'; text: string }

@@ -53,9 +53,9 @@ export interface InterviewOptions {
    * Told as soon as the person is known, and whether more is to be asked; throws where there is nothing to go on with.
    */
   onPerson?: ((body: RequestBody, isMoreAsked: boolean) => Promise<void>) | undefined
-  /** Told all answers after each one. */
+  /** Called with all answers after each one. */
   onAnswer?: ((draft: DraftBody) => Promise<void>) | undefined
-  /** Told that the person wants no more of the answers. */
+  /** Called when the person discards the answers. */
   onDrop?: (() => Promise<void>) | undefined
   /** Whether back leads from the first question to what was asked before the form; a PromptBackError is thrown then. */
   canGoBack?: boolean | undefined
@@ -104,7 +104,7 @@ class Form {
   readonly #answers: Answers
   readonly #options: InterviewOptions
   isDropped = false
-  /** The person that was told last. */
+  /** The person of the last call. */
   #person = ''
 
   constructor(

@@ -19,7 +19,7 @@ export async function phoneRepair(country: string): Promise<PhoneRepair> {
       return undefined
     const number = parse(given, code)
     if (number?.isValid() !== true) return undefined
-    // Without a 0 in front it may be an international number that lost its +: then it is nobody's to guess.
+    // Without a 0 in front it may be an international number that lost its +: then it is not guessed.
     const digits = given.replaceAll(/\D/g, '')
     const abroad = digits.startsWith('0') ? undefined : parse(`+${digits}`)
     return abroad?.isValid() === true && abroad.number !== number.number ? undefined : number.number

@@ -94,7 +94,7 @@ export async function attentionIn(
   return found
 }
 
-/** How a batch's checks go, and who of it needs somebody. */
+/** The progress of a batch's checks, and which of its rows need a person. */
 export async function readBatchProgress(services: OverviewServices, batch: Batch): Promise<BatchProgressNow> {
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await attentionIn(services, [batch], accepted, services.clock.now(), unsentOfBatch)

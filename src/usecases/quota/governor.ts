@@ -42,7 +42,7 @@ export interface Governor {
 
 export interface ReserveOptions {
   signal?: AbortSignal | undefined
-  /** Milliseconds; Infinity unless told. */
+  /** Milliseconds; default Infinity. */
   budgetMs?: number | undefined
   /** Before each wait, in ms. */
   onWait?: ((waitMs: number) => void) | undefined

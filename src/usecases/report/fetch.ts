@@ -65,7 +65,7 @@ async function fetched(source: ReportSource, options: FetchOptions): Promise<Fil
   }
 }
 
-/** Requests that were named one by one: whatever they lack is told. */
+/** Requests that were named one by one: whatever they lack is reported. */
 async function named(
   requestIds: readonly string[],
   options: FetchOptions,

@@ -44,7 +44,7 @@ export interface FilingOptions {
   quick: boolean
   signal?: AbortSignal | undefined
   onEvent?: ((event: FilingEvent) => void) | undefined
-  /** Told of each request that was read. */
+  /** Called with each request that was read. */
   onRead?: ((request: RequestResource) => Promise<void>) | undefined
 }
 

@@ -37,7 +37,7 @@ export interface Connection {
 
 export interface SingleOptions extends Connection {
   folder: ReportFolder
-  /** Its name in the folder; one of its ids unless told. */
+  /** Its name in the folder; default: one of its ids. */
   file?: string | undefined
   overwrite: boolean
   onEvent?: ((event: FilingEvent) => void) | undefined

@@ -17,7 +17,7 @@ export class PdfStream implements AsyncIterable<Uint8Array> {
   readonly #onBytes: ((bytes: number) => void) | undefined
   received: Received | undefined
 
-  /** `onBytes` is told how many came, as they come. */
+  /** `onBytes` is called with the number of bytes, as they arrive. */
   constructor(stream: HttpStream, onBytes?: (bytes: number) => void) {
     this.#stream = stream
     this.#onBytes = onBytes

@@ -15,7 +15,7 @@ import type { Prompter } from '../../prompt/prompter.ts'
 const untouched = 'interrupted; nothing was ordered'
 
 export interface OrderOptions extends CreateOptions {
-  /** Whether it is to be ordered although somebody similar was; undefined where nobody can be asked. */
+  /** Whether it is to be ordered although a similar person was; undefined without a terminal. */
   onSimilar?: ((stop: Conflict) => Promise<boolean>) | undefined
 }
 
@@ -163,7 +163,7 @@ function interruption(
 
 type PreviewServices = Pick<OrderServices, 'api' | 'ledger' | 'account' | 'clock' | 'random'>
 
-/** What would stand in the way of an order, with nothing ordered and nothing kept. */
+/** What an order would conflict with, with nothing ordered and nothing stored. */
 export async function previewOrder(
   ports: PreviewServices,
   order: RequestBody,

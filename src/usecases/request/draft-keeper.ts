@@ -14,7 +14,7 @@ import type { Prompter } from '../../prompt/prompter.ts'
 
 export interface DraftServices extends Pick<Services, 'drafts' | 'clock' | 'random'> {
   owner: DraftOwner
-  /** Told in a sentence where answers cannot be kept. */
+  /** Called with a sentence where answers cannot be stored. */
   onMessage: (text: string) => void
 }
 

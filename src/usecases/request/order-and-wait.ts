@@ -20,13 +20,13 @@ export interface OrderAndWaitOptions
   /** See WaitOptions. */
   inbox?: WaitOptions['inbox']
   onStatus?: ((request: RequestResource) => void) | undefined
-  /** Told before a wait begins. */
+  /** Called before a wait begins. */
   onAccepted?: (() => Promise<void>) | undefined
 }
 
 export interface FollowedOrder {
   answer: { request_id: string; status: string }
-  /** The order was accepted, and something else is to be told by the exit code. */
+  /** The order was accepted, and the exit code is that of something else. */
   failure: RefcheckError | undefined
 }
 

@@ -28,7 +28,7 @@ export interface GivenOrder {
 export interface PrepareOptions extends SchemaSource {
   /** The service's packages, as they were read: some may be gone and replaced by others. */
   onPackages?: ((packages: readonly Package[]) => Promise<void>) | undefined
-  /** Undefined where nobody can be asked. */
+  /** Undefined without a terminal. */
   prompter: Prompter | undefined
   /** The person has said yes beforehand: nothing is reviewed. */
   yes: boolean
@@ -40,7 +40,7 @@ export interface PrepareOptions extends SchemaSource {
   repair?: PhoneRepair | undefined
   /** What speaks against an order, for its last question. */
   similarityWarning?: ((body: RequestBody) => Promise<string | undefined>) | undefined
-  /** As `YYYY-MM-DD`; what is improbable on that day is asked about, or told where nobody is asked. */
+  /** As `YYYY-MM-DD`; what is improbable on that day becomes a question, or a message without a terminal. */
   today?: string | undefined
   onImprobable?: ((text: string) => void) | undefined
   /** See InterviewOptions. */
@@ -230,7 +230,7 @@ async function asked(
   })
 }
 
-/** Nobody is asked, so it is told. */
+/** There is no terminal to ask on, so it is printed. */
 function reportImprobable(
   body: RequestBody,
   schema: PackageSchema,

@@ -93,11 +93,11 @@ export async function listRequests(
 
 interface RefreshServices
   extends Pick<Services, 'api' | 'ledger' | 'clock'>, Partial<Pick<Services, 'governor'>> {
-  /** Milliseconds that waits for places may take together; Infinity unless told. */
+  /** Milliseconds that waits for the quota may take together; default Infinity. */
   budgetMs?: number | undefined
   signal?: AbortSignal | undefined
   onPaced?: ((seconds: number) => void) | undefined
-  /** Told before each read how many are done. */
+  /** Called before each read with how many are done. */
   onProgress?: ((done: number, total: number) => void) | undefined
 }
 
@@ -110,7 +110,7 @@ export async function refreshRequests(parts: RefreshServices, filter: RequestFil
   return { requests: await listRequests(parts, filter), failures }
 }
 
-/** All whose status, as last heard, is not final. */
+/** All whose status, as last read, is not final. */
 export async function unfinishedRequests({
   ledger,
   clock,
@@ -159,7 +159,7 @@ export async function readAgain(
 
 type Events = Pick<Inbox, 'list'>
 
-/** Why a request ended in ERROR: the API says it in its event alone. Undefined where no event told. */
+/** Why a request ended in ERROR: the API states it in its event alone. Undefined without such an event. */
 export async function errorReason(
   inbox: Events,
   baseUrl: string,

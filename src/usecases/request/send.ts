@@ -79,7 +79,7 @@ function isFresh(attempt: Attempt, clock: Clock): boolean {
 
 type AcceptedOutcome = Extract<Outcome, { kind: 'accepted' }>
 
-/** How long a busy store is waited for before an outcome is given up for unrecorded, beside SQLite's own 5 s a try. */
+/** How long a busy store is waited for before an outcome is given up as unrecorded, in addition to SQLite's own 5 s a try. */
 const longestBusyMs = 600_000
 const busyPauseMs = 500
 

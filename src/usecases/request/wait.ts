@@ -91,7 +91,7 @@ async function untilOver(wait: Wait, requestIds: readonly string[]): Promise<und
   const deadline = clock.monotonic() + options.timeoutMs
   const schedule = new WaitSchedule(requestIds, clock, options.inbox, wait.api.baseUrl)
   const arrivals = new WakeableSleep(clock)
-  // Whoever cannot be told looks all the same.
+  // Without a way to be notified it reads all the same.
   await arrivals.listen(options.inbox, 'event').catch(() => undefined)
   for (let next = await schedule.next(); next !== undefined; next = await schedule.next()) {
     const patience = schedule.patience(next)
@@ -164,7 +164,7 @@ interface Due {
   /** As last read; undefined before the first read. */
   status: string | undefined
   changedAt: number
-  /** An event told of another status; it overtakes those that are read for safety. */
+  /** An event reported another status; it comes before those that are read for safety. */
   isNews: boolean
   /** Failed reads in a row. */
   failures: number
@@ -184,7 +184,7 @@ class WaitSchedule {
   readonly #inbox: Pick<Inbox, 'latestStatus' | 'list'> | undefined
   readonly #baseUrl: string
   readonly #queue: Due[]
-  /** The newest status that an event told of, by request. */
+  /** The newest status that an event reported, by request. */
   readonly #reported = new Map<string, string>()
   readonly #since: number
   #seenEvent = 0

@@ -2,9 +2,9 @@ import { UsageError } from '../../errors/kinds.ts'
 import type { RunningSandbox } from '../../sandbox/control/client.ts'
 
 interface Setting {
-  /** What the value may be, as people are told. */
+  /** What the value may be, as it is printed. */
   values: readonly string[]
-  /** The control that sets it, and what that is told; undefined for a value that is none. */
+  /** The control that sets it, and its order; undefined for an invalid value. */
   order: (value: string) => [control: string, order: object] | undefined
 }
 

@@ -22,7 +22,7 @@ export interface SandboxServerOptions {
   allowHttpFrom?: readonly string[] | undefined
   /** Where callers reach it through a proxy. */
   publicUrl?: string | undefined
-  /** What whoever controls it has to show, where others can reach it; else one is made. */
+  /** The token that controls it, where other machines can reach it; else one is made. */
   controlToken?: string | undefined
   port: number
   /** PEM texts. */

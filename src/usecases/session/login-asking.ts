@@ -13,11 +13,11 @@ import type { Prompter } from '../../prompt/prompter.ts'
 import { login, type LoginInput, offerEmails } from './login.ts'
 
 interface AskSources extends Omit<LoginInput, keyof Given> {
-  /** Undefined where nobody can be asked. */
+  /** Undefined without a terminal. */
   prompter: Prompter | undefined
   /** Calls what needs no key; throws where nothing answers there as the service does. */
   reach: (baseUrl: string) => Promise<void>
-  /** Told why something is asked for again. */
+  /** Called with the reason why something is asked for again. */
   onRefused: (error: RefcheckError) => void
 }
 
@@ -145,7 +145,7 @@ function checkedForm(given: Given): Given {
   }
 }
 
-/** All three, where nobody can be asked; a UsageError where one is missing. */
+/** All three, without a terminal; a UsageError where one is missing. */
 function complete({ baseUrl, apiKey, email }: Given, profile: string | undefined): Credentials {
   const missing = [
     ...(baseUrl === undefined ? ['--base-url URL'] : []),

@@ -30,7 +30,7 @@ export async function listProfiles({ settings, secrets }: StoredProfiles): Promi
   )
 }
 
-/** The profile that a person chooses of all there are; a UsageError where nobody can be asked, or there is none. */
+/** The profile that a person chooses of all there are; a UsageError without a terminal, or without a profile. */
 export async function askProfile(
   prompter: Prompter | undefined,
   { settings }: Pick<StoredProfiles, 'settings'>,

@@ -57,7 +57,7 @@ export async function accountChange(
   openStore: () => Promise<Pick<Services, 'accounts'> | undefined>,
   { from = '', to = '' }: { from: string | undefined; to: string | undefined },
 ): Promise<string | undefined> {
-  // Whoever has no account is seen by every account, and without an account everybody is seen.
+  // People without an account are seen by every account, and without an account all people are seen.
   if (from === '' || to === '' || from === to) return undefined
   const known = (await (await openStore())?.accounts.list()) ?? []
   const people = known.find(({ account: name }) => name === from)?.people ?? 0

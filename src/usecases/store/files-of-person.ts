@@ -10,7 +10,7 @@ import { RefcheckError } from '../../errors/base.ts'
 import type { WrittenFile, WrittenKind } from '../../store/written-files.ts'
 import type { Services } from '../services.ts'
 
-/** A file of this machine that shows somebody. */
+/** A file of this machine that shows the person. */
 export interface FoundFile {
   path: string
   kind: Exclude<WrittenKind, 'reports'> | 'input' | 'report' | 'manifest'

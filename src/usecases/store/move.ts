@@ -72,7 +72,7 @@ export async function moveStore({
   return { from: from.location, to: to.location, use: where, tables: tables ?? [] }
 }
 
-/** Nobody orders with it or forwards, and it knows all that was ordered with it. */
+/** No process orders with it or forwards, and it contains all that was ordered with it. */
 async function requireReady(store: Store, clock: Pick<Clock, 'now'>): Promise<void> {
   await requireOpen(store)
   await store.ledger.recover(clock.now())

@@ -18,7 +18,7 @@ interface PurgeOptions {
   deletesFiles: (files: readonly FoundFile[]) => Promise<boolean>
 }
 
-/** What is removed of a store, and of the files beside it. */
+/** What is removed of a store, and of the files next to it. */
 export interface PurgedAll extends Purged {
   drafts: number
   plans: number
@@ -92,7 +92,7 @@ export async function purgeExpired(
   return purgeAll(services, limit, {
     dryRun,
     completely: false,
-    // Whoever set it has said so.
+    // The setting is the confirmation.
     confirm: async () => undefined,
     deletesFiles: () => Promise.resolve(false),
   })
@@ -115,7 +115,7 @@ async function draftsOf(
       ? isDraftOf(draft, { savedBefore: who.endedBefore })
       : emails.some((email) => isDraftOf(draft, { email })),
   )
-  // Whom a damaged one is about nobody can say; nobody can go on from it either.
+  // A damaged one does not show its person, and cannot be continued either.
   return [...found.map(({ id }) => id), ...(await drafts.unreadable())]
 }
 

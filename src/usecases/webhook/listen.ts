@@ -17,7 +17,7 @@ import type { Services } from '../services.ts'
 
 export interface ListenServices extends Pick<Services, 'inbox' | 'clock'> {
   serve: typeof serveSmallRequests
-  /** Hands an event on; undefined where nobody asked for it. */
+  /** Forwards an event; undefined where forwarding was not asked for. */
   deliver: ((event: InboxEvent) => Promise<Delivered>) | undefined
 }
 

@@ -28,7 +28,7 @@ export interface ReceiverCheckOptions {
   /** The receiver: https, or http to this machine. */
   url: string
   secret: string
-  /** Milliseconds an answer may take; the document's 10 s unless told. */
+  /** Milliseconds an answer may take; default: the document's 10 s. */
   withinMs?: number | undefined
   /** Advice counts like a broken rule. */
   strict?: boolean | undefined
@@ -39,7 +39,7 @@ export interface ReceiverCheckOptions {
   readStored?: ((signal: AbortSignal | undefined) => Promise<readonly StoredEvent[]>) | undefined
   /** Starts the receiver, or kills it and starts it again; only together with `readStored`. */
   startReceiver?: (() => StartedProgram) | undefined
-  /** Told after each case. */
+  /** Called after each case. */
   onCase?: ((result: CaseReport, done: number, of: number) => void) | undefined
 }
 
@@ -288,7 +288,7 @@ function isGatewayFailure({ status }: Reply): boolean {
   return status !== null && status >= 502 && status <= 504
 }
 
-/** Judged over all that was accepted; what never came is told by its own case. */
+/** Checked over all that was accepted; missing events have a case of their own. */
 function reportLateness({ accepted }: CheckSession, withinMs: number): CaseReport {
   const late = accepted.filter((milliseconds) => milliseconds > withinMs)
   if (accepted.length === 0) return skipCase(inTime, 'it accepted nothing')

@@ -31,7 +31,7 @@ interface SendOptions {
   times: number
   /** COMPLETED, PARTIAL, IN_PROGRESS of one request, in this order. */
   outOfOrder: boolean
-  /** A signature of the right form by somebody who does not have the secret. */
+  /** A signature of the right form made without the secret. */
   badSignature: boolean
   signal?: AbortSignal | undefined
 }

@@ -16,7 +16,7 @@ export interface WorkerProfile extends Orderer {
   refresh(): Promise<RefcheckError | undefined>
   /** Calls that are left in each window. */
   quota(): Promise<{ seconds: number; left: number }[]>
-  /** Files new reports, where somebody said where. */
+  /** Files new reports, where a folder is set. */
   file: (() => Promise<{ reports: number; failure: RefcheckError | undefined }>) | undefined
 }
 
@@ -29,7 +29,7 @@ export interface WorkOptions {
   clock: Clock
   /** Removes personal data that is older than the retention; undefined where none is set. */
   purgeExpired: () => Promise<PurgeCounts | undefined>
-  /** Where it can be told of new work by others. */
+  /** Where the database can announce new work of other processes. */
   inbox: Pick<Inbox, 'onArrival'>
   /** Ends it: rows in flight are finished. */
   signal: AbortSignal
@@ -83,7 +83,7 @@ class Worker {
     onEvent({ name: 'stopped' })
   }
 
-  /** A hint beside looking: what cannot be listened for now is found all the same. */
+  /** In addition to polling: what cannot be listened for now is found all the same. */
   async #listen(): Promise<void> {
     const { inbox, onEvent } = this.#services
     try {

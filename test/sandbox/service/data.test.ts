@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -124,20 +123,6 @@ test('two sandboxes never share a file', async () => {
   first.sandbox.close()
   const second = await open(path)
   second.sandbox.close()
-})
-
-test('a sandbox of 0.1.0 that still has the file keeps it, and the socket of a killed one is in nobody’s way', async () => {
-  const path = dataFile()
-  const script = `require('node:net').createServer().listen(${JSON.stringify(`${path}.lock`)}, () => console.log('on'))`
-  const older = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
-  await once(older.stdout, 'data')
-  await expect(openData(path)).rejects.toThrow(`${path} is in use by another sandbox`)
-  older.kill('SIGKILL')
-  await once(older, 'exit')
-  expect(statSync(`${path}.lock`).isSocket()).toBe(true)
-  const after = await open(path)
-  await expect(openData(path)).rejects.toThrow(`in use by another sandbox (process ${process.pid})`)
-  after.sandbox.close()
 })
 
 test('a line that a kill cut short is dropped, and what follows is whole', async () => {

@@ -333,7 +333,7 @@ export class Database implements Sql {
     this.#client = undefined
     if (client === undefined) return
     const ended = client.end().catch(() => undefined)
-    // By a real clock, and no longer than it takes: what the program's own clock says is told to people.
+    // By a real clock, and no longer than it takes: the program's own clock is for what is printed.
     const patience = new AbortController()
     await Promise.race([ended, systemClock.sleep(1_000, patience.signal).catch(() => undefined)])
     patience.abort()

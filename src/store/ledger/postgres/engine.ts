@@ -68,7 +68,7 @@ export const runnerIsThere = `EXISTS (
     AND l.classid::bigint = (r.lock >> 32) AND l.objid::bigint = (r.lock & 4294967295)
 )`
 
-/** "A row is held by session lock and lease": nobody has a row `s` whose runner let go of its batch, or has neither. */
+/** "A row is held by session lock and lease": a row `s` whose runner released its batch, or has neither, is free. */
 export const leaseExpired = `NOT EXISTS (
   SELECT 1 FROM runs u JOIN runners r ON r.id = u.runner
   WHERE u.batch_id = s.batch_id AND u.runner = s.runner AND (r.leased_until >= ${databaseNow} OR ${runnerIsThere})

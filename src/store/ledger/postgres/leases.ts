@@ -26,13 +26,13 @@ INSERT INTO runners (id, lock, machine, pid, began_at, seen_at, leased_until)
 VALUES (:id, :lock, :machine, :pid, ${databaseNow}, ${databaseNow}, 0)
 ON CONFLICT (id) DO UPDATE SET seen_at = ${databaseNow}`
 
-/** Who was not heard of for so long, and has no connection, is forgotten. */
+/** A runner without a sign of life for so long, and without a connection, is removed. */
 const forgetRunners = `
 DELETE FROM runners r WHERE r.seen_at < ${databaseNow} - 2592000000 AND NOT ${runnerIsThere}`
 
 const lockRunner = 'SELECT pg_advisory_lock_shared(CAST(:lock AS bigint))'
 
-/** Whoever sends rows of a batch shares it with others who do. */
+/** Processes that send rows of a batch share it. */
 const shared = { sending: '_shared', 'a change': '' }
 const tryLock = (how: LeaseUse): string => `SELECT pg_try_advisory_lock${shared[how]}(${batchKey}) AS took`
 const unlock = (how: LeaseUse): string => `SELECT pg_advisory_unlock${shared[how]}(${batchKey})`
@@ -55,7 +55,7 @@ interface Held {
  */
 export class Runner implements Leases {
   readonly id: string
-  /** When it was first heard of, by the database's clock; 0 before. */
+  /** When it was first recorded, by the database's clock; 0 before. */
   beganAt = 0
   readonly #database: Database
   readonly #lock: number
@@ -122,7 +122,7 @@ export class Runner implements Leases {
       await this.#database.run(insertRun, { batch_id: id, runner: this.id })
       return lease
     } catch (error) {
-      // Or nobody of this process could take it again.
+      // Or this process could not take it again.
       await lease.release().catch(() => undefined)
       throw error
     }
@@ -145,7 +145,7 @@ export class Runner implements Leases {
     await this.#database.get(unlock(how), values)
   }
 
-  /** Locks end with their connection. What nobody shares may be another's by now: each change is compared with what stands. */
+  /** Locks end with their connection. An exclusive one may be another's by now: each change is compared with the present state. */
   async #takeAgain(sql: Sql): Promise<void> {
     await sql.get(lockRunner, { lock: this.#lock })
     for (const [id, held] of this.#held) {

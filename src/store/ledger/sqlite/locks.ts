@@ -74,7 +74,7 @@ async function takeSingle(path: string, clock: Clock): Promise<Lease | undefined
     lock && {
       async release() {
         lock.release()
-        // One that cannot be removed is in nobody's way.
+        // One that cannot be removed does no harm.
         await rm(path, { force: true }).catch(() => undefined)
       },
     }

@@ -30,7 +30,7 @@ const formerApplicationId = 0x52_46_43_4c
 const ownTrigger =
   /^CREATE TRIGGER moved_(\w+) BEFORE INSERT ON \1\s+BEGIN SELECT RAISE\(ABORT, '(?:[^']|'')*'\); END$/
 
-/** A view may never end, a trigger may change what is written: of a store that somebody handed over. */
+/** A view may never end, a trigger may change what is written: of a store from another source. */
 function refuseAdded(database: Database): void {
   const added = database.all(
     `SELECT name, sql FROM sqlite_schema WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL %'`,

@@ -57,7 +57,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   }
 }
 
-/** Attempt logs are with the settings, which a folder of data that is put back leaves alone; else next to the store. */
+/** Attempt logs are with the settings, which a restored data folder does not change; else next to the store. */
 function logFolders(path: string, { paths, cwd }: StoreOptions): string[] {
   return [join(resolve(cwd, paths.config), 'attempts'), `${path}.attempts`]
 }

@@ -67,7 +67,7 @@ function isMountPoint(path: string): boolean {
 export async function makePrivate(path: string, onMessage: Notify): Promise<void> {
   try {
     await mend(path, onMessage)
-    // SQLite gives its own files beside it the mode it had; one word about all of them is enough.
+    // SQLite gives its own files next to it the mode it had; one message about all of them is enough.
     for (const suffix of ['-wal', '-shm']) await mend(path + suffix, undefined)
   } catch (error) {
     throw diskFailure('use the store', path, error)
