@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 
 import { type Envelope, envelope } from '../contract/envelope.ts'
-import { issuesInWords } from '../contract/issue-words.ts'
+import { formatIssues } from '../contract/issue-words.ts'
 import { hasMoreValues } from '../contract/parse-json.ts'
 import { parseRetryAfter, type RetryAfter } from '../contract/retry-after.ts'
 import type { RefcheckError } from '../errors/base.ts'
@@ -92,7 +92,7 @@ function safeParse<T extends z.ZodType>(
   data: unknown,
 ): z.ZodSafeParseResult<z.output<T>> | undefined {
   try {
-    return shape.safeParse(data, issuesInWords)
+    return shape.safeParse(data, formatIssues)
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error

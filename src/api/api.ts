@@ -37,7 +37,7 @@ export interface Api {
   /** The user the calls are attributed to. */
   readonly userEmail: string
   /**
-   * By how many milliseconds the service's clock is ahead of this one, as the Date header of its last answer told, to
+   * By how many milliseconds the service's clock is ahead of this one, by the Date header of its last answer, to
    * the second; undefined before one.
    */
   clockDifferenceMs(): number | undefined

@@ -219,7 +219,7 @@ export class App {
   }
 
   /**
-   * The store for who is typing. Undefined where there is no store yet, or nobody tells where it is.
+   * The store of the command line. Undefined where there is no store yet, or its path is not known.
    */
   async storeWithShortTimeouts(): Promise<Store | undefined> {
     const { resolveStoreAddress } = await import('../store/ledger/open.ts')

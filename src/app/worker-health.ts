@@ -23,7 +23,7 @@ const limits = { maxBytes: 1024, requestTimeoutMs: 5_000, idleTimeoutMs: 5_000 }
 /**
  * `/healthz`: the process lives. `/readyz`: the store can be read and takes orders, and every queued batch has a
  * profile. `/metrics`: for Prometheus. Nothing
- * else, and nobody's data.
+ * else, and no personal data.
  */
 export async function serveHealth(app: App, { host, port, quota, profiles }: HealthAddress): Promise<Health> {
   const [{ serveSmallRequests }, { WorkerMetrics }] = await Promise.all([

@@ -131,8 +131,8 @@ export function lazyRequirePlugins(rewrites: Rewrites): Plugin[] {
     transform: {
       filter: { id: files },
       handler(text) {
-        const { code, count: places } = lazyRequires(text)
-        rewrites.count(lazyRequireLabel(name), places)
+        const { code, count } = lazyRequires(text)
+        rewrites.count(lazyRequireLabel(name), count)
         return code
       },
     },

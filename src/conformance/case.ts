@@ -2,8 +2,8 @@ import type { Answer } from './answer.ts'
 import type { Visit } from './visit.ts'
 
 /**
- * `read`: reads only. `create`: orders, or tries to. `slow`: uses up a whole quota, so it needs to be
- * told the windows. `control`: needs a hand on the deployment, such as its clock or its webhook.
+ * `read`: reads only. `create`: orders, or tries to. `slow`: uses up a whole quota, so it needs the
+ * windows as an option. `control`: needs access to the deployment, such as its clock or its webhook.
  */
 export type CaseKind = 'read' | 'create' | 'slow' | 'control'
 

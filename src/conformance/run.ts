@@ -158,11 +158,11 @@ function few(lines: string[]): string[] {
 }
 
 /** What a deployment may send back to us, which goes no further; also the key as a case changes it, to be refused. */
-function secretsOf({ apiKey, webhookSecret, foreignUser: stranger }: Target): Secrets {
+function secretsOf({ apiKey, webhookSecret, foreignUser }: Target): Secrets {
   const secrets = new Secrets()
   secrets.add('API key', apiKey)
   secrets.add('API key', apiKey.slice(0, -1))
-  secrets.add('API key', stranger?.apiKey)
+  secrets.add('API key', foreignUser?.apiKey)
   secrets.add('webhook secret', webhookSecret)
   return secrets.withOrdinary()
 }

@@ -28,7 +28,7 @@ const formats: Readonly<Record<string, string>> = {
 const units: Readonly<Record<string, string>> = { string: ' characters', array: ' items' }
 
 /** For safeParse: messages that can follow the place of a value, such as `must be one of: before, after`. */
-export const issuesInWords = {
+export const formatIssues = {
   /** Undefined where zod's own message stays. */
   error(issue: z.core.$ZodRawIssue): string | undefined {
     if (issue.code === 'invalid_type') {

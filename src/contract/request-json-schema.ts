@@ -13,7 +13,7 @@ const namePattern = '^[^\\s\\p{Cc}](?:[^\\p{Cc}]*[^\\s\\p{Cc}])?$'
 /**
  * The JSON Schema (2020-12) of a body of POST /v1/requests for this package, as it travels: a phone number
  * with spaces, which this program tidies before it sends, does not fit. A day's existence is left to
- * `format: date`, which validators check when they are told to.
+ * `format: date`, which validators check as an option.
  */
 export function requestJsonSchema(schema: PackageSchema): JsonSchema {
   const checks = schema.fields.additional_information

@@ -33,8 +33,8 @@ export type Claim =
     }
 
 /**
- * Takes the lock at `path` and writes who has it beside it (`<path>.holder`), so that whoever comes
- * second can say so. Only the lock decides; the name is for people.
+ * Takes the lock at `path` and writes its holder to `<path>.holder`, so that a second process
+ * can name it. Only the lock decides; the name is for people.
  */
 export async function claim(path: string, options: ClaimOptions): Promise<Claim> {
   const record = `${path}.holder`
@@ -115,7 +115,7 @@ const firstPauseMs = 2
 const longestPauseMs = 25
 
 /**
- * Databases whose lock is held. A handle nobody refers to is collected and closed, which would let a
+ * Databases whose lock is held. A handle without a reference is collected and closed, which would let a
  * second holder in, so they are kept here whatever the caller does with the Lock.
  */
 const held = new Set<DatabaseSync>()
@@ -151,7 +151,7 @@ function lockOn(database: DatabaseSync): Lock {
 
 /**
  * Made by us so that its mode is right from the start. Closing any descriptor of a file drops every
- * POSIX lock this process holds on it: hence one synchronous step, in which nobody here can have
+ * POSIX lock this process holds on it: hence one synchronous step, during which this process cannot have
  * locked the new file, and an existing one is looked at but never opened.
  */
 function createLockFile(path: string): void {

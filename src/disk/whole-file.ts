@@ -46,7 +46,7 @@ const usualMode = 0o600
 const gatheredBytes = 512 * 1024
 
 /**
- * Puts a file at `path` whole or not at all: a temporary file beside it is filled, flushed to the disk
+ * Puts a file at `path` whole or not at all: a temporary file in the same folder is filled, flushed to the disk
  * and renamed, then the folder is flushed. A symbolic link, a folder or a device at `path` is refused and a link
  * that appears there meanwhile is replaced, never followed. The temporary file goes away on any failure.
  * Throws an IoError for the disk's refusals (`existsAlready` knows the one of `overwrite: false`) and
@@ -107,7 +107,7 @@ export async function writeTemporary(
 }
 
 /**
- * Removes what killed writers of `path` left beside it. For those only who hold a lock that every
+ * Removes what killed writers of `path` left in its folder. For callers only that hold a lock that every
  * writer of `path` takes.
  */
 export async function sweepTemporaries(path: string): Promise<void> {

@@ -53,7 +53,7 @@ export interface JournalOptions {
   file: string
   /**
    * An absolute path, where the attempt log is written; best on another disk. Default: the settings folder of the
-   * command line (REFCHECK_CONFIG_DIR, else that of the platform). The log shows when the file was put back from a
+   * command line (REFCHECK_CONFIG_DIR, else that of the platform). The log shows when the file was restored from a
    * backup, after which nothing is ordered.
    */
   logFolder?: string | undefined

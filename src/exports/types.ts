@@ -1,6 +1,6 @@
 /*
  * What the API sends and takes, field by field as its document names them. Later versions of the service may add
- * keys; those come through and are not typed. Written out, so that whoever imports them needs no zod; the client
+ * keys; those come through and are not typed. Written out, so that importing them needs no zod; the client
  * answers with what src/contract has checked, so that the compiler holds the two together.
  */
 

@@ -9,7 +9,7 @@ const everyBytes = 8 * 1024 * 1024
 /**
  * Keeps memory flat while many bytes pass through. Each read of a socket leaves a buffer behind that
  * lives outside the JavaScript heap, and V8 lets 64 MB and more of them pile up before it looks.
- * Told of the bytes as they come, this has the youngest objects collected now and then, which takes
+ * Called with the number of bytes as they come, this has the youngest objects collected now and then, which takes
  * about a millisecond.
  */
 export function flatMemory(): (bytes: number) => void {

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 const lineBreak = /\r\n|[\n\r\u2028\u2029]/g
 const control = /(?!\n)\p{Cc}/gu
 /** Letters of scripts that join their letters, and their marks. */
-const joinedCharacter = String.raw`(?![\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}\p{scx=Inherited}\p{Default_Ignorable_Code_Point}])[\p{L}\p{M}]`
+const cursiveCharacter = String.raw`(?![\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}\p{scx=Inherited}\p{Default_Ignorable_Code_Point}])[\p{L}\p{M}]`
 /**
  * Of what Unicode says is not seen or turns the order of a text, all but: a joiner where letters or pictures join, the
  * selector that makes a character a picture or text, and a Mongolian letter's variant. Variants of Chinese characters and
@@ -11,7 +11,7 @@ const joinedCharacter = String.raw`(?![\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic
  */
 const hidden = [
   String.raw`[\p{Bidi_Control}\p{Cf}\p{Default_Ignorable_Code_Point}]`,
-  String.raw`(?<!(?:${joinedCharacter}|\p{Emoji_Modifier}|\p{Extended_Pictographic}\uFE0F?)[\u200C\u200D])`,
+  String.raw`(?<!(?:${cursiveCharacter}|\p{Emoji_Modifier}|\p{Extended_Pictographic}\uFE0F?)[\u200C\u200D])`,
   String.raw`(?<!\p{Extended_Pictographic}[\uFE0E\uFE0F]|[#*0-9]\uFE0F(?=\u20E3))`,
   String.raw`(?<!\p{Script=Mongolian}[\u180B-\u180D\u180F])`,
 ].join('')

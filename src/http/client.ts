@@ -163,7 +163,7 @@ export class HttpClient {
 
 /**
  * The body, marking the flight as sent at the moment undici takes the first of it. A flight that was
- * given up has been told as unsent, so nothing of it may leave any more.
+ * given up has been reported as unsent, so nothing of it may leave any more.
  */
 async function* handedOver(body: Uint8Array, flight: Flight): AsyncGenerator<Uint8Array> {
   flight.signal.throwIfAborted()

@@ -171,8 +171,8 @@ const longestHead = 16 * 1024
 let isSubscribed = false
 
 /**
- * "An interim 1xx answer is no answer" (src/docs/ordering.md, section 2), and a server may send 100 though nobody asked for
- * it (RFC 9110, 15.2). undici breaks the connection off there, so it never sees one: each connection it makes, through
+ * "An interim 1xx answer is no answer" (src/docs/ordering.md, section 2), and a server may send 100 without being asked
+ * (RFC 9110, 15.2). undici breaks the connection off there, so it never sees one: each connection it makes, through
  * a proxy too, has them taken out where an answer begins.
  */
 function skipContinues(): void {

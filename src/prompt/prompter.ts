@@ -46,7 +46,7 @@ export interface ConfirmQuestion {
 
 /**
  * Asks a person. Each method throws an InterruptedError when they leave (Ctrl-C, Ctrl-D), and a UsageError
- * where nobody can be asked; that is looked at with each question, never before.
+ * without a terminal; that is checked with each question, never before.
  */
 export interface Prompter {
   /** One line, white space around it taken off. */

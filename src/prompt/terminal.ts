@@ -106,11 +106,11 @@ export class TerminalPrompter implements Prompter {
     above = [],
     message,
     initial = false,
-    isDestructive: isGrave = false,
+    isDestructive = false,
   }: ConfirmQuestion): Promise<boolean> {
     return this.#ask(message, async (context) => {
       for (const line of above) this.#options.output.write(`${this.#laidOut(line)}\n`)
-      if (isGrave) await forgetTyped(this.#options.input.stream)
+      if (isDestructive) await forgetTyped(this.#options.input.stream)
       const { module, theme } = await this.#inquirer(context)
       const { answer } = await module<{ answer: boolean }>([
         {

@@ -85,8 +85,8 @@ function bookSheet(
   { sheet, addedColumns, rows }: Annotated,
   columnsToKeep: readonly number[],
 ): Omit<XlsxSheet, 'name'> {
-  const { columns, hiddenColumns, style: look = () => noLook } = sheet
-  const { widths } = look()
+  const { columns, hiddenColumns, style = () => noLook } = sheet
+  const { widths } = style()
   const own = columnsToKeep.map((at) => ({
     header: columns[at] ?? '',
     width: widths.get(at),
@@ -112,8 +112,8 @@ async function* toWrite(
 }
 
 /**
- * A cell whose type says why it was refused would be any text where it is written as one. Of an encoding that nobody named
- * the letters cannot be told, in a column that is not sent.
+ * A cell whose type is why it was refused would be any text where it is written as one. Of an unknown encoding
+ * the letters are not known, in a column that is not sent.
  */
 function stillRefused(each: AnnotatedRow, kinds: readonly TypedCell['kind'][]): AnnotatedRow {
   const { refused, row } = each

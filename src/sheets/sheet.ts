@@ -22,8 +22,8 @@ export interface Sheet {
   merged(): readonly MergedCells[]
   style(): SheetAppearance
   /**
-   * The refusal of values whose encoding nobody has named, with the likeliest ones. `place` says where the first
-   * stands; `samples` are their texts as the cells of kind `bytes` have them.
+   * The refusal of values whose encoding is not known, with the likeliest ones. `place` is where the first
+   * is; `samples` are their texts as the cells of kind `bytes` have them.
    */
   undecided(place: string, samples: readonly string[]): Promise<UndecidedError>
 }

@@ -22,7 +22,7 @@ const marks: [bytes: Buffer, encoding: string][] = [
 
 /**
  * The text of a source: UTF-16 or UTF-8 by its byte order mark, else UTF-8 where all of it is, else in the
- * encoding that a person named. Without a name the bytes are kept apart: they are told from damaged UTF-8 by
+ * encoding that was given. Without one the bytes are kept apart: they are distinguished from damaged UTF-8 by
  * what outweighs, and a byte that does not fit is refused by its offset. NUL is never text.
  */
 export function decodedText(source: SheetSource, named?: string): DecodedText {

@@ -2,7 +2,7 @@ import { UndecidedError } from '../errors/kinds.ts'
 import { decoderOf } from './encoding.ts'
 
 /**
- * Refuses a text whose bytes are no UTF-8 and that nobody has named an encoding for, with the likeliest ones.
+ * Refuses a text whose bytes are no UTF-8 and that has no given encoding, with the likeliest ones.
  * `samples`: values of it, each byte a character (Latin-1).
  */
 export async function undecidedEncoding(

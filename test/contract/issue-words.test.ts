@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 
-import { issuesInWords } from '../../src/contract/issue-words.ts'
+import { formatIssues } from '../../src/contract/issue-words.ts'
 
 const shape = z.object({
   names: z.array(z.string()),
@@ -47,5 +47,5 @@ test.each([
   [{ names: [], list: [] }, 'must not be empty'],
   [{ names: [], list: [1, 2, 3] }, 'must be at most 2 items'],
 ])('zod’s word on %j, in ours', (value, words) => {
-  expect(shape.safeParse(value, issuesInWords).error?.issues[0]?.message).toBe(words)
+  expect(shape.safeParse(value, formatIssues).error?.issues[0]?.message).toBe(words)
 })

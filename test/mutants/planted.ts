@@ -117,7 +117,7 @@ export const plants: readonly Plant[] = [
   {
     what: 'a row is not compared again in the transaction that takes it to sending',
     edits: inFile(`${ledger}/claim.ts`, [
-      'const stop = highestPrecedence(stops)',
+      'const stop = highestPrecedence(conflicts)',
       'const stop = highestPrecedence(stops.slice(stops.length))',
     ]),
     tests: ['test/store/ledger', 'test/mutants/storms.test.ts'],

@@ -59,8 +59,8 @@ function isLaunchable(command: Partial<LaunchableCommand>): command is Launchabl
 const held = new Map<string, Buffer>()
 
 /**
- * Reads every file of the built program once, and loads from that copy from then on: whoever runs for long goes on as what
- * it is while the program is upgraded, whose files then have other names. `dist` ends with a slash.
+ * Reads every file of the built program once, and loads from that copy from then on: a long-running process keeps its
+ * version while the program is upgraded, whose files then have other names. `dist` ends with a slash.
  */
 export function pinLoadedCode(dist: URL): void {
   if (held.size > 0) return

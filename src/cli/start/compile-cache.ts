@@ -21,7 +21,7 @@ import { resolvePaths } from '../../host/paths.ts'
 import { atExit, processId } from '../../host/process.ts'
 
 /**
- * Keeps compiled code beside the store, in a folder of this version, for each command by itself. Code that another
+ * Stores compiled code next to the store, in a folder of this version, for each command by itself. Code that another
  * account could have written is never run, so nothing is kept where another account owns a folder on the way, or may
  * write to one; nor where nothing can be written. Silently: all it costs is a slower start, and doctor reports it.
  */

@@ -284,7 +284,7 @@ const plans =
   '403 | User not an active member of the organisation; or the organisation has insufficient credits, an expired trial, or an inactive subscription.'
 
 /**
- * What changes when somebody changes the plan of the organisation, its users or its key. These run last, because
+ * What changes with the plan of the organisation, its users or its key. These run last, because
  * some of it cannot be taken back.
  */
 export const userStatusCases: readonly Case[] = [

@@ -252,10 +252,10 @@ export const reportTokenCases: readonly Case[] = [
       errors,
       async (visit) => {
         const get = (await signedTwice(visit))[1][0]?.path ?? ''
-        const nobody = { apiKey: visit.target.apiKey, userEmail: unknownEmail }
-        const unknown = { ...nobody, apiKey: 'x'.repeat(32) }
+        const unknownUser = { apiKey: visit.target.apiKey, userEmail: unknownEmail }
+        const unknown = { ...unknownUser, apiKey: 'x'.repeat(32) }
         return [
-          { get, as: nobody, note: 'as an unknown user', expect: 403 },
+          { get, as: unknownUser, note: 'as an unknown user', expect: 403 },
           { get, as: unknown, note: 'with an unknown key', expect: 401 },
           { get, as: {}, note: 'without headers or token', expect: 401 },
         ]

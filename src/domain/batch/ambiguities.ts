@@ -22,7 +22,7 @@ const maxSamples = 200
 
 /**
  * What a person sees otherwise than it is read, in the columns that are sent: rows that are hidden or struck
- * through, bytes of an encoding that nobody named, cells merged over several rows. Collected while a file is
+ * through, bytes of an encoding that was not given, cells merged over several rows. Collected while a file is
  * checked.
  */
 export class Ambiguities {

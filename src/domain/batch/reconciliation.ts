@@ -91,8 +91,8 @@ export type SentOrder = Pick<
 export type PersonMatch = 'same' | 'similar' | 'other' | 'unknown'
 
 /**
- * In what a request differs from what was sent for a row; empty: it fits in all. Undefined where it is about somebody
- * else: neither the person nor a similar one. `clockDifferenceMs`: how far the service's clock, as its Date header told, is
+ * In what a request differs from what was sent for a row; empty: it fits in all. Undefined where it is about another
+ * person, neither the same nor a similar one. `clockDifferenceMs`: how far the service's clock, by its Date header, is
  * ahead of the one that times attempts; it is allowed for, as are clocks that agree. `byFingerprints`: of a row whose name is gone.
  */
 export function differences(

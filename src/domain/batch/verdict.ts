@@ -27,7 +27,7 @@ export interface FirstRows {
 }
 
 /**
- * What a run is told to have come to, by the first that applies (src/docs/cli.md, "Exit codes"): interrupted; a row unknown, or
+ * The error of a run, by the first that applies (src/docs/cli.md, "Exit codes"): interrupted; a row unknown, or
  * the same as one that is; what halted it; rows that wait or were not accepted, where something was sent or waits;
  * nothing sent; undefined where all is well. Of all that stands, not of this run alone.
  */

@@ -63,7 +63,7 @@ const expectedPhone = 'start it with + and the country code, such as +6140000000
 
 /**
  * E.164 (POST /v1/requests). What starts with + loses its spaces, (), - and . (src/docs/cli.md, "Batch files");
- * nothing else is repaired, because a guessed number reaches somebody else.
+ * nothing else is repaired, because a guessed number reaches another person.
  */
 function readPhone(text: string): FieldReading {
   if (text.length > 64) {

@@ -1,8 +1,8 @@
 import type { QuotaWindow } from './windows.ts'
 
 /**
- * How the calls of one key stand in its windows. Pure: every function takes the book and the time and
- * returns what they make of it.
+ * The state of the calls of one key in its windows. Pure: every function takes the book and the time and
+ * returns the result.
  *
  * Where a window starts is not documented: on the clock, with the key, or with the first call after the
  * last one ended. A rule that is right for all of them: in no stretch of a window's length do more calls
@@ -14,7 +14,7 @@ import type { QuotaWindow } from './windows.ts'
  * Retry-After is where the breached window ends: no call is made before that, and those made before it count
  * no more in that window, since any window that is open later began there or after it. Which window it was
  * follows from the length of the wait (more than a minute is the hour), else from where that window was
- * told to end before, and from which is fuller. For an hour after a 429 calls are spaced as the shortest
+ * stated to end before, and from which is fuller. For an hour after a 429 calls are spaced as the shortest
  * window allows instead of sent in a burst, so that when strangers have used the window up again, one call
  * finds out and not one of each process.
  *

@@ -24,8 +24,8 @@ function namedBy(url: string): { checkId: string | undefined; refereeId: string 
 }
 
 /**
- * "A report is filed under a check only when the signed URL's path names that check (and referee)" (ordering
- * protocol): throws an UnavailableError for a URL of another report. UUIDs are compared without case.
+ * "A report is filed under a check only when the signed URL's path names that check (and referee)"
+ * (src/docs/ordering.md): throws an UnavailableError for a URL of another report. UUIDs are compared without case.
  */
 export function requireUrlOf({ checkId, refereeId, title }: ReportTarget, url: string): void {
   const named = namedBy(url)

@@ -26,7 +26,7 @@ export interface Dialect {
   format: SheetFormat
   /**
    * Of text formats; workbooks are UTF-8 within. Known for sure once all rows have been read. Undefined where
-   * bytes are no UTF-8 and nobody has said what they are.
+   * bytes are no UTF-8 and no encoding was given.
    */
   encoding: string | undefined
   /** Whether a byte order mark stands first. */

@@ -31,7 +31,7 @@ export function storeAddress(text: string): StoreAddress {
 
 /**
  * Whether a text is a database's address in another form, or with something before it. As the name of a new file it would
- * be a store that knows nobody, so that people could be ordered twice, and its password would be the name of a folder.
+ * be an empty store, so that people could be ordered twice, and its password would be the name of a folder.
  */
 function isNearAddress(text: string): boolean {
   const isKeywords = /(?:^|\s)(?:host|hostaddr|dbname|user|password)\s*=/i.test(text)

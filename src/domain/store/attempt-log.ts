@@ -102,7 +102,7 @@ const end = '\t'
 
 /**
  * One line, to be appended in one write. It starts with its line break, so that an incomplete line of a killed process ends
- * there, and has a mark at its end, so that an incomplete line is told from a damaged one.
+ * there, and has a mark at its end, which distinguishes an incomplete line from a damaged one.
  */
 export function formatRecord(record: LogRecord, digest: Digest): string {
   return `\n${withChecksum(JSON.stringify(fieldsOf(record)), digest)}`

@@ -51,8 +51,8 @@ export function notScrubbed(location: string, { isLeftTo }: Pick<Purged, 'isLeft
 }
 
 /**
- * What becomes of a column when a person is removed (src/docs/ordering.md, section 8). What is kept names
- * nobody: a fingerprint is keyed, and without it an old file would order the person again.
+ * What becomes of a column when a person is removed (src/docs/ordering.md, section 8). What is kept identifies
+ * no person: a fingerprint is keyed, and without it an old file would order the person again.
  */
 type ErasureRule = 'kept' | 'emptied' | 'emptied with the last person' | 'emptied with --completely'
 

@@ -8,8 +8,8 @@ import { isSeen, namesOrder, isEvidence, type ExternalResult, orderOfResult } fr
 import { isLoopbackUrl } from '../../contract/loopback.ts'
 
 /**
- * States in which an order stands in the way of another for the same person; the first is told first. Rejected and
- * cancelled orders created nothing; a held row or a duplicate is nobody's match, since it may never be sent.
+ * States in which an order conflicts with another for the same person, in order of precedence. Rejected and
+ * cancelled orders created nothing; a held row or a duplicate conflicts with none, since it may never be sent.
  */
 export const statesThatMatch = [
   'unknown',
@@ -271,7 +271,7 @@ function similar(
 ): Conflict | undefined {
   const found =
     isUncompared === true || row.recipient === undefined || order.recipient === undefined
-      ? // Somebody who was forgotten: the name is gone, so only a person can tell.
+      ? // An erased person: the name is gone, so that only a person can decide.
         ({ kind: 'similar', shares: [sameEmail === true ? 'email' : 'phone'] } as const)
       : similarity(row.recipient, order.recipient)
   // A damaged fingerprint does not make a person new.

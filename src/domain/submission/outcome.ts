@@ -154,7 +154,7 @@ function property(value: unknown, name: string): unknown {
 }
 
 /**
- * What one POST /v1/requests came to, as the wire told it; what it means for the order is decided in
+ * The result of one POST /v1/requests on the wire; what it means for the order is decided in
  * domain/request. The POST is sent at most once.
  */
 export type CreateAnswer =

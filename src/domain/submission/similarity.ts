@@ -125,8 +125,8 @@ interface FoundByPhone {
 
 /**
  * The people who have one phone, by position, found by their first names: comparing each with all others would be
- * quadratic. Finds everybody whom `likeness` may find similar, and of each kind at least one of the others, to be
- * mentioned; once the budget is spent, nobody passes as compared.
+ * quadratic. Finds all people whom `likeness` may find similar, and of each kind at least one of the others, to be
+ * mentioned; once the budget is spent, no person counts as compared.
  */
 export class PhoneSharers {
   readonly #budget: ComparingBudget

@@ -94,7 +94,7 @@ export function refuseImpossible(
 
 /**
  * What becomes of a row whose runner is gone (src/docs/ordering.md, section 1: "found in `sending` at start-up, its lease gone: `unknown`,
- * never `pending`"). A `single` that is still `pending` is `cancelled`: nothing of it left, and nobody will go on with
+ * never `pending`"). A `single` that is still `pending` is `cancelled`: nothing of it left, and no process will continue
  * it. Undefined for a row that stays as it is.
  */
 export function orphaned(

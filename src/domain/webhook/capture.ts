@@ -221,7 +221,7 @@ const encodingNames = ['encoding', 'body_encoding', 'bodyEncoding'] as const
  * webhook.site's API answers). The body is `body`, `raw_body`, `rawBody`, `payload` or `content` as text, base64 where `encoding` says so or `isBase64Encoded` is
  * true (as a function behind API Gateway gets it), or `body_base64`. The signature is `signature`, or
  * stands in `headers`: an object of names in any case, or a list of `{name, value}` or `[name, value]`. Both may stand
- * in `req` or `request`, as pino and its kin log them.
+ * in `req` or `request`, as pino and similar loggers write them.
  */
 export function* readLog(content: Uint8Array): Generator<LoggedDelivery> {
   const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength)

@@ -1,7 +1,7 @@
 /**
- * Flags that say whose world a command acts in. A command line that is told as the next one repeats those that were typed,
- * wherever it is told: an error's hint, a note, a view, a `command` in JSON. What else changes the meaning of one command
- * alone is said by who builds that line (`fileCommand`, `again` of an error).
+ * Flags that select the profile, store and folders of a command. A command line in a hint repeats those that were given,
+ * wherever it is printed: an error's hint, a note, a view, a `command` in JSON. What else changes the meaning of one command
+ * alone is added where that line is built (`fileCommand`, `again` of an error).
  */
 interface RepeatedFlag {
   name: string

@@ -1,5 +1,5 @@
 import type { Api } from '../../api/api.ts'
-import { issuesInWords } from '../../contract/issue-words.ts'
+import { formatIssues } from '../../contract/issue-words.ts'
 import { type RequestBody, requestBody } from '../../contract/request-body.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import { RefcheckError } from '../../errors/base.ts'
@@ -127,7 +127,7 @@ export function checkSignal(value: unknown): void {
 
 /** An order as it is sent. Throws InvalidInputError for what can be no order. */
 export function orderBody(order: unknown): RequestBody {
-  const checked = requestBody.safeParse(order, issuesInWords)
+  const checked = requestBody.safeParse(order, formatIssues)
   if (checked.success) return order as RequestBody
   const [issue] = checked.error.issues
   throw invalidOption(issue?.path.join('.') || 'body', issue?.message ?? 'is not valid')

@@ -129,12 +129,12 @@ function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = f
   return parts.join('\n\n')
 }
 
-function pairs({ duplicates, lines: standsAt }: BatchCheck): string {
+function pairs({ duplicates, lines: lineAt }: BatchCheck): string {
   const lines = duplicates
     .slice(0, maxPairs)
     .map(
       ([first, again]) =>
-        `  ${position(again, standsAt[again])} is the same as ${position(first, standsAt[first])}`,
+        `  ${position(again, lineAt[again])} is the same as ${position(first, lineAt[first])}`,
     )
   return (
     ['The same person and package more than once; only the first is sent:', ...lines].join('\n') +

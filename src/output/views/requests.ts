@@ -31,7 +31,7 @@ const columns: Column<CheckRow>[] = [
 
 /**
  * One request, or several: an array in JSON where more than one was asked for, in which one that could not be read
- * is told of in its place.
+ * is reported in its position.
  */
 export function requestsView(results: readonly RequestResult[], asArray: boolean): View {
   const json = results.map((each) =>

@@ -17,9 +17,9 @@ export function runningSandbox(http: HttpClient, baseUrl: string, token: string 
   const shown = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const url = (what: string): string => `${baseUrl}${controlPath}${what}`
   const answerOf = ({ status, body }: { status: number; body: Buffer }): unknown => {
-    const said = parsed(body)
-    if (status === 200 && said !== undefined) return said
-    const error = (said as { error?: { message?: unknown; hint?: unknown } } | undefined)?.error
+    const answer = parsed(body)
+    if (status === 200 && answer !== undefined) return answer
+    const error = (answer as { error?: { message?: unknown; hint?: unknown } } | undefined)?.error
     if (typeof error?.message !== 'string') {
       throw new NotFoundError(`${new URL(baseUrl).host} is not a sandbox that can be controlled`, {
         hint: 'Name another with --base-url, or start one with: refcheck sandbox start --login',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { issuesInWords } from '../../contract/issue-words.ts'
+import { formatIssues } from '../../contract/issue-words.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Injection } from '../service/faults.ts'
 import { nextEntry } from '../service/log.ts'
@@ -56,12 +56,12 @@ const kinds = fault.options.map(({ shape }) => shape.kind.value)
 export function checkedInjection(value: unknown): Injection {
   const isScenario = typeof value === 'object' && value !== null && 'scenario' in value
   const parsed = isScenario
-    ? scenarioInjection.safeParse(value, issuesInWords)
-    : faultInjection.safeParse(value, issuesInWords)
+    ? scenarioInjection.safeParse(value, formatIssues)
+    : faultInjection.safeParse(value, formatIssues)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  const place = issue?.path.join('.') ?? ''
-  throw new InvalidInputError(`${place === '' ? 'the fault' : place}: ${issue?.message ?? ''}`, {
+  const path = issue?.path.join('.') ?? ''
+  throw new InvalidInputError(`${path === '' ? 'the fault' : path}: ${issue?.message ?? ''}`, {
     hint: `A fault is JSON with a kind: ${kinds.join(', ')}; see examples with: refcheck sandbox inject --help`,
   })
 }

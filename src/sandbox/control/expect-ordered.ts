@@ -1,7 +1,7 @@
 import { AssertionError } from 'node:assert'
 
 /** What was ordered, as a test compares it. */
-export interface PlacedOrder {
+export interface SandboxOrder {
   package_id: number
   recipient: Readonly<{ first_name: string; last_name: string; email: string; phone: string }>
   additional_information: readonly { code: string; fields: Readonly<Record<string, unknown>> }[]
@@ -18,8 +18,8 @@ export interface ExpectedOrder {
  * Throws an AssertionError unless exactly these orders were placed, in this order. What an expected order leaves out
  * may be anything. The message has a line for each difference; `actual` and `expected` are there for test frameworks.
  */
-export function expectOrders(placed: readonly PlacedOrder[], expected: readonly ExpectedOrder[]): void {
-  const actual = placed.map(({ package_id, recipient, additional_information }) => ({
+export function expectOrders(orders: readonly SandboxOrder[], expected: readonly ExpectedOrder[]): void {
+  const actual = orders.map(({ package_id, recipient, additional_information }) => ({
     package_id,
     recipient,
     additional_information,
@@ -39,7 +39,7 @@ const counted = (count: number): string => (count === 1 ? '1 order' : `${count} 
 
 function compare(
   number: number,
-  actual: PlacedOrder | undefined,
+  actual: SandboxOrder | undefined,
   expected: ExpectedOrder | undefined,
 ): string[] {
   if (expected === undefined) return [`order ${number}: not expected: ${JSON.stringify(actual)}`]

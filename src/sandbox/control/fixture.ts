@@ -60,7 +60,7 @@ interface FixturePackage {
 
 /** The state a sandbox with this fixture begins with. */
 export function seedFrom(fixture: Fixture, rng: SeededRandom, settings: Settings): Snapshot {
-  const parts = fixture.organisations.map((given, place) => partOf(given, place, rng))
+  const parts = fixture.organisations.map((given, index) => partOf(given, index, rng))
   return {
     version: 1,
     settings,
@@ -75,20 +75,20 @@ export function seedFrom(fixture: Fixture, rng: SeededRandom, settings: Settings
   }
 }
 
-function partOf(given: FixtureOrganisation, place: number, rng: SeededRandom) {
+function partOf(given: FixtureOrganisation, index: number, rng: SeededRandom) {
   const organisation: Organisation = {
-    id: rng.uuid('organisation', place),
+    id: rng.uuid('organisation', index),
     name: given.name,
     credits: given.credits ?? null,
     trial: given.trial ?? 'none',
     subscription: given.subscription ?? 'active',
     webhook_url: given.webhook?.url ?? null,
-    webhook_secret: given.webhook?.secret ?? rng.text(32, 'webhook secret', place),
+    webhook_secret: given.webhook?.secret ?? rng.text(32, 'webhook secret', index),
   }
   const { id } = organisation
-  const givenKeys = given.keys ?? [{ key: rng.text(32, 'api key', place) }]
+  const givenKeys = given.keys ?? [{ key: rng.text(32, 'api key', index) }]
   const teams = (given.teams ?? []).map(({ name, active }, team): Team => ({
-    id: rng.uuid('team', place, team),
+    id: rng.uuid('team', index, team),
     organisation_id: id,
     name,
     active: active ?? true,

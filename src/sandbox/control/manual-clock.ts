@@ -73,7 +73,7 @@ export class ManualClock implements Clock {
 
   async #moveTo(target: number): Promise<void> {
     for (;;) {
-      await this.#settle()
+      await this.#awaitWork()
       const next = this.#earliest()
       if (next === undefined || next.at > target) break
       this.#now = Math.max(this.#now, next.at)
@@ -84,7 +84,7 @@ export class ManualClock implements Clock {
   }
 
   /** Waits until what was woken has had its turn, and the work it began is done or has taken too long. */
-  async #settle(): Promise<void> {
+  async #awaitWork(): Promise<void> {
     await setImmediate()
     if (this.#held.size === 0) return
     const giveUp = new AbortController()

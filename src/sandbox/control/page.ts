@@ -39,9 +39,9 @@ function asset(text: string, type: string): Response {
   return new Response(text, { headers: { ...headers, 'Content-Type': `${type}; charset=utf-8` } })
 }
 
-const mostRequests = 200
-const mostDeliveries = 50
-const mostEntries = 200
+const maxRequests = 200
+const maxDeliveries = 50
+const maxEntries = 200
 
 /** What is going on in a sandbox, whole without a script; with one it keeps itself up to date. */
 export function page(sandbox: Sandbox): Piece {
@@ -84,7 +84,7 @@ export function page(sandbox: Sandbox): Piece {
               aria-labelledby="log-title"
               data-next="${String((entries.at(-1)?.n ?? -1) + 1)}"
             >
-              ${entries.slice(-mostEntries).map(entryItem)}
+              ${entries.slice(-maxEntries).map(entryItem)}
             </div>
           </section>
         </main>
@@ -212,7 +212,7 @@ function controls({ clock }: Overview): Piece {
 }
 
 function requestTable(all: readonly RequestResource[]): Piece {
-  const newest = all.slice(-mostRequests).reverse()
+  const newest = all.slice(-maxRequests).reverse()
   return html`<section aria-labelledby="requests-title">
     <h2 id="requests-title">Requests</h2>
     <div class="overflow-auto" id="requests" tabindex="0" role="region" aria-label="Table of requests">
@@ -274,7 +274,7 @@ function requestRow({
 }
 
 function deliveryTable(all: readonly DeliveryRecord[]): Piece {
-  const newest = all.slice(-mostDeliveries).reverse()
+  const newest = all.slice(-maxDeliveries).reverse()
   return html`<section aria-labelledby="deliveries-title">
     <h2 id="deliveries-title">Webhook deliveries</h2>
     <div class="overflow-auto" tabindex="0" role="region" aria-label="Table of deliveries">
@@ -370,7 +370,7 @@ td div { white-space: nowrap; } td div + div { margin-top: .15rem; }
  */
 const script = `
 const everyMs = 1000
-const mostEntries = 200
+const maxEntries = 200
 const said = document.getElementById('said')
 const log = document.getElementById('log')
 
@@ -402,7 +402,7 @@ async function refresh() {
   if (count <= 0) return
   const atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 8
   log.append(...[...freshLog.children].slice(-count))
-  while (log.children.length > mostEntries) log.firstElementChild.remove()
+  while (log.children.length > maxEntries) log.firstElementChild.remove()
   log.dataset.next = freshLog.dataset.next
   if (atEnd) log.scrollTop = log.scrollHeight
 }

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { parseDocument, visit } from 'yaml'
 import { z } from 'zod'
 
-import { issuesInWords } from '../../contract/issue-words.ts'
+import { formatIssues } from '../../contract/issue-words.ts'
 import { fieldTypes } from '../../contract/package-schema.ts'
 import { deepestNesting } from '../../contract/parse-json.ts'
 import { InvalidInputError, IoError, UsageError } from '../../errors/kinds.ts'
@@ -103,8 +103,8 @@ const organisation = z.strictObject({
 })
 
 /** YAML's parser takes seconds for more, and memory for each bracket. */
-const mostBytes = 256 * 1024
-const mostAliases = 100
+const maxBytes = 256 * 1024
+const maxAliases = 100
 
 const fixture = z.strictObject({ organisations: z.array(organisation).min(1) })
 
@@ -115,7 +115,7 @@ const fixture = z.strictObject({ organisations: z.array(organisation).min(1) })
 export async function readFixture(path: string): Promise<Fixture> {
   let text: string | undefined
   try {
-    text = (await stat(path)).size > mostBytes ? undefined : await readFile(path, 'utf8')
+    text = (await stat(path)).size > maxBytes ? undefined : await readFile(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       throw new UsageError(`there is no fixture ${path}`, { hint: 'Check the path.' })
@@ -125,13 +125,13 @@ export async function readFixture(path: string): Promise<Fixture> {
       cause: error,
     })
   }
-  if (text === undefined) throw tooMuch(`the fixture ${path} is larger than ${mostBytes} bytes`)
+  if (text === undefined) throw tooMuch(`the fixture ${path} is larger than ${maxBytes} bytes`)
   return parseFixture(text)
 }
 
 /** The same from a text. */
 export function parseFixture(text: string): Fixture {
-  const parsed = fixture.safeParse(parseYaml(text), issuesInWords)
+  const parsed = fixture.safeParse(parseYaml(text), formatIssues)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     throw new InvalidInputError(`the fixture's ${pathOf(issue?.path ?? [])}: ${issue?.message ?? ''}`, {
@@ -181,7 +181,7 @@ function parseYaml(text: string): unknown {
       ),
   })
   try {
-    return document.toJS({ maxAliasCount: mostAliases }) as unknown
+    return document.toJS({ maxAliasCount: maxAliases }) as unknown
   } catch (failure) {
     if (!(failure instanceof ReferenceError)) throw failure
     if (failure.message.startsWith('Excessive')) throw tooMuch('the fixture has too many aliases of aliases')

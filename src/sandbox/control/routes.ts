@@ -3,7 +3,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 
-import { issuesInWords } from '../../contract/issue-words.ts'
+import { formatIssues } from '../../contract/issue-words.ts'
 import { isLoopbackHost } from '../../contract/loopback.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
@@ -75,7 +75,7 @@ async function body<T>({ req }: Context<ControlEnv>, schema: z.ZodType<T>): Prom
   const given: unknown = await req.json().catch(() => {
     throw new InvalidInputError('the body is not valid JSON')
   })
-  const parsed = schema.safeParse(given, issuesInWords)
+  const parsed = schema.safeParse(given, formatIssues)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const path = issue?.path.join('.') ?? ''
@@ -107,8 +107,8 @@ const foreign: ControlRefusal = {
 }
 
 /**
- * Undefined where the call may control the sandbox: from its own machine and no foreign page; where others can reach
- * it, whoever shows the token, a program as a bearer and a browser as a password.
+ * Undefined where the call may control the sandbox: from its own machine and no foreign page; where other machines can
+ * reach it, with the token, which a program sends as a bearer and a browser as a password.
  */
 function controlRefusal(
   request: Request,

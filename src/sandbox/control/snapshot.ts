@@ -78,19 +78,25 @@ const check = z.object({
   referees: z.array(referee),
 })
 
-const place = z.int().nonnegative()
+const nonNegative = z.int().nonnegative()
 const at = time
 const step = z.discriminatedUnion('does', [
   z.object({
     at,
     does: z.literal('check'),
-    check: place,
+    check: nonNegative,
     status: checkStatus,
     uncreated: z.literal(true).optional(),
   }),
-  z.object({ at, does: z.literal('nominate'), check: place, referee }),
-  z.object({ at, does: z.literal('referee'), check: place, referee: place, status: refereeStatus }),
-  z.object({ at, does: z.literal('report'), check: place, referee: place.nullable() }),
+  z.object({ at, does: z.literal('nominate'), check: nonNegative, referee }),
+  z.object({
+    at,
+    does: z.literal('referee'),
+    check: nonNegative,
+    referee: nonNegative,
+    status: refereeStatus,
+  }),
+  z.object({ at, does: z.literal('report'), check: nonNegative, referee: nonNegative.nullable() }),
   z.object({ at, does: z.literal('fail'), reason: text, checks: z.enum(['kept', 'dropped']) }),
 ])
 
@@ -108,7 +114,7 @@ const request = z.object({
   error_reason: orNull,
   checks: z.array(check),
   steps: z.array(step),
-  applied: place,
+  applied: nonNegative,
 })
 
 const delivery = z.object({
@@ -118,8 +124,8 @@ const delivery = z.object({
   status: requestStatus,
   body: text,
   state: z.enum(['waiting', 'delivered', 'given_up']),
-  attempts: place,
-  forged: place,
+  attempts: nonNegative,
+  forged: nonNegative,
   at: time,
   outcome: orNull,
 })
@@ -134,7 +140,7 @@ const snapshot = z.object({
   packages: z.array(pack),
   requests: z.array(request),
   deliveries: z.array(delivery),
-  quota: z.record(text, z.array(z.object({ started_at: time, used: place }))),
+  quota: z.record(text, z.array(z.object({ started_at: time, used: nonNegative }))),
 })
 
 /** Throws InvalidInputError, with the path, where the value is no snapshot of a sandbox; nothing of it is shown. */

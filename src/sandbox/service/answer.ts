@@ -87,11 +87,11 @@ const limits = { '1 MiB': 1_048_576, '64 KiB': 65_536, none: Number.POSITIVE_INF
 
 /** The text of a body; 400 for one that is too large or no UTF-8. */
 export async function readBody(request: Request, limit: keyof typeof limits): Promise<string> {
-  const most = limits[limit]
+  const maxSize = limits[limit]
   const tooLarge = (): Refusal => new Refusal(400, `body: must not be larger than ${limit}`)
   const announced = request.headers.get('Content-Length')
-  if (announced !== null && Number(announced) > most) throw tooLarge()
-  const bytes = announced === null ? await collect(request, most, tooLarge) : await request.arrayBuffer()
+  if (announced !== null && Number(announced) > maxSize) throw tooLarge()
+  const bytes = announced === null ? await collect(request, maxSize, tooLarge) : await request.arrayBuffer()
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -100,12 +100,12 @@ export async function readBody(request: Request, limit: keyof typeof limits): Pr
 }
 
 /** A body of unknown length, given up as soon as it is too long. */
-async function collect(request: Request, most: number, tooLarge: () => Refusal): Promise<Uint8Array> {
+async function collect(request: Request, maxSize: number, tooLarge: () => Refusal): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength
-    if (size > most) throw tooLarge()
+    if (size > maxSize) throw tooLarge()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

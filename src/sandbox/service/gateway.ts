@@ -53,12 +53,12 @@ export class Gateway {
     const fault = this.faults.take(method, passage.path)
     if (fault?.kind === 'switch') {
       onSwitch(fault.switch)
-      return this.#settle(this.#app.fetch(request, call), undefined, passage)
+      return this.#answerWith(this.#app.fetch(request, call), undefined, passage)
     }
     if (fault?.kind === 'latency') return this.#late(fault, request, passage)
     if (fault !== undefined && appliesBeforeService(fault)) return this.#struck(fault, undefined, passage)
     const answer = this.#app.fetch(request, call)
-    if (answer instanceof Promise || fault !== undefined) return this.#settle(answer, fault, passage)
+    if (answer instanceof Promise || fault !== undefined) return this.#answerWith(answer, fault, passage)
     return this.#logged(answer, passage)
   }
 
@@ -77,10 +77,10 @@ export class Gateway {
     }
     const answer = await this.#app.fetch(request, passage.call)
     if (fault.when === 'after') await wait()
-    return this.#settle(answer, passage.call.fault ?? fault, passage)
+    return this.#answerWith(answer, passage.call.fault ?? fault, passage)
   }
 
-  async #settle(
+  async #answerWith(
     coming: Response | Promise<Response>,
     fault: Fault | undefined,
     passage: Passage,

@@ -65,17 +65,17 @@ export class Journal {
 
   /** Writes the file again, next to the old one, and renames it over that. */
   rewrite(changes: Iterable<Change>): void {
-    const beside = join(dirname(this.path), `.${basename(this.path)}.new`)
+    const temporary = join(dirname(this.path), `.${basename(this.path)}.new`)
     try {
-      rmSync(beside, { force: true })
-      const { file, size } = this.#writtenAnew(beside, changes)
-      renameSync(beside, this.path)
+      rmSync(temporary, { force: true })
+      const { file, size } = this.#writtenAnew(temporary, changes)
+      renameSync(temporary, this.path)
       closeSync(this.#file)
       this.#file = file
       this.#size = size
       this.#sizeWhenRewritten = size
     } catch (error) {
-      rmSync(beside, { force: true })
+      rmSync(temporary, { force: true })
       throw error instanceof IoError ? error : this.#unwritable(error)
     }
   }
@@ -131,7 +131,7 @@ export class Journal {
  * opened, or another sandbox has it open.
  */
 export async function openJournal(file: string, claiming: Omit<ClaimOptions, 'waitMs'>): Promise<Journal> {
-  const path = await settled(resolve(file))
+  const path = await resolveLinks(resolve(file))
   const release = await claimData(path, claiming)
   let handle: number | undefined
   try {
@@ -149,7 +149,7 @@ export async function openJournal(file: string, claiming: Omit<ClaimOptions, 'wa
 }
 
 /** One name for one file, whichever links lead to it. */
-async function settled(path: string): Promise<string> {
+async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path)
   } catch {

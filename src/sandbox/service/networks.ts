@@ -21,9 +21,9 @@ export function networksOf(texts: readonly string[], source: string): Networks {
   for (const text of texts) {
     const [address = '', length, ...rest] = text.split('/')
     const version = isIP(address)
-    const most = version === 6 ? 128 : 32
-    const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : -1
-    if (version === 0 || rest.length > 0 || bits < 0 || bits > most) {
+    const maxBits = version === 6 ? 128 : 32
+    const bits = length === undefined ? maxBits : /^\d{1,3}$/.test(length) ? Number(length) : -1
+    if (version === 0 || rest.length > 0 || bits < 0 || bits > maxBits) {
       throw new UsageError(`${source}: "${text.slice(0, 60)}" is not a network`, {
         hint: 'Give an address and the length of its prefix, such as 172.16.0.0/12.',
       })

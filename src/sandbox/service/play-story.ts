@@ -91,10 +91,10 @@ const terminal: ReadonlySet<RequestStatus> = new Set(['COMPLETED', 'ERROR', 'CAN
 /** The ACTIVE package with the most checks: PARTIAL needs two. */
 function packageOf({ service, caller }: Stage): PackageRecord {
   const packages = service.state.packages.get(caller.organisation.id)?.values() ?? []
-  const [most] = [...packages]
+  const [largest] = [...packages]
     .filter(({ status }) => status === 'ACTIVE')
     .sort((one, other) => checkCount(other) - checkCount(one))
-  if (most !== undefined && checkCount(most) > 1) return most
+  if (largest !== undefined && checkCount(largest) > 1) return largest
   throw new InvalidInputError('the sandbox has no ACTIVE package with two checks or more', {
     hint: 'Add one to the fixture, or leave out --fixture when you start the sandbox.',
   })

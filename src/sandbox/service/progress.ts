@@ -21,7 +21,7 @@ export interface ProgressPlan {
   rules: Choices
 }
 
-/** The checks of a request, none of them begun, and what will become of them. */
+/** The checks of a request, none of them started, and what will become of them. */
 export function plan(course: ProgressPlan): Pick<RequestRecord, 'checks' | 'steps'> {
   const checks = plannedChecks(course)
   let steps = usualSteps(course, checks)
@@ -95,8 +95,8 @@ function refereeSteps(course: ProgressPlan, check: number, start: number, finish
 function finishTimes(count: number, dice: RandomStream): number[] {
   const first = 14 * minute
   const slot = (longest - first) / count
-  const times = Array.from({ length: count }, (_, place) =>
-    Math.round(first + slot * (place + dice.between(0.3, 0.9))),
+  const times = Array.from({ length: count }, (_, index) =>
+    Math.round(first + slot * (index + dice.between(0.3, 0.9))),
   )
   const turn = Math.floor(dice.fraction() * count)
   return [...times.slice(turn), ...times.slice(0, turn)]
@@ -110,12 +110,12 @@ function plannedReferees(course: ProgressPlan): RefereeRecord[] {
   const { pack, dice, rules } = course
   const count = Math.max(1, pack.reference_survey?.min_referees ?? 1)
   const first = 10 * Math.floor(dice.between(10_000, 100_000))
-  return Array.from({ length: count }, (_, place) => {
+  return Array.from({ length: count }, (_, index) => {
     const name = dice.pick(firstNames)
     return {
-      referee_id: rules['referee-id-form'] === 'digits' ? String(first + place) : dice.uuid(),
+      referee_id: rules['referee-id-form'] === 'digits' ? String(first + index) : dice.uuid(),
       referee_name: isUnnamed(course) ? null : `${name} Referee`,
-      referee_email: isUnnamed(course) ? null : `${name.toLowerCase()}.referee.${place + 1}@example.com`,
+      referee_email: isUnnamed(course) ? null : `${name.toLowerCase()}.referee.${index + 1}@example.com`,
       status: 'IN_PROGRESS',
       report_at: null,
     }
@@ -185,9 +185,9 @@ function isOfReferences(step: Step, checks: Checks): boolean {
 
 /** What has begun by `at` is cancelled then, and so is what has not. */
 function abandon(steps: Step[], checks: Checks, at: number): Step[] {
-  const begun = steps.filter((step) => step.at < at && (starts(step) || step.does === 'nominate'))
+  const started = steps.filter((step) => step.at < at && (starts(step) || step.does === 'nominate'))
   const ends = checks.flatMap((_check, check): Step[] => {
-    const nominated = begun.filter((step) => step.does === 'nominate' && step.check === check)
+    const nominated = started.filter((step) => step.does === 'nominate' && step.check === check)
     return [
       ...nominated.map((_step, referee): Step => ({
         at,
@@ -199,7 +199,7 @@ function abandon(steps: Step[], checks: Checks, at: number): Step[] {
       { at, does: 'check', check, status: 'CANCELLED' },
     ]
   })
-  return [...begun, ...ends]
+  return [...started, ...ends]
 }
 
 function lastBackground(checks: Checks): number {
@@ -228,12 +228,12 @@ const reasons: Record<Choices['error-reason-form'], string> = {
 function failed(steps: Step[], rules: Choices): Step[] {
   const first = steps.find(starts)
   const at = first?.at ?? 2 * minute
-  const begun: Step[] =
+  const started: Step[] =
     rules['error-from'] === 'RECEIVED' || first === undefined || first.does !== 'check'
       ? []
       : [{ ...first, uncreated: true }]
   return [
-    ...begun,
+    ...started,
     {
       at: at + minute,
       does: 'fail',

@@ -32,7 +32,7 @@ interface Found {
 }
 
 /**
- * `t` stands in for the headers and is good for this report alone; a bad one is a 401 even beside
+ * `t` replaces the headers and is valid for this report alone; a bad one is a 401 even with
  * good headers ("An invalid or expired token gives 401").
  */
 function download(

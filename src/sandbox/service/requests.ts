@@ -105,7 +105,7 @@ interface Rendering {
 
 /** A character that JSON carries as it is and that no name contains. */
 const gap = '\u007F'
-const mostRenderings = 1000
+const maxRenderings = 1000
 
 /**
  * The texts of requests that are read again and again, as pollers do. Only tokens differ from read
@@ -140,7 +140,7 @@ class Renderings {
       return `${origin}/v1/reports/${report}?t=${gap}`
     })
     const rendering: Rendering = { of, pieces: okText(resource).split(gap), reports }
-    if (this.#known.size >= mostRenderings) this.#known.clear()
+    if (this.#known.size >= maxRenderings) this.#known.clear()
     this.#known.set(request, rendering)
     return rendering
   }

@@ -210,7 +210,7 @@ export class Service {
     const at = this.#elapsed(request, now)
     request.steps = inOrder([
       ...request.steps.slice(0, request.applied),
-      ...coming.map((step, place) => (place <= last && belongs(step, turn) ? moved(step, at) : step)),
+      ...coming.map((step, index) => (index <= last && belongs(step, turn) ? moved(step, at) : step)),
     ])
     this.bringUpToDate(request, now)
     this.commit({ does: 'request', request })

@@ -186,8 +186,8 @@ export function currentUse(
 }
 
 /**
- * Whole seconds left in the window that stands in the way; 0 when none does. Where several do, the
- * longest wait is told: after a shorter one the next call would be refused again.
+ * Whole seconds left in the window that prevents a call; 0 when none does. Of several the
+ * longest is returned: after a shorter one the next call would be refused again.
  */
 export function secondsToWait(
   uses: readonly WindowUse[],
@@ -238,7 +238,7 @@ export type Change =
   | { does: 'delivery'; delivery: DeliveryRecord }
 
 /** Deliveries that are over are kept up to this number, for `redeliver`. */
-const finishedDeliveriesKept = 1000
+const maxFinishedDeliveries = 1000
 
 /** What the sandbox knows, indexed for its reads. */
 export class State {
@@ -337,7 +337,7 @@ export class State {
     this.deliveries.set(delivery.id, delivery)
     if (delivery.state === 'waiting' || (known !== undefined && known.state !== 'waiting')) return
     this.#finished.push(delivery.id)
-    if (this.#finished.length > finishedDeliveriesKept) this.deliveries.delete(this.#finished.shift() ?? '')
+    if (this.#finished.length > maxFinishedDeliveries) this.deliveries.delete(this.#finished.shift() ?? '')
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { issuesInWords } from '../../contract/issue-words.ts'
+import { formatIssues } from '../../contract/issue-words.ts'
 import { parseJson } from '../../contract/parse-json.ts'
 import { checkProfileName } from '../../domain/session/session.ts'
 import { settingDefinitions } from '../../domain/session/setting-keys.ts'
@@ -17,7 +17,7 @@ function parseStored<T>(path: string, text: string, shape: z.ZodType<T>): T {
   } catch (error) {
     throw damaged(path, `it is not JSON${positionOf(error)}`)
   }
-  const parsed = shape.safeParse(content, issuesInWords)
+  const parsed = shape.safeParse(content, formatIssues)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const position = issue?.path.join('.')

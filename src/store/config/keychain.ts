@@ -18,7 +18,7 @@ const service = 'refcheck'
 
 /**
  * macOS Keychain, Windows Credential Manager, or the Secret Service on Linux. Never the Linux kernel's
- * keyring, which the library falls back to unless told: its entries end with the login session, and a
+ * keyring, which the library falls back to by default: its entries end with the login session, and a
  * second process may be refused them, while the service shows an API key only once.
  */
 export const systemKeychain: LoadKeychain = async () => {

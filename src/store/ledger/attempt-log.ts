@@ -79,8 +79,8 @@ const maxLocationBytes = 1024 * 1024
 const blockBytes = 65_536
 
 /**
- * The attempt logs of stores (src/docs/ordering.md, section 6), outside the stores, so that a store that is put back leaves
- * them as they are. New ones are made in the first folder that can be written.
+ * The attempt logs of stores (src/docs/ordering.md, section 6), outside the stores, so that restoring a store leaves
+ * them unchanged. New ones are made in the first folder that can be written.
  */
 export class AttemptLogFiles {
   readonly folders: readonly string[]

@@ -174,13 +174,13 @@ export class Claims extends StorePart {
     if (isAny && this.#isBreakerOpen(fence, isFirm)) return { waitMs: 0, isBreakerOpen: true }
     const isFree = stored?.state === 'pending' && (isAny || stored.attemptId === from.attemptId)
     if (stored === undefined || !isFree) return { waitMs: 0, taken: true }
-    const { damaged, conflicts: stops } = yield* matching.findConflictsOrDamage(stored)
+    const { damaged, conflicts } = yield* matching.findConflictsOrDamage(stored)
     if (damaged !== undefined || stored.body === undefined) {
       if (isFirm) throw damagedStore(this.key.location, damaged ?? stored)
       return { waitMs: 0 }
     }
     const about = stored.row === from.row ? {} : { row: stored.row }
-    const stop = highestPrecedence(stops)
+    const stop = highestPrecedence(conflicts)
     if (stop !== undefined) {
       const took = yield* matching.recordConflict(stored, 'pending', stop, attempt.at)
       return { waitMs: 0, stop: took ? stop : undefined, ...about, taken: !took }

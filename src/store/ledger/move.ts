@@ -93,7 +93,7 @@ export class Moving {
   }
 
   /**
-   * Closes it for all who use it: from then on nothing is added, and who tries is told where it goes. Throws IoError
+   * Closes it for all processes: from then on nothing is added, and an attempt fails with the new path. Throws IoError
    * where an order is in flight.
    */
   beginToLeave(move: Move): Promise<void> {

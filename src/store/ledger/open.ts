@@ -38,8 +38,8 @@ export function resolveStoreAddress(options: Pick<StoreOptions, 'chosen' | 'path
 
 /** The same in words: a path, or the address of a database without its password. */
 export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): string {
-  const place = resolveStoreAddress(options)
-  return place.kind === 'file' ? place.path : place.server.shown
+  const address = resolveStoreAddress(options)
+  return address.kind === 'file' ? address.path : address.server.shown
 }
 
 /** Brings a store to the newest format. A file is brought there by opening it. */

@@ -88,7 +88,7 @@ export class Erasure {
 
   /**
    * Removes what names a person: recipient, body, remarks, received events. Nothing of it is left in the
-   * database or its journal. The keyed fingerprints stay, so that an old file run again orders nobody twice.
+   * database or its journal. The keyed fingerprints stay, so that an old file run again orders no person twice.
    * `completely` removes the fingerprints too. With `dryRun` it counts.
    */
   async purge(who: ErasureTarget, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<Purged> {

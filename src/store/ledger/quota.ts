@@ -29,12 +29,12 @@ export class Quota extends StorePart {
   }
 
   /** One step for all processes. */
-  async update(place: QuotaPriority): Promise<{ waitMs: number }> {
+  async update(priority: QuotaPriority): Promise<{ waitMs: number }> {
     const { dialect } = this.engine
     return resolveAmbiguousCommit(
       () =>
         this.engine.transaction(function* () {
-          const { waitMs, update } = decideSlot(place, yield* lockQuota(dialect, place))
+          const { waitMs, update } = decideSlot(priority, yield* lockQuota(dialect, priority))
           if (update !== undefined) yield* run(...update)
           return { waitMs }
         }),

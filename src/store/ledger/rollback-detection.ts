@@ -147,7 +147,7 @@ export class RollbackDetection {
 
   /**
    * A read notes the heads that it sees, so that a machine that only watches knows them too. Nothing is noted where the store
-   * is not as the log says: a note of a store that another machine has overtaken since it was put back would hide what is lost.
+   * is not as the log has it: a note of a store that another machine has overtaken since it was restored would hide what is lost.
    */
   async noteHeads(): Promise<void> {
     const { engine } = this.#parts
@@ -361,10 +361,10 @@ export class RollbackDetection {
     const { engine, key, files } = this.#parts
     // A file belongs to one machine, whose settings folder may have been another one.
     const here = engine.dialect.isShared ? [] : registered.filter((log) => this.#isOfThisMachine(log))
-    const place = { store: engine.location, storeId: key.storeId }
+    const storeOf = { store: engine.location, storeId: key.storeId }
     return (
       files?.find(
-        place,
+        storeOf,
         here.map(({ path }) => path),
       ) ?? []
     )

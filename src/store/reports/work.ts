@@ -41,7 +41,7 @@ const pauseMs = 250
 /**
  * A hidden folder inside an output folder, there only while a run works in it: its lock, its temporary
  * files (on the disk of the targets, and nowhere else, so that a later run finds what a killed one
- * left), and a journal of what was put in place. Whoever holds it knows every earlier holder to be dead.
+ * left), and a journal of what was put in place. While it is held, every earlier holder has ended.
  */
 export class WorkFolder {
   readonly path: string
@@ -133,7 +133,7 @@ async function acquire(
 
 /**
  * The lock, on the file that has its name: one taken on a file that its last holder has just removed
- * would keep nobody out.
+ * would exclude no process.
  */
 async function tryClaim(path: string, options: WorkOptions): Promise<Claim> {
   const lock = join(path, lockName)

@@ -21,8 +21,8 @@ export interface ApproveFileOptions {
 export type ApprovedFile = { kind: 'sent'; done: CarriedOut } | Extract<OrderFileEnd, { kind: 'unstarted' }>
 
 /**
- * Shows the planned orders of several people as `batch run` does, asks, and orders them; a plan that nobody said yes to
- * goes on waiting.
+ * Shows the planned orders of several people as `batch run` does, asks, and orders them; a plan that was not confirmed
+ * stays open.
  */
 export async function approveFile(
   approval: Approval,

@@ -17,7 +17,7 @@ export interface ApproveOrderOptions extends Omit<PrepareOptions, 'yes' | 'isFix
 
 /**
  * Shows a planned order as `request create` does, asks, and orders it as it is, at most once. Throws as prepareOrder and
- * placeOrder do; a plan that nobody said yes to goes on waiting.
+ * placeOrder do; a plan that was not confirmed stays open.
  */
 export async function approveOrder(
   approval: Approval,

@@ -19,7 +19,7 @@ export interface Approval extends Pick<Services, 'plans' | 'clock'> {
 
 /**
  * The plan of a code, or the one that a person chooses, which may be approved here and now. Throws NotFoundError where
- * there is none, and UsageError or InvalidInputError where it is not for whoever asks, or no longer.
+ * there is none, and UsageError or InvalidInputError where it is for another user or profile, or has expired.
  */
 export async function approvablePlan(approval: Approval, code: string | undefined): Promise<OrderPlan> {
   const { plans, clock, owner } = approval

@@ -38,8 +38,8 @@ interface ResultsFile {
 }
 
 /**
- * What results files say of the rows of a file (src/docs/ordering.md, section 4): the file's own columns, where it is
- * a results file itself, and results files beside it that another store wrote. Undefined where there are none.
+ * What results files state about the rows of a file (src/docs/ordering.md, section 4): the file's own columns, where it is
+ * a results file itself, and results files next to it that another store wrote. Undefined where there are none.
  */
 export async function openExternalResults(
   ports: ExternalResultServices,
@@ -58,8 +58,8 @@ export async function openExternalResults(
 }
 
 /**
- * Holds the rows of a batch that wait against what results files beside the file, and the file itself, say now: somebody
- * may have written them since it was taken in, and an id that could not be read then may be readable now. `given`: the
+ * Compares the pending rows of a batch with the results files next to the file, and the file itself: they may have been
+ * written since it was taken in, and an id that could not be read then may be readable now. `given`: the
  * file, where it is at hand.
  */
 export async function updateExternalResults(

@@ -257,7 +257,7 @@ export interface ToOrder {
 
 /**
  * The file of a kept plan, unchanged since, and how it was read then. `text`: the plan's JSON, `name`: what to
- * call it, `again`: how another one is made, `now`: what is allowed beside what the plan says. Throws where it is not
+ * call it, `again`: how another one is made, `now`: what is allowed in addition to the plan. Throws where it is not
  * to be run.
  */
 export async function appliedPlan(

@@ -79,7 +79,7 @@ async function successorText(ports: SchemaServices, packageId: number, successor
 
 /**
  * "A 400 for an unknown or missing field: read the schema again, check the remaining rows against it,
- * and halt if they no longer fit" (src/docs/ordering.md, section 2). What is to be told, or undefined where all fit.
+ * and halt if they no longer fit" (src/docs/ordering.md, section 2). The error, or undefined where all fit.
  */
 export async function rowsNoLongerFit(
   ports: SchemaServices & Pick<Services, 'batches'>,

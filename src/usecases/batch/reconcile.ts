@@ -33,9 +33,9 @@ export async function unknownRows(ledger: Ledger, batchId: string | undefined): 
 }
 
 /**
- * Looks for the requests of rows whose outcome is unknown among ids that no submission holds ("Settling
- * an unknown"): each is read once. One request and one row that fit nobody else (package, person,
- * requester, created within the attempt's time) are proof, which is kept. Silence proves nothing.
+ * Looks for the requests of rows whose outcome is unknown among ids without a submission ("Settling
+ * an unknown"): each is read once. One request and one row that fit no other (package, person,
+ * requester, created within the attempt's time) are evidence, which is stored. A missing request is none.
  */
 export async function reconcile(
   parts: ReconcileServices,

@@ -34,8 +34,8 @@ export async function writeBatchErrors(
 }
 
 /**
- * Where a batch's results go: `--results`, else beside the file (`people.csv` → `people.results.csv`), under
- * a name that is free or was a batch's results before. Undefined where there is no file to be beside, or
+ * Where a batch's results go: `--results`, else next to the file (`people.csv` → `people.results.csv`), under
+ * a name that is free or was a batch's results before. Undefined where there is no such file, or
  * nothing can be written there. `current`: where they went so far.
  */
 export async function resultsPath(
@@ -93,7 +93,7 @@ async function isCreated(path: string): Promise<boolean> {
 }
 
 /**
- * Results files beside a file that no batch of this store wrote: a colleague's, or those of a lost store; and `also`,
+ * Results files next to a file that no batch of this store wrote: a colleague's, or those of a lost store; and `also`,
  * though a batch of this store is to write it.
  */
 export async function foreignResults(

@@ -118,7 +118,7 @@ async function resultOf(
 
 /**
  * "Read while reconciling": also when a run starts and at its end. What becomes of the rows does not hang on it, so nothing
- * of it fails that. `told`: requests that this run has told of.
+ * of it fails that. `told`: requests that this run has reported.
  */
 async function reportSecondOrders(
   { inbox, onBatchEvent, ...ports }: StartServices,

@@ -50,7 +50,7 @@ export interface InterviewOptions {
   /** As `YYYY-MM-DD`; what is improbable on that day is asked about. */
   today?: string | undefined
   /**
-   * Told as soon as the person is known, and whether more is to be asked; throws where there is nothing to go on with.
+   * Called as soon as the person is known, with whether more is asked; throws where the interview cannot go on.
    */
   onPerson?: ((body: RequestBody, isMoreAsked: boolean) => Promise<void>) | undefined
   /** Called with all answers after each one. */

@@ -50,8 +50,8 @@ export interface ReserveOptions {
 
 /**
  * The book in the store is judged by the wall clock that all processes share (a database's own), and which may jump. What
- * this process did and was told is kept a second time, by its monotonic clock; a call needs a place in
- * both. So a clock set forward never sends this process early, and one set back keeps nobody waiting longer
+ * this process did and received is stored a second time, by its monotonic clock; a call needs room in
+ * both. So a clock set forward never sends this process early, and one set back delays it no longer
  * than a window (see the book).
  */
 export function governor({ quota, account, windows, clock }: GovernorOptions): Governor {

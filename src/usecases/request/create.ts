@@ -21,7 +21,7 @@ export interface OrderOptions extends CreateOptions {
 
 /**
  * Orders one check, at most once (src/docs/ordering.md, section 2). Journaled before it is sent
- * and before it is told. Throws
+ * and before it is printed. Throws
  * - DuplicateError: it was ordered before, or may have been; nothing was sent,
  * - the service's refusal (InvalidInputError with its field, NotFoundError, UnauthenticatedError,
  *   ForbiddenError), ThrottledError or UnavailableError: nothing was ordered, and a new order is free,
@@ -197,7 +197,7 @@ function singleOrder(
 }
 
 /**
- * Asks whether to order although somebody similar was (default No; `--yes` never says so): as soon as the person is
+ * Asks whether to order although a similar person was (default No; `--yes` does not confirm it): as soon as the person is
  * known, where more is asked, and in the final question of the review where there is one; else by itself.
  */
 export class SimilarQuestion {
@@ -220,7 +220,7 @@ export class SimilarQuestion {
 
   /**
    * As soon as the person is known: throws a DuplicateError where the order cannot be made whatever else is answered.
-   * Where more is asked, it asks about somebody similar first; an InterruptedError where that is not to be ordered.
+   * Where more is asked, it asks about a similar person first; an InterruptedError where that is not to be ordered.
    */
   async early(order: RequestBody, baseUrl: string, isMoreAsked: boolean): Promise<void> {
     const stop = await this.previewConflict(order)

@@ -35,7 +35,7 @@ export class DraftKeeper {
 
   /**
    * The draft to go on from: the only one, or the one that a person chooses. NotFoundError where there is none; with
-   * several and nobody to ask, the newest.
+   * several and no terminal, the newest.
    */
   async resumed(packageId: number | undefined, prompter: Prompter | undefined): Promise<DraftBody> {
     const { drafts, owner, onMessage } = await this.#connect()

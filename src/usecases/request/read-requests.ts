@@ -36,7 +36,7 @@ const maxFailedReads = 3
 /**
  * Reads requests in the order of their ids. One that cannot be read has its error in its place, and does not keep
  * the others from being read, unless the error is about all of them. Throws where that is so before any was read;
- * `failure` is the gravest error.
+ * `failure` is the error of the highest precedence.
  */
 export async function readRequests(
   api: Pick<Api, 'getRequest'>,

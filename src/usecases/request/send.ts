@@ -90,7 +90,7 @@ interface Recorded {
 }
 
 /**
- * Journals what an attempt came to, before anybody is told: a request that another order has already is none of
+ * Journals the outcome of an attempt, before it is printed: a request that another order has already is none of
  * this one. A store that cannot record it throws an IoError that says what is known: it is the only place left for it.
  */
 export async function recordOutcome(ports: OrderServices, tried: AttemptOutcome): Promise<Recorded> {
@@ -195,7 +195,7 @@ const cameLater = {
 
 /**
  * "An answer that comes for a row that has moved on is kept and told" (src/docs/ordering.md, section 1): a request's id in hand still
- * proves it, whatever was decided meanwhile. Throws where the row is none that the answer can be kept with.
+ * is evidence, whatever was decided meanwhile. Throws where the row is none that the answer can be recorded with.
  */
 async function recordLateAnswer(ports: OrderServices, attempt: Attempt, change: Change): Promise<void> {
   if (change.to === 'unknown') return

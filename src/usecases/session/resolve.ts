@@ -49,7 +49,7 @@ export async function resolveBaseUrl(sources: ProfileSources): Promise<string> {
 
 /**
  * The base URL of the service that signs with the secret: the profile's that has it, or the one that was named.
- * Undefined for a secret of the environment beside nothing but the profile in use, which may be another service's.
+ * Undefined for a secret of the environment with nothing but the profile in use, which may be another service's.
  */
 export async function signingService(
   sources: SessionSources,

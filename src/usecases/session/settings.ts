@@ -50,8 +50,8 @@ export function unsetSetting({ settings, profile }: Sources, key: string): Promi
 }
 
 /**
- * What a person has to know before a setting changes the account: who is known under the one that is left. Undefined where
- * nobody becomes new, as where there is no store yet.
+ * What a person has to know before a setting changes the account: who is recorded under the one that is left. Undefined where
+ * no person becomes new, as where there is no store yet.
  */
 export async function accountChange(
   openStore: () => Promise<Pick<Services, 'accounts'> | undefined>,

@@ -68,7 +68,7 @@ const inTime = { id: 'in-time', title: 'an answer in time', rule: rules.acknowle
 const allCases: readonly ReceiverCase[] = [...acceptingCases, ...refusingCases, ...lastCases, ...storedCases]
 
 /**
- * Drives a receiver through what the service may do to it. Throws UnavailableError where nobody
+ * Drives a receiver through what the service may do to it. Throws UnavailableError where no server
  * listens, UsageError for a URL or a case that cannot be meant, and the signal's reason.
  */
 export async function checkReceiver(options: ReceiverCheckOptions): Promise<ReceiverCheck> {

@@ -45,7 +45,7 @@ const usualReason = 'The request could not be processed.'
 
 /**
  * Sends made-up events to a receiver, one after the other, each once. A refusal fails it (a bad
- * signature's acceptance does); where nobody answers it stops.
+ * signature's acceptance does); without a server it stops.
  */
 export async function sendEvents(options: SendOptions): Promise<DeliveryPlan> {
   const { url, secret, badSignature, random } = options

@@ -2,8 +2,8 @@ import type { Clock } from '../../host/clock.ts'
 import type { Arrival, Inbox } from '../../store/ledger/inbox.ts'
 
 /**
- * Sleep that ends when others have added something to the store, where the store can tell: a hint beside looking, so no
- * sleep is longer than whoever sleeps can do without one.
+ * Sleep that ends when other processes have added something to the store, where the store announces it: in addition to polling,
+ * so that no sleep is longer than without it.
  */
 export class WakeableSleep {
   readonly #clock: Pick<Clock, 'sleep'>

@@ -53,8 +53,8 @@ const planOnce = [
   .join(', ')
 
 /**
- * Until the end of the transaction nobody else compares people of an account: "two adds both inserted" where one looks and then
- * inserts. Orders of nobody's account are compared with those of all.
+ * Until the end of the transaction no other process compares people of an account: "two adds both inserted" where one looks
+ * and then inserts. Orders without an account are compared with those of all.
  */
 const lockAccount = `
 SELECT ${planOnce}, CASE WHEN account <> '' THEN CAST(pg_advisory_xact_lock_shared(${keyOf('account', `''`)}) AS text) END,

@@ -50,8 +50,8 @@ interface Held {
 }
 
 /**
- * One who orders with the store, and what it holds. A lock of its connection tells that it is there: the server frees it
- * when the process ends, however it ends, or when its machine is not heard of any more.
+ * A runner that orders with the store, and its leases. A lock of its connection shows that it is active: the server frees it
+ * when the process ends, however it ends, or when its machine is not reachable any more.
  */
 export class Runner implements Leases {
   readonly id: string

@@ -46,8 +46,8 @@ async function* abandoned(engine: Engine, acquireLock: Leases['acquire']): Async
 }
 
 /**
- * A lock file for each batch, beside the store, made before the batch is added. The one of a batch of
- * one goes with it: nobody takes that batch a second time but to find it dead. Another batch's stays,
+ * A lock file for each batch, next to the store, made before the batch is added. The one of a batch of
+ * one goes with it: that batch is taken a second time only to find its process ended. Another batch's stays,
  * because removing a file that a second taker has just opened would let two of them in.
  */
 export function fileLocks(location: string, { clock, random }: { clock: Clock; random: Random }): Leases {

@@ -67,8 +67,8 @@ export function sqliteUpkeep(database: Database): Upkeep {
           `cannot back the store up to "${path}": another user of this machine could replace what is in "${weakness.path}"`,
           { hint: 'Choose a folder of your own.' },
         )
-      // Half a copy opens as a store that knows nobody, so none is ever there under the name. It is made in a folder of ours:
-      // beside the name another account could put a file that the copy then is written into.
+      // Half a copy opens as an empty store, so none is ever there under the name. It is made in a folder of ours:
+      // next to the name another account could put a file that the copy then is written into.
       const folder = `${path}.partial`
       makePrivateFolder(folder)
       const copy = join(folder, 'store.sqlite')

@@ -37,8 +37,8 @@ export async function prepareFile(path: string): Promise<string> {
 }
 
 /**
- * SQLite writes people's data into the files that it keeps beside a store, and believes what it finds in them. In a folder
- * that others may write to, somebody may have put them there. `owner`: of the store.
+ * SQLite writes people's data into the files that it keeps next to a store, and trusts what it finds in them. In a folder
+ * that others may write to, another account may have put them there. `owner`: of the store.
  */
 function requireOwnCompanions(path: string, owner: number): void {
   const own = ownUserId()
