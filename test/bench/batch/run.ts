@@ -1,6 +1,6 @@
 /*
- * How many rows a second `batch run` orders with the quota out of the way, beside a bare loop in the same run that
- * POSTs each row on a fresh connection and flushes a line for it; both against one sandbox process. The program's
+ * How many rows a second `batch run` orders with the quota out of the way, compared with a bare loop in the same run that
+ * POSTs each row on a fresh connection and flushes as often; both against one sandbox process. The program's
  * time is that of its whole process, the loop's is that of the loop alone, so of few rows the start takes a large part.
  * With the folder of another build of this program, an earlier one say, the two are compared as well.
  * Run: npm run build && node test/bench/batch/run.ts [ROWS [ROUNDS [FOLDER]]]
