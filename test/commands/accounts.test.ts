@@ -61,7 +61,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
     expect(here.ordered()).toEqual(['ann@example.com'])
   })
 
-  test('an account that is added can be ordered under, and knows nobody of another', async () => {
+  test('an account that is added can be ordered under, and knows no person of another account', async () => {
     const here = await withAcme(store)
     expect(
       await here.all(
@@ -258,7 +258,7 @@ describe('another account in the settings', () => {
     `)
   })
 
-  test('asks nothing where nobody becomes new', async () => {
+  test('asks nothing where no person becomes new', async () => {
     const here = await session()
     await here.type(order('ann'))
     for (const line of [

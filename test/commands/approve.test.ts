@@ -142,8 +142,8 @@ test('a planned file is shown as batch run shows it, and ordered as it was plann
 function peoplePlan(here: Session, rows: string, packageId = 102): Promise<string> {
   const reading = { sheet: null, map: {}, ignore: [], default_country: null }
   const sha256 = createHash('sha256').update(rows).digest('hex')
-  const kept = { refcheck_plan: 1, file: '-', sha256, base_url: here.url, package_id: packageId, reading }
-  return planned(here, { kind: 'batch', plan: JSON.stringify(kept), rows })
+  const stored = { refcheck_plan: 1, file: '-', sha256, base_url: here.url, package_id: packageId, reading }
+  return planned(here, { kind: 'batch', plan: JSON.stringify(stored), rows })
 }
 
 /** A title that alone would fill what one answer was cut to, and the fields of an order after it. */
@@ -307,7 +307,7 @@ test('a plan that has changed, is for another, or is too old is refused', async 
   expect(here.ordered()).toEqual([])
 })
 
-test('who was ordered meanwhile is not ordered again, and somebody similar is asked about', async () => {
+test('a person who was ordered meanwhile is not ordered again, and a similar person is asked about', async () => {
   const here = await start()
   const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
   const like = await planned(here, {

@@ -85,7 +85,7 @@ test('a renewed key asks for the key alone: of the profile that is named, or cho
   `)
 })
 
-test('auth switch without a name offers the list; where nobody can be asked it is refused', async () => {
+test('auth switch without a name offers the list; without a terminal it is refused', async () => {
   const { type, url, sandbox } = await session({ newcomer: true })
   const { apiKey } = sandbox.credentials
   expect(await type('auth switch')).toMatchInlineSnapshot(`

@@ -20,7 +20,7 @@ async function loggedIn(): Promise<Session & { apiKey: string; login: string }> 
   return { ...here, apiKey, login }
 }
 
-test('auth login with the key on stdin: kept for this account alone, and then no environment is needed', async () => {
+test('auth login with the key on stdin: stored for this account alone, and then no environment is needed', async () => {
   const { type, url, folder, sandbox } = await session({ newcomer: true })
   const { apiKey } = sandbox.credentials
   const login = await type(loginAt(url), { stdin: apiKey })
@@ -220,7 +220,7 @@ test('a key on the command line is refused and not repeated', async () => {
   `)
 })
 
-test('a new key of the same organisation: told which profiles held the old one', async () => {
+test('a new key of the same organisation: the profiles that held the old one are reported', async () => {
   const { type, sandbox, login } = await loggedIn()
   const stdin = sandbox.renewKey()
   expect(await type(`${login} --profile second`, { stdin })).toMatchInlineSnapshot(`
@@ -338,9 +338,9 @@ test('a profile name that is none is refused before a call', async () => {
   const stdin = sandbox.credentials.apiKey
   const before = calls().length
   const names = ['..', 'a.b', '__proto__', 'a/b', 'x'.repeat(65)]
-  const told: string[] = []
-  for (const name of names) told.push((await type(`${login} --profile ${name}`, { stdin })).stderr)
-  expect(told.join('')).toMatchInlineSnapshot(`
+  const messages: string[] = []
+  for (const name of names) messages.push((await type(`${login} --profile ${name}`, { stdin })).stderr)
+  expect(messages.join('')).toMatchInlineSnapshot(`
     "Error: ".." is not a valid name for a profile
     Use letters, digits, - and _, at most 64 characters.
     Error: "a.b" is not a valid name for a profile

@@ -8,7 +8,7 @@ import { captured } from '../harness/unknown-row.ts'
 
 /**
  * What the provider said of an order whose outcome is unknown, and events that nearly fit.
- * 0.1.0 could not record an id, offered only the command that ordered again, and told near-fits as "nothing proves it".
+ * 0.1.0 could not record an id, offered only the command that ordered again, and reported near-fits as "nothing proves it".
  */
 
 const minute = 60_000
@@ -174,7 +174,7 @@ describe('an event that nearly fits', () => {
 })
 
 describe('another organisation midway', () => {
-  const stranger = ({ sandbox }: Session) => ({
+  const foreignUser = ({ sandbox }: Session) => ({
     REFCHECK_API_KEY: sandbox.otherOrganisation.apiKey,
     REFCHECK_USER_EMAIL: sandbox.otherOrganisation.userEmail,
   })
@@ -185,7 +185,8 @@ describe('another organisation midway', () => {
     const here = await session()
     peopleFile(here.folder, emails(3))
     const { batch_id } = (await here.type(`${run} --max 1`)).json() as { batch_id: string }
-    expect(await here.type(`batch resume ${batch_id} --yes`, { env: stranger(here) })).toMatchInlineSnapshot(`
+    expect(await here.type(`batch resume ${batch_id} --yes`, { env: foreignUser(here) }))
+      .toMatchInlineSnapshot(`
       $ REFCHECK_API_KEY=HrvtwoM8H2HmBFoC8PpHTAPy2nQaMdaO REFCHECK_USER_EMAIL=stan.stranger@example.net refcheck batch resume BATCH_1 --yes
       2> Error: this API key cannot read what batch BATCH_1 has ordered, so it is another organisation’s
       2> Nothing was sent. Choose the profile that the batch was begun with (as olive.owner@example.com): --profile NAME
@@ -208,7 +209,7 @@ describe('another organisation midway', () => {
     here.sandbox.setCredits(0)
     const { batch_id } = (await here.type(run)).json() as { batch_id: string }
     here.sandbox.setCredits(null)
-    const refused = await here.type(`batch resume ${batch_id} --yes`, { env: stranger(here) })
+    const refused = await here.type(`batch resume ${batch_id} --yes`, { env: foreignUser(here) })
     expect([refused.code, refused.stderr]).toEqual([
       2,
       expect.stringContaining('is no user of this API key’s organisation'),
@@ -232,7 +233,7 @@ describe('another organisation midway', () => {
     const later = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
     for (const [flag, answer] of decisions(requestId)) {
       const refused = await here.type(`batch reconcile ${id} --row 2 ${answer} --json`, {
-        env: stranger(here),
+        env: foreignUser(here),
         clock: later,
       })
       const message = expect.stringContaining('so it is another organisation’s') as string

@@ -5,7 +5,7 @@ import { session } from '../harness/session.ts'
 const simple = 'first_name,last_name,email,phone'
 const validate = 'batch validate people.csv --package 102'
 
-test('an unknown column is refused with the flags that would do, then mapped, kept under a name and used again', async () => {
+test('an unknown column is refused with the flags that would do, then mapped, stored under a name and used again', async () => {
   const { type, write } = await session()
   write('people.csv', 'Given name,last_name,email,phone,Notes\nAna,Silva,ana@example.com,+61400000001,vip\n')
   expect(await type(validate)).toMatchInlineSnapshot(`
@@ -184,7 +184,7 @@ describe('columns on one screen', () => {
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('"Years of history" is unknown')])
   })
 
-  test('nobody to ask and nothing agreed: refused with the flags that would do', async () => {
+  test('no terminal and no mapping agreed: refused with the flags that would do', async () => {
     const { type, write } = await session()
     write('people.csv', 'Given name,last_name,email,phone\nAna,Silva,ana@example.com,+61400000001\n')
     expect(await type(validate)).toMatchInlineSnapshot(`

@@ -7,8 +7,8 @@ import { session } from '../harness/session.ts'
 test('60 rows under 102, replaced after 16: resume sends nothing, a move takes the rest over, the 16 are known', async () => {
   const here = await session()
   peopleFile(here.folder, emails(60))
-  const begun = await here.type('batch run people.csv --package 102 --yes --json --max 16')
-  const { batch_id } = begun.json() as { batch_id: string }
+  const started = await here.type('batch run people.csv --package 102 --yes --json --max 16')
+  const { batch_id } = started.json() as { batch_id: string }
   const successor = here.sandbox.replacePackage(102, { newField: false })
   const resumed = await here.type(`batch resume ${batch_id} --yes`)
   expect([resumed.code, here.ordered().length]).toEqual([5, 16])
@@ -48,11 +48,11 @@ test('60 rows under 102, replaced after 16: resume sends nothing, a move takes t
   `)
 })
 
-test('rows that are moved are compared with what was ordered under the other package, before anybody says yes', async () => {
+test('rows that are moved are compared with what was ordered under the other package, before a person confirms', async () => {
   const here = await session()
   peopleFile(here.folder, emails(3))
-  const begun = await here.type('batch run people.csv --package 102 --yes --json --max 1')
-  const { batch_id } = begun.json() as { batch_id: string }
+  const started = await here.type('batch run people.csv --package 102 --yes --json --max 1')
+  const { batch_id } = started.json() as { batch_id: string }
   const successor = here.sandbox.replacePackage(102, { newField: false })
   const single = `request create --package ${successor} --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes`
   expect((await here.type(single)).code).toBe(0)
@@ -67,8 +67,8 @@ test('cancelling a batch cancels its held and duplicate rows too', async () => {
   here.write('one.csv', `${header}\n${row('Ann', 1)}\n`)
   await here.type('batch run one.csv --package 102 --yes')
   here.write('two.csv', [header, row('Ann', 1), row('Ann', 2), row('Bob', 3), row('Cyd', 4), ''].join('\n'))
-  const begun = await here.type('batch run two.csv --package 102 --yes --max 1 --json')
-  const { batch_id, counts } = begun.json() as { batch_id: string; counts: object }
+  const started = await here.type('batch run two.csv --package 102 --yes --max 1 --json')
+  const { batch_id, counts } = started.json() as { batch_id: string; counts: object }
   expect(counts).toMatchObject({ accepted: 1, duplicate: 1, held: 1, pending: 1 })
   const cancelled = await here.type(`batch cancel ${batch_id} --yes --json`)
   expect(cancelled.code).toBe(0)
@@ -78,11 +78,11 @@ test('cancelling a batch cancels its held and duplicate rows too', async () => {
   expect(here.ordered()).toHaveLength(2)
 })
 
-test('--drop: nobody runs the batch, and the person stays blocked', async () => {
+test('--drop: the batch is not being run, and the person stays blocked', async () => {
   const here = await session()
   peopleFile(here.folder, ['a1+cut-after@example.com'])
-  const begun = await here.type('batch run people.csv --package 102 --yes --json')
-  const { batch_id } = begun.json() as { batch_id: string }
+  const started = await here.type('batch run people.csv --package 102 --yes --json')
+  const { batch_id } = started.json() as { batch_id: string }
   expect(await here.type(`batch reconcile ${batch_id} --row 1 --drop`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 1 --drop
     batch  BATCH_1

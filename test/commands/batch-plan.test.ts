@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
-test('a plan is kept and run as it was looked at', async () => {
+test('a plan is stored and run as it was reviewed', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(2))
   const plan = 'batch plan people.csv --package 102'
@@ -24,8 +24,8 @@ test('a plan is kept and run as it was looked at', async () => {
     The plan is saved in HOME/plan.json
     exit 0
   `)
-  const kept = (await type(`${plan} --output again.json --json`)).json()
-  expect(kept).toMatchObject({ counts: { pending: 2 }, package_id: 102, seconds: 0 })
+  const planned = (await type(`${plan} --output again.json --json`)).json()
+  expect(planned).toMatchObject({ counts: { pending: 2 }, package_id: 102, seconds: 0 })
   expect(ordered()).toEqual([])
   expect(await type('batch run --plan plan.json --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run --plan plan.json --yes
@@ -50,7 +50,7 @@ test('a plan is kept and run as it was looked at', async () => {
   expect(ordered()).toEqual(emails(2))
 })
 
-test('a plan is run as it was read: no flag beside it, no file changed since, no other file', async () => {
+test('a plan is run as it was read: no further flag, no file changed since, no other file', async () => {
   const { all, type, folder, ordered } = await session()
   peopleFile(folder, emails(2))
   await type('batch plan people.csv --package 102 --output plan.json')

@@ -22,7 +22,7 @@ async function tableIn({ folder }: Session, file: string): Promise<string[][]> {
   return (await all(sheet.rows())).map(({ cells }) => cells.slice(0, 5).map(plain))
 }
 
-test('results of a workbook do not have the hidden rows that were left out, and order nobody', async () => {
+test('results of a workbook do not have the hidden rows that were left out, and order no one', async () => {
   const here = await session()
   here.write('people.xlsx', await workbook(rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')))
   const run = 'batch run people.xlsx --package 102 --yes --quiet --hidden skip'
@@ -36,7 +36,7 @@ test('results of a workbook do not have the hidden rows that were left out, and 
   expect(here.ordered()).toEqual(['ana@example.com'])
 })
 
-test('it is said how many rows results as CSV leave out, and the CSV orders nobody of them', async () => {
+test('it is said how many rows results as CSV leave out, and the CSV orders none of them', async () => {
   const here = await session()
   const rows = rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')
   here.write('people.xlsx', await workbook(rows))

@@ -61,7 +61,7 @@ test('results that cannot be written hide nothing of what became of the rows', a
   `)
 })
 
-test('results that cannot be written do not take the place of an unknown outcome', async () => {
+test('results that cannot be written do not hide an unknown outcome', async () => {
   const here = await session()
   peopleFile(here.folder, ['a1@example.com', 'a2+cut-after@example.com'])
   await here.type(`${run} --max 1`)
@@ -130,11 +130,11 @@ test('results of a file that is changed while it runs are not written, and nothi
   expect(here.ordered()).toEqual(emails(2))
 })
 
-test('nothing is begun where no results can be written', async () => {
+test('nothing is started where no results can be written', async () => {
   const { all, folder, ordered } = await session()
   peopleFile(folder, emails(1))
-  const places = ['missing/results.csv', 'people.csv', '.']
-  expect(await all(places.map((place) => `${run} --results ${place}`))).toMatchInlineSnapshot(`
+  const paths = ['missing/results.csv', 'people.csv', '.']
+  expect(await all(paths.map((path) => `${run} --results ${path}`))).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --results missing/results.csv
     2> Error: --results: missing/results.csv is in a folder that is not writable
     2> Nothing was sent. Choose another name.
@@ -213,7 +213,7 @@ test('results go where a later run says, and the same command again goes on', as
   `)
 })
 
-test('--allow-duplicate for rows that a batch holds as duplicates already says what to do, and orders nobody', async () => {
+test('--allow-duplicate for rows that a batch holds as duplicates already says what to do, and orders no one', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(1))
   await type(run)

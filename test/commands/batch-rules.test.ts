@@ -27,7 +27,7 @@ const consent = {
   fields: { consent_method: { type: 'string', required: true, description: 'How it was given.' } },
 }
 
-async function begun(here: Session): Promise<string> {
+async function startBatch(here: Session): Promise<string> {
   return ((await here.type(`${run} --max 1`)).json() as { batch_id: string }).batch_id
 }
 
@@ -41,7 +41,7 @@ describe('a 400 for a missing field', () => {
   ])('%s', async (_what, isChanged, code, orders) => {
     const here = await session()
     peopleFile(here.folder, emails(3))
-    const id = await begun(here)
+    const id = await startBatch(here)
     let refused = 0
     here.intercept(async (request, ask) => {
       if (isOrder(request) && refused === 0) {
@@ -61,7 +61,7 @@ describe('a 400 for a missing field', () => {
   })
 })
 
-test('somebody whose request ended in ERROR is held in a file, and goes when a person says so', async () => {
+test('a person whose request ended in ERROR is held in a file, and is ordered once the row is released', async () => {
   const here = await session()
   peopleFile(here.folder, emails(1))
   await here.type(run)
@@ -82,10 +82,10 @@ test('somebody whose request ended in ERROR is held in a file, and goes when a p
   expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com', 'a1@example.com'])
 })
 
-test('while a runner holds the batch nobody else sends, decides, retries or cancels', async () => {
+test('while a runner has the lease of the batch, no other process sends, decides, retries or cancels', async () => {
   const here = await session()
   peopleFile(here.folder, ['a1+cut-before@example.com', ...emails(2, '-b')])
-  const id = await begun(here)
+  const id = await startBatch(here)
   await here.clock.advance(20 * minute)
   const lines = [
     `batch resume ${id} --yes`,
@@ -94,18 +94,18 @@ test('while a runner holds the batch nobody else sends, decides, retries or canc
     `batch cancel ${id} --yes`,
     `batch retry ${id}`,
   ]
-  const told: [string, number, boolean][] = []
+  const refused: [string, number, boolean][] = []
   here.intercept(async (request, ask) => {
-    if (isOrder(request) && told.length === 0) {
+    if (isOrder(request) && refused.length === 0) {
       for (const line of lines) {
         const { code, stderr } = await here.type(line)
-        told.push([line, code, stderr.includes('is being run by process')])
+        refused.push([line, code, stderr.includes('is being run by process')])
       }
     }
     return ask(request)
   })
   await here.type(`batch resume ${id} --yes`)
-  expect(told).toEqual(lines.map((line) => [line, 10, true]))
+  expect(refused).toEqual(lines.map((line) => [line, 10, true]))
   expect(here.ordered()).toEqual(emails(2, '-b'))
 })
 

@@ -9,7 +9,7 @@ import { session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102'
 
-test('a file is planned, confirmed and ordered row by row, and the results stand beside it', async () => {
+test('a file is planned, confirmed and ordered row by row, and the results are in a file next to it', async () => {
   const { type, cat, folder, ordered } = await session()
   peopleFile(folder, emails(3))
   const answers = [{ ask: /^Order 102 Identity check only for 3 people/, confirm: true }]
@@ -44,7 +44,7 @@ test('a file is planned, confirmed and ordered row by row, and the results stand
   `)
 })
 
-test('run again, under another name too, it orders nobody', async () => {
+test('run again, under another name too, it orders no one', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(2))
   expect(await type(`${run} --yes --json`)).toMatchInlineSnapshot(`

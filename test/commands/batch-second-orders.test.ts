@@ -11,7 +11,7 @@ async function batchIdOf(type: Session['type']): Promise<string> {
   return batch?.batch_id ?? ''
 }
 
-/** 0.1.0 never told of an order that a proxy had repeated. */
+/** 0.1.0 never reported an order that a proxy had repeated. */
 test('a POST that a proxy repeated is reported as a possible second order, with both ids, until acknowledged', async () => {
   const here = await session()
   peopleFile(here.folder, emails(2))

@@ -9,7 +9,7 @@ faultRow('halt', 'went on', { of: /halts/ })
 const run = 'batch run people.csv --package 102 --yes'
 const down = { kind: 'status', status: 503, when: 'before' } as const
 
-test('an answer that is lost: that row is unknown, the others go on, and run again nobody is sent twice', async () => {
+test('an answer that is lost: that row is unknown, the others go on, and run again no row is sent twice', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, ['a1@example.com', 'a2+500-after@example.com', 'a3@example.com'])
   expect(await type(run)).toMatchInlineSnapshot(`
@@ -85,7 +85,7 @@ test.each([
   }
 })
 
-test('throttled: the row waits as long as it is told, and goes', async () => {
+test('throttled: the row waits as long as the answer demands, and is sent', async () => {
   const { type, folder, sandbox, clock, ordered } = await session()
   peopleFile(folder, emails(2))
   const fault = { kind: 'status', status: 429, when: 'before', retryAfter: '7' } as const
@@ -115,7 +115,7 @@ test('throttled: the row waits as long as it is told, and goes', async () => {
   expect(ordered()).toEqual(emails(2))
 })
 
-test('no credits: it halts, the rows are kept, and it goes on once there are some', async () => {
+test('no credits: it halts, the rows stay pending, and it continues once there are some', async () => {
   const { type, folder, sandbox, ordered } = await session()
   peopleFile(folder, emails(4))
   sandbox.setCredits(2)
@@ -319,7 +319,7 @@ test('a package that is not ACTIVE from the start costs no row', async () => {
   expect(ordered()).toEqual([])
 })
 
-test('the package is gone and nobody can say why: it halts all the same, with its standing', async () => {
+test('the package is gone and the reason cannot be read: it halts all the same, with its summary', async () => {
   const { type, folder, sandbox } = await session()
   peopleFile(folder, emails(3))
   await type(`${run} --max 1`)

@@ -16,7 +16,7 @@ const people = [
   row('Di', 4, '1990-04-30', '{"street":" ","postcode":""}'),
 ].join('\n')
 
-test('unlikely dates and empty groups of a file are told, asked about in the last question, and never ordered silently', async () => {
+test('unlikely dates and empty groups of a file are reported, asked about in the last question, and never ordered silently', async () => {
   const { type, write, ordered } = await session()
   write('people.csv', people)
   expect(await type('batch validate people.csv --package 101')).toMatchInlineSnapshot(`

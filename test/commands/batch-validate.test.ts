@@ -218,7 +218,7 @@ test('values by the schema: booleans, dates, lists, dotted objects and whole num
   `)
 })
 
-test('values by the schema that are refused, a suggestion beside one where there is one', async () => {
+test('values by the schema that are refused, each with a suggestion where there is one', async () => {
   const { type, write } = await session()
   const good = ['Nurse', '1990-04-30', 'no', '[]', '1 High St', '5', '85000.5']
   const bad: [column: string, value: string][] = [
@@ -316,7 +316,7 @@ test('names keep their Unicode and lose the spaces around them; a line break in 
   `)
 })
 
-test('the same order twice, written in other ways, is told with both rows and is no fault of the file', async () => {
+test('the same order twice, written in other ways, is reported with both rows and is no fault of the file', async () => {
   const { type, write } = await session()
   const rows = [
     'Ana,Silva,ana@example.com,+61400000001',

@@ -142,11 +142,11 @@ test('name servers that never answer keep no shell waiting', async () => {
   await new Promise<void>((bound) => hole.bind(0, '127.0.0.1', bound))
   onTestFinished(() => void hole.close())
   const { env, folder } = await world()
-  // A lookup of the system, once begun, can neither be ended nor left.
-  const begun = 'require("node:dns").lookup = () => setTimeout(() => undefined, 120_000)'
+  // A lookup of the system, once started, can neither be ended nor left.
+  const pendingLookup = 'require("node:dns").lookup = () => setTimeout(() => undefined, 120_000)'
   const servers = `require("node:dns").setServers(["127.0.0.1:${hole.address().port}"])`
   const hook = join(folder, 'hook.cjs')
-  writeFileSync(hook, `${begun}\n${servers}\n`)
+  writeFileSync(hook, `${pendingLookup}\n${servers}\n`)
   const run = start(['complete', '--current=', '--', 'batch', 'status'], {
     ...env,
     NODE_OPTIONS: `--require=${hook}`,

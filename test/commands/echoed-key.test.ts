@@ -37,7 +37,7 @@ test.each([400, 401, 403, 404, 422, 500])(
     // The schema is known, so that the order itself is what is answered.
     await here.type('batch validate people.csv --package 101')
     here.intercept((request) => echo(status, request))
-    let told = ''
+    let printed = ''
     for (const line of [
       'packages list',
       'users list --json',
@@ -50,11 +50,11 @@ test.each([400, 401, 403, 404, 422, 500])(
       'doctor --verbose',
     ]) {
       const { stdout, stderr } = await here.type(line)
-      told += stdout + stderr
+      printed += stdout + stderr
     }
-    expect(told).toContain('[API key]')
-    const kept = filesBelow(here.folder).map((path) => readFileSync(path, 'latin1'))
-    for (const text of [told, ...kept]) {
+    expect(printed).toContain('[API key]')
+    const stored = filesBelow(here.folder).map((path) => readFileSync(path, 'latin1'))
+    for (const text of [printed, ...stored]) {
       expect(text).not.toContain(here.sandbox.credentials.apiKey)
       expect(text.replaceAll(`?t=${token} --output`, '')).not.toContain(token)
     }

@@ -10,12 +10,12 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 faultRow('witnesses', 'ordered twice')
 
 /**
- * The file people.results.csv beside people.csv was seen only to pick another name, and all of the file were
+ * The file people.results.csv next to people.csv was seen only to pick another name, and all of the file were
  * ordered again by a colleague with a store of his own.
  */
 const run = 'batch run people.csv --package 102 --yes'
 
-/** Somebody else's machine: a store and settings of its own, the folder of people shared. */
+/** The machine of a colleague: a store and settings of its own, the folder of people shared. */
 const colleague = ({ folder }: Session) => ({
   env: {
     REFCHECK_DATA_DIR: join(folder, 'other', 'data'),
@@ -25,8 +25,8 @@ const colleague = ({ folder }: Session) => ({
 
 const header = 'first_name,last_name,email,phone'
 
-describe('results beside the input, of a store that is not here', () => {
-  test('everybody whom they say was ordered is a duplicate, with that id, though this store knows nothing', async () => {
+describe('results next to the input, of a store that is not here', () => {
+  test('each person who was ordered by the results file is a duplicate, with that id, though this store has no such order', async () => {
     const here = await session()
     peopleFile(here.folder, emails(3))
     await here.type(run)
@@ -45,7 +45,7 @@ describe('results beside the input, of a store that is not here', () => {
     expect(here.ordered()).toEqual(emails(3))
   })
 
-  test('a row that is added goes, wherever it stands, and the rest is told with its ids in the results', async () => {
+  test('a row that is added is ordered, at any position, and the rest is reported with its ids in the results', async () => {
     const here = await session()
     peopleFile(here.folder, emails(2))
     await here.type(run)
@@ -89,7 +89,7 @@ describe('results beside the input, of a store that is not here', () => {
     `)
   })
 
-  test('rows that wait there are held here, and go when somebody says so', async () => {
+  test('rows that wait there are held here, and are ordered once a person releases them', async () => {
     const here = await session()
     peopleFile(here.folder, emails(3))
     await here.type(`${run} --max 1`)
@@ -158,7 +158,7 @@ describe('results beside the input, of a store that is not here', () => {
     expect(here.ordered()).toHaveLength(1)
   })
 
-  test('other people in the same places (last year’s file as a template) go, and that is said', async () => {
+  test('other people in the same rows (last year’s file as a template) are ordered, and that is reported', async () => {
     const here = await session()
     peopleFile(here.folder, emails(2))
     await here.type(run)
@@ -182,11 +182,11 @@ describe('results beside the input, of a store that is not here', () => {
       const flags = verb === 'run' ? '--dry-run --json' : '--json'
       const other = colleague(here)
       const line = `batch ${verb} people.csv --package 102 ${flags}`
-      const [told, ignored] = [
+      const [compared, ignored] = [
         await here.type(line, other),
         await here.type(`${line} --ignore-results`, other),
       ]
-      expect([told.code, ignored.code]).toEqual([0, 0])
+      expect([compared.code, ignored.code]).toEqual([0, 0])
       expect(existsSync(join(here.folder, 'people.results-2.csv'))).toBe(false)
       expect((await here.type(`${run} --ignore-results`, other)).code).toBe(0)
       expect(here.ordered()).toHaveLength(4)
@@ -230,7 +230,7 @@ describe('results beside the input, of a store that is not here', () => {
 })
 
 describe.each(['csv', 'xlsx', 'json'])('our own results as %s, given as input', (format) => {
-  test('to another store: nobody is ordered again', async () => {
+  test('to another store: no one is ordered again', async () => {
     const here = await session()
     peopleFile(here.folder, emails(2))
     await here.type(`${run} --results sent.${format}`)
@@ -242,7 +242,7 @@ describe.each(['csv', 'xlsx', 'json'])('our own results as %s, given as input', 
   })
 })
 
-describe('results that are no witness, or not a plain one', () => {
+describe('results that are no external result, or not a plain one', () => {
   const results = (rows: readonly string[]): string => `${rows.join('\n')}\n`
 
   /** The results of one row, as a store wrote them, with some of it changed. */
@@ -262,10 +262,10 @@ describe('results that are no witness, or not a plain one', () => {
     ['of another package: the run of this one goes', (text: string) => text.replace(',102,', ',103,')],
   ])('%s, and not before', async (_, change) => {
     const here = await changed((text) => text)
-    const said = here.read('people.results.csv')
+    const original = here.read('people.results.csv')
     expect((await here.type(run, colleague(here))).code).toBe(0)
     expect(here.ordered()).toHaveLength(1)
-    here.write('people.results.csv', change(said))
+    here.write('people.results.csv', change(original))
     expect((await here.type(run, colleague(here))).code).toBe(0)
     expect(here.ordered()).toHaveLength(2)
   })
@@ -317,7 +317,7 @@ describe('results that are no witness, or not a plain one', () => {
     expect(here.ordered()).toHaveLength(orders)
   })
 
-  test('an id without digests that cannot be read: held, and told as such', async () => {
+  test('an id without digests that cannot be read: held, and reported as such', async () => {
     const here = await session()
     peopleFile(here.folder, emails(1))
     here.write('people.results.csv', old('9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6'))

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
-/** src/docs/ordering.md, section 4, "Results files": a row is held against what the row beside says now. */
+/** src/docs/ordering.md, section 4, "Results files": a row is compared with the current state of the row of the results file. */
 const run = 'batch run people.csv --package 102 --yes'
 
 /** A batch of three of which nothing went out yet, its results elsewhere, and a colleague with a store of his own. */
@@ -72,7 +72,7 @@ test('--ignore-results is remembered by a resume', async () => {
   expect(here.ordered()).toEqual(['a1@example.com', ...emails(3)])
 })
 
-test('a dry run of a file that is known names what the results beside it say now', async () => {
+test('a dry run of a file that is known names the current content of the results next to it', async () => {
   const { here, batch_id, other } = await takenIn()
   await here.type(`${run} --max 2`, other)
   const dry = await here.type(`${run} --dry-run --json`)
@@ -80,7 +80,7 @@ test('a dry run of a file that is known names what the results beside it say now
   expect(here.ordered()).toEqual(emails(2))
 })
 
-test('a row that is ordered again by a person’s word is held against the results beside it first', async () => {
+test('a row that is ordered again by a person’s decision is compared with the results next to it first', async () => {
   const here = await session()
   peopleFile(here.folder, ['a1+cut-before@example.com'])
   const { batch_id } = (await here.type(`${run} --results mine.csv --json`)).json() as { batch_id: string }
@@ -91,10 +91,10 @@ test('a row that is ordered again by a person’s word is held against the resul
   const other = colleague(here)
   await here.type('batch run other.csv --package 102 --yes --results people.results.csv', other)
   await here.clock.advance(20 * 60_000)
-  const settled = await here.type(
+  const reconciled = await here.type(
     `batch reconcile ${batch_id} --row 1 --confirm-email a1+cut-before@example.com`,
   )
-  expect([settled.code, await statesOf(here, batch_id)]).toEqual([10, ['held']])
+  expect([reconciled.code, await statesOf(here, batch_id)]).toEqual([10, ['held']])
 })
 
 test('an id in the file itself that could not be read is read again when the file is run again', async () => {

@@ -109,7 +109,7 @@ test('every tool, resource and prompt is what the protocol says, and answers in 
   expect(here.ordered()).toEqual(['mei@example.com', 'a1@example.com'])
 })
 
-test('a plan is told with the line that a person types, waits, and is ordered once they did', async () => {
+test('a plan is reported with the line that a person types, waits, and is ordered once they did', async () => {
   const { agent, type, ordered } = await start()
   const { data, isError } = await agent.call('plan_order', { body: priya })
   const { code, ...plan } = data as { code: string }
@@ -149,7 +149,7 @@ test('a plan is told with the line that a person types, waits, and is ordered on
   expect((await agent.call('get_plan', { code: 'BCDF-BCDF' })).data).toMatchObject({ state: 'not_found' })
 })
 
-test('nobody can be recognised in what an agent is told, unless a person allowed it; reports and keys never', async () => {
+test('no person can be recognised in what an agent receives, unless a person allowed it; reports and keys never', async () => {
   const here = await session()
   const { apiKey, webhookSecret } = here.sandbox.credentials
   await here.type(
@@ -189,9 +189,9 @@ test('nobody can be recognised in what an agent is told, unless a person allowed
   )
   for (const canary of [/priya@example\.com/, /not a phone Uncommon/, /olive\.owner/])
     expect(shown).toMatch(canary)
-  for (const heard of [masked, shown]) {
-    for (const secret of [apiKey, webhookSecret, /[?&]t=/, /%PDF/]) expect(heard).not.toMatch(secret)
-    expect(heard).toContain('report_pdf_url\\":\\"withheld')
+  for (const received of [masked, shown]) {
+    for (const secret of [apiKey, webhookSecret, /[?&]t=/, /%PDF/]) expect(received).not.toMatch(secret)
+    expect(received).toContain('report_pdf_url\\":\\"withheld')
   }
   expect(masked).toMatch(/"path\\":\\"[^"]*\/masked\/[0-9a-f-]{36}\/[^"]*\.pdf/)
   expect(readdirSync(join(here.folder, 'masked')).length).toBeGreaterThan(0)

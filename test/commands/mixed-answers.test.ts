@@ -237,7 +237,7 @@ describe('one request id for two orders is no two orders', () => {
     `)
   })
 
-  test('request create: exit 8, and the second person is not told as ordered', async () => {
+  test('request create: exit 8, and the second person is not reported as ordered', async () => {
     const { all, intercept } = await session()
     intercept(firstAnswerAgain())
     expect(await all([orderOf('Ana'), orderOf('Ben'), 'request list'])).toMatchInlineSnapshot(`
@@ -311,7 +311,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         .map(({ email, state, request_id }) => [email, state, request_id === (own.get(email) ?? null)])
     }
 
-    const settled = async (here: Session) => {
+    const reconcileAll = async (here: Session) => {
       here.intercept(undefined)
       // The database's clock is the machine's own, and the service's is that of the session.
       if (store === 'PostgreSQL') {
@@ -367,7 +367,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         ['ben@example.com', 'accepted', true],
         ['cy@example.com', 'pending', true],
       ])
-      expect((await settled(here)).slice(0, 2)).toEqual([
+      expect((await reconcileAll(here)).slice(0, 2)).toEqual([
         ['ann@example.com', 'accepted', true],
         ['ben@example.com', 'accepted', true],
       ])
@@ -391,7 +391,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         ['ben@example.com', 'accepted', true],
       ])
       expect(here.calls().filter((call) => call.startsWith('GET /v1/requests/'))).toHaveLength(1)
-      expect((await settled(here)).slice(0, 2)).toEqual([
+      expect((await reconcileAll(here)).slice(0, 2)).toEqual([
         ['ann@example.com', 'accepted', true],
         ['ben@example.com', 'accepted', true],
       ])

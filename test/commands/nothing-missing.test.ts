@@ -136,15 +136,15 @@ test('report download: several that are not found, each with its error', async (
   expect(none.code).toBe(5)
 })
 
-test('sandbox conformance that runs out of the quota: what was judged, and the rest as not judged', async () => {
+test('sandbox conformance that runs out of the quota: the verdicts so far, and the rest as not judged', async () => {
   const here = await session({ quota: [{ calls: 12, seconds: 60 }] })
-  const judged = await here.type('sandbox conformance --only packages --json --timeout 1s')
-  const answer = judged.json() as {
+  const conformance = await here.type('sandbox conformance --only packages --json --timeout 1s')
+  const answer = conformance.json() as {
     counts: Record<string, number>
     cases: { verdict: string; reason: string | null }[]
     error: { code: string }
   }
-  expect(judged.code).toBe(6)
+  expect(conformance.code).toBe(6)
   expect(answer.counts['cases']).toBe(answer.cases.length)
   expect(answer.counts['holds']).toBeGreaterThan(0)
   expect(answer.cases.at(-1)).toMatchObject({
@@ -184,7 +184,7 @@ test('a duplicate batch: what each row matched, with --json', async () => {
   expect((await here.type(`batch status ${other} --json`)).json()).toMatchObject({ stopped })
 })
 
-test('why a request ended in ERROR, as its event told, wherever the request is shown', async () => {
+test('why a request ended in ERROR, as its event states, wherever the request is shown', async () => {
   const here = await session()
   const outcome = await here.type([
     'request',

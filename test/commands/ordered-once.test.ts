@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
-/** What is told is the same, wherever it is kept. */
+/** The messages are the same for each engine of the store. */
 const stores = ['SQLite', 'PostgreSQL'] as const
 
 const header = 'first_name,last_name,email,phone'

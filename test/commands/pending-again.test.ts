@@ -27,8 +27,8 @@ async function receive({ sandbox, folder, env }: Session, store: 'SQLite' | 'Pos
 }
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, on %s', (store) => {
-  /** An unknown row that a person put back, and whose second attempt the service refused to take. */
-  async function putBack(): Promise<{ here: Session; id: string }> {
+  /** An unknown row that a person decided to send again, and whose second attempt the service refused. */
+  async function refusedRetry(): Promise<{ here: Session; id: string }> {
     // The database has a clock of its own, so its times are set to those of the service.
     const now = Date.now() - 16 * minute
     const here = await session(
@@ -45,7 +45,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
   }
 
   test('is accepted when an event names the request of its first attempt', async () => {
-    const { here, id } = await putBack()
+    const { here, id } = await refusedRetry()
     captured(here)
     expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --events events.ndjson
@@ -57,7 +57,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
   })
 
   test('is accepted by the runner before it sends', async () => {
-    const { here, id } = await putBack()
+    const { here, id } = await refusedRetry()
     await receive(here, store)
     expect(await here.type(`batch resume ${id} --yes`)).toMatchInlineSnapshot(`
       $ refcheck batch resume BATCH_1 --yes
@@ -81,7 +81,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
   })
 
   test('stays pending where no request is its own, and is not reported as open', async () => {
-    const { here, id } = await putBack()
+    const { here, id } = await refusedRetry()
     here.write('events.ndjson', '')
     expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --events events.ndjson

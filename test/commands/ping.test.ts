@@ -32,7 +32,7 @@ test('ping needs an address and nothing else', async () => {
   expect(calls()).toEqual(['GET /v1/ping 200', 'GET /v1/ping 200'])
 })
 
-test('a service that is down is tried four times, each told; --timeout 0s allows no second try', async () => {
+test('a service that is down is tried four times, each attempt reported; --timeout 0s allows no second try', async () => {
   const { type, clock } = await session({ newcomer: true })
   const env = { REFCHECK_BASE_URL: 'http://127.0.0.1:1' }
   expect(await type('ping', { env })).toMatchInlineSnapshot(`

@@ -15,7 +15,7 @@ import { session } from '../harness/session.ts'
 faultRow('canary', 'places with a key, secret or token', { of: /shown|repeated|printed|logs/ })
 faultRow('children', 'children with a secret', { of: /handler/ })
 
-/** A key of 32 characters that nobody else's is. */
+/** A key of 32 characters that is not the sandbox's own. */
 const newKey = (): string => `k1${randomBytes(15).toString('hex').toUpperCase()}`
 
 test('a key that is pasted as an id or a name is not repeated', async () => {
@@ -55,8 +55,8 @@ test('a key that is pasted as an id or a name is not repeated', async () => {
     ]
     for (const argv of lines) {
       const { stdout, stderr, code } = await here.type(argv)
-      const told = (stdout + stderr).toLowerCase()
-      if (told.includes(key.toLowerCase())) found.push(`${argv.slice(0, 3).join(' ')}: ${stderr}`)
+      const printed = (stdout + stderr).toLowerCase()
+      if (printed.includes(key.toLowerCase())) found.push(`${argv.slice(0, 3).join(' ')}: ${stderr}`)
       expect({ argv, code }).not.toEqual({ argv, code: 0 })
     }
   }
@@ -128,7 +128,7 @@ test('a secret of any profile that is pasted as an id is not repeated, although 
   }
 })
 
-test('a key is kept neither as a setting nor as the name of a profile or an account', async () => {
+test('a key is stored neither as a setting nor as the name of a profile or an account', async () => {
   const here = await session({ newcomer: true })
   const key = 'EqQm4LRGWP4mk2aEguhezNLhRkBuyRra'
   expect(
@@ -187,7 +187,7 @@ test('a report URL is printed without its token', async () => {
   expect(stdout).toBe('***\n')
 })
 
-test('what an event holds in confidence is kept as it was signed, and shown without it', async () => {
+test('the confidential part of an event is stored as it was signed, and shown without it', async () => {
   const here = await session()
   const { apiKey, webhookSecret } = here.sandbox.credentials
   await here.type(

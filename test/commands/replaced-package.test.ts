@@ -15,11 +15,11 @@ const single = (first: string, packageId: number, more = ''): string =>
 /** What the package that replaces 102 asks for besides. */
 const consent = ' --field consent.consent_method=email'
 
-test('resume sends nothing under it, and whoever it was ordered for is held under the successor', async () => {
+test('resume sends nothing under it, and a person it was ordered for is held under the successor', async () => {
   const { type, write, folder, sandbox, ordered } = await session()
   peopleFile(folder, emails(3))
-  const begun = await type('batch run people.csv --package 102 --yes --json --max 1')
-  const { batch_id } = begun.json() as { batch_id: string }
+  const started = await type('batch run people.csv --package 102 --yes --json --max 1')
+  const { batch_id } = started.json() as { batch_id: string }
   const successor = sandbox.replacePackage(102)
   expect(await type(`batch resume ${batch_id} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch resume BATCH_1 --yes
@@ -92,7 +92,7 @@ test('a single order under the successor names what was ordered before', async (
   expect(ordered()).toHaveLength(1)
 })
 
-test('somebody similar under the one that is gone is held too, and --allow-similar passes the same person', async () => {
+test('a similar person under the one that is gone is held too, and --allow-similar passes the same person', async () => {
   const { type, sandbox, ordered } = await session()
   await type(single('Ann', 102))
   const successor = sandbox.replacePackage(102)
@@ -112,7 +112,7 @@ test('somebody similar under the one that is gone is held too, and --allow-simil
   expect(ordered()).toHaveLength(2)
 })
 
-test('a package chosen at the prompt knows whom the one before it was ordered for', async () => {
+test('a package chosen at the prompt knows the persons its predecessor was ordered for', async () => {
   const { type, sandbox, ordered } = await session()
   await type(single('Ann', 102))
   sandbox.replacePackage(102)
@@ -132,7 +132,7 @@ test('a package chosen at the prompt knows whom the one before it was ordered fo
   expect(ordered()).toEqual(['ann@example.com'])
 })
 
-test('a file is not planned while nobody can say which packages were replaced', async () => {
+test('a file is not planned while the replaced packages cannot be read', async () => {
   const { type, folder, sandbox, ordered } = await session()
   peopleFile(folder, emails(2))
   sandbox.inject({ on: 'GET /v1/packages', times: 40, fault: down })

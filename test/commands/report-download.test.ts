@@ -15,7 +15,7 @@ interface Read {
 
 const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 
-/** A request of the full package, finished unless told otherwise. */
+/** A request of the full package, finished by default. */
 async function finished(
   minutes = 60,
 ): Promise<FiledSession & { id: string; request: Read; checkId: string; url: string }> {

@@ -122,7 +122,7 @@ test('names by a template, in folders; two that would be the same are numbered, 
   expect(pdfsIn(here.reports)).toHaveLength(4)
 })
 
-test('a damaged file is fixed; one that somebody changed is left, reported, and replaced when asked', async () => {
+test('a damaged file is fixed; one that a person changed is left, reported, and replaced when asked', async () => {
   const here = await filedSession(['Priya'])
   await here.type(download(here))
   const path = join(here.reports, pdfsIn(here.reports)[0] ?? '')
@@ -150,7 +150,7 @@ test('a damaged file is fixed; one that somebody changed is left, reported, and 
   expect(sha256(path)).toBe(original)
 })
 
-test('a lost manifest is made again from what is there; a file of somebody else is never taken for ours', async () => {
+test('a lost manifest is made again from what is there; a foreign file is never taken for ours', async () => {
   const here = await filedSession(['Priya'])
   const [first] = (await here.type(download(here, ' --json'))).json() as object[]
   const before = here.read('reports/manifest.json')

@@ -70,7 +70,7 @@ test('a 404 of one report leaves the others too', async () => {
   expect(pdfsIn(here.reports)).toHaveLength(3)
 })
 
-test('what is missing: in its place with --json; nobody is told to try again for what never comes', async () => {
+test('what is missing: in its own field with --json; no hint says to try again for what never comes', async () => {
   const here = await filedSession(['Ana+declined', 'Ben+error', 'Cleo+report-never'])
   const of = (...at: number[]) =>
     `report download ${at.map((each) => `--request ${here.ids[each]}`).join(' ')} --output reports`

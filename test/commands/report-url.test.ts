@@ -9,7 +9,7 @@ faultRow('report-url', 'connections elsewhere', { of: /leads elsewhere/ })
 
 const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 
-/** Each in the place of the report URL of the service at `base`. */
+/** Each instead of the report URL of the service at `base`. */
 const foreign: [string, (base: URL, path: string) => string][] = [
   ['another host', (_base, path) => `https://evil.example${path}`],
   ['plain http elsewhere', (_base, path) => `http://evil.example${path}`],
@@ -48,18 +48,18 @@ const foreign: [string, (base: URL, path: string) => string][] = [
   ['nine thousand characters', ({ origin }, path) => `${origin}${path}${'x'.repeat(9000)}`],
 ]
 
-test('a report URL that leads elsewhere: exit 2 before a connection, no token told', async () => {
+test('a report URL that leads elsewhere: exit 2 before a connection, and no token is shown', async () => {
   const { type, url, folder, calls } = await session()
-  const told: string[] = []
+  const messages: string[] = []
   for (const [name, form] of foreign) {
     const text = form(new URL(url), `/v1/reports/${nowhere}?t=secrettoken`)
     const argv = ['report', 'download', '--url', text, '--output', 'reports']
     const { code, stdout, stderr } = await type(argv)
     expect({ name, code, stdout }).toEqual({ name, code: 2, stdout: '' })
     expect(stderr).not.toContain('secrettoken')
-    told.push(`${name}\n${stderr}`.replaceAll(new URL(url).port, 'PORT'))
+    messages.push(`${name}\n${stderr}`.replaceAll(new URL(url).port, 'PORT'))
   }
-  expect(told.join('\n')).toMatchInlineSnapshot(`
+  expect(messages.join('\n')).toMatchInlineSnapshot(`
     "another host
     Error: refused the report URL: it points to https://evil.example, not to http://127.0.0.1:PORT
     Download the report by the id of its check: refcheck report download CHECK_ID

@@ -194,7 +194,7 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
   expect(sandbox.requests()[0]?.recipient).toMatchObject({ last_name: 'Rao', phone: '+61412345678' })
 })
 
-test('back leads from the first question to the choice of the package, and every answer is kept', async () => {
+test('back leads from the first question to the choice of the package, and every answer is saved', async () => {
   const here = await session()
   const answers: Answer[] = [
     { ask: /Which package/, choose: /\(101\)/ },
@@ -272,7 +272,7 @@ test('--wait goes on to the terminal status', async () => {
   `)
 })
 
-test('a 429 is waited out, told, and the order goes out once; beyond --timeout nothing is ordered', async () => {
+test('a 429 is waited out and reported, and the order is sent once; beyond --timeout nothing is ordered', async () => {
   const { type, sandbox, clock, ordered } = await session()
   const fault = { kind: 'status', status: 429, when: 'before', retryAfter: '42' } as const
   sandbox.inject({ on: 'POST /v1/requests', fault })

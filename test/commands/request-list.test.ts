@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { orderOf } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 
-/** Orders for somebody; the request’s id. */
+/** Orders for a person; the request’s id. */
 async function ordered({ type }: Session, first = 'Priya', more: readonly string[] = []): Promise<string> {
   const argv = orderOf(first, ['--yes', '--json', ...more])
   const outcome = await type(more.length === 0 ? argv : argv.map((each) => (each === '102' ? '101' : each)))

@@ -7,7 +7,7 @@ import { type Session, session } from '../harness/session.ts'
 const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 const minute = 60_000
 
-/** Orders for somebody; the request’s id. */
+/** Orders for a person; the request’s id. */
 async function ordered({ type }: Session, first = 'Priya', more: readonly string[] = []): Promise<string> {
   const argv = orderOf(first, ['--yes', '--json', ...more])
   const outcome = await type(more.length === 0 ? argv : argv.map((each) => (each === '102' ? '101' : each)))
@@ -170,7 +170,7 @@ test('request wait ends when the request is COMPLETED, telling each status once;
   expect(here.calls().length - before).toBe(2)
 })
 
-test('the quota is kept: never more than 60 reads a minute, none refused', async () => {
+test('the quota is respected: never more than 60 reads a minute, none refused', async () => {
   const here = await session()
   const ids = []
   for (let count = 0; count < 12; count += 1) ids.push(await ordered(here, `P${count}`))

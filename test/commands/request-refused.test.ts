@@ -7,7 +7,7 @@ const priya = '--first-name Priya --last-name Shah --email priya@example.com --p
 
 const posts = ({ calls }: Session): string[] => calls().filter((call) => call.startsWith('POST'))
 
-test('a phone loses its punctuation, and that is told; what is no number is refused', async () => {
+test('a phone loses its punctuation, and that is reported; what is no number is refused', async () => {
   const here = await session()
   const person = '--first-name Priya --last-name Shah --email priya@example.com --yes'
   const phones = ['6.14E+10', '0412345678', '+1234567890123456', '+61abc', '']

@@ -41,7 +41,7 @@ const drafts = (here: Session): string[] => {
   }
 }
 
-test('Ctrl-C in the middle: the answers are kept for this user alone, and gone once they are ordered', async () => {
+test('Ctrl-C in the middle: the answers are saved for this user alone, and gone once they are ordered', async () => {
   const here = await session()
   expect(await here.type(`${create} --wait`, { answers: [...zoe, leave] })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --wait
@@ -194,7 +194,7 @@ test('of several drafts one is chosen; --resume says who they are, and takes no 
   `)
 })
 
-test('a purge of the person removes kept answers too, by e-mail, by request and by age', async () => {
+test('a purge of the person removes saved answers too, by e-mail, by request and by age', async () => {
   const here = await session()
   const mei = { ask: /Email/, type: 'mei@example.com' } as const
   const left: Answer = { ask: /Phone/, leave: true }
@@ -238,7 +238,7 @@ test('a purge of the person removes kept answers too, by e-mail, by request and 
   expect(drafts(here)).toEqual([])
 })
 
-test('whoever was ordered is told once the person is known, before the other questions', async () => {
+test('an earlier order is shown once the person is known, before the other questions', async () => {
   const here = await session()
   await here.type(
     `${create} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 --yes`,
@@ -288,7 +288,7 @@ test('whoever was ordered is told once the person is known, before the other que
   expect(here.ordered()).toEqual(['zoe@example.com', 'zoe@example.com'])
 })
 
-test('a birth date in the future is asked about on a terminal, and told where nobody is asked', async () => {
+test('a birth date in the future is asked about on a terminal, and reported without one', async () => {
   const here = await session()
   const fields = ['reference.position_title=Nurse', 'ncc_acic.is_volunteer=no', 'ncc_acic.previous_names=[]']
   const more = ['icrc.years_of_history=5', 'icrc.annual_income=1', 'ncc_acic.residential_address={}']

@@ -75,7 +75,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
   })
 
-  test('is offered to be closed, and not to be ordered, where nobody can be asked', async () => {
+  test('is offered to be closed, and not to be ordered, without a terminal', async () => {
     const { here, id } = await recovered()
     expect(await here.all([`batch reconcile ${id} --row 2`, `batch reconcile ${id}`])).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --row 2

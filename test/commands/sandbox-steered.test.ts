@@ -254,7 +254,7 @@ test('a latency fault: the order is accepted, and its answer comes later', async
   expect((await logOf(here)).at(-1)).toMatchObject({ status: 201, fault: 'latency' })
 })
 
-test('where others reach it, whoever steers it shows the token', async () => {
+test('where others reach it, a client that steers it sends the token', async () => {
   const token = 'chosen-by-the-pipeline'
   const here = await beside(
     ['--host', '127.0.0.1', '--allow-http-from', '192.0.2.0/24', '--public-url', 'https://sandbox.example/'],

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { asked } from '../harness/postgres.ts'
 import { session } from '../harness/session.ts'
 
-/** What is told is the same, wherever it is kept. */
+/** The messages are the same for each engine of the store. */
 const stores = ['SQLite', 'PostgreSQL'] as const
 
 const header = 'first_name,last_name,email,phone'
@@ -25,7 +25,7 @@ test.each(stores)(
     await type(`batch release ${batch_id} --row 2`)
     await type(`batch resume ${batch_id} --yes`)
     expect(ordered()).toHaveLength(2)
-    // Ann again, with a corrected phone: the most alike is shown, and she is not ordered for having been held for Bob.
+    // Ann again, with a corrected phone: the most similar is shown, and she is not ordered for having been held for Bob.
     writeFileSync(join(folder, 'more.csv'), `${header}\n${office('Ann', '+61400000919')}\n`)
     const held = (await type('batch run more.csv --package 102 --yes --json')).json() as { batch_id: string }
     const release = `batch release ${held.batch_id} --row 1`

@@ -254,7 +254,7 @@ test('request create names the similar order in its one final question, which sa
   expect([yes.code, ordered().length]).toEqual([0, 2])
 })
 
-test('request create --dry-run tells of a duplicate and of somebody similar', async () => {
+test('request create --dry-run reports a duplicate and a similar person', async () => {
   const { type, ordered } = await session()
   await type(orderOf('Ana'))
   expect(await type(orderOf('Ana', ['--dry-run']))).toMatchInlineSnapshot(`
@@ -302,7 +302,7 @@ test.each([
   [['person_print'], 0],
   [['email_print'], 0],
   [['person_print', 'email_print', 'phone_print'], 1],
-])('a damaged fingerprint (%j) is found by store check, and orders nobody again', async (columns, code) => {
+])('a damaged fingerprint (%j) is found by store check, and orders no one again', async (columns, code) => {
   const here = await session()
   peopleFile(here.folder, emails(2))
   await here.type('batch run people.csv --package 102 --yes')

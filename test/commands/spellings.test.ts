@@ -4,7 +4,7 @@ import { session } from '../harness/session.ts'
 
 const header = 'first_name,last_name,email,phone'
 
-/** Each row of the first file, and the same person as somebody writes it the next day. */
+/** Each row of the first file, and the same person as written the next day. */
 const people = [
   ['a corrected phone', 'Cora,Low,cora@example.com,+61400000901', 'Cora,Low,cora@example.com,+61400000911'],
   ['Ann and Anne', 'Ann,Low,ann@example.com,+61400000902', 'Anne,Low,ann@example.com,+61400000902'],
@@ -32,7 +32,7 @@ const people = [
   ],
 ] as const
 
-test('nobody who is written otherwise the next day is ordered again without a word, nor past an unknown', async () => {
+test('no person who is written otherwise the next day is ordered again without a question, nor past an unknown order', async () => {
   const { type, write, ordered } = await session({})
   write('people.csv', `${header}\n${people.map(([, first]) => first).join('\n')}\n`)
   const run = await type('batch run people.csv --package 102 --yes')

@@ -6,7 +6,7 @@ import { session } from '../harness/session.ts'
 
 const day = 86_400_000
 
-test('status: an empty store, and nobody logged in', async () => {
+test('status: an empty store, and no user logged in', async () => {
   const { type } = await session({ newcomer: true })
   expect(await type('status')).toMatchInlineSnapshot(`
     $ refcheck status

@@ -60,7 +60,7 @@ describe('a store with attempts and no log', () => {
 test('settings that cannot be written: the log is next to the store, and is compared as well', async () => {
   const here = await peopleAtOnce()
   mkdirSync(join(here.folder, 'config'), { mode: 0o700 })
-  // A folder cannot be made where a file is, whoever runs this.
+  // A folder cannot be made where a file is, by any user.
   copyFileSync(join(here.folder, 'people.csv'), logsOf(here))
   await runAndMeanwhile(here, 16, () => here.type('store backup copy.sqlite'))
   expect(readdirSync(`${storeOf(here)}.attempts`)).toHaveLength(1)
@@ -69,7 +69,7 @@ test('settings that cannot be written: the log is next to the store, and is comp
   expect(await seenThrough(here)).toEqual([])
 })
 
-test('no place for the attempt log: nothing is sent, unless a person allows that', async () => {
+test('no folder for the attempt log: nothing is sent, unless a person allows that', async () => {
   const here = await peopleAtOnce(4)
   mkdirSync(join(here.folder, 'config'), { mode: 0o700 })
   mkdirSync(join(here.folder, 'data'), { mode: 0o700 })
@@ -130,7 +130,7 @@ test('no place for the attempt log: nothing is sent, unless a person allows that
   expect(readdirSync(logsOf(here))).toHaveLength(1)
 })
 
-test('a store that is moved keeps its log, and its old place is free for another', async () => {
+test('a store that is moved keeps its log, and its old path is free for another', async () => {
   const here = await peopleAtOnce(4)
   await here.type(runOf(' --max 2'))
   const moved = join(here.folder, 'moved.sqlite')

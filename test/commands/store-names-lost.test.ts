@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { loseOutcomes, peopleAtOnce, runOf } from '../harness/forgetful-store.ts'
 import type { Session } from '../harness/session.ts'
 
-/** Three people were ordered, of whom the store that was put back knows the fingerprints alone. */
+/** Three people were ordered, of whom the restored store has the fingerprints alone. */
 async function namesLost(): Promise<Session & { batchId: string; requestIds: string[] }> {
   const here = await peopleAtOnce(3)
   await here.type('batch list')
@@ -23,14 +23,15 @@ async function namesLost(): Promise<Session & { batchId: string; requestIds: str
 
 test('a row without a name takes the id of its own person’s request, and of no other', async () => {
   const { type, batchId, requestIds } = await namesLost()
-  const settle = (at: number) => type(`batch reconcile ${batchId} --row 1 --request-id ${requestIds[at]}`)
-  expect(await settle(1)).toMatchInlineSnapshot(`
+  const reconcileRow = (at: number) =>
+    type(`batch reconcile ${batchId} --row 1 --request-id ${requestIds[at]}`)
+  expect(await reconcileRow(1)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 1 --request-id REQUEST_2
     2> Error: request REQUEST_2 is for somebody else, so it is not the order of row 1
     2> Nothing was recorded. Check the id with the provider; "refcheck request get REQUEST_2" shows that request.
     exit 2
   `)
-  expect(await settle(0)).toMatchInlineSnapshot(`
+  expect(await reconcileRow(0)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 1 --request-id REQUEST_1
     batch  BATCH_1
     a file
@@ -42,7 +43,7 @@ test('a row without a name takes the id of its own person’s request, and of no
   `)
 })
 
-test('rows without a name are settled by events, by their fingerprints', async () => {
+test('rows without a name are reconciled by events, by their fingerprints', async () => {
   const { type, write, batchId, requestIds } = await namesLost()
   const events = requestIds.map((request_id) =>
     JSON.stringify({ request_id, event: 'status_updated', status: 'RECEIVED' }),

@@ -287,7 +287,7 @@ test('completely, from a store that two machines share: each removes the fingerp
 
 test('help names what a purge does not reach', async () => {
   const { stdout } = await (await session()).type('store purge --help')
-  const said = stdout.replaceAll(/\s+/g, ' ').split('It does not reach: ')[1]
+  const limits = stdout.replaceAll(/\s+/g, ' ').split('It does not reach: ')[1]
   for (const each of [
     'the service',
     'moved or copied',
@@ -297,5 +297,5 @@ test('help names what a purge does not reach', async () => {
     'captured events',
     'forwarded',
   ])
-    expect(said).toContain(each)
+    expect(limits).toContain(each)
 })

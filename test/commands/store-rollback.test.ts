@@ -21,13 +21,13 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('forgotten', 'ordered twice')
 
-test('a store put back from before two orders: closed, checked, accepted as it is; then those two are unknown', async () => {
+test('a store restored from before two orders: closed, checked, accepted as it is; then those two are unknown', async () => {
   const here = await peopleAtOnce(4)
   await here.type(runOf(' --max 1'))
-  const putBack = copied(here)
+  const restore = copied(here)
   await here.type(runOf(' --max 2'))
-  putBack()
-  // It would tell whom it is about by itself.
+  restore()
+  // It names the ordered persons by itself.
   rmSync(join(here.folder, 'people.results.csv'))
   expect(await here.all([runOf(), orderOf('New'), 'store check', 'store info', 'batch list']))
     .toMatchInlineSnapshot(`
@@ -134,7 +134,7 @@ test('a store put back from before two orders: closed, checked, accepted as it i
   expect(orderedTwice(here)).toEqual([])
 })
 
-test('a backup made at order 16 of a running batch and put back: those ordered since are unknown, nobody twice', async () => {
+test('a backup made at order 16 of a running batch and restored: those ordered since are unknown, no one is ordered twice', async () => {
   const here = await peopleAtOnce()
   await runAndMeanwhile(here, 16, () => here.type('store backup copy.sqlite'))
   removeStore(here)
@@ -143,7 +143,7 @@ test('a backup made at order 16 of a running batch and put back: those ordered s
 })
 
 describe.each([1, 16, 39])('at order %i of 40', (moment) => {
-  test('the store’s files copied under the run and put back: those ordered since are unknown, nobody twice', async () => {
+  test('the store’s files copied under the run and restored: those ordered since are unknown, no one is ordered twice', async () => {
     const here = await peopleAtOnce()
     const copy = join(here.folder, 'copy')
     await runAndMeanwhile(here, moment, async () =>
@@ -155,22 +155,22 @@ describe.each([1, 16, 39])('at order %i of 40', (moment) => {
     expect(await seenThrough(here)).toEqual([])
   })
 
-  test('a data folder copied between two runs and restored: nobody twice', async () => {
+  test('a data folder copied between two runs and restored: no one is ordered twice', async () => {
     const here = await peopleAtOnce()
     await here.type(runOf(` --max ${moment}`))
-    const putBack = copied(here)
+    const restore = copied(here)
     await here.type(runOf())
-    putBack()
+    restore()
     expect(await seenThrough(here)).toEqual([])
   })
 })
 
-test('a data folder restored from before the first order: nobody twice', async () => {
+test('a data folder restored from before the first order: no one is ordered twice', async () => {
   const here = await peopleAtOnce()
   await here.type('batch list')
-  const putBack = copied(here)
+  const restore = copied(here)
   await here.type(runOf())
-  putBack()
+  restore()
   expect(await seenThrough(here)).toEqual([])
 })
 
@@ -310,14 +310,14 @@ function copiedOver({ folder }: Session): () => void {
 }
 
 describe('a run waits for its quota, and meanwhile an older data folder', () => {
-  /** How many were ordered when it was put back, and how the run ended. */
-  async function runUntilPutBack(here: Session, putBack: () => void) {
+  /** How many were ordered when it was restored, and how the run ended. */
+  async function runUntilRestored(here: Session, restore: () => void) {
     let sent = 0
     const clock = new ManualClock({ auto: true })
     const sleep = clock.sleep.bind(clock)
     clock.sleep = async (ms, signal) => {
       if (sent === 0 && here.ordered().length > 2) {
-        putBack()
+        restore()
         sent = here.ordered().length
       }
       await sleep(ms, signal)
@@ -328,10 +328,10 @@ describe('a run waits for its quota, and meanwhile an older data folder', () => 
     return { sent, code }
   }
 
-  test('is put in its place: nothing more is sent, and nobody is ordered twice', async () => {
+  test('replaces it: nothing more is sent, and no one is ordered twice', async () => {
     const here = await peopleAtOnce()
     await here.type(runOf(' --max 2'))
-    const { sent, code } = await runUntilPutBack(here, copied(here))
+    const { sent, code } = await runUntilRestored(here, copied(here))
     expect(code).toBe(1)
     expect(here.ordered()).toHaveLength(sent)
     expect((await here.type('store check')).code).toBe(1)
@@ -340,26 +340,26 @@ describe('a run waits for its quota, and meanwhile an older data folder', () => 
     expect(orderedTwice(here)).toEqual([])
   })
 
-  test('is copied over the open file: nobody is ordered twice', async () => {
+  test('is copied over the open file: no one is ordered twice', async () => {
     const here = await peopleAtOnce()
     await here.type(runOf(' --max 2'))
-    await runUntilPutBack(here, copiedOver(here))
+    await runUntilRestored(here, copiedOver(here))
     await here.type('store check --accept-older --yes')
     await here.type(runOf())
     expect(orderedTwice(here)).toEqual([])
   })
 })
 
-test('a data folder from before batch move is put back and accepted: nobody is ordered again under either package', async () => {
+test('a data folder from before batch move is restored and accepted: no one is ordered again under either package', async () => {
   const here = await peopleAtOnce(8)
   await here.type(runOf(' --max 2'))
   const [batch] = (await here.type('batch list --json')).json() as { batch_id: string }[]
-  const putBack = copied(here)
+  const restore = copied(here)
   const successor = here.sandbox.replacePackage(102, { newField: false })
   await here.type(`batch move ${batch?.batch_id} --package ${successor}`)
   await here.type(`batch resume ${batch?.batch_id} --yes --max 4`)
   expect(here.ordered()).toHaveLength(6)
-  putBack()
+  restore()
   rmSync(join(here.folder, 'people.results.csv'), { force: true })
   expect((await here.type('store check')).code).toBe(1)
   await here.type('store check --accept-older --yes')

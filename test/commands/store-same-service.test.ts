@@ -42,9 +42,9 @@ test('store same-service records a person’s word of two base URLs, and the oth
   `)
 })
 
-test('it is kept who said so: the user, or else who uses this machine', async () => {
+test('the decision is stored with its author: the user, or else the account of this machine', async () => {
   const { type, folder } = await session()
-  const said = (): unknown => {
+  const authors = (): unknown => {
     const database = new DatabaseSync(join(folder, 'data', 'ledger.sqlite'))
     const rows = database.prepare('SELECT said_by FROM joined_services').all()
     database.close()
@@ -52,7 +52,7 @@ test('it is kept who said so: the user, or else who uses this machine', async ()
   }
   const line = 'store same-service https://old.example.com https://api.example.com'
   await type(line)
-  expect(said()).toEqual(['olive.owner@example.com'])
+  expect(authors()).toEqual(['olive.owner@example.com'])
   await type(line, { env: { REFCHECK_USER_EMAIL: '', USER: 'ops' } })
-  expect(said()).toEqual(['ops'])
+  expect(authors()).toEqual(['ops'])
 })

@@ -11,7 +11,7 @@ import { session } from '../harness/session.ts'
 const location: Filter = [/(?<=")(?:postgres:[^"]+|[^"]*ledger\.sqlite)(?=")/g, 'STORE']
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a %s store whose key row is gone', (store) => {
-  test('is refused with a sentence, and orders nobody with a new key', async () => {
+  test('is refused with a sentence, and orders no one with a new key', async () => {
     const here = await session({ store, filters: [location] })
     peopleFile(here.folder, ['a1@example.com'])
     expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)

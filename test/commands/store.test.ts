@@ -152,15 +152,15 @@ test('an address of a database is no file for a backup: its password would be th
 })
 
 async function storeIn(folder: string): Promise<Store> {
-  const place = await openStore({
+  const store = await openStore({
     chosen: join(folder, 'data', 'ledger.sqlite'),
     paths: { config: folder, data: join(folder, 'data') },
     cwd: folder,
     clock: new ManualClock(),
     random: systemRandom,
   })
-  onTestFinished(() => place.close())
-  return place
+  onTestFinished(() => store.close())
+  return store
 }
 
 test.each(['777', '775'])('a backup into a folder of mode %s is refused', async (mode) => {
@@ -177,21 +177,21 @@ test.each(['777', '775'])('a backup into a folder of mode %s is refused', async 
   expect(readdirSync(open)).toEqual([])
 })
 
-test('a backup that failed leaves nothing under its name, since half a copy would know nobody', async () => {
+test('a backup that failed leaves nothing under its name, since half a copy would contain no person', async () => {
   const { type, folder } = await filled()
-  const place = await storeIn(folder)
-  const copying = place.backup(join(folder, 'copy.sqlite'))
+  const store = await storeIn(folder)
+  const copying = store.backup(join(folder, 'copy.sqlite'))
   writeFileSync(join(folder, 'copy.sqlite'), 'somebody was faster')
   await expect(copying).rejects.toThrow('it already exists')
   expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual(['copy.sqlite'])
   expect((await type('store check')).code).toBe(0)
 })
 
-test('a backup is made in a private folder, so that no other account can put a file in its place', async () => {
+test('a backup is made in a private folder, so that no other account can replace it', async () => {
   const { type, folder } = await filled()
-  const place = await storeIn(folder)
+  const store = await storeIn(folder)
   const partial = join(folder, 'copy.sqlite.partial')
-  const copying = place.backup(join(folder, 'copy.sqlite'))
+  const copying = store.backup(join(folder, 'copy.sqlite'))
   const made = statSync(partial)
   expect([made.isDirectory(), made.mode & 0o777]).toEqual([true, 0o700])
   await copying
@@ -203,13 +203,13 @@ test('a backup is made in a private folder, so that no other account can put a f
   expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual(['copy.sqlite'])
 })
 
-test('a backup put back does not know whom it ordered since: nobody is ordered until a person has seen to it', async () => {
+test('a restored backup lacks the persons ordered since: no one is ordered until a person has checked it', async () => {
   const { type, folder, ordered } = await filled()
   await type('store backup copy.sqlite')
   const file = peopleFile(folder, emails(2, '-since'), 'since.csv')
   expect((await type(run(file))).code).toBe(0)
   copyFileSync(join(folder, 'copy.sqlite'), join(folder, 'data', 'ledger.sqlite'))
-  // They name whom they were for too.
+  // They name the ordered persons too.
   rmSync(join(folder, 'since.results.csv'))
   expect(await type(run(file))).toMatchInlineSnapshot(`
     $ refcheck batch run since.csv --package 102 --yes
@@ -380,7 +380,7 @@ test('by age: what has ended goes, what goes on stays', async () => {
   expect(bytesOf(join(folder, 'data'))).toContain('a2@example.com')
 })
 
-test('what is not settled is never removed, and a purge names somebody', async () => {
+test('what is not finished is never removed, and a purge names a person', async () => {
   const { type, folder } = await session()
   await type(run(peopleFile(folder, ['zelda+cut-before@example.com'])))
   expect(await type('store purge --email zelda+cut-before@example.com --yes')).toMatchInlineSnapshot(`

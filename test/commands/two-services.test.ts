@@ -203,8 +203,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
 
   test('a request that an event of one names is not looked for at the other', async () => {
     const here = await both()
-    const stranger = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
-    here.write('events.ndjson', eventLine(here, stranger, 'PARTIAL'))
+    const foreignId = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+    here.write('events.ndjson', eventLine(here, foreignId, 'PARTIAL'))
     await here.typeAtOther('webhook events import events.ndjson')
     const calls = here.calls().length
     await here.type('batch reconcile')
@@ -245,7 +245,7 @@ test('a list of two services has the names that each gives to its packages', asy
   expect(page).not.toContain('Other screen')
 })
 
-test('two services behind one gateway, told apart by the path, are not read for each other', async () => {
+test('two services behind one gateway, distinguished by the path, are not read for each other', async () => {
   const here = await twoServices()
   here.intercept((request, ask) => {
     const url = new URL(request.url)

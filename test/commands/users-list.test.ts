@@ -61,7 +61,7 @@ test('users list: everybody, a role, a team, both', async () => {
   `)
 })
 
-test('a user who is not active is told which e-mails may be used', async () => {
+test('a user who is not active sees which e-mails may be used', async () => {
   const { type } = await session()
   const env = { REFCHECK_USER_EMAIL: 'ivy.inactive@example.com' }
   expect(await type('users list', { env })).toMatchInlineSnapshot(`

@@ -46,13 +46,13 @@ test('what probably happened is said, and it stays refused', async () => {
 
 test('a signature made with the secret of another profile', async () => {
   const { type, sandbox, url } = await session({ newcomer: true })
-  for (const [profile, kept] of [
+  for (const [profile, ownSecret] of [
     ['acme', 'one secret'],
     ['other', secret],
   ] as const) {
     const login = `auth login --base-url ${url} --email olive.owner@example.com --profile ${profile} --with-key`
     await type(login, { stdin: sandbox.credentials.apiKey })
-    await type(`config set webhook-secret --profile ${profile}`, { stdin: kept })
+    await type(`config set webhook-secret --profile ${profile}`, { stdin: ownSecret })
   }
   const argv = `webhook verify --signature ${signature} --profile`
   expect((await type(`${argv} other`, { stdin: text })).code).toBe(0)

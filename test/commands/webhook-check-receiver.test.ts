@@ -74,10 +74,10 @@ test('check-receiver: a fault with its rule and what the receiver did, exit 10',
   `)
 })
 
-test('check-receiver --json and --junit tell the same', async () => {
+test('check-receiver --json and --junit report the same', async () => {
   const { webhook, read } = await desk()
-  const take = (body: Buffer): number => (body.includes('ON_HOLD') ? 400 : 204)
-  const url = await handler({ isGood: () => true, take })()
+  const answerTo = (body: Buffer): number => (body.includes('ON_HOLD') ? 400 : 204)
+  const url = await handler({ isGood: () => true, take: answerTo })()
   const only = '--only signature --only unknown-status'
   const { code, json } = await webhook(`check-receiver ${url} --json --junit report.xml ${only}`)
   expect(code).toBe(10)
@@ -104,7 +104,7 @@ test('check-receiver --json and --junit tell the same', async () => {
   expect(kinds.filter((name) => name === 'system-out')).toHaveLength(3)
 })
 
-test('what a receiver says cannot break the report; what was found is told even where --junit fails', async () => {
+test('what a receiver answers cannot break the report; what was found is reported even where --junit fails', async () => {
   const { webhook, read } = await desk()
   const answer = '<b>"&\u0000\u001B[31m]]>\uFFFF</b>'
   const url = await handler({ answer: (response) => void response.writeHead(500).end(answer) })()

@@ -10,7 +10,7 @@ faultRow('poison', 'blocked for ever')
 
 const one = requestIds[0] as string
 
-test('an event that nobody takes is dropped after the attempts that are allowed, or by hand, and kept', async () => {
+test('an event that no consumer accepts is dropped after the attempts that are allowed, or by hand, and stays stored', async () => {
   const here = await session({ filters: [TIME, TIME_OF_DAY] })
   const secret = here.sandbox.credentials.webhookSecret
   const handler = await handlerApp()

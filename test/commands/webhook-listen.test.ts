@@ -27,7 +27,7 @@ const secretOf = ({ sandbox }: Session): string => sandbox.credentials.webhookSe
 const inbox = async ({ type }: Session): Promise<Listed[]> =>
   (await type('webhook events list --json')).json() as Listed[]
 
-test('a delivery that is genuine is kept, acknowledged and told; a second time it is acknowledged alone', async () => {
+test('a delivery that is genuine is stored, acknowledged and reported; a second time it is acknowledged alone', async () => {
   const here = await desk()
   const receiver = await startListening(here)
   const delivery = { body: eventBody() }
@@ -68,7 +68,7 @@ test('the same as JSON, a document a line; --max-events ends it, and repeats do 
   expect(await inbox(here)).toHaveLength(2)
 })
 
-test('a delivery without a signature, with another one, or with a prefix is refused with 401 and not kept', async () => {
+test('a delivery without a signature, with another one, or with a prefix is refused with 401 and not stored', async () => {
   const here = await desk()
   const receiver = await startListening(here)
   for (const signature of [null, 'a'.repeat(64), `sha256=${'a'.repeat(64)}`]) {
@@ -87,7 +87,7 @@ test('a delivery without a signature, with another one, or with a prefix is refu
   expect(await inbox(here)).toEqual([])
 })
 
-test('what is signed but is no known event is kept and flagged', async () => {
+test('what is signed but is no known event is stored and flagged', async () => {
   const here = await desk()
   const receiver = await startListening(here)
   const bodies = [eventBody(one, 'SHINY'), eventBody().replace('request.updated', 'request.created'), 'hello']

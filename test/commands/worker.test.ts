@@ -49,8 +49,8 @@ test('a file is queued and nothing is sent; a worker orders it and says so witho
     exit 0
   `)
   expect(ordered()).toEqual([])
-  const told = logged(await type('worker --once')).filter(({ event }) => event !== 'refreshed')
-  expect(told).toEqual([
+  const events = logged(await type('worker --once')).filter(({ event }) => event !== 'refreshed')
+  expect(events).toEqual([
     { level: 'info', event: 'started', profiles: ['default'] },
     { level: 'info', event: 'batch-started', profile: 'default', batch_id: anyId, pending: 2 },
     { level: 'info', event: 'row', profile: 'default', batch_id: anyId, row: 1, state: 'accepted' },
@@ -145,10 +145,10 @@ test('--profiles all: each organisation is ordered for with its own key, and req
     peopleFile(acme.folder, emails(2))
     expect((await acme.type(`${queue} --results ${name}.csv --profile ${name}`)).code).toBe(0)
   }
-  const told = logged(await acme.type('worker --profiles all --once'))
-  expect(told[0]).toEqual({ level: 'info', event: 'started', profiles: ['acme', 'beta'] })
+  const events = logged(await acme.type('worker --profiles all --once'))
+  expect(events[0]).toEqual({ level: 'info', event: 'started', profiles: ['acme', 'beta'] })
   for (const profile of ['acme', 'beta'])
-    expect(told).toContainEqual(expect.objectContaining({ event: 'batch-ended', profile }))
+    expect(events).toContainEqual(expect.objectContaining({ event: 'batch-ended', profile }))
   expect(acme.ordered()).toEqual(emails(2))
   expect(beta.sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(2))
   const listed = async (line: string): Promise<string[]> =>
@@ -177,7 +177,7 @@ test('stopped while an order is in flight: its answer is recorded, and no other 
   expect(ordered()).toEqual(emails(1))
 })
 
-test('reports are filed where it is told', async () => {
+test('reports are filed in the folder of --output', async () => {
   const { type, folder, clock } = await session()
   peopleFile(folder, emails(1))
   await type(queue)
@@ -207,8 +207,8 @@ test('two workers with one --output: the second logs which run it waits for, and
   sandbox.clearFaults()
   await clock.untilSleeping()
   await clock.advance(250)
-  const told = logged(await second).filter(({ event }) => event === 'folder-in-use' || event === 'filed')
-  expect(told).toEqual([
+  const events = logged(await second).filter(({ event }) => event === 'folder-in-use' || event === 'filed')
+  expect(events).toEqual([
     {
       level: 'warn',
       event: 'folder-in-use',

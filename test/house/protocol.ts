@@ -139,7 +139,7 @@ export const promises: readonly Promised[] = [
       'one runner a batch, freed by the kernel',
       ['disk/lock.test.ts', 'let in by the kernel when the holder is killed'],
       ['disk/lock.test.ts', 'keeps the lock through garbage collection'],
-      [rules, 'while a runner holds the batch nobody else sends'],
+      [rules, 'while a runner has the lease of the batch, no other process sends'],
     ],
     [
       'a second name of the store is refused',
@@ -177,7 +177,7 @@ export const promises: readonly Promised[] = [
       'waiting in another batch is told so',
       [twice, 'told to wait in that batch, and never believed ordered'],
     ],
-    ['whose request ended in ERROR is held', [rules, 'somebody whose request ended in ERROR is held']],
+    ['whose request ended in ERROR is held', [rules, 'a person whose request ended in ERROR is held']],
     [
       'the same content is the same batch',
       ['commands/batch-run.test.ts', 'run again, under another name too'],
@@ -211,9 +211,12 @@ export const promises: readonly Promised[] = [
       ['domain/submission/match.test.ts', 'holds the rows of its own file too, whatever was allowed'],
     ],
     ['1,000 ordinary people: nobody held', ['domain/batch/compare.test.ts', 'of 1,000 ordinary people']],
-    ['results beside the file are heard', [others, 'everybody whom they say was ordered is a duplicate']],
+    [
+      'results beside the file are heard',
+      [others, 'each person who was ordered by the results file is a duplicate'],
+    ],
     ['what waits there is held', [others, 'rows that wait there are held here']],
-    ['last year’s file is no witness', [others, 'other people in the same places']],
+    ['last year’s file is no witness', [others, 'other people in the same rows']],
     ['an id without digests is read once', [others, 'an id without digests']],
     ['a rehearsal is no witness', [others, 'of a rehearsal on another loopback service']],
     [
@@ -258,7 +261,7 @@ export const promises: readonly Promised[] = [
       'a backup opened as a store sends nothing',
       [forgotten, 'a backup sends nothing when it is opened as a store'],
     ],
-    ['no place outside: refused', [logged, 'no place for the attempt log: nothing is sent']],
+    ['no place outside: refused', [logged, 'no folder for the attempt log: nothing is sent']],
     [
       'a purge keeps attempts',
       [

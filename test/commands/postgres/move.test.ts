@@ -23,7 +23,7 @@ async function database(): Promise<{ url: string; password: string }> {
   return { url: url.replace(`:${password}@`, '@'), password }
 }
 
-test('a store goes to PostgreSQL and back: whoever was ordered is known there, and the old place orders nothing', async () => {
+test('a store goes to PostgreSQL and back: each ordered person is known there, and the old store orders nothing', async () => {
   const { url, password } = await database()
   const here = await session({ filters })
   const { type, folder, ordered } = here

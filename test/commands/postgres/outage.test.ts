@@ -23,7 +23,7 @@ interface Outage {
 
 const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()`
 
-/** All that the server takes, for whoever asks; the program's own is ended, and taken too. */
+/** All connections that the server allows; the program's own is ended, and taken too. */
 const crowd: Client[] = []
 async function crowdOut(): Promise<void> {
   for (let slots: number | undefined; ;) {
@@ -37,14 +37,14 @@ async function crowdOut(): Promise<void> {
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'refcheck'`,
       )
       const taken = ended?.rowCount ?? 0
-      // A connection that is gone frees its place a moment later.
+      // A closed connection frees its slot a moment later.
       slots ??= crowd.length + taken
       if (taken === 0 && crowd.length >= slots) return
     }
   }
 }
 
-/** What a server says whose disk is full, at each attempt and each outcome. */
+/** The error of a server whose disk is full, at each attempt and each outcome. */
 const full = `
 CREATE FUNCTION refcheck.full() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$;
@@ -103,20 +103,20 @@ test.each(outages)(
     await makeStore(env.REFCHECK_STORE)
     peopleFile(folder, emails(4))
     let posts = 0
-    let begun: Promise<void> | undefined
+    let outage: Promise<void> | undefined
     let ended: Promise<void> | undefined
     intercept(async (request, ask) => {
       const answer = await ask(request)
       if (request.method !== 'POST' || (posts += 1) !== 2) return answer
-      begun = begin(database)
-      await begun
+      outage = begin(database)
+      await outage
       return answer
     })
     const done = await run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], {
       env,
       onWrite(_stream, text) {
         // The program can lose its connection before the server has ended.
-        if (text.includes('Waiting for the store')) ended = begun?.then(() => end(database))
+        if (text.includes('Waiting for the store')) ended = outage?.then(() => end(database))
       },
     })
     await ended
@@ -134,7 +134,7 @@ test.each(outages)(
   60_000,
 )
 
-test('a database that takes its time is given it: nobody waits for a word, and nobody is ordered twice', async () => {
+test('a slow database is waited for: the wait is reported, and no one is ordered twice', async () => {
   const database = await cluster.create()
   const env = { REFCHECK_STORE: cluster.url(database) }
   const { run, folder, sandbox } = await world({ clock: systemClock })

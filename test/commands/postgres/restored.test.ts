@@ -45,7 +45,7 @@ const orderedTwice = (): string[] => {
   return here.ordered().filter((email) => seen.size === seen.add(email).size)
 }
 
-/** Host names tell machines apart for a person; those of the test are all of one host. */
+/** A person distinguishes machines by host names; those of the test all have one. */
 const rename = (machine: string, host: string): Promise<unknown> =>
   asked(
     pair.url,
@@ -58,7 +58,7 @@ function expectClosed({ code, stderr }: Outcome, words: string): void {
   expect([1, 8]).toContain(code)
 }
 
-/** All machines check, a person opens the store, and the rest is ordered: nobody twice, and nobody is left out. */
+/** All machines check, a person opens the store, and the rest is ordered: no one twice, and no one is left out. */
 async function seenThrough(...all: readonly string[]): Promise<void> {
   for (const machine of all) await here.on(machine, 'store check')
   const opened = await here.on(all[0] ?? 'alpha', 'store check --accept-older --yes')
@@ -98,11 +98,11 @@ async function runWaiting(machine: string, meanwhile: () => Promise<void>): Prom
 
 describe('a run waits for its quota, and meanwhile', () => {
   test(
-    'the database is put back to a snapshot: nothing more is sent',
+    'the database is restored to a snapshot: nothing more is sent',
     async () => {
       await here.on('alpha', runOf(' --max 2'))
-      const putBack = await pair.snapshot()
-      expectClosed(await runWaiting('alpha', putBack), 'lacked')
+      const restore = await pair.snapshot()
+      expectClosed(await runWaiting('alpha', restore), 'lacked')
       expect(here.ordered()).toHaveLength(12)
       await seenThrough('alpha')
     },
@@ -166,12 +166,12 @@ describe.each(Object.keys(ways))('machine A checks the store after %s', (way) =>
     await here.on('beta', runOf(' --max 2'))
     await here.on('alpha', runOf(' --max 2'))
     await rename('beta', 'hr-2')
-    const putBack = await (ways[way] as (typeof ways)[string])()
+    const restore = await (ways[way] as (typeof ways)[string])()
     await here.on('beta', runOf(' --max 10'))
     expect(here.ordered()).toHaveLength(14)
     // A has seen the numbers that B took.
     await here.on('alpha', 'batch list')
-    await putBack()
+    await restore()
   }
 
   test(
@@ -189,14 +189,14 @@ describe.each(Object.keys(ways))('machine A checks the store after %s', (way) =>
 })
 
 test(
-  'machine A has seen nothing of what B sent before a snapshot was put back: --restored closes it until B has reported',
+  'machine A has seen nothing of what B sent before a snapshot was restored: --restored closes it until B has reported',
   async () => {
     await here.on('beta', runOf(' --max 2'))
     await here.on('alpha', runOf(' --max 2'))
     await rename('beta', 'hr-2')
-    const putBack = await pair.snapshot()
+    const restore = await pair.snapshot()
     await here.on('beta', runOf(' --max 10'))
-    await putBack()
+    await restore()
     const checked = await here.on('alpha', 'store check --restored')
     expectClosed(checked, 'hr-2')
     expect(checked.stderr).not.toContain('--accept-older')
@@ -324,7 +324,7 @@ test(
 )
 
 test(
-  'a backup from before batch move is put back and accepted: who was ordered under the new package is known under the old one',
+  'a backup from before batch move is restored and accepted: who was ordered under the new package is known under the old one',
   async () => {
     await here.on('alpha', runOf(' --max 2'))
     const restore = await dump()
@@ -347,7 +347,7 @@ test(
 )
 
 test(
-  'machine A’s order of a row was refused, B’s may have been accepted: whoever reports last, the row is unknown',
+  'machine A’s order of a row was refused, B’s may have been accepted: in any order of reports, the row is unknown',
   async () => {
     await here.on('alpha', `batch queue people.csv --package 102 --yes`)
     const [batch] = (await here.on('alpha', 'batch list --json')).json() as { batch_id: string }[]

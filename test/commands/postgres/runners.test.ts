@@ -33,13 +33,13 @@ test('one order whose outcome is unknown makes every machine ask the service fir
     const { pathname } = new URL(request.url)
     const isCreate = request.method === 'POST' && pathname === '/v1/requests'
     if (!isCreate && pathname !== '/v1/ping') return ask(request)
-    const place = arrivals.push(isCreate ? 'order' : 'ping')
-    for (const { count, wake } of waiting) if (place >= count) wake()
+    const position = arrivals.push(isCreate ? 'order' : 'ping')
+    for (const { count, wake } of waiting) if (position >= count) wake()
     const answer = await ask(request)
     // Both machines have an order in flight. The outcome of one is unknown, and that is recorded before the other goes on.
-    if (place <= 2) await arrived(place + 1)
-    else if (place === 4) await arrived(5)
-    return place === 1 ? new Response('gone', { status: 502 }) : answer
+    if (position <= 2) await arrived(position + 1)
+    else if (position === 4) await arrived(5)
+    return position === 1 ? new Response('gone', { status: 502 }) : answer
   })
   const ended = await Promise.all(['alpha', 'beta'].map((machine) => here.on(machine, run)))
   expect(ended.map(({ code }) => code)).toEqual([8, 8])
