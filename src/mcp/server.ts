@@ -107,7 +107,8 @@ async function redactedResult(
   input: Input,
   { document, signal }: { document: unknown; signal: AbortSignal },
 ): Promise<Result> {
-  const isOpen = showsPersonalData || hasNoPersons === true
+  // An answer about packages concerns no person; the message of a failure may name the user.
+  const isOpen = showsPersonalData || (hasNoPersons === true && !isFailure(document))
   const lines = isOpen ? [] : (namesFrom?.(input) ?? [])
   const others: unknown[] = []
   for (const line of lines) {

@@ -159,3 +159,39 @@ test('40 injected instructions, obeyed to the letter, order nothing and leak not
     ).toEqual([])
   }
 }, 60_000)
+
+test('no cell and no user reaches an agent in the words of the service, also of a failure about packages', async () => {
+  const here = await session()
+  const reasons = [
+    "recipient.first_name: Canaryx's name is taken",
+    'recipient.last_name: Cänary has accents',
+    'additional_information[0].fields.date_of_birth: 1931-07-19 is too long ago',
+    'recipient.phone: +61 / 48 / 80 / 17 / 70 / 5 is no phone',
+    'recipient.email: tab at canary.example is no mail',
+  ]
+  const people = reasons.map((_, at) => `Ann${at},Person,ann${at}@example.com,+6148801770${at}\n`)
+  here.write('people.csv', header + people.join(''))
+  const left = [...reasons]
+  const refusal = (status: number, message: string | undefined): Response =>
+    Response.json({ data: null, status_message: 'client_error', message }, { status })
+  here.intercept(async (request, ask) =>
+    request.method === 'POST' ? refusal(400, left.shift()) : ask(request),
+  )
+  await here.type('batch run people.csv --package 102 --yes')
+  expect(left).toEqual([])
+  here.intercept(async () =>
+    refusal(403, 'user olive.canary@example.com (Olive Canary, +61488017700) is not a member'),
+  )
+  const agent = await connectAgent(here, ['--files', '.'], { clock: here.clock })
+  const [batch] = (await agent.call('list_batches')).data as { batch_id: string }[]
+  const rows = await agent.call('list_batch_rows', { batch_id: batch?.batch_id })
+  expect(rows.data).toMatchObject([{ error: 'recipient.first_name: … name is taken' }, {}, {}, {}, {}])
+  await agent.call('get_batch', { batch_id: batch?.batch_id })
+  await agent.call('list_packages')
+  await agent.call('get_package_schema', { package_id: 101 })
+  await agent.call('get_requests', { request_ids: ['3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'] })
+  await agent.client.readResource({ uri: 'refcheck://packages' })
+  await agent.client.readResource({ uri: 'refcheck://packages/101/schema' })
+  const leaks = agent.heard().match(/.{0,200}(?:canary|cänary|1931|488|48 . 80).{0,60}/gi) ?? []
+  expect(leaks).toEqual([])
+})

@@ -67,7 +67,7 @@ test('nobody can be recognised in a request, and what is about nobody stays', ()
     created_at: '2026-11-20T12:00:00Z',
     requester: { email: 'o…@example.com', team: '…' },
     recipient: { first_name: 'P.', last_name: 'S. R.', email: 'p…@example.com', phone: '…78', born: '…' },
-    error_reason: 'Identity of P. S. could not be confirmed by …78',
+    error_reason: '… of … could not be … by …',
     checks: [{ type: 'reference', references: [{ referee_name: 'A. L.', referee_email: 'a…@example.org' }] }],
     additional_information: [
       { code: 'ncc', fields: { date_of_birth: '…', is_volunteer: '…', names: ['…'] } },
@@ -235,4 +235,28 @@ test('a long text is masked in no time', () => {
     for (const text of texts) maskText(text, new Set(['priya']))
   })
   expect(took).toBeLessThan(2_000)
+})
+
+test.each([
+  [
+    'additional_information[0].fields.date_of_birth: 1931-07-19 is too long ago',
+    'additional_information[0].fields.date_of_birth: … is too long ago',
+  ],
+  [
+    'additional_information[0].fields.address: 12 Canary Street is not an address',
+    'additional_information[0].fields.address: … is not an address',
+  ],
+  ["recipient.first_name: Xaverixx's name is taken", 'recipient.first_name: … name is taken'],
+  ['recipient.last_name: Ottobre has accents', 'recipient.last_name: … has …'],
+  ['ViktorixNöhrman is known', '… is known'],
+  ['recipient.phone: +61 / 48 / 80 / 17 / 70 / 5 is no phone', 'recipient.phone: … is no phone'],
+  ['recipient.email: tab at canary.example is no mail', 'recipient.email: … at … is no mail'],
+  ['Canary: is no field', '…: is no field'],
+  [
+    'package 102 was already ordered: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55, on 2026-11-20 12:00 +00:00, last seen RECEIVED',
+    'package 102 was already ordered: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55, on 2026-11-20 12:00 +00:00, last seen RECEIVED',
+  ],
+])('a reason of the service shows the field, ids, moments and words of refcheck alone: %s', (text, shown) => {
+  const { error } = masked({ error: text }, new Set()) as { error: string }
+  expect(error).toBe(shown)
 })

@@ -28,7 +28,7 @@ test('personal data is told where it may be, masked otherwise, also by names tha
   expect(redactForAgent(row, open).data).toEqual(row)
   expect(redactForAgent(row, { ...closed, others: [[{ first_name: 'Priya' }]] }).data).toEqual({
     email: 'p…@example.com',
-    error: 'refused for P.',
+    error: 'refused for …',
   })
   const hidden = {
     first_name: 'Priya',
@@ -38,7 +38,7 @@ test('personal data is told where it may be, masked otherwise, also by names tha
   expect(redactForAgent(hidden, closed).data).toEqual({
     first_name: 'P.',
     email: 'p…@example.com',
-    error: 'refused for P., p…@example.com',
+    error: 'refused for …, p…@example.com',
   })
 })
 
