@@ -1,4 +1,4 @@
-import { currentEpoch } from '../../src/store/ledger/postgres/engine.ts'
+import { currentEpoch } from '../../src/store/ledger/postgres/dialect.ts'
 import { asked, madeDatabase } from './postgres.ts'
 import { storeTemplate } from './shared-postgres.ts'
 

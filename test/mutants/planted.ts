@@ -71,7 +71,7 @@ export const plants: readonly Plant[] = [
         `${ledger}/claim.ts`,
         [
           '  *#insertAttempt(',
-          '  *compare(from: RowVersion) {\n    const matching = new Matching(this.key, this.engine.dialect)\n    return yield* matching.findConflictsOrDamage(yield* matching.lockRow(from))\n  }\n\n  before: never | undefined\n\n  *#insertAttempt(',
+          '  *compare(from: RowVersion) {\n    const matching = new Matching(this.key)\n    return yield* matching.findConflictsOrDamage(yield* matching.lockRow(from))\n  }\n\n  before: never | undefined\n\n  *#insertAttempt(',
         ],
         [
           'yield* matching.findConflictsOrDamage(stored)\n    if',

@@ -1,5 +1,5 @@
 import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
-import { all, type Dialect, get, insertRows, maxRows, run, type Work } from './engine.ts'
+import { all, get, insertRows, maxRows, run, runShared, type Work } from './engine.ts'
 import { recipientOf, type SelectedSubmission, selectWith, sqlList } from './submission-rows.ts'
 import {
   type Batch,
@@ -50,12 +50,12 @@ const selectByIdentity = `${selectBatches} WHERE b.identity = :identity`
 const selectByStart = `${selectBatches}
 WHERE b.id >= CAST(:start AS text) AND b.id < CAST(:beyond AS text) LIMIT 2`
 
-const selectQueued = ({ serial }: Dialect): string => `${selectBatches}
-WHERE b.queued_at IS NOT NULL ORDER BY b.queued_at, b.${serial}`
+const selectQueued = `${selectBatches}
+WHERE b.queued_at IS NOT NULL ORDER BY b.queued_at, b.{added}`
 
 /** Newest first. */
-const selectNewest = ({ serial }: Dialect, where = ''): string => `${selectBatches}
-${where} ORDER BY b.added_at DESC, b.${serial} DESC`
+const selectNewest = (where = ''): string => `${selectBatches}
+${where} ORDER BY b.added_at DESC, b.{added} DESC`
 
 export const selectCounts = `
 SELECT state, count(*) AS count FROM submissions WHERE batch_id = :batchId GROUP BY state`
@@ -80,13 +80,13 @@ const selectBodies = `
 SELECT row_number, package_id, body FROM submissions r`
 
 /** After a row, in the order of the file; `some`: of the states in `states`. */
-export const pageOf = ({ isIn }: Dialect, select: string, some: boolean): string => `${select}
-WHERE r.batch_id = :batchId AND r.row_number > :after ${some ? `AND ${isIn('r.state', 'states')}` : ''}
+export const pageOf = (select: string, some: boolean): string => `${select}
+WHERE r.batch_id = :batchId AND r.row_number > :after ${some ? 'AND {isIn r.state, states}' : ''}
 ORDER BY r.row_number LIMIT :limit`
 
-export const selectNextPending = ({ pendingOrder }: Dialect): string => `${selectRows}
+export const selectNextPending = `${selectRows}
 WHERE r.batch_id = :batchId AND r.state = 'pending' AND r.row_number > :after
-ORDER BY ${pendingOrder('r')} LIMIT 1`
+ORDER BY {pendingOrder r.row_number} LIMIT 1`
 
 const selectRejected = `
 SELECT row_number FROM submissions
@@ -216,7 +216,7 @@ function countsOf(found: readonly { state: SubmissionState; count: number }[]): 
 /** Batches of files: many orders under one name. The orders themselves move in the ledger. */
 export class Batches extends StorePart {
   get isShared(): boolean {
-    return this.engine.dialect.isShared
+    return this.engine.isShared
   }
 
   /**
@@ -231,16 +231,14 @@ export class Batches extends StorePart {
   }
 
   *#add(batch: NewFileBatch, rows: RowList): Work<SelectedBatch | undefined> {
-    const { dialect } = this.engine
     if (batch.replaces !== undefined) yield* run(freeIdentity, { id: batch.replaces })
     const same = yield* get<SelectedBatch>(selectByIdentity, { identity: batch.identity })
     if (same !== undefined) return same
     yield* requireAccount(batch.account ?? '', batch.addedAt)
-    yield* insertRows(dialect, 'batches', [fileFields(batch)])
+    yield* insertRows('batches', [fileFields(batch)])
     const { fingerprint } = this.key
     yield* this.#compare(batch, rows, (page) =>
       insertRows(
-        dialect,
         'submissions',
         page.map((each) => fileRowFields(batch, each, fingerprint)),
       ),
@@ -255,13 +253,13 @@ export class Batches extends StorePart {
 
   *#preview(batch: NewFileBatch, rows: RowList): Work<BatchPreview> {
     const preview = emptyPreview()
-    const parts = { key: this.key, dialect: this.engine.dialect }
+    const { key } = this
     const { baseUrl } = batch
     yield* this.#compare(batch, rows, function* (page) {
       const orders = page.flatMap(({ row, stop }) =>
         row.state === 'pending' && stop === undefined ? [{ ...row, baseUrl }] : [],
       )
-      const namesakeOf = yield* findNamesakes(parts, batch, orders)
+      const namesakeOf = yield* findNamesakes(key, batch, orders)
       const byRow = new Map(orders.map((order) => [order.row, namesakeOf(order)]))
       for (const each of page) addToPreview(preview, each, byRow.get(each.row.row))
     })
@@ -289,7 +287,7 @@ export class Batches extends StorePart {
   /** Newest first; without the singles unless asked for. */
   async list({ singles = false }: { singles?: boolean } = {}): Promise<Batch[]> {
     await this.rollbacks.noteHeads()
-    return this.#all(selectNewest(this.engine.dialect, singles ? '' : `WHERE b.kind = 'file'`))
+    return this.#all(selectNewest(singles ? '' : `WHERE b.kind = 'file'`))
   }
 
   async counts(batchId: string): Promise<BatchCounts> {
@@ -311,8 +309,7 @@ export class Batches extends StorePart {
 
   /** The first pending row, or the first after a row. */
   async nextPending(batchId: string, after = 0): Promise<BatchRow | undefined> {
-    const select = selectNextPending(this.engine.dialect)
-    const found = await this.engine.run(get<SelectedRow>(select, { batchId, after }))
+    const found = await this.engine.run(get<SelectedRow>(selectNextPending, { batchId, after }))
     return found && batchRowOf(found)
   }
 
@@ -327,16 +324,15 @@ export class Batches extends StorePart {
 
   /** Leaves it for a worker from then on, or with undefined no longer. */
   async recordQueued(batchId: string, at: number | undefined): Promise<void> {
-    const { notify } = this.engine.dialect
     await this.engine.transaction(function* () {
       yield* run(updateQueued, { id: batchId, at })
-      if (notify !== undefined) yield* run(notify(newsChannel, 'batch'))
+      yield* runShared(`NOTIFY ${newsChannel}, 'batch'`)
     })
   }
 
   /** Those that are left for a worker, the oldest first. */
   queued(): Promise<Batch[]> {
-    return this.#all(selectQueued(this.engine.dialect))
+    return this.#all(selectQueued)
   }
 
   /** Every row that was not sent, held ones and duplicates too, is `cancelled`; how many. */
@@ -354,7 +350,7 @@ export class Batches extends StorePart {
 
   *#requeue(batchId: string, at: number, rows: readonly number[] | undefined): Work<number> {
     const rejected = yield* all<{ row: number }>(selectRejected, { batchId })
-    const matching = new Matching(this.key, this.engine.dialect)
+    const matching = new Matching(this.key)
     let queued = 0
     for (const { row } of rejected) {
       if (rows !== undefined && !rows.includes(row)) continue
@@ -366,9 +362,9 @@ export class Batches extends StorePart {
   /** Finds the conflict of each row: with an order of the store, or with an earlier one of these rows. A page at a time. */
   *#compare(batch: NewFileBatch, rows: RowList, onPage: OnPage): Work<void> {
     const { baseUrl } = batch
-    const matching = new Matching(this.key, this.engine.dialect)
+    const matching = new Matching(this.key)
     const isEmpty = (yield* get(selectAnyOrder)) === undefined
-    const stored = isEmpty ? undefined : new StoredCandidates(this.key, this.engine.dialect, batch)
+    const stored = isEmpty ? undefined : new StoredCandidates(this.key, batch)
     const { services, packages } = yield* matching.readRelations()
     const service = serviceOf(baseUrl)
     const relations = new Map<number, KnownRelations>()
@@ -395,15 +391,14 @@ export class Batches extends StorePart {
     batchId: string,
     { states, limit, after = 0 }: RowFilter,
   ): AsyncGenerator<Row> {
-    const { dialect } = this.engine
-    const text = pageOf(dialect, select, states !== undefined)
+    const text = pageOf(select, states !== undefined)
     let left = limit ?? Number.POSITIVE_INFINITY
     for (let last = after; left > 0;) {
       const values = {
         batchId,
         after: last,
         limit: Math.min(maxRows, left),
-        states: states && dialect.list(states),
+        states,
       }
       const page = await this.engine.run(all<Row>(text, values))
       yield* page

@@ -4,7 +4,7 @@ import { highestPrecedence, type Conflict } from '../../domain/submission/confli
 import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { damagedStore } from './submission-rows.ts'
-import { get, lastly, metaValue, nothingAsked, perDialect, run, together, type Work } from './engine.ts'
+import { get, lastly, metaValue, nothingAsked, run, together, type Work } from './engine.ts'
 import {
   closedName,
   epochName,
@@ -67,52 +67,49 @@ interface SelectedFence
   openedAt: number | undefined
 }
 
-export const claimStatements = perDialect((dialect) => {
-  const { isShared, rowAddress, clock } = dialect
-  // Rules that count time are judged by it, whatever the clock of the machine that sends.
-  const storeTime = `coalesce(${clock}, :at)`
-  const updateRow = `
+/** Rules that count time are judged by it, whatever the clock of the machine that sends. */
+const storeTime = 'coalesce({clock}, :at)'
+
+const updateRow = `
 UPDATE submissions
-SET state = 'sending', attempt_id = :attemptId, changed_at = ${storeTime}, reason = NULL, field = NULL${isShared ? ', runner = :runner' : ''}
-WHERE ${rowAddress.is} AND batch_id = :batchId AND row_number = :row AND state = 'pending'
+SET state = 'sending', attempt_id = :attemptId, changed_at = ${storeTime}, reason = NULL, field = NULL{shared , runner = :runner}
+WHERE {isAtAddress} AND batch_id = :batchId AND row_number = :row AND state = 'pending'
   AND attempt_id IS NOT DISTINCT FROM CAST(:expected AS text)`
-  const takeNumber = `
+
+const takeNumber = `
 UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :attemptId WHERE name = :account`
-  const columns = `INSERT INTO attempts (
+
+const attemptColumns = `INSERT INTO attempts (
   id, batch_id, row_number, user_email, body_sha256, began_at, began_monotonic, account, log_id, number
 )`
-  const values = `:attemptId, :batchId, :row, :userEmail, :bodySha256, ${storeTime},
+const attemptValues = `:attemptId, :batchId, :row, :userEmail, :bodySha256, ${storeTime},
   CAST(:monotonic AS double precision), :account, CAST(:logId AS text)`
-  return {
-    /** What decides whether a row may be sent, besides what it is compared with. */
-    selectFence: `
-SELECT ${metaValue(closedName)} AS closed, ${metaValue(fingerprintKeyName)} AS key,
-  ${metaValue(generationName)} AS generation, ${metaValue(epochName)} AS epoch, ${dialect.epoch} AS epoch_now,
-  ${headCount(dialect).sql} AS heads, ${dialect.isReplicated} AS is_replicated,
-  ${selectMoved} AS moved,
-  ${isShared ? 'p.attempt_id' : 'NULL'} AS opened_by, ${isShared ? 'p.at' : 'NULL'} AS opened_at
-${isShared ? 'FROM (SELECT 1) one LEFT JOIN batches b ON b.id = :batchId LEFT JOIN pauses p ON p.service = b.base_url' : ''}`,
-    /**
-     * The row, the number of the attempt, the attempt and its runner's lease: in PostgreSQL all at once. By its place: by its
-     * key and state the server may go through all rows of a file, as long as it has no statistics of one that was just taken in.
-     */
-    claim: isShared
-      ? [
-          `
+
+/**
+ * The row, the number of the attempt, the attempt and its runner's lease: in PostgreSQL all at once. By its address: by its
+ * key and state the server may go through all rows of a file, as long as it has no statistics of one that was just taken in.
+ */
+export const claimShared = `
 WITH claimed AS (${updateRow} RETURNING batch_id
 ), numbered AS (${takeNumber} AND EXISTS (SELECT 1 FROM claimed) RETURNING head_number
 ), counted AS (
-  UPDATE runners SET seen_at = ${clock}, leased_until = ${clock} + :lease
+  UPDATE runners SET seen_at = {clock}, leased_until = {clock} + :lease
   WHERE id = :runner AND EXISTS (SELECT 1 FROM claimed)
-) ${columns} SELECT ${values}, head_number FROM numbered RETURNING number, began_at`,
-        ]
-      : [
-          `${updateRow} RETURNING 1`,
-          `${takeNumber} RETURNING 1`,
-          `${columns} VALUES (${values}, (SELECT head_number FROM accounts WHERE name = :account)) RETURNING number, began_at`,
-        ],
-  }
-})
+) ${attemptColumns} SELECT ${attemptValues}, head_number FROM numbered RETURNING number, began_at`
+
+const claimInSteps = [
+  `${updateRow} RETURNING 1`,
+  `${takeNumber} RETURNING 1`,
+  `${attemptColumns} VALUES (${attemptValues}, (SELECT head_number FROM accounts WHERE name = :account)) RETURNING number, began_at`,
+]
+
+/** What decides whether a row may be sent, besides what it is compared with. */
+const selectFence = `
+SELECT {shared p.attempt_id AS opened_by, p.at AS opened_at,}
+  ${metaValue(closedName)} AS closed, ${metaValue(fingerprintKeyName)} AS key,
+  ${metaValue(generationName)} AS generation, ${metaValue(epochName)} AS epoch, {epoch} AS epoch_now,
+  ${headCount} AS heads, {isReplicated} AS is_replicated, ${selectMoved} AS moved
+{shared FROM (SELECT 1) one LEFT JOIN batches b ON b.id = :batchId LEFT JOIN pauses p ON p.service = b.base_url}`
 
 /** What the store says of an attempt that it has taken. */
 interface TakenAttempt {
@@ -126,7 +123,7 @@ export class Claims extends StorePart {
   readonly #known = new Set<string>()
 
   #isAny(orNext: boolean): boolean {
-    return orNext && this.engine.dialect.isShared
+    return orNext && this.engine.isShared
   }
 
   /** Throws where the row is damaged. */
@@ -146,15 +143,11 @@ export class Claims extends StorePart {
     required: FenceRequirement,
     { priority, orNext }: ClaimOptions,
   ): Work<Seen> {
-    const { dialect } = this.engine
-    const matching = new Matching(this.key, dialect)
+    const matching = new Matching(this.key)
     const [fence, stored, quota] = yield* together(
-      get<SelectedFence>(claimStatements(dialect).selectFence, {
-        ...headCount(dialect).values(required.heads),
-        batchId: from.batchId,
-      }),
+      get<SelectedFence>(selectFence, { heads: required.heads, batchId: from.batchId }),
       this.#isAny(orNext) ? matching.lockNextRow(from.batchId) : matching.lockRow(from),
-      priority === undefined ? nothingAsked() : lockQuota(dialect, priority),
+      priority === undefined ? nothingAsked() : lockQuota(priority),
     )
     return { fence, stored, quota, matching }
   }
@@ -220,7 +213,7 @@ export class Claims extends StorePart {
       lease: leaseMs,
     }
     let taken: TakenAttempt | undefined
-    for (const statement of claimStatements(this.engine.dialect).claim) {
+    for (const statement of this.engine.isShared ? [claimShared] : claimInSteps) {
       const found = yield* get<TakenAttempt>(statement, values)
       if (found === undefined) return undefined
       taken = found

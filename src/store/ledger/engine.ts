@@ -1,14 +1,15 @@
-import { type Columns, columnsOf, fieldOf } from './schema.ts'
+import { columnOf, columnsOf, fieldOf } from './schema.ts'
 import { NoAnswerError } from '../../errors/kinds.ts'
 
 /**
  * A statement's parameters, by the names that it uses as `:name`. Those that it does not name are ignored; undefined is NULL,
- * and a boolean 0 or 1.
+ * a boolean 0 or 1, and a list a parameter of `isIn` or of `rows`.
  */
 export type Values = object
 
 export interface Query {
-  kind: 'all' | 'get' | 'run'
+  /** `insert`: rows of the parameter `rows`, which PostgreSQL takes at once. `shared`: as `runShared` gives it. */
+  kind: 'all' | 'get' | 'run' | 'insert' | 'shared'
   sql: string
   values: Values
 }
@@ -126,30 +127,36 @@ export type Lock =
   /** Add anything. */
   | 'all tables'
 
-/** Rows that a statement reads from its parameters. */
-export interface ParameterRows {
-  /** A table `came` of these columns and `place`, their order. */
-  from: string
-  values: (rows: readonly object[]) => Values
-}
+/** Words of the schema, which have no arguments. */
+type SchemaWord =
+  | 'text'
+  | 'integer'
+  | 'real'
+  | 'bytes'
+  | 'serial'
+  | 'newNumber'
+  | 'end'
+  | 'submissionColumns'
+  | 'foldedEmail'
 
-/** Where the SQL of the two engines differs. Values that are lists pass through `list`; booleans are 0 and 1. */
-export interface Dialect {
-  /** Whether several runners send rows of one batch; then its rows have a runner, and unknown outcomes pause the others. */
-  readonly isShared: boolean
+/**
+ * Where the SQL of the two engines differs. A statement names a member in braces, its arguments separated by commas:
+ * `{clock}`, `{isIn s.state, states}`. `schema.ts` explains the words of the schema.
+ */
+export interface Dialect extends Readonly<Record<SchemaWord, string>> {
   /** The column of `batches` and of `attempts` that increases with each row that is added. */
-  readonly serial: 'rowid' | 'serial'
+  readonly added: string
   /** Ends a SELECT whose rows, of the table with this alias, no other transaction may change, or passes over locked ones. */
-  readonly lockRows: (alias: string, others?: 'skip locked') => string
+  readonly lockRows: (alias: string, others?: string) => string
   /** Where the database has a row: as an expression, and as a condition on the parameter `place`. */
-  readonly rowAddress: { of: (alias: string) => string; is: string }
+  readonly addressOf: (alias: string) => string
+  readonly isAtAddress: string
   /** The order of a batch's pending rows, as their index has it. */
-  readonly pendingOrder: (alias: string) => string
+  readonly pendingOrder: (column: string) => string
   /** Text as JSON, for `->` and `->>`. */
   readonly json: (expression: string) => string
-  /** Whether an expression is one of the values of a parameter made with `list`. */
+  /** Whether an expression is one of the values of a parameter that is a list. */
   readonly isIn: (expression: string, parameter: string) => string
-  readonly list: (values: readonly (string | number)[]) => unknown
   /** Whether two expressions are the same e-mail address, in any case; there is an index for `email`. */
   readonly sameEmail: (column: string, other: string) => string
   /** Wall time in ms by the clock that all processes share; NULL where each machine's own is right. */
@@ -158,21 +165,29 @@ export interface Dialect {
   readonly epoch: string
   /** Whether each commit waits for a second server. */
   readonly isReplicated: string
-  readonly rows: (columns: Columns) => ParameterRows
-  /** Adds rows to a table: a statement, and its parameters each time that it is to be run. */
-  readonly insert: (
-    table: string,
-    columns: Columns,
-  ) => { sql: string; values: (rows: readonly object[]) => Values[] }
-  /** Wakes processes that listen to a channel once the transaction is committed; undefined where none can. */
-  readonly notify: ((channel: string, payload: string) => string) | undefined
+  /** A table `came` of these columns and types, and of `place`, their order: a parameter that is a list of objects. */
+  readonly rows: (parameter: string, ...columns: string[]) => string
+  /** The source of an `insert` with these columns and types. */
+  readonly values: (...columns: string[]) => string
+  /** Text of a statement for stores that several runners share; nothing for others. */
+  readonly shared: (...text: string[]) => string
+}
+
+/** A statement as one engine takes it. */
+export function expandSql(dialect: Dialect, sql: string): string {
+  return sql.replaceAll(/\{(\w+) ?([^{}]*)\}/g, (_, name: keyof Dialect, text: string) => {
+    const member = dialect[name]
+    const write: (...texts: string[]) => string = typeof member === 'string' ? () => member : member
+    return write(...text.split(', '))
+  })
 }
 
 /** A database that runs Work. */
 export interface Engine {
   /** An absolute path, `:memory:`, or the address of a database without its password. */
   readonly location: string
-  readonly dialect: Dialect
+  /** Whether several runners send rows of one batch; then its rows have a runner, and unknown outcomes pause the others. */
+  readonly isShared: boolean
   /** The connection, or the file that is open and is still at its path: with another one, the store may be another. */
   session(): string
   /** Each statement by itself. */
@@ -190,39 +205,33 @@ export interface Engine {
 /** Runs statements in the transaction that is open. */
 export type Within = <T>(work: Work<T>) => Promise<T>
 
-/** Makes the statements of a module once for each dialect. */
-export function perDialect<T>(make: (dialect: Dialect) => T): (dialect: Dialect) => T {
-  const made = new Map<Dialect, T>()
-  return (dialect) => {
-    const known = made.get(dialect)
-    if (known !== undefined) return known
-    const statements = make(dialect)
-    made.set(dialect, statements)
-    return statements
-  }
-}
-
 /** More rows would make one statement too large. */
 export const maxRows = 500
 
 /** Adds rows in their order, all with the fields of the first; what `ending`, such as RETURNING, gives of them. */
-export function* insertRows<Row>(
-  dialect: Dialect,
-  table: string,
-  rows: readonly object[],
-  ending = '',
-): Work<Row[]> {
-  const { sql, values } = dialect.insert(table, columnsOf(table, Object.keys(rows[0] ?? {})))
+export function* insertRows<Row>(table: string, rows: readonly object[], ending = ''): Work<Row[]> {
+  const columns = Object.entries(columnsOf(table, Object.keys(rows[0] ?? {})))
+  const names = columns.map(([field]) => columnOf(field)).join(', ')
+  const values = columns.map((column) => column.join(' ')).join(', ')
+  const sql = `INSERT INTO ${table} (${names}) {values ${values}} ${ending}`
   const found: Row[] = []
   for (let at = 0; at < rows.length; at += maxRows) {
-    for (const each of values(rows.slice(at, at + maxRows))) {
-      for (const row of yield* all<Row>(`${sql} ${ending}`, each)) found.push(row)
-    }
+    const added = (yield {
+      kind: 'insert',
+      sql,
+      values: { rows: rows.slice(at, at + maxRows) },
+    }) as SelectedRow[]
+    for (const row of objectsOf(sql, added) as Row[]) found.push(row)
   }
   return found
 }
 
-/** A value that the store keeps of itself, as text; undefined where it has none. `lock`: as `lockRows` gives it. */
+/** A statement for stores that several runners share; nothing is done in others. */
+export function* runShared(sql: string, values: Values = {}): Work<void> {
+  yield { kind: 'shared', sql, values }
+}
+
+/** A value that the store keeps of itself, as text; undefined where it has none. `lock`: ends the SELECT. */
 export function* metaText(name: string, lock = ''): Work<string | undefined> {
   const bytes = yield* metaBytes(name, lock)
   return bytes && Buffer.from(bytes).toString()

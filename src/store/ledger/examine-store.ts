@@ -18,7 +18,7 @@ import type { RowVersion, Submission } from '../../domain/submission/submission.
 import type { StoredRecipient } from './submission-rows.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { ensureAccount } from './accounts.ts'
-import { all, type Dialect, get, perDialect, run, type Work } from './engine.ts'
+import { all, get, run, type Work } from './engine.ts'
 import { changeRow } from './ledger.ts'
 import {
   mergeRegister,
@@ -94,7 +94,7 @@ VALUES (:service, :related, :packageId, 'moved', :at) ON CONFLICT DO NOTHING`
  * Adds an attempt that the store lost, under a new number, with its row, its batch and the packages that counted as one where
  * the store lost these too. Within a transaction in which no other process can claim a row.
  */
-function* recoverAttempt(dialect: Dialect, { entry, logId, outcomes }: MissingEntry, at: number): Work<void> {
+function* recoverAttempt({ entry, logId, outcomes }: MissingEntry, at: number): Work<void> {
   const { attemptId, account, baseUrl, packageId } = entry
   const outcome = outcomes.get(attemptId)
   const named = { batchId: entry.batchId, row: entry.row }
@@ -105,7 +105,7 @@ function* recoverAttempt(dialect: Dialect, { entry, logId, outcomes }: MissingEn
   const requestId = outcome?.requestId
   const holder =
     requestId === undefined ? undefined : yield* get<RowVersion>(selectHolder, { requestId, baseUrl })
-  const isTaken = holder !== undefined && !(yield* giveUpRequest(dialect, holder, outcomes, at))
+  const isTaken = holder !== undefined && !(yield* giveUpRequest(holder, outcomes, at))
   yield* ensureAccount(account, at)
   const head = yield* get<{ number: number }>(takeNumber, { account, attemptId })
   const recovered = recoverEntry(outcome, row, isTaken)
@@ -125,7 +125,6 @@ function* recoverAttempt(dialect: Dialect, { entry, logId, outcomes }: MissingEn
  * another row's, and the log of the row's own attempt is that of another machine, which does not.
  */
 function* giveUpRequest(
-  dialect: Dialect,
   holder: RowVersion,
   outcomes: ReadonlyMap<string, LogOutcome>,
   at: number,
@@ -133,7 +132,7 @@ function* giveUpRequest(
   if (outcomes.get(holder.attemptId ?? '')?.state !== 'unknown') return false
   const decision = { by: 'refcheck', why: 'an attempt log says that its request is another row’s' }
   const loss = { to: 'unknown', at, reason: 'its request was found to be another row’s', decision } as const
-  return yield* changeRow(dialect, holder, loss)
+  return yield* changeRow(holder, loss)
 }
 
 /** `existing`: the row that the entry names, where the store has it. */
@@ -170,32 +169,24 @@ function fieldsOf(entry: LogEntry, changedAt: number) {
 /** More ids would make one statement too large. */
 const maxIds = 5_000
 
-const selectMissing = perDialect(({ rows }) => {
-  const { from, values } = rows({ id: 'text' })
-  return {
-    sql: `SELECT came.id FROM ${from} WHERE NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = came.id)`,
-    values,
-  }
-})
+const selectMissing = `
+SELECT came.id FROM {rows ids, id text} WHERE NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = came.id)`
 
 /** Those of these attempts that the store lacks. */
-function* missingAttempts(dialect: Dialect, ids: readonly string[]): Work<Set<string>> {
-  const { sql, values } = selectMissing(dialect)
+function* missingAttempts(ids: readonly string[]): Work<Set<string>> {
   const missing = new Set<string>()
   for (let from = 0; from < ids.length; from += maxIds) {
     const some = ids.slice(from, from + maxIds).map((id) => ({ id }))
-    for (const { id } of yield* all<{ id: string }>(sql, values(some))) missing.add(id)
+    for (const { id } of yield* all<{ id: string }>(selectMissing, { ids: some })) missing.add(id)
   }
   return missing
 }
 
-const selectRecovered = perDialect(
-  ({ isIn }) => `
+const selectRecovered = `
 SELECT a.id, a.began_at, s.batch_id, s.row_number, s.package_id, s.first_name, s.last_name, s.email, s.state, s.matches_batch,
   s.matches_row
 FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
-WHERE ${isIn('a.id', 'ids')} ORDER BY a.began_at, s.batch_id, s.row_number`,
-)
+WHERE {isIn a.id, ids} ORDER BY a.began_at, s.batch_id, s.row_number`
 
 interface SelectedRecovered
   extends Pick<Submission, 'batchId' | 'row' | 'packageId' | 'state'>, StoredRecipient {
@@ -205,8 +196,8 @@ interface SelectedRecovered
 }
 
 /** Attempts that were recovered, in words: with the person's name where the store still has it. */
-function* formatRecovered(dialect: Dialect, attemptIds: readonly string[]): Work<string[]> {
-  const found = yield* all<SelectedRecovered>(selectRecovered(dialect), { ids: dialect.list(attemptIds) })
+function* formatRecovered(attemptIds: readonly string[]): Work<string[]> {
+  const found = yield* all<SelectedRecovered>(selectRecovered, { ids: attemptIds })
   return found.map((row) => {
     const name =
       row.email === undefined
@@ -269,18 +260,17 @@ interface ExaminedStore {
  * which no other process can claim a row.
  */
 export function* examineStore(
-  dialect: Dialect,
   logs: readonly ReadLog[],
   { key, requiresLog, missingIn, now, newId }: ExaminedStore,
 ): Work<ExaminedLogs & { recoveredCount: number }> {
-  const before = yield* readState(dialect, [])
+  const before = yield* readState()
   const found = { unreported: [], recovered: [], logs: before.logs, recoveredCount: 0 }
   if (before.closing?.move !== undefined) return { ...found, closing: before.closing, step: 'acceptance' }
   const counted = logs.filter(({ file }) => !before.ignoredLogs.has(file.header.id))
   const own = counted.filter(({ file }) => file.header.key === key)
   yield* mergeRegister(own.flatMap(({ file }) => file.header.register))
   const compared: ComparedLog[] = []
-  for (const log of counted) compared.push(yield* compareLog(dialect, before, log, key))
+  for (const log of counted) compared.push(yield* compareLog(before, log, key))
   const missingLogs = missingIn(before.logs)
   const { reasons, missing } = detectRollback(
     {
@@ -294,7 +284,7 @@ export function* examineStore(
   for (const entry of missing) {
     const log = counted.find(({ entries }) => entries.includes(entry))
     const { file, outcomes = new Map() } = log ?? {}
-    yield* recoverAttempt(dialect, { entry, logId: file?.header.id ?? '', outcomes }, now)
+    yield* recoverAttempt({ entry, logId: file?.header.id ?? '', outcomes }, now)
   }
   const recoveredCount = missing.length
   if (before.closing === undefined && reasons.length === 0)
@@ -312,7 +302,7 @@ export function* examineStore(
       known.recovered,
       missing.map(({ attemptId }) => attemptId),
     ),
-    missing: [...(yield* missingAttempts(dialect, unique(read)))],
+    missing: [...(yield* missingAttempts(unique(read)))],
     generations: unique(known.generations, named),
   }
   yield* writeClosing(closing)
@@ -323,7 +313,7 @@ export function* examineStore(
   const unreported = unreportedLogs(closing, registered)
   const step = nextStep(withLoss(closing), registered, { isReplicated: before.wasReplicated })
   if (step !== 'nothing') {
-    const recovered = yield* formatRecovered(dialect, closing.recovered)
+    const recovered = yield* formatRecovered(closing.recovered)
     return { closing: withLoss(closing), unreported, step, recovered, logs: registered, recoveredCount }
   }
   yield* openAgain(before, { id: newId(), known: closing.generations, heads: highestNumbers(counted) })
@@ -334,15 +324,12 @@ const unique = <T>(values: readonly T[] = [], more: readonly T[] = []): T[] => [
   ...new Set([...values, ...more]),
 ]
 
-function* compareLog(dialect: Dialect, state: StoreState, log: ReadLog, key: string): Work<ComparedLog> {
+function* compareLog(state: StoreState, log: ReadLog, key: string): Work<ComparedLog> {
   const { header } = log.file
   const { current } = state.generations
-  const ids = yield* missingAttempts(
-    dialect,
-    log.entries.map(({ attemptId }) => attemptId),
-  )
+  const ids = yield* missingAttempts(log.entries.map(({ attemptId }) => attemptId))
   const noted = log.notes.filter(({ generation }) => generation === current)
-  const { hasHeads } = yield* readState(dialect, noted)
+  const { hasHeads } = yield* readState(noted)
   return {
     isRegistered: state.logs.some(({ id }) => id === header.id),
     hasSameKey: header.key === key,

@@ -7,7 +7,7 @@ import { mergeExternalResults, type ExternalResult } from '../../domain/submissi
 import { cancelWaitingRows } from './batches.ts'
 import { all, get, run, type Work } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
-import { Matching, matchingStatements, type RowKey, parseExternalResults } from './matching.ts'
+import { Matching, selectConflicts, type RowKey, parseExternalResults } from './matching.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { sqlList, type StoredRecipient, submissionOf } from './submission-rows.ts'
 import { StorePart } from './store-part.ts'
@@ -137,7 +137,6 @@ export class HeldRows extends StorePart {
 
   /** The conflicts of a batch's rows now. */
   async countConflicts(batchId: string): Promise<ConflictCounts> {
-    const { selectConflicts } = matchingStatements(this.engine.dialect)
     return stopsIn(await this.engine.run(all<StopGroup>(selectConflicts, { batchId })), batchId)
   }
 
@@ -253,8 +252,7 @@ export class HeldRows extends StorePart {
 
   /** No other process compares people of the batch's account meanwhile. */
   #comparing<T>(batchId: string, work: (matching: Matching) => Work<T>): Promise<T> {
-    const { dialect } = this.engine
-    return this.engine.transaction(() => work(new Matching(this.key, dialect)), { accountOf: batchId })
+    return this.engine.transaction(() => work(new Matching(this.key)), { accountOf: batchId })
   }
 }
 

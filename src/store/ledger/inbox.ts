@@ -7,7 +7,7 @@ import {
   type ReceivedEvent,
   withoutBody,
 } from '../../domain/webhook/events.ts'
-import { all, get, insertRows, perDialect, run, type Values, type Work } from './engine.ts'
+import { all, get, insertRows, run, runShared, type Values, type Work } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { type Lease, shortWait } from './leases.ts'
 import { StorePart } from './store-part.ts'
@@ -17,36 +17,25 @@ import { sqlIsOfService, sqlStatusRank } from './submission-rows.ts'
 export const newsChannel = 'refcheck_news'
 
 /** Of `rows`: those that are stored already, and requests of people who were erased, at whatever service. */
-export const selectKnown = perDialect(
-  ({ isIn }) => `
-SELECT 'stored' AS kind, identity AS name, id FROM events WHERE ${isIn('identity', 'identities')}
+export const selectKnown = `
+SELECT 'stored' AS kind, identity AS name, id FROM events WHERE {isIn identity, identities}
 UNION ALL
 SELECT 'erased', request_id, 0 FROM submissions
-WHERE ${isIn('request_id', 'requests')} AND email IS NULL AND body IS NULL`,
-)
+WHERE {isIn request_id, requests} AND email IS NULL AND body IS NULL`
 
-export const countRepeats = perDialect(({ rows }) => {
-  const { from, values } = rows({ identity: 'text', times: 'number' })
-  return {
-    sql: `UPDATE events AS e SET repeats = e.repeats + came.times FROM ${from} WHERE e.identity = came.identity`,
-    values,
-  }
-})
+export const countRepeats = `
+UPDATE events AS e SET repeats = e.repeats + came.times
+FROM {rows repeated, identity text, times number} WHERE e.identity = came.identity`
 
 /**
  * Events may come out of order, but "terminal statuses never transition further": a status is only ever followed by one of a
  * higher rank. Events do not name the request's checks.
  */
-export const updateStatuses = perDialect(({ rows }) => {
-  const { from, values } = rows({ requestId: 'text', baseUrl: 'text', status: 'text', at: 'number' })
-  return {
-    sql: `UPDATE submissions AS s SET request_status = came.status, request_status_at = came.at, checks = NULL
-FROM ${from}
+export const updateStatuses = `
+UPDATE submissions AS s SET request_status = came.status, request_status_at = came.at, checks = NULL
+FROM {rows statuses, requestId text, baseUrl text, status text, at number}
 WHERE s.request_id = came.request_id AND ${sqlIsOfService('s', 'came.base_url')}
-  AND ${sqlStatusRank('came.status')} > ${sqlStatusRank('s.request_status')}`,
-    values,
-  }
-})
+  AND ${sqlStatusRank('came.status')} > ${sqlStatusRank('s.request_status')}`
 
 /** Given up is what waits no more and was never taken. */
 const selectEvents = `
@@ -146,12 +135,10 @@ export class Inbox extends StorePart {
   }
 
   *#add(came: readonly Identified[], forward: boolean): Work<{ id: number; repeated: boolean }[]> {
-    const { dialect } = this.engine
     const { stored: ids, erased } = yield* this.#known(came)
     const seen = new Set(ids.keys())
     const fresh = came.filter(({ identity }) => seen.size < seen.add(identity).size)
     const added = yield* insertRows<{ id: number; identity: string }>(
-      dialect,
       'events',
       // An event that is to be forwarded is stored as it came until it was.
       fresh.map((each) => fieldsOf(each, forward ? each.event : asStored(each.event, erased), forward)),
@@ -161,17 +148,15 @@ export class Inbox extends StorePart {
     yield* this.#recordStatuses(fresh)
     const first = new Set(fresh)
     yield* this.#countRepeats(came.filter((each) => !first.has(each)))
-    if (fresh.length > 0 && dialect.notify !== undefined) yield* run(dialect.notify(newsChannel, 'event'))
+    if (fresh.length > 0) yield* runShared(`NOTIFY ${newsChannel}, 'event'`)
     return came.map((each) => ({ id: ids.get(each.identity) ?? 0, repeated: !first.has(each) }))
   }
 
   /** Ids of those that are stored already by their identity, and requests whose person was erased. */
   *#known(came: readonly Identified[]): Work<{ stored: Map<string, number>; erased: Set<string> }> {
-    const { dialect } = this.engine
-    const { list } = dialect
-    const rows = yield* all<{ kind: 'stored' | 'erased'; name: string; id: number }>(selectKnown(dialect), {
-      identities: list(came.map(({ identity }) => identity)),
-      requests: list(came.flatMap(({ event }) => event.requestId?.toLowerCase() ?? [])),
+    const rows = yield* all<{ kind: 'stored' | 'erased'; name: string; id: number }>(selectKnown, {
+      identities: came.map(({ identity }) => identity),
+      requests: came.flatMap(({ event }) => event.requestId?.toLowerCase() ?? []),
     })
     const stored = rows.filter(({ kind }) => kind === 'stored')
     const erased = rows.filter(({ kind }) => kind === 'erased')
@@ -196,16 +181,14 @@ export class Inbox extends StorePart {
       if (before !== undefined && rankOf(before.status) >= rankOf(status)) continue
       latest.set(key, { requestId, baseUrl, status, at })
     }
-    const { sql, values } = updateStatuses(this.engine.dialect)
-    if (latest.size > 0) yield* run(sql, values([...latest.values()]))
+    if (latest.size > 0) yield* run(updateStatuses, { statuses: [...latest.values()] })
   }
 
   *#countRepeats(repeated: readonly Identified[]): Work<void> {
     const times = new Map<string, number>()
     for (const { identity } of repeated) times.set(identity, (times.get(identity) ?? 0) + 1)
-    const { sql, values } = countRepeats(this.engine.dialect)
     const rows = [...times].map(([identity, each]) => ({ identity, times: each }))
-    if (rows.length > 0) yield* run(sql, values(rows))
+    if (rows.length > 0) yield* run(countRepeats, { repeated: rows })
   }
 
   /** In the order of receipt. */

@@ -1,13 +1,12 @@
 import { terminalStatuses } from '../../contract/statuses.ts'
 import {
   all,
-  type Dialect,
   get,
   insertRows,
   nothingAsked,
-  perDialect,
   resolveAmbiguousCommit,
   run,
+  runShared,
   together,
   type Work,
 } from './engine.ts'
@@ -51,16 +50,10 @@ import { batchFields, orderFields } from './new-rows.ts'
 import { type StoreContext, StorePart } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
 
-const ledgerStatements = perDialect(({ lockRows, serial }) => ({
-  /** Waits for a process that is about to change the row. */
-  lockState: `
+/** Waits for a process that is about to change the row. */
+const lockState = `
 SELECT state, attempt_id FROM submissions s
-WHERE batch_id = :batchId AND row_number = :row ${lockRows('s')}`,
-
-  /** In the order they were added. */
-  selectFiltered: (where: string) =>
-    `${selectSubmissions} ${where} ORDER BY b.added_at, b.${serial}, s.row_number`,
-}))
+WHERE batch_id = :batchId AND row_number = :row {lockRows s}`
 
 const selectPrints = `
 SELECT person_print, email_print, phone_print FROM submissions
@@ -83,32 +76,28 @@ const updateAcknowledged = `
 UPDATE submissions SET acknowledged_at = coalesce(acknowledged_at, CAST(:at AS bigint))
 WHERE request_id = :requestId AND ${isTerminal} AND ${sqlIsOfService('submissions', 'CAST(:baseUrl AS text)')}`
 
-const statements = perDialect(({ isShared, clock }) => ({
-  // A single order stays its runner's; a row of a file is any runner's again.
-  changeState: `
+/** A single order stays its runner's; a row of a file is any runner's again. */
+const updateState = `
 UPDATE submissions
-SET state = :state, changed_at = coalesce(${clock}, :at), reason = :reason, field = :field,
+SET state = :state, changed_at = coalesce({clock}, :at), reason = :reason, field = :field,
   request_id = :requestId, request_status = :requestStatus, request_status_at = :requestStatusAt, checks = NULL,
   acknowledged_at = NULL,
   offered_id = coalesce(:offeredId, offered_id)
-  ${isShared ? `, runner = CASE WHEN (SELECT kind FROM batches WHERE id = batch_id) = 'single' THEN runner END` : ''}
+  {shared , runner = CASE WHEN (SELECT kind FROM batches WHERE id = batch_id) = 'single' THEN runner END}
 WHERE batch_id = :batchId AND row_number = :row AND state = :from
   AND attempt_id IS NOT DISTINCT FROM CAST(:attemptId AS text)
   AND (CAST(:requestId AS text) IS NULL OR EXISTS (
     SELECT 1 FROM request_rows r JOIN batches b ON b.id = :batchId AND b.base_url = r.service
-    WHERE r.request_id = :requestId AND r.batch_id = :batchId AND r.row_number = :row))`,
+    WHERE r.request_id = :requestId AND r.batch_id = :batchId AND r.row_number = :row))`
 
-  endAttempt: `
-UPDATE attempts SET ended_at = coalesce(${clock}, :at), became = :became, answer_status = :answerStatus, reason = :reason
-WHERE id = :id`,
+const endAttempt = `
+UPDATE attempts SET ended_at = coalesce({clock}, :at), became = :became, answer_status = :answerStatus, reason = :reason
+WHERE id = :id`
 
-  upsertPause: isShared
-    ? `
+const upsertPause = `
 INSERT INTO pauses (service, attempt_id, at)
-SELECT base_url, CAST(:attemptId AS text), ${clock} FROM batches WHERE id = :batchId
+SELECT base_url, CAST(:attemptId AS text), {clock} FROM batches WHERE id = :batchId
 ON CONFLICT (service) DO UPDATE SET attempt_id = excluded.attempt_id, at = excluded.at`
-    : undefined,
-}))
 
 /** Waits for a transaction that gives the same id to another row; no row is added where one has it. */
 const insertRequest = `
@@ -136,26 +125,25 @@ VALUES (:batchId, :row, :attemptId, :became, :at, :by, :why)`
  * Makes a change if the row is still as `from` says, and no other order has the request that it is to have; whether it
  * did. Within its caller's transaction.
  */
-export function* changeRow(dialect: Dialect, from: RowVersion, change: Change): Work<boolean> {
-  const isChanged = yield* changeState(dialect, from, change)
-  if (isChanged) yield* recordChange(dialect, from, change)
+export function* changeRow(from: RowVersion, change: Change): Work<boolean> {
+  const isChanged = yield* changeState(from, change)
+  if (isChanged) yield* recordChange(from, change)
   return isChanged
 }
 
 /** The same of the row alone: `recordChange` comes after. */
-function* changeState(dialect: Dialect, from: RowVersion, change: Change): Work<boolean> {
+function* changeState(from: RowVersion, change: Change): Work<boolean> {
   const { holder, row } = changeFields(from, change)
   const [held, changed] = yield* together(
     holder === undefined ? nothingAsked() : run(insertRequest, holder),
-    run(statements(dialect).changeState, row),
+    run(updateState, row),
   )
   if (held === 1 && changed === 0 && holder !== undefined) yield* run(deleteRequest, holder)
   return changed === 1
 }
 
 /** What a change says of the attempt and of who decided; no statement needs the answer of another. */
-function* recordChange(dialect: Dialect, from: RowVersion, change: Change): Work<void> {
-  const { endAttempt, upsertPause } = statements(dialect)
+function* recordChange(from: RowVersion, change: Change): Work<void> {
   const { row, attempt, decision } = changeFields(from, change)
   const isReopened = from.state === 'accepted'
   // Every runner that sends to that service waits until it is healthy before the next row goes out.
@@ -165,7 +153,7 @@ function* recordChange(dialect: Dialect, from: RowVersion, change: Change): Work
     isReopened ? run(reopenAttempt, row) : nothingAsked(),
     attempt === undefined ? nothingAsked() : run(endAttempt, attempt),
     decision === undefined ? nothingAsked() : run(insertDecision, decision),
-    upsertPause === undefined || !pauses ? nothingAsked() : run(upsertPause, from),
+    pauses ? runShared(upsertPause, from) : nothingAsked(),
   )
 }
 
@@ -263,9 +251,8 @@ export class EngineLedger extends StorePart {
 
   /** When a person of the same full name and another e-mail and phone was ordered last. */
   async findNamesake(batch: NewBatch): Promise<number | undefined> {
-    const parts = { key: this.key, dialect: this.engine.dialect }
     const orders = batch.submissions.map((each) => ({ ...each, baseUrl: batch.baseUrl }))
-    const namesakeOf = await this.engine.snapshot(() => findNamesakes(parts, batch, orders))
+    const namesakeOf = await this.engine.snapshot(() => findNamesakes(this.key, batch, orders))
     return orders.map(namesakeOf).find((at) => at !== undefined)
   }
 
@@ -301,14 +288,12 @@ export class EngineLedger extends StorePart {
 
   /** `change` of a row after the row that has its request lost that by `loss`, in one step; whether both were made. */
   async moveFrom(holder: RowVersion, loss: Change, from: RowVersion, change: Change): Promise<boolean> {
-    const { dialect } = this.engine
-    const { lockState } = ledgerStatements(dialect)
     const moved = await resolveAmbiguousCommit(
       () =>
         this.engine.transaction(function* () {
           const row = yield* get<RowState>(lockState, from)
           if (row?.state !== from.state || row.attemptId !== from.attemptId) return false
-          return (yield* changeRow(dialect, holder, loss)) && (yield* changeRow(dialect, from, change))
+          return (yield* changeRow(holder, loss)) && (yield* changeRow(from, change))
         }),
       () => this.#lookUp(from, change),
     )
@@ -331,7 +316,6 @@ export class EngineLedger extends StorePart {
     priority: QuotaPriority,
     orNext = false,
   ): Promise<Pick<ClaimOutcome, 'attempt' | 'stop' | 'row'> & { moved: boolean }> {
-    const { dialect } = this.engine
     const claims = this.#claims
     const required = this.rollbacks.fence()
     let claim: ClaimResult | undefined
@@ -346,12 +330,12 @@ export class EngineLedger extends StorePart {
             asked = undefined
             isAnswered = true
             const [took, seen] = yield* together(
-              changeState(dialect, from, change),
+              changeState(from, change),
               claims.readForClaim(next, required, options),
             )
             if (!took) return false
             const [, found] = yield* together(
-              recordChange(dialect, from, change),
+              recordChange(from, change),
               claims.decide(seen, next, attempt, required, { ...options, isFirm: false }),
             )
             claim = found
@@ -400,8 +384,7 @@ export class EngineLedger extends StorePart {
 
   /** How far the clock that says `now` is ahead of the one that times attempts, in ms; 0 where they are the same. */
   async clockAheadMs(now: number): Promise<number> {
-    const { clock } = this.engine.dialect
-    const shared = await this.engine.run(get<{ now: number | undefined }>(`SELECT ${clock} AS now`))
+    const shared = await this.engine.run(get<{ now: number | undefined }>('SELECT {clock} AS now'))
     return now - (shared?.now ?? now)
   }
 
@@ -424,9 +407,9 @@ export class EngineLedger extends StorePart {
 
   /** In the order they were added. */
   async list(filter: SubmissionFilter): Promise<Submission[]> {
-    const { where, values } = conditions(this.engine.dialect, filter)
-    const { selectFiltered } = ledgerStatements(this.engine.dialect)
-    const found = await this.engine.run(all<SelectedSubmission>(selectFiltered(where), values))
+    const { where, values } = conditions(filter)
+    const select = `${selectSubmissions} ${where} ORDER BY b.added_at, b.{added}, s.row_number`
+    const found = await this.engine.run(all<SelectedSubmission>(select, values))
     return found.map(submissionOf)
   }
 
@@ -503,20 +486,18 @@ export class EngineLedger extends StorePart {
   /** No byte of it has left. A process that has the row locked still is waited for. */
   async #takeBack(asked: RowVersion | undefined, at: number, reason: string): Promise<void> {
     if (asked === undefined) return
-    const { lockState } = ledgerStatements(this.engine.dialect)
     await this.#change(asked, { to: 'pending', at, reason }, lockState)
   }
 
   /** `lock`: asked for the row first, waiting for a process that has it; nothing is changed where it finds none. */
   async #change(from: RowVersion, change: Change, lock?: string): Promise<boolean> {
-    const { dialect } = this.engine
     const isCompared = change.to === 'pending' && leftByDecision.includes(from.state)
     return resolveAmbiguousCommit(
       () =>
         this.engine.transaction(
           function* () {
             if (lock !== undefined && (yield* get(lock, from)) === undefined) return false
-            return yield* changeRow(dialect, from, change)
+            return yield* changeRow(from, change)
           },
           isCompared ? { accountOf: from.batchId } : undefined,
         ),
@@ -526,31 +507,25 @@ export class EngineLedger extends StorePart {
 
   /** What came of a change whose commit was not answered. */
   async #lookUp(from: RowVersion, { to }: Change): Promise<boolean | undefined> {
-    const { lockState } = ledgerStatements(this.engine.dialect)
     const row = await this.engine.transaction(() => get<RowState>(lockState, from))
     if (row?.attemptId !== from.attemptId) return false
     return row?.state === from.state && from.state !== to ? undefined : row?.state === to
   }
 
   #matching(): Matching {
-    return new Matching(this.key, this.engine.dialect)
+    return new Matching(this.key)
   }
 
   *#addUnlessConflict(batch: NewBatch, guard: AddGuard): Work<Conflict | undefined> {
     const matching = this.#matching()
     const stop = yield* findConflictOfNew(matching, batch, guard)
     if (stop !== undefined) return stop
-    const { dialect } = this.engine
     yield* requireAccount(batch.account ?? '', batch.addedAt)
-    yield* insertRows(dialect, 'batches', [batchFields(batch, allowedBy(guard))])
+    yield* insertRows('batches', [batchFields(batch, allowedBy(guard))])
     // A single order is its runner's from the start.
     const runner = batch.kind === 'single' ? this.holds.id : undefined
     const rows = orderFields(batch, this.key.fingerprint)
-    yield* insertRows(
-      dialect,
-      'submissions',
-      dialect.isShared ? rows.map((row) => ({ ...row, runner })) : rows,
-    )
+    yield* insertRows('submissions', this.engine.isShared ? rows.map((row) => ({ ...row, runner })) : rows)
     for (const row of rows)
       yield* matching.recordReleases(row, guard.shown ?? [], { at: batch.addedAt, by: batch.userEmail })
     return undefined

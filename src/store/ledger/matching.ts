@@ -34,7 +34,7 @@ import {
   type StoredRecipient,
   submissionOf,
 } from './submission-rows.ts'
-import { all, type Dialect, get, perDialect, run, type Work } from './engine.ts'
+import { all, get, run, type Work } from './engine.ts'
 import { fieldOf } from './schema.ts'
 import {
   candidateOf,
@@ -161,7 +161,7 @@ const printColumns = ['person_print', 'email_print', 'phone_print']
  * Whether a row shares anything with another at all: what that is costs more, and for most rows there is nothing. Damaged is
  * a row whose e-mail is the same by its text and another by its fingerprint: its number and its batch. `of`: a column of the row.
  */
-function sharedColumns({ sameEmail }: Dialect, of: (column: string) => string): string {
+function sharedColumns(of: (column: string) => string): string {
   const another = (print: string): string => `EXISTS (
   SELECT 1 FROM submissions o
   WHERE o.${print} = ${of(print)} AND NOT (o.batch_id = ${of('batch_id')} AND o.row_number = ${of('row_number')}))`
@@ -169,7 +169,7 @@ function sharedColumns({ sameEmail }: Dialect, of: (column: string) => string): 
 CAST((${printColumns.map(another).join(' OR ')}) AS integer) AS is_shared,
 CAST((${sharesUnmatched(of)}) AS integer) AS unmatched,
 (SELECT o.row_number || ' ' || o.batch_id FROM submissions o
-  WHERE ${sameEmail('o.email', of('email'))} AND o.fingerprint IS NOT NULL
+  WHERE {sameEmail o.email, ${of('email')}} AND o.fingerprint IS NOT NULL
     AND o.email_print IS DISTINCT FROM ${of('email_print')} LIMIT 1) AS damaged`
 }
 
@@ -177,12 +177,12 @@ CAST((${sharesUnmatched(of)}) AS integer) AS unmatched,
  * With what an attempt is made of, since both are done at once, and with where the database has the row. A batch that a machine
  * whose clock is ahead has added came in now.
  */
-const selectToCompare = (dialect: Dialect): string => `
-SELECT ${dialect.rowAddress.of('s')} AS place, s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id,
+const selectToCompare = `
+SELECT {addressOf s} AS place, s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id,
   s.first_name, s.last_name, s.email, s.phone, s.body, s.body_sha256,
   s.person_print, s.email_print, s.phone_print, s.external_results,
-  b.base_url, CASE WHEN ${dialect.clock} < b.added_at THEN ${dialect.clock} ELSE b.added_at END AS added_at, b.kind, b.account, b.allow_duplicate, b.allow_similar, b.shared,
-  ${sharedColumns(dialect, (column) => `s.${column}`)}
+  b.base_url, CASE WHEN {clock} < b.added_at THEN {clock} ELSE b.added_at END AS added_at, b.kind, b.account, b.allow_duplicate, b.allow_similar, b.shared,
+  ${sharedColumns((column) => `s.${column}`)}
 FROM submissions s JOIN batches b ON b.id = s.batch_id
 WHERE s.batch_id = :batchId`
 
@@ -190,66 +190,60 @@ WHERE s.batch_id = :batchId`
 const isSeen = `s.state IN ${sqlList(statesThatMatch)} AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
 
 /** Of conflicts that are alike the earliest order is shown. */
-const inOrder = ({ serial }: Dialect): string => `ORDER BY b.${serial}, s.row_number`
+const inOrder = 'ORDER BY b.{added}, s.row_number'
 
 const ofOrder = printColumns.map((print) => `s.${print}`)
 
 /** Orders that share a fingerprint with a row. */
-const selectCandidates = (dialect: Dialect): string => `${selectWith(ofOrder)}
+export const selectCandidates = `${selectWith(ofOrder)}
 WHERE (s.person_print = :personPrint OR s.email_print = :emailPrint OR s.phone_print = :phonePrint) AND ${isSeen}
   AND NOT (s.batch_id = :batchId AND (s.row_number = :row
     OR (:skipsOwn = 1 AND s.person_print <> :personPrint AND s.state <> 'unknown')))
-${inOrder(dialect)}`
+${inOrder}`
 
 /**
  * The same for many rows that are not in the store yet. Each fingerprint is looked up by itself: a server that knows nothing of
  * a table that was filled just now would read all rows of each batch.
  */
-const selectCandidatesOfMany = (dialect: Dialect): string => `
+export const selectCandidatesOfMany = `
 WITH shared AS MATERIALIZED (
-  SELECT * FROM submissions WHERE ${dialect.isIn('person_print', 'persons')}
-  UNION SELECT * FROM submissions WHERE ${dialect.isIn('email_print', 'emails')}
-  UNION SELECT * FROM submissions WHERE ${dialect.isIn('phone_print', 'phones')}
+  SELECT * FROM submissions WHERE {isIn person_print, persons}
+  UNION SELECT * FROM submissions WHERE {isIn email_print, emails}
+  UNION SELECT * FROM submissions WHERE {isIn phone_print, phones}
 )
-${selectWith(ofOrder, '(SELECT * FROM shared)')} WHERE ${isSeen} AND s.batch_id <> :batchId ${inOrder(dialect)}`
-
-/** When the order that a row is in conflict with was sent, also where a results file alone tells of it. */
-const sentAt = ({ json }: Dialect): string => `coalesce(a.began_at, m.changed_at, CASE WHEN ${isResult} THEN
-  CAST(${json('s.external_results')} -> CAST(s.matches_row - 1 AS integer) ->> 'at' AS bigint) END)`
+${selectWith(ofOrder, '(SELECT * FROM shared)')} WHERE ${isSeen} AND s.batch_id <> :batchId ${inOrder}`
 
 const isResult = `s.matches_batch = '${resultsBatch}'`
 
+/** When the order that a row is in conflict with was sent, also where a results file alone tells of it. */
+const sentAt = `coalesce(a.began_at, m.changed_at, CASE WHEN ${isResult} THEN
+  CAST({json s.external_results} -> CAST(s.matches_row - 1 AS integer) ->> 'at' AS bigint) END)`
+
 /** People of these names who were ordered, or may have been, each with the time of the last order. */
-const selectNamesakes = (dialect: Dialect): string => `
+const selectNamesakes = `
 SELECT s.name_print, s.email_print, s.phone_print, s.package_id, b.base_url, max(a.began_at) AS ordered_at
 FROM submissions s JOIN batches b ON b.id = s.batch_id JOIN attempts a ON a.id = s.attempt_id
-WHERE ${dialect.isIn('s.name_print', 'names')} AND ${isSeen} AND s.state <> 'pending' AND s.batch_id <> :batchId
+WHERE {isIn s.name_print, names} AND ${isSeen} AND s.state <> 'pending' AND s.batch_id <> :batchId
 GROUP BY s.name_print, s.email_print, s.phone_print, s.package_id, b.base_url ORDER BY ordered_at DESC LIMIT 1000`
 
-export const matchingStatements = perDialect((dialect) => ({
-  selectNamesakes: selectNamesakes(dialect),
+/** No other transaction changes it until the end of this one. */
+export const lockRow = `${selectToCompare} AND s.row_number = :row {lockRows s}`
 
-  /** No other transaction changes it until the end of this one. */
-  lockRow: `${selectToCompare(dialect)} AND s.row_number = :row ${dialect.lockRows('s')}`,
+/** The first pending row that no other runner is about to send. */
+export const lockNext = `${selectToCompare} AND s.state = 'pending'
+ORDER BY {pendingOrder s.row_number} LIMIT 1 {lockRows s, SKIP LOCKED}`
 
-  /** The first pending row that no other runner is about to send. */
-  lockNext: `${selectToCompare(dialect)} AND s.state = 'pending'
-ORDER BY ${dialect.pendingOrder('s')} LIMIT 1 ${dialect.lockRows('s', 'skip locked')}`,
+export const selectWhetherShared = `SELECT ${sharedColumns((column) => `:${fieldOf(column)}`)}`
 
-  selectWhetherShared: `SELECT ${sharedColumns(dialect, (column) => `:${fieldOf(column)}`)}`,
-  selectCandidates: selectCandidates(dialect),
-  selectCandidatesOfMany: selectCandidatesOfMany(dialect),
-
-  /** What the duplicates and held rows of a batch match, as that stands now. */
-  selectConflicts: `
+/** What the duplicates and held rows of a batch match, as that stands now. */
+export const selectConflicts = `
 SELECT s.held_for, CASE WHEN ${isResult} THEN 'accepted' ELSE m.state END AS state,
-  m.batch_id, count(*) AS count, min(${sentAt(dialect)}) AS first, max(${sentAt(dialect)}) AS last
+  m.batch_id, count(*) AS count, min(${sentAt}) AS first, max(${sentAt}) AS last
 FROM submissions s
 LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
 LEFT JOIN attempts a ON a.id = m.attempt_id
 WHERE s.batch_id = :batchId AND (s.state = 'duplicate' OR s.held_for IS NOT NULL AND s.state = 'held')
-GROUP BY s.state, s.held_for, ${isResult}, m.state, m.batch_id`,
-}))
+GROUP BY s.state, s.held_for, ${isResult}, m.state, m.batch_id`
 
 export const selectJoinedPackages = 'SELECT service, package_id, successor_id, how FROM joined_packages'
 
@@ -301,22 +295,20 @@ interface Relations {
  */
 export class Matching {
   readonly #key: StoreKey
-  readonly #dialect: Dialect
   #relations: Relations | undefined
 
-  constructor(key: StoreKey, dialect: Dialect) {
+  constructor(key: StoreKey) {
     this.#key = key
-    this.#dialect = dialect
   }
 
   /** A row of the store, which no other transaction changes meanwhile; undefined where it is none that can be sent. */
   *lockRow({ batchId, row }: RowKey): Work<StoredRow | undefined> {
-    return storedRowOf(yield* get(matchingStatements(this.#dialect).lockRow, { batchId, row }))
+    return storedRowOf(yield* get(lockRow, { batchId, row }))
   }
 
   /** The first pending row of a batch that no other runner is about to send. */
   *lockNextRow(batchId: string): Work<StoredRow | undefined> {
-    return storedRowOf(yield* get(matchingStatements(this.#dialect).lockNext, { batchId }))
+    return storedRowOf(yield* get(lockNext, { batchId }))
   }
 
   *findConflict(row: ToCompare): Work<Conflict | undefined> {
@@ -395,18 +387,16 @@ export class Matching {
     const { batchId, account } = row
     const values = { ...prints, batchId, row: row.row, account, email: recipient?.email }
     const isLooked = row.prints !== undefined && row.isShared !== undefined
-    const looked = isLooked
-      ? row
-      : yield* get<WhetherShared>(matchingStatements(this.#dialect).selectWhetherShared, values)
+    const looked = isLooked ? row : yield* get<WhetherShared>(selectWhetherShared, values)
     if (looked?.damaged !== undefined) {
       const [number, damagedBatch = ''] = looked.damaged.split(' ')
       return { damaged: { batchId: damagedBatch, row: Number(number) }, candidates: [] }
     }
-    const orders = looked?.unmatched === 0 ? [] : yield* findUnmatched(this.#dialect, [prints])
+    const orders = looked?.unmatched === 0 ? [] : yield* findUnmatched([prints])
     // What a file's own rows share is allowed as a whole, but past no unknown one: there may be thousands of them.
     const skipsOwn = kind === 'file' && allowed.similar
-    const { selectCandidates: select } = matchingStatements(this.#dialect)
-    const found = looked?.isShared === 0 ? [] : yield* all<SelectedOrder>(select, { ...values, skipsOwn })
+    const found =
+      looked?.isShared === 0 ? [] : yield* all<SelectedOrder>(selectCandidates, { ...values, skipsOwn })
     return { candidates: [...found.map(storedOrderOf), ...orders].map((each) => candidateOf(each, prints)) }
   }
 }
@@ -426,15 +416,13 @@ export type NamedOrder = Pick<NewBatch, 'baseUrl'> & { packageId: number; recipi
  * mentioned, and nothing more.
  */
 export function* findNamesakes(
-  { key, dialect }: { key: StoreKey; dialect: Dialect },
+  { fingerprint }: StoreKey,
   { id: batchId, account = '' }: Pick<NewBatch, 'id' | 'account'>,
   orders: readonly NamedOrder[],
 ): Work<(order: NamedOrder) => number | undefined> {
-  const { fingerprint } = key
   const names = orders.flatMap(({ recipient }) => namePrint(fingerprint, recipient) ?? [])
-  const values = { names: dialect.list([...new Set(names)]), account, batchId }
-  const found =
-    names.length === 0 ? [] : yield* all<Namesake>(matchingStatements(dialect).selectNamesakes, values)
+  const values = { names: [...new Set(names)], account, batchId }
+  const found = names.length === 0 ? [] : yield* all<Namesake>(selectNamesakes, values)
   return ({ baseUrl, packageId, recipient }) => {
     if (found.length === 0) return undefined
     const own = { ...personPrints(fingerprint, recipient), namePrint: namePrint(fingerprint, recipient) }
@@ -470,14 +458,12 @@ interface Crowd {
 /** Orders of the store that share the person, the e-mail or the phone with rows of a file that is not in it yet. */
 export class StoredCandidates {
   readonly #key: StoreKey
-  readonly #dialect: Dialect
   readonly #batch: Pick<NewFileBatch, 'id' | 'account'>
   readonly #crowds = new Map<string, Crowd>()
   readonly #budget: ComparingBudget = { left: maxComparing }
 
-  constructor(key: StoreKey, dialect: Dialect, batch: Pick<NewFileBatch, 'id' | 'account'>) {
+  constructor(key: StoreKey, batch: Pick<NewFileBatch, 'id' | 'account'>) {
     this.#key = key
-    this.#dialect = dialect
     this.#batch = batch
   }
 
@@ -528,12 +514,11 @@ export class StoredCandidates {
 
   *#select(prints: readonly PersonPrints[]): Work<StoredOrder[]> {
     const uncrowded = prints.map(({ phonePrint }) => phonePrint).filter((phone) => !this.#crowds.has(phone))
-    const phones = this.#dialect.list([...new Set(uncrowded)])
+    const phones = [...new Set(uncrowded)]
     const { id: batchId, account = '' } = this.#batch
-    const values = { ...printLists(this.#dialect, prints), phones, account, batchId }
-    const select = matchingStatements(this.#dialect).selectCandidatesOfMany
-    const found = yield* all<SelectedOrder>(select, values)
-    return [...found.map(storedOrderOf), ...(yield* findUnmatched(this.#dialect, prints))]
+    const values = { ...printLists(prints), phones, account, batchId }
+    const found = yield* all<SelectedOrder>(selectCandidatesOfMany, values)
+    return [...found.map(storedOrderOf), ...(yield* findUnmatched(prints))]
   }
 }
 

@@ -44,13 +44,13 @@ const arrivedName = 'arrived'
 
 const pageRows = 1_000
 
-/** A page of a table's rows after one of them; both engines read it. `added`: what stands for the order of adding. */
-function selectPage({ name, order, columns: known }: Table, added: string, isFirst: boolean): string {
-  const by = order === 'added' ? [added] : order
+/** A page of a table's rows after one of them; both engines read it. */
+function selectPage({ name, order, columns: known }: Table, isFirst: boolean): string {
+  const by = order === 'added' ? ['{added}'] : order
   const names = Object.keys(known)
   const after = `(${by.join(', ')}) > (${by.map((_, at) => `:after${at}`).join(', ')})`
   const condition = name === 'meta' ? `name IN (${movedNames.map((each) => `'${each}'`).join(', ')})` : 'TRUE'
-  return `SELECT ${names.join(', ')}${order === 'added' ? `, ${added} AS added` : ''} FROM ${name}
+  return `SELECT ${names.join(', ')}${order === 'added' ? ', {added} AS added' : ''} FROM ${name}
 WHERE ${condition}${isFirst ? '' : ` AND ${after}`} ORDER BY ${by.join(', ')} LIMIT ${pageRows}`
 }
 
@@ -138,12 +138,11 @@ export class Moving {
       requireEmpty(this.location, await within(filledTables()))
       // Of no key: the key of the fingerprints is another from now on.
       await within(run('DELETE FROM quota'))
-      const { dialect } = this.#parts.engine
-      const read = await digestTables(rows, (table, page) => within(addRows(dialect, table, page)))
+      const read = await digestTables(rows, (table, page) => within(addRows(table, page)))
       await within(this.#parts.upkeep.continueNumbers(await rows.newestEvent()))
       requireEqual(read, await digestTables(this.#rows(within)))
       await within(setMeta(arrivedName, JSON.stringify({ ...arriving, tables: read })))
-      await within(beginMovedGeneration(this.#parts.random.uuid(), this.#parts.engine.dialect))
+      await within(beginMovedGeneration(this.#parts.random.uuid()))
       return read
     })
     await this.#parts.engine.run(this.#parts.key.loadKey())
@@ -155,12 +154,11 @@ export class Moving {
   }
 
   #rows(within: Within): Rows {
-    const { serial } = this.#parts.engine.dialect
     return {
       async *read(table) {
         let after: Values | undefined
         for (;;) {
-          const page = await within(all<Found>(selectPage(table, serial, after === undefined), after))
+          const page = await within(all<Found>(selectPage(table, after === undefined), after))
           const last = page.at(-1)
           if (last === undefined) return
           yield page.map((found) => rowOf(table, found))
@@ -188,11 +186,11 @@ function* filledTables(): Work<string[]> {
 }
 
 /** In their order, which the numbers of their adding follow. What a store says of itself is there already. */
-function* addRows(dialect: Engine['dialect'], { name, columns }: Table, rows: readonly Row[]): Work<void> {
+function* addRows({ name, columns }: Table, rows: readonly Row[]): Work<void> {
   const names = Object.keys(columns)
   const ending = name === 'meta' ? 'ON CONFLICT (name) DO UPDATE SET value = excluded.value' : ''
   const added = rows.map((row) => Object.fromEntries(names.map((column, at) => [column, row[at] ?? null])))
-  yield* insertRows(dialect, name, added, ending)
+  yield* insertRows(name, added, ending)
 }
 
 /** Of each table, whatever its engine: its rows in their order, each as a line of JSON. */

@@ -3,18 +3,7 @@ import { columnsWith, namesPerson, statesLeft } from '../../domain/store/erasure
 import type { FilesToErase, ErasureTarget, Named, Purged, Traces } from '../../domain/store/types.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
-import {
-  all,
-  type Dialect,
-  type Engine,
-  get,
-  metaText,
-  metaValue,
-  run,
-  setMeta,
-  type Values,
-  type Work,
-} from './engine.ts'
+import { all, type Engine, get, metaText, metaValue, run, setMeta, type Values, type Work } from './engine.ts'
 import type { Fingerprint } from './fingerprints.ts'
 import type { RollbackDetection } from './rollback-detection.ts'
 import { sqlList } from './submission-rows.ts'
@@ -93,8 +82,7 @@ export class Erasure {
    */
   async purge(who: ErasureTarget, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<Purged> {
     const { completely, files } = options
-    const { dialect } = this.engine
-    const chosen = choose(dialect, this.#parts.fingerprint, who)
+    const chosen = choose(this.#parts.fingerprint, who)
     if (options.dryRun) {
       return this.engine.snapshot(function* () {
         const found = yield* countAll(chosen, completely)
@@ -106,10 +94,10 @@ export class Erasure {
     const { location } = this.#parts
     const found = await this.engine.transaction(function* () {
       if (files !== undefined)
-        yield* changeLeft(dialect, (left) => {
+        yield* changeLeft((left) => {
           left.files[location] = [...(left.files[location] ?? []), files]
         })
-      return yield* eraseRows(dialect, chosen, { completely, isPerson })
+      return yield* eraseRows(chosen, { completely, isPerson })
     })
     const isLeftTo = await this.finishErasure(eraseFiles, true)
     const logs = await this.engine.run(logsLeft())
@@ -118,7 +106,7 @@ export class Erasure {
 
   /** What of a person may be in files: batches, requests and names of the rows, those that were emptied before too. */
   traces(who: ErasureTarget): Promise<Traces> {
-    const { erased, values } = choose(this.engine.dialect, this.#parts.fingerprint, who)
+    const { erased, values } = choose(this.#parts.fingerprint, who)
     return this.engine.snapshot(function* () {
       return {
         batches: yield* all<Traces['batches'][number]>(
@@ -150,9 +138,7 @@ export class Erasure {
     for (const each of files) await eraseFiles?.(each)
     const done = { logIds, location, files: eraseFiles === undefined ? [] : files }
     if (logIds.length + done.files.length > 0)
-      await this.engine.transaction(() =>
-        changeLeft(this.engine.dialect, (now) => forgetErased(now, left, done)),
-      )
+      await this.engine.transaction(() => changeLeft((now) => forgetErased(now, left, done)))
     this.hasFilesToErase = files.length > done.files.length
     if (this.hasFilesToErase || unscrubbed === undefined) return undefined
     const isLeftTo = await scrub(isPatient)
@@ -184,7 +170,6 @@ function* countAll({ erased, events, left, values }: Chosen, completely: boolean
 }
 
 function* eraseRows(
-  dialect: Dialect,
   chosen: Chosen,
   { completely, isPerson }: { completely: boolean; isPerson: boolean },
 ): Work<Found> {
@@ -204,7 +189,7 @@ function* eraseRows(
     `UPDATE batches SET shared = '[]' WHERE id IN (SELECT s.batch_id FROM submissions s WHERE ${erased})`,
     values,
   )
-  if (completely) yield* rememberErased(dialect, erased, values)
+  if (completely) yield* rememberErased(erased, values)
   yield* run(`DELETE FROM events AS e WHERE ${chosen.events}`, values)
   const emptiedRequests = completely ? yield* emptyRequests(chosen) : 0
   yield* emptyRows(erased, values, completely)
@@ -230,7 +215,7 @@ function* removeFileNames(erased: string, values: Values): Work<void> {
 }
 
 /** In all registered logs: a machine may have copies of the logs of others. */
-function* rememberErased(dialect: Dialect, erased: string, values: Values): Work<void> {
+function* rememberErased(erased: string, values: Values): Work<void> {
   const attempts = yield* all<{ id: string }>(
     `SELECT a.id FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
       WHERE ${erased} AND s.person_print IS NOT NULL`,
@@ -239,7 +224,7 @@ function* rememberErased(dialect: Dialect, erased: string, values: Values): Work
   const logs = yield* readLogs()
   if (attempts.length === 0 || logs.length === 0) return
   const ids = attempts.map(({ id }) => id)
-  yield* changeLeft(dialect, (left) => {
+  yield* changeLeft((left) => {
     for (const { id } of logs) left.logs[id] = [...new Set([...(left.logs[id] ?? []), ...ids])]
   })
 }
@@ -261,13 +246,13 @@ function forgetErased(
   else files[done.location] = left
 }
 
-function* changeLeft(dialect: Dialect, change: (left: LeftToErase) => void): Work<void> {
+function* changeLeft(change: (left: LeftToErase) => void): Work<void> {
   // From then on there is a row to lock.
   yield* run('INSERT INTO meta (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING', {
     name: erasureName,
     value: Buffer.from('{}'),
   })
-  const left = parseLeft(yield* metaText(erasureName, dialect.lockRows('meta')))
+  const left = parseLeft(yield* metaText(erasureName, '{lockRows meta}'))
   change(left)
   const isOver = Object.keys(left.logs).length + Object.keys(left.files).length === 0
   yield* setMeta(erasureName, isOver ? undefined : JSON.stringify(left))
@@ -317,7 +302,7 @@ function emptied(columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${standIns.get(column) ?? 'NULL'}`).join(', ')
 }
 
-function choose(dialect: Dialect, fingerprint: Fingerprint, who: ErasureTarget): Chosen {
+function choose(fingerprint: Fingerprint, who: ErasureTarget): Chosen {
   const stays = `s.state IN ${sqlList(statesLeft(who))}`
   const chosen = (rows: string, others: Pick<Chosen, 'events' | 'requests' | 'values'>): Chosen => ({
     all: rows,
@@ -336,7 +321,7 @@ function choose(dialect: Dialect, fingerprint: Fingerprint, who: ErasureTarget):
   }
   if ('email' in who) {
     // A row whose recipient was removed before still has the fingerprint of the e-mail.
-    const rows = `(${dialect.sameEmail('s.email', ':email')} OR s.email_print = :emailPrint)`
+    const rows = `({sameEmail s.email, :email} OR s.email_print = :emailPrint)`
     return chosen(rows, {
       events: `e.request_id IN (SELECT s.request_id FROM submissions s WHERE ${rows} AND s.request_id IS NOT NULL)`,
       requests: 'u.email_print = :emailPrint',

@@ -1,5 +1,5 @@
 import type { QuotaPriority, QuotaState } from '../../domain/quota/windows.ts'
-import { type Dialect, get, resolveAmbiguousCommit, run, type Values, type Work } from './engine.ts'
+import { get, resolveAmbiguousCommit, run, type Values, type Work } from './engine.ts'
 import { StorePart } from './store-part.ts'
 
 interface Stored {
@@ -9,12 +9,12 @@ interface Stored {
 }
 
 /** The clock is read once the row is locked: waiting for the lock must not make a window appear older than it is. */
-const lockState = ({ clock, lockRows }: Dialect): string => `
-SELECT state, ${clock} AS now
-FROM (SELECT state FROM quota WHERE account = :account ${lockRows('quota')}) AS locked`
+const lockState = `
+SELECT state, {clock} AS now
+FROM (SELECT state FROM quota WHERE account = :account {lockRows quota}) AS locked`
 
-const selectState = ({ clock }: Dialect): string => `
-SELECT (SELECT state FROM quota WHERE account = :account) AS state, ${clock} AS now`
+const selectState = `
+SELECT (SELECT state FROM quota WHERE account = :account) AS state, {clock} AS now`
 
 /** A row to lock. */
 const insertState = `INSERT INTO quota (account, state) VALUES (:account, 'null') ON CONFLICT (account) DO NOTHING`
@@ -30,11 +30,10 @@ export class Quota extends StorePart {
 
   /** One step for all processes. */
   async update(priority: QuotaPriority): Promise<{ waitMs: number }> {
-    const { dialect } = this.engine
     return resolveAmbiguousCommit(
       () =>
         this.engine.transaction(function* () {
-          const { waitMs, update } = decideSlot(priority, yield* lockQuota(dialect, priority))
+          const { waitMs, update } = decideSlot(priority, yield* lockQuota(priority))
           if (update !== undefined) yield* run(...update)
           return { waitMs }
         }),
@@ -45,17 +44,17 @@ export class Quota extends StorePart {
 
   /** `now`: as QuotaDecision is given it. */
   async read(account: string): Promise<{ state: QuotaState; now: number | undefined }> {
-    const found = await this.engine.run(get<Stored>(selectState(this.engine.dialect), { account }))
+    const found = await this.engine.run(get<Stored>(selectState, { account }))
     return { state: parseState(found?.state), now: found?.now }
   }
 }
 
 /** The use of a key's windows, which no other process changes until the transaction ends. */
-export function* lockQuota(dialect: Dialect, { account }: QuotaPriority): Work<Stored | undefined> {
-  const stored = yield* get<Stored>(lockState(dialect), { account })
+export function* lockQuota({ account }: QuotaPriority): Work<Stored | undefined> {
+  const stored = yield* get<Stored>(lockState, { account })
   if (stored !== undefined) return stored
   yield* run(insertState, { account })
-  return yield* get<Stored>(lockState(dialect), { account })
+  return yield* get<Stored>(lockState, { account })
 }
 
 /** With the statement that records it; none where nothing changes, as for most processes that have to wait. */

@@ -151,13 +151,13 @@ export class RollbackDetection {
    */
   async noteHeads(): Promise<void> {
     const { engine } = this.#parts
-    if (!engine.dialect.isShared) return
+    if (!engine.isShared) return
     this.#open(await this.#registered(), new Set())
     const own = this.#own
     if (own === undefined || own.isDamaged) return
     const known = own.heads
     const { state, heads } = await engine.snapshot(function* () {
-      return { state: yield* readState(engine.dialect, known), heads: yield* readHeads() }
+      return { state: yield* readState(known), heads: yield* readHeads() }
     })
     const isSame = own.header.generation === state.generations.current && state.change === undefined
     if (isSame && state.hasHeads && state.closing === undefined) this.#note(heads, state.generations.current)
@@ -169,9 +169,9 @@ export class RollbackDetection {
     const all = this.#readAll(await this.#registered())
     const { recoveredCount, ...found } = await engine.transaction(
       () =>
-        examineStore(engine.dialect, all, {
+        examineStore(all, {
           key: key.key,
-          requiresLog: files !== undefined && !engine.dialect.isShared,
+          requiresLog: files !== undefined && !engine.isShared,
           missingIn: (known) => this.#missingIds(known),
           now: clock.now(),
           newId: () => random.uuid(),
@@ -315,7 +315,7 @@ export class RollbackDetection {
       generation === generations.current || generations.former.includes(generation)
     if (evidence.some(({ header }) => header.key !== key.key || !isKnown(header.generation))) return false
     if (own === undefined)
-      return evidence.length === 0 && (engine.dialect.isShared || !hasAttempts || state.mayBeWithoutLog)
+      return evidence.length === 0 && (engine.isShared || !hasAttempts || state.mayBeWithoutLog)
     return !own.isDamaged && own.header.generation === generations.current && own.header.movedTo === undefined
   }
 
@@ -329,7 +329,7 @@ export class RollbackDetection {
     logs: readonly ReadLog[],
     { ignored, isLoss, now, id }: { ignored: readonly string[]; isLoss: boolean; now: number; id: string },
   ): Work<number> {
-    const state = yield* readState(this.#parts.engine.dialect, [])
+    const state = yield* readState()
     yield* ignoreLogs(ignored)
     yield* unregisterLogs(this.#missingIds(state.logs))
     yield* openAgain(state, {
@@ -342,7 +342,7 @@ export class RollbackDetection {
 
   #readState(heads: readonly Head[] = []): Promise<StoreState> {
     const { engine } = this.#parts
-    return engine.snapshot(() => readState(engine.dialect, heads))
+    return engine.snapshot(() => readState(heads))
   }
 
   #registered(): Promise<LogReport[]> {
@@ -360,7 +360,7 @@ export class RollbackDetection {
   #findFiles(registered: readonly LogReport[]): LogFile[] {
     const { engine, key, files } = this.#parts
     // A file belongs to one machine, whose settings folder may have been another one.
-    const here = engine.dialect.isShared ? [] : registered.filter((log) => this.#isOfThisMachine(log))
+    const here = engine.isShared ? [] : registered.filter((log) => this.#isOfThisMachine(log))
     const storeOf = { store: engine.location, storeId: key.storeId }
     return (
       files?.find(
@@ -405,7 +405,7 @@ export class RollbackDetection {
   #make(state: StoreState): void {
     const { engine, files, key, random } = this.#parts
     if (files === undefined) return
-    const { location, dialect } = engine
+    const { location, isShared } = engine
     const mayBeLost = state.mayBeWithoutLog || state.isReplicated
     if (this.#own === undefined) {
       const { current: generation } = state.generations
@@ -417,7 +417,7 @@ export class RollbackDetection {
       this.#own = file && new AttemptLog(file)
     }
     const folder = this.#own && dirname(this.#own.path)
-    if (folder !== undefined && dialect.isShared && !mayBeLost && isVolatile(folder))
+    if (folder !== undefined && isShared && !mayBeLost && isVolatile(folder))
       throw noLogPossible(location, [folder], 'volatile')
   }
 
@@ -427,7 +427,7 @@ export class RollbackDetection {
     const log = this.#own
     if (log === undefined) return
     const { engine } = this.#parts
-    const { location, dialect } = engine
+    const { location } = engine
     const { id, store, register, movedTo, generation } = log.header
     const registered = state.logs.find((each) => each.id === id)
     if (registered === undefined || registered.isExcluded) await engine.run(registerLog(log.header))
@@ -437,7 +437,7 @@ export class RollbackDetection {
     if (generation !== current) log.writeHeader({ generation: current, heads })
     if (store !== location || movedTo !== undefined || idsOf(register) !== idsOf(logs))
       log.writeHeader({ store: location, movedTo: undefined, register: logs.map(withoutReport) })
-    const lost = await engine.run(entriesOnlyInStore(dialect, { logId: id, heads: log.heads }))
+    const lost = await engine.run(entriesOnlyInStore({ logId: id, heads: log.heads }))
     for (const entry of lost) log.append({ ...entry, kind: 'entry', generation: current })
     this.#note(heads, current)
   }

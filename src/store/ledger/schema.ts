@@ -1,22 +1,16 @@
 /**
- * What the tables of the two engines differ in. `text`: compared byte by byte, so that no locale of a server orders or folds it.
- * `serial`: a column that increases with each row that is added, with its comma; empty where the engine has one of its own.
- * `newNumber`: one that the database gives, and never a second time. `end`: what a table ends with. `submissionColumns`: of
- * one engine alone, each with its comma. `pendingOrder` and `foldedEmail`: expressions of the indexes.
- */
-export type SchemaDialect = Readonly<
-  Record<'text' | 'integer' | 'real' | 'bytes' | 'serial' | 'newNumber' | 'end', string> &
-    Record<'submissionColumns' | 'pendingOrder' | 'foldedEmail', string>
->
-
-/**
  * Format 1: the tables of a store, the same in both engines but for the names of types. Times are milliseconds of wall
  * time. `store migrate` and the first use of a file run it once; later formats add to it.
+ *
+ * Words in braces are members of `Dialect`. `text`: compared byte by byte, so that no locale of a server orders or folds it.
+ * `serial`: a column that increases with each row that is added, with its comma; empty where the engine has one of its own.
+ * `newNumber`: one that the database gives, and never a second time. `end`: what a table ends with. `submissionColumns`: of
+ * one engine alone, each with its comma. `foldedEmail`: the expression of an index.
  *
  * accounts: whose people these are, each with the number and the id of its newest attempt. attempt_logs: the register of every
  * log that an attempt was recorded in (src/docs/ordering.md, section 6).
  */
-const template = `
+export const schema = `
 CREATE TABLE meta (
   name {text} PRIMARY KEY,
   value {bytes} NOT NULL
@@ -96,7 +90,7 @@ CREATE TABLE submissions (
 
 CREATE INDEX submissions_by_request ON submissions (request_id) WHERE request_id IS NOT NULL;
 CREATE INDEX submissions_by_state ON submissions (batch_id, state, changed_at);
-CREATE INDEX submissions_pending ON submissions (batch_id, {pendingOrder}) WHERE state = 'pending';
+CREATE INDEX submissions_pending ON submissions (batch_id, {pendingOrder row_number}) WHERE state = 'pending';
 CREATE INDEX submissions_by_email ON submissions ({foldedEmail}) WHERE email IS NOT NULL;
 CREATE INDEX submissions_by_person ON submissions (person_print) WHERE person_print IS NOT NULL;
 CREATE INDEX submissions_by_email_print ON submissions (email_print) WHERE email_print IS NOT NULL;
@@ -248,11 +242,6 @@ CREATE TABLE attempt_logs (
 ){end};
 `
 
-/** The tables in the words of one engine. */
-export function commonSchema(dialect: SchemaDialect): string {
-  return template.replaceAll(/\{(\w+)\}/g, (_, name: keyof SchemaDialect) => dialect[name])
-}
-
 export type ColumnType = 'text' | 'number' | 'real' | 'bytes'
 export type Columns = Readonly<Record<string, ColumnType>>
 
@@ -273,7 +262,7 @@ const columnTypes: Readonly<Record<string, ColumnType>> = {
 }
 
 /** All that a store knows, the same in both engines; each table after those that it refers to. */
-export const tables: readonly Table[] = [...template.matchAll(/^CREATE TABLE (\w+) \(\n(.*?)^\)/gms)].map(
+export const tables: readonly Table[] = [...schema.matchAll(/^CREATE TABLE (\w+) \(\n(.*?)^\)/gms)].map(
   ([, name = '', text = '']) => {
     const found = [...text.matchAll(/(?:^ {2}|\})(\w+) \{(\w+)\}/gm)]
     const key = /^ {2}(?:\{submissionColumns\})?PRIMARY KEY \((.*)\)/m.exec(text)?.[1]?.split(', ')

@@ -64,7 +64,7 @@ export class StorePart {
     work: () => Work<T>,
   ): Promise<T | undefined> {
     const lock = { account }
-    const select = `SELECT 1 FROM batches WHERE id = :id ${this.engine.dialect.lockRows('batches')}`
+    const select = 'SELECT 1 FROM batches WHERE id = :id {lockRows batches}'
     const find = (): Promise<object | undefined> =>
       this.engine.transaction(() => get<object>(select, { id }), lock)
     const { result } = await resolveAmbiguousCommit<{ result: T | undefined }>(

@@ -4,7 +4,7 @@ import { changeOfEpoch, type Epoch, type StoreFacts } from '../../domain/store/r
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { relatedPackages } from '../../domain/submission/conflicts.ts'
 import { ensureAccount } from './accounts.ts'
-import { all, type Dialect, get, metaText, perDialect, run, setMeta, type Work } from './engine.ts'
+import { all, get, metaText, run, setMeta, type Work } from './engine.ts'
 import { fingerprintKeyBytes, fingerprintKeyName, storeIdName } from './fingerprints.ts'
 import { IoError } from '../../errors/kinds.ts'
 import type { Random } from '../../host/random.ts'
@@ -38,18 +38,11 @@ export interface StoreState extends Omit<StoreFacts, 'isReporting' | 'requiresLo
   hasHeads: boolean
 }
 
-const headColumns = { account: 'text', number: 'number', attemptId: 'text' } as const
+const headRows = '{rows heads, account text, number number, attemptId text}'
 
-/** How many of the heads are in the store, each under its number. */
-export const headCount = perDialect(({ rows }) => {
-  const { from, values } = rows(headColumns)
-  return {
-    /** An expression over the parameters of `values`. */
-    sql: `(SELECT count(*) FROM ${from} JOIN attempts a ON a.account = came.account AND a.number = came.number
-  AND a.id = came.attempt_id)`,
-    values,
-  }
-})
+/** How many of the parameter `heads` are in the store, each under its number: an expression. */
+export const headCount = `(SELECT count(*) FROM ${headRows}
+  JOIN attempts a ON a.account = came.account AND a.number = came.number AND a.id = came.attempt_id)`
 
 const selectLogs = `
 SELECT l.id, l.host, l.machine, l.path, l.reported_for, l.is_excluded, l.last_attempt_at,
@@ -57,17 +50,16 @@ SELECT l.id, l.host, l.machine, l.path, l.reported_for, l.is_excluded, l.last_at
 FROM attempt_logs l ORDER BY l.id`
 
 /** `heads`: those that have to be in the store. */
-export function* readState(dialect: Dialect, heads: readonly Head[]): Work<StoreState> {
-  const { sql, values } = headCount(dialect)
+export function* readState(heads: readonly Head[] = []): Work<StoreState> {
   const facts = yield* get<{
     epochNow: string | undefined
     isReplicated: boolean | 0
     hasAttempts: boolean | 0 | 1
     heads: number
   }>(
-    `SELECT ${dialect.epoch} AS epoch_now, ${dialect.isReplicated} AS is_replicated,
-      EXISTS (SELECT 1 FROM attempts) AS has_attempts, ${sql} AS heads`,
-    values(heads),
+    `SELECT {epoch} AS epoch_now, {isReplicated} AS is_replicated,
+      EXISTS (SELECT 1 FROM attempts) AS has_attempts, ${headCount} AS heads`,
+    { heads },
   )
   const epochNow = facts?.epochNow
   const epoch = yield* metaText(epochName)
@@ -216,9 +208,9 @@ export function* openAgain(
 }
 
 /** For a store that was filled with all of another: a copy of that one knows nothing of the new generation. */
-export function* beginMovedGeneration(id: string, { epoch }: Dialect): Work<void> {
+export function* beginMovedGeneration(id: string): Work<void> {
   yield* addToList(formerName, [(yield* metaText(generationName)) ?? ''])
-  const now = yield* get<{ epoch: string | undefined }>(`SELECT ${epoch} AS epoch`)
+  const now = yield* get<{ epoch: string | undefined }>('SELECT {epoch} AS epoch')
   yield* setMeta(generationName, id)
   yield* setMeta(epochName, now?.epoch)
 }
@@ -251,24 +243,22 @@ export function relatedPackageIds(
   return [...relatedIds]
 }
 
-const selectOnlyInStore = perDialect(
-  ({ rows }) => `
+const selectOnlyInStore = `
 SELECT a.account, a.number, a.id AS attempt_id, a.batch_id, a.row_number, b.base_url, a.user_email, s.package_id,
   a.began_at AS at, coalesce(s.person_print, '') AS person, coalesce(s.email_print, '') AS email,
   coalesce(s.phone_print, '') AS phone, ${selectMoved} AS moved
 FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
-  JOIN batches b ON b.id = a.batch_id LEFT JOIN ${rows(headColumns).from} ON came.account = a.account
-WHERE a.log_id = :logId AND a.number > coalesce(came.number, 0) ORDER BY a.account, a.number`,
-)
+  JOIN batches b ON b.id = a.batch_id LEFT JOIN ${headRows} ON came.account = a.account
+WHERE a.log_id = :logId AND a.number > coalesce(came.number, 0) ORDER BY a.account, a.number`
 
 /** Attempts of a log that are above its heads: a process was killed before it recorded them, so they were never sent. */
-export function* entriesOnlyInStore(
-  dialect: Dialect,
-  { logId, heads }: { logId: string; heads: readonly Head[] },
-): Work<Omit<LogEntry, 'kind' | 'generation'>[]> {
+export function* entriesOnlyInStore(values: {
+  logId: string
+  heads: readonly Head[]
+}): Work<Omit<LogEntry, 'kind' | 'generation'>[]> {
   const found = yield* all<
     Omit<LogEntry, 'kind' | 'generation' | 'relatedIds'> & { moved: string | undefined }
-  >(selectOnlyInStore(dialect), { ...headCount(dialect).values(heads), logId })
+  >(selectOnlyInStore, values)
   return found.map(({ moved, ...entry }) =>
     Object.assign(entry, { relatedIds: relatedPackageIds(moved, entry) }),
   )
@@ -283,7 +273,7 @@ function* addToList(name: string, values: readonly string[]): Work<void> {
   yield* setMeta(name, JSON.stringify([...new Set([...(yield* readList(name)), ...values])]))
 }
 
-/** As `dialect.epoch` gives it. */
+/** As `{epoch}` gives it. */
 function epochOf(text: string): Epoch {
   const [system = '', timeline = '', database = '', table = ''] = text.split(' ')
   return { system, timeline, database, table }

@@ -4,12 +4,12 @@ import type { Submission, SubmissionFilter } from '../../domain/submission/submi
 import { orderIdentity } from '../../domain/submission/identity.ts'
 import { IoError } from '../../errors/kinds.ts'
 import { areOwnPrints, type Fingerprint, type PersonPrints, personPrints, sha256 } from './fingerprints.ts'
-import type { Dialect, Values } from './engine.ts'
+import type { Values } from './engine.ts'
 
 const unfinished = `s.request_id IS NOT NULL AND s.request_status NOT IN ${sqlList(terminalStatuses)}`
 
 /** A filter as a WHERE clause on `selectSubmissions`. */
-export function conditions(dialect: Dialect, filter: SubmissionFilter): { where: string; values: Values } {
+export function conditions(filter: SubmissionFilter): { where: string; values: Values } {
   // Rows that never were a whole order are no submissions.
   const clauses: string[] = ['s.fingerprint IS NOT NULL']
   const values: Record<string, unknown> = {}
@@ -23,10 +23,10 @@ export function conditions(dialect: Dialect, filter: SubmissionFilter): { where:
   const start = filter.requestStart?.toLowerCase()
   must('s.request_id >= CAST(:start AS text)', 'start', start)
   must('s.request_id < CAST(:beyond AS text)', 'beyond', start && `${start}g`)
-  must(dialect.sameEmail('s.email', ':email'), 'email', filter.email)
+  must('{sameEmail s.email, :email}', 'email', filter.email)
   must('b.account = :account', 'account', filter.account)
   must('coalesce(a.began_at, b.added_at) >= :since', 'since', filter.since)
-  must(dialect.isIn('s.state', 'states'), 'states', filter.states && dialect.list(filter.states))
+  must('{isIn s.state, states}', 'states', filter.states)
   if (filter.unfinished === true) clauses.push(unfinished)
   return { where: `WHERE ${clauses.join(' AND ')}`, values }
 }

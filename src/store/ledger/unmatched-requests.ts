@@ -9,7 +9,7 @@ import {
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Candidate } from '../../domain/submission/conflicts.ts'
-import { all, type Dialect, get, perDialect, run, type Work } from './engine.ts'
+import { all, get, insertRows, run, type Work } from './engine.ts'
 import { type PersonPrints, personPrints, type StoredPrints } from './fingerprints.ts'
 import { StorePart } from './store-part.ts'
 
@@ -19,13 +19,6 @@ export interface Reading {
   reader: string
   now: number
 }
-
-const insertRead = `
-INSERT INTO unmatched_requests (
-  service, request_id, reader, read_at, created_at, package_id, status, person_print, email_print, phone_print
-) VALUES (
-  :service, :requestId, :reader, :now, :createdAt, :packageId, :status, :personPrint, :emailPrint, :phonePrint
-) ON CONFLICT (request_id, service, reader) DO NOTHING`
 
 /** The base URLs of the rows that have a request, separated by blanks: it may be a row's since it was read. */
 const holders = `(
@@ -38,25 +31,23 @@ export const sharesUnmatched = (of: (column: string) => string): string =>
     .map((print) => `EXISTS (SELECT 1 FROM unmatched_requests u WHERE u.${print} = ${of(print)})`)
     .join(' OR ')
 
-export const unmatchedStatements = perDialect(({ isIn, serial }: Dialect) => ({
-  /** Those that share a fingerprint with any of some rows, in the order in which they were made. */
-  selectUnmatched: `SELECT u.*, ${holders} AS holders FROM unmatched_requests u
-WHERE ${isIn('u.person_print', 'persons')} OR ${isIn('u.email_print', 'emails')} OR ${isIn('u.phone_print', 'phones')}
-ORDER BY u.created_at, u.request_id`,
+/** Those that share a fingerprint with any of some rows, in the order in which they were made. */
+export const selectUnmatched = `SELECT u.*, ${holders} AS holders FROM unmatched_requests u
+WHERE {isIn u.person_print, persons} OR {isIn u.email_print, emails} OR {isIn u.phone_print, phones}
+ORDER BY u.created_at, u.request_id`
 
-  selectKnown: `
+const selectKnown = `
 SELECT request_id FROM unmatched_requests
-WHERE service = :service AND reader IN ('', :reader) AND ${isIn('request_id', 'ids')}`,
+WHERE service = :service AND reader IN ('', :reader) AND {isIn request_id, ids}`
 
-  /** With every order of the same person and package; of several the newest is last. */
-  selectSecondOrders: `
+/** With every order of the same person and package; of several the newest is last. */
+const selectSecondOrders = `
 SELECT u.request_id, u.created_at, s.request_id AS ordered_id, s.batch_id, s.row_number, b.base_url, ${holders} AS holders
 FROM unmatched_requests u
 JOIN submissions s ON s.person_print = u.person_print AND s.package_id = u.package_id AND s.state = 'accepted'
 JOIN batches b ON b.id = s.batch_id
 WHERE u.service = :service AND u.acknowledged_at IS NULL
-ORDER BY u.read_at, u.request_id, b.added_at, b.${serial}, s.row_number`,
-}))
+ORDER BY u.read_at, u.request_id, b.added_at, b.{added}, s.row_number`
 
 const countReads = 'SELECT count(*) AS count FROM unmatched_requests WHERE read_at > :since'
 
@@ -95,18 +86,17 @@ export function candidateOf(
 }
 
 /** Fingerprints of people as parameters. */
-export function printLists({ list }: Dialect, prints: readonly PersonPrints[]) {
+export function printLists(prints: readonly PersonPrints[]) {
   return {
-    persons: list(prints.map(({ personPrint }) => personPrint)),
-    emails: list(prints.map(({ emailPrint }) => emailPrint)),
-    phones: list(prints.map(({ phonePrint }) => phonePrint)),
+    persons: prints.map(({ personPrint }) => personPrint),
+    emails: prints.map(({ emailPrint }) => emailPrint),
+    phones: prints.map(({ phonePrint }) => phonePrint),
   }
 }
 
 /** Requests that share a fingerprint with any of these people and that no row of their service has by now, each as an order. */
-export function* findUnmatched(dialect: Dialect, prints: readonly PersonPrints[]): Work<StoredOrder[]> {
-  const { selectUnmatched } = unmatchedStatements(dialect)
-  const found = yield* all<SelectedUnmatched>(selectUnmatched, printLists(dialect, prints))
+export function* findUnmatched(prints: readonly PersonPrints[]): Work<StoredOrder[]> {
+  const found = yield* all<SelectedUnmatched>(selectUnmatched, printLists(prints))
   const left = found.filter((each) => !isHeldAt(each.holders, each.service))
   return left.map((each) => {
     const { personPrint, emailPrint, phonePrint } = each
@@ -122,11 +112,9 @@ function isHeldAt(baseUrls: string | undefined, service: string): boolean {
 export class UnmatchedRequests extends StorePart {
   /** Of these, in lower case, the ids that the user may read now. */
   toRead(ids: Iterable<string>, { service, reader, now }: Reading): Promise<string[]> {
-    const { dialect } = this.engine
     const asked = [...new Set([...ids].map((id) => id.toLowerCase()))]
     return this.engine.snapshot(function* () {
-      const { selectKnown } = unmatchedStatements(dialect)
-      const values = { service, reader: reader.toLowerCase(), ids: dialect.list(asked) }
+      const values = { service, reader: reader.toLowerCase(), ids: asked }
       const known = yield* all<{ requestId: string }>(selectKnown, values)
       // What a clock that was ahead has recorded counts too.
       const found = yield* get<{ count: number }>(countReads, { since: now - readsMs })
@@ -149,18 +137,17 @@ export class UnmatchedRequests extends StorePart {
       service,
       requestId: id.toLowerCase(),
       reader: request === undefined ? reader.toLowerCase() : '',
-      now,
+      readAt: now,
       createdAt: Number.isNaN(createdAt) ? now : createdAt,
       packageId: request?.package_id,
       status: request?.status,
       ...prints,
     }
-    await this.engine.run(run(insertRead, values))
+    await this.engine.run(insertRows('unmatched_requests', [values], 'ON CONFLICT DO NOTHING'))
   }
 
   /** Requests for a person and package that were ordered here too, unless they were acknowledged. */
   async secondOrders(service: string): Promise<SecondOrder[]> {
-    const { selectSecondOrders } = unmatchedStatements(this.engine.dialect)
     const found = await this.engine.run(all<SelectedSecondOrder>(selectSecondOrders, { service }))
     const newest = new Map<string, SecondOrder>()
     for (const each of found) {

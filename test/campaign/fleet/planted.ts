@@ -119,7 +119,7 @@ export const mutants: readonly {
     edits: [
       resent,
       {
-        path: `${postgres}/engine.ts`,
+        path: `${postgres}/leases.ts`,
         from: 'AND (r.leased_until >= ${databaseNow} OR ${runnerIsThere})',
         to: 'AND r.leased_until >= ${databaseNow}',
       },

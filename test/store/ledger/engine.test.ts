@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { all, type Engine, get, run, type Work } from '../../../src/store/ledger/engine.ts'
-import { postgresEngine } from '../../../src/store/ledger/postgres/engine.ts'
+import { postgresEngine } from '../../../src/store/ledger/postgres/connection.ts'
 import { Database, sqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
 import { asked, emptyDatabase } from '../../harness/postgres.ts'
 import { temporaryFolder } from '../../harness/world.ts'
@@ -53,10 +53,9 @@ for (const backend of backends) {
     const [engine] = await twoEngines(backend)
     await engine.run(insertRow(1, 'One@example.com'))
     await engine.run(insertRow(2, 'two@example.com'))
-    const { isIn, list, sameEmail, lockRows } = engine.dialect
-    const listed = `SELECT t.id FROM t WHERE ${isIn('t.name', 'names')} ${lockRows('t')}`
-    expect(await engine.run(all(listed, { names: list(['two@example.com', 'three']) }))).toEqual([{ id: 2 }])
-    const same = `SELECT id FROM t WHERE ${sameEmail('name', ':email')}`
+    const listed = 'SELECT t.id FROM t WHERE {isIn t.name, names} {lockRows t}'
+    expect(await engine.run(all(listed, { names: ['two@example.com', 'three'] }))).toEqual([{ id: 2 }])
+    const same = 'SELECT id FROM t WHERE {sameEmail name, :email}'
     expect(await engine.run(all(same, { email: 'ONE@EXAMPLE.COM' }))).toEqual([{ id: 1 }])
   })
 

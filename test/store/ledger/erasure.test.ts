@@ -13,7 +13,7 @@ import { all, type Engine, type Query, type Work } from '../../../src/store/ledg
 import { metaText } from '../../../src/store/ledger/engine.ts'
 import { StoreKey } from '../../../src/store/ledger/fingerprints.ts'
 import { Maintenance } from '../../../src/store/ledger/maintenance.ts'
-import { postgresEngine } from '../../../src/store/ledger/postgres/engine.ts'
+import { postgresEngine } from '../../../src/store/ledger/postgres/connection.ts'
 import { sqliteUpkeep } from '../../../src/store/ledger/sqlite/maintenance.ts'
 import { RollbackDetection } from '../../../src/store/ledger/rollback-detection.ts'
 import { Erasure } from '../../../src/store/ledger/purge.ts'
@@ -23,7 +23,7 @@ import { Database, sqliteEngine } from '../../../src/store/ledger/sqlite/engine.
 const changed = (engine: Engine, changes: Partial<Engine>): Engine => ({
   location: engine.location,
   session: () => engine.session(),
-  dialect: engine.dialect,
+  isShared: engine.isShared,
   run: (work) => engine.run(work),
   transaction: (work, lock) => engine.transaction(work, lock),
   snapshot: (work) => engine.snapshot(work),
@@ -168,7 +168,7 @@ test('the check of a store holds 2,000 rows in memory at the most', async () => 
     const answer = <T>(work: Work<T>): T => {
       let step = work.next()
       while (step.done !== true) {
-        const { kind, sql, values } = step.value as Query
+        const { kind, sql, values } = step.value as Query & { kind: 'all' | 'get' | 'run' }
         const found: unknown = database[kind](sql, values)
         if (Array.isArray(found)) most = Math.max(most, found.length)
         step = work.next(found)

@@ -11,7 +11,16 @@ import { homeFolder, NoHomeError } from '../../../host/paths.ts'
 import { hasFileModes } from '../../../host/machine.ts'
 import { systemClock } from '../../../host/clock.ts'
 import type { StoreOptions } from '../store.ts'
-import { type Queries, type Query, queriesOf, type Values } from '../engine.ts'
+import {
+  type Engine,
+  expandSql,
+  type Queries,
+  type Query,
+  queriesOf,
+  type Values,
+  type Work,
+} from '../engine.ts'
+import { lockQuery, postgresDialect } from './dialect.ts'
 import { endsSession, isDeadlock, isRefusal, noAnswer, storeFailure } from './failure.ts'
 
 /** A statement as PostgreSQL takes it, prepared under a name, with the order of its values. */
@@ -21,14 +30,23 @@ interface Statement {
   order: string[]
 }
 
-/** `:name` as `$1`, the same name the same number; a cast (`::text`) stays. */
+/** `:name` as `$1`, the same name the same number; a cast (`::text`) stays. `:rows.field`: of each object of a list. */
 export function numbered(sql: string, name: string): Statement {
   const order: string[] = []
-  const text = sql.replaceAll(/(?<![:\w]):([a-z_]\w*)/gi, (_, value: string) => {
-    if (!order.includes(value)) order.push(value)
-    return `$${order.indexOf(value) + 1}`
-  })
+  const text = expandSql(postgresDialect, sql).replaceAll(
+    /(?<![:\w]):([a-z_][\w.]*)/gi,
+    (_, value: string) => {
+      if (!order.includes(value)) order.push(value)
+      return `$${order.indexOf(value) + 1}`
+    },
+  )
   return { name, text, order }
+}
+
+function valueOf(values: Values, name: string): unknown {
+  const [parameter = '', field] = name.split('.')
+  const value = (values as Record<string, unknown>)[parameter]
+  return field === undefined ? value : (value as Record<string, unknown>[]).map((row) => row[field])
 }
 
 /** PostgreSQL keeps no NUL in a text; columns that say yes or no are numbers in both engines. */
@@ -186,18 +204,28 @@ async function certificate(path: string): Promise<string> {
   }
 }
 
-export type { Values } from '../engine.ts'
-
 /** What statements are asked of: the database itself, or a transaction. */
-export interface Sql {
-  /** int8 and numeric come as numbers, bytea as a Buffer. */
-  all(sql: string, values?: Values): Promise<unknown[]>
+export class Sql {
+  /** Answers of what a Work asks. Rows as pg gives them: int8 and numeric are numbers, and bytea is a Buffer. */
+  readonly ask: (asked: Query | Queries) => Promise<unknown>
+
+  constructor(ask: Sql['ask']) {
+    this.ask = ask
+  }
+
+  all(sql: string, values: Values = {}): Promise<unknown[]> {
+    return this.ask({ kind: 'all', sql, values }) as Promise<unknown[]>
+  }
+
   /** The first row. */
-  get(sql: string, values?: Values): Promise<unknown>
+  get(sql: string, values: Values = {}): Promise<unknown> {
+    return this.ask({ kind: 'get', sql, values })
+  }
+
   /** How many rows it changed. */
-  run(sql: string, values?: Values): Promise<number>
-  /** Answers of what a Work asks, as `together` gives them: sent at once, and not one by one. */
-  ask(asked: Query | Queries): Promise<unknown>
+  run(sql: string, values: Values = {}): Promise<number> {
+    return this.ask({ kind: 'run', sql, values }) as Promise<number>
+  }
 }
 
 /** `onMessage`: called in one sentence when the database is waited for, and when it is there again. */
@@ -209,13 +237,10 @@ export interface DatabaseOptions extends Pick<
   busyMs: number
 }
 
-const commit: Query = { kind: 'run', sql: 'COMMIT', values: {} }
-const begin: Query = { kind: 'run', sql: 'BEGIN', values: {} }
-const beginSnapshot: Query = {
-  kind: 'run',
-  sql: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
-  values: {},
-}
+const queryOf = (sql: string): Query => ({ kind: 'run', sql, values: {} })
+const begin = queryOf('BEGIN')
+const beginSnapshot = queryOf('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+const commit = queryOf('COMMIT')
 
 const firstPauseMs = 100
 /** Two processes that each wait for a row of the other: the server undid one of them, which goes once more. */
@@ -227,7 +252,7 @@ const longestPauseMs = 2_000
  * transactions take turns. What failed before a commit was asked for changed nothing (StoreDownError) and is tried
  * again within the patience; a commit without an answer is NoAnswerError, which its caller looks up.
  */
-export class Database implements Sql {
+export class Database extends Sql {
   /** Without the password. */
   readonly location: string
   readonly #server: PostgresServer
@@ -242,6 +267,7 @@ export class Database implements Sql {
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(server: PostgresServer, options: DatabaseOptions) {
+    super((asked) => this.#askInTurn(asked))
     this.location = server.shown
     this.#server = server
     this.#options = options
@@ -250,24 +276,6 @@ export class Database implements Sql {
   /** Which connection this is, counted from 1: locks of a session end with it. 0 before the first. */
   get session(): number {
     return this.#client === undefined ? 0 : this.#sessions
-  }
-
-  all(sql: string, values: Values = {}): Promise<unknown[]> {
-    return this.#inTurn(async (client) => (await this.#alone(client, sql, values)).rows)
-  }
-
-  async get(sql: string, values: Values = {}): Promise<unknown> {
-    return (await this.all(sql, values))[0]
-  }
-
-  run(sql: string, values: Values = {}): Promise<number> {
-    return this.#inTurn(async (client) => (await this.#alone(client, sql, values)).rowCount ?? 0)
-  }
-
-  async ask(asked: Query | Queries): Promise<unknown> {
-    const answers: unknown[] = []
-    for (const { kind, sql, values } of queriesOf(asked)) answers.push(await this[kind](sql, values))
-    return 'queries' in asked ? answers : answers[0]
   }
 
   /**
@@ -297,7 +305,7 @@ export class Database implements Sql {
       try {
         // Nothing that changes anything is sent before there is a transaction.
         await this.#sendAll(client, first)
-        result = await work({ ...sql, ask })
+        result = await work(new Sql(ask))
       } catch (error) {
         await this.#rollBack(client)
         throw error
@@ -407,15 +415,18 @@ export class Database implements Sql {
   }
 
   #within(client: Client): Sql {
-    return {
-      all: async (sql, values = {}) => (await this.#send(client, sql, values)).rows,
-      get: async (sql, values = {}) => (await this.#send(client, sql, values)).rows[0] as unknown,
-      run: async (sql, values = {}) => (await this.#send(client, sql, values)).rowCount ?? 0,
-      ask: async (asked) => {
-        const answers = await this.#sendAll(client, queriesOf(asked))
-        return 'queries' in asked ? answers : answers[0]
-      },
-    }
+    return new Sql(async (asked) => {
+      const answers = await this.#sendAll(client, queriesOf(asked))
+      return 'queries' in asked ? answers : answers[0]
+    })
+  }
+
+  /** Each statement by itself. */
+  async #askInTurn(asked: Query | Queries): Promise<unknown> {
+    const answers: unknown[] = []
+    for (const { kind, sql, values } of queriesOf(asked))
+      answers.push(answerOf(await this.#inTurn((client) => this.#alone(client, sql, values)), kind))
+    return 'queries' in asked ? answers : answers[0]
   }
 
   /** A statement that is its own transaction: unless it only reads, its answer is the answer to a commit. */
@@ -479,7 +490,7 @@ export class Database implements Sql {
     return client.query({
       name,
       text,
-      values: order.map((each) => storable((values as Record<string, unknown>)[each])),
+      values: order.map((each) => storable(valueOf(values, each))),
     })
   }
 
@@ -516,8 +527,8 @@ function destroy(client: Client): void {
   ;(client as unknown as Wire).connection.stream.destroy()
 }
 
-function answerOf({ rows, rowCount }: QueryResult, kind: Query['kind'] | undefined): unknown {
-  if (kind === 'run') return rowCount ?? 0
+function answerOf({ rows, rowCount }: QueryResult, kind: Query['kind']): unknown {
+  if (kind === 'run' || kind === 'shared') return rowCount ?? 0
   return kind === 'get' ? (rows[0] as unknown) : rows
 }
 
@@ -533,4 +544,35 @@ async function atOnce<T>(
   stream.uncork()
   await Promise.allSettled(sent)
   return Promise.all(sent)
+}
+
+/** Awaits each statement of the work, on the connection of its transaction. */
+export function postgresEngine(database: Database): Engine {
+  return {
+    location: database.location,
+    isShared: true,
+    session: () => String(database.session),
+    run: (work) => runOn(database, work),
+    transaction: (work, lock) => database.transaction((sql) => runOn(sql, work()), lock && lockQuery(lock)),
+    snapshot: (work) => database.snapshot((sql) => runOn(sql, work())),
+    exclusively: (work) =>
+      database.transaction((sql) => work((each) => runOn(sql, each)), lockQuery('all tables')),
+    listen: (channel, onPayload) => database.listen(channel, onPayload),
+  }
+}
+
+/** All statements of `work`, one after the other. */
+export async function runOn<T>(sql: Sql, work: Work<T>): Promise<T> {
+  let step = work.next()
+  while (step.done !== true) {
+    let answer: unknown
+    try {
+      answer = await sql.ask(step.value)
+    } catch (error) {
+      step = work.throw(error)
+      continue
+    }
+    step = work.next(answer)
+  }
+  return step.value
 }

@@ -7,7 +7,20 @@ import type { Random } from '../../../host/random.ts'
 import { all, type Engine } from '../engine.ts'
 import type { Abandoned, LeaseUse, Lease, Leases } from '../leases.ts'
 import { type SelectedSubmission, selectWith, submissionOf } from '../submission-rows.ts'
-import { batchKey, databaseNow, leaseExpired, runnerIsThere } from './engine.ts'
+import { databaseNow, lockKey } from './dialect.ts'
+
+/** Whether the connection of a runner `r` stands: it holds its lock as long as it does. */
+const runnerIsThere = `EXISTS (
+  SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND l.classid::bigint = (r.lock >> 32) AND l.objid::bigint = (r.lock & 4294967295)
+)`
+
+/** "A row is held by session lock and lease": a row `s` whose runner released its batch, or has neither, is free. */
+const leaseExpired = `NOT EXISTS (
+  SELECT 1 FROM runs u JOIN runners r ON r.id = u.runner
+  WHERE u.batch_id = s.batch_id AND u.runner = s.runner AND (r.leased_until >= ${databaseNow} OR ${runnerIsThere})
+)`
 
 /** Rows whose runner is gone. What a file still has to send is no runner's own. */
 const selectAbandoned = `
@@ -31,6 +44,8 @@ const forgetRunners = `
 DELETE FROM runners r WHERE r.seen_at < ${databaseNow} - 2592000000 AND NOT ${runnerIsThere}`
 
 const lockRunner = 'SELECT pg_advisory_lock_shared(CAST(:lock AS bigint))'
+
+const batchKey = lockKey('batch', 'CAST(:batch_id AS text)')
 
 /** Processes that send rows of a batch share it. */
 const shared = { sending: '_shared', 'a change': '' }

@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path'
 
-import { Database, withPassword } from './connection.ts'
-import { postgresEngine } from './engine.ts'
+import { Database, postgresEngine, withPassword } from './connection.ts'
 import { Runner } from './leases.ts'
 import { postgresUpkeep } from './maintenance.ts'
 import { formatOf, inspect, migrate } from './migrate.ts'

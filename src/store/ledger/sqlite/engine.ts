@@ -11,12 +11,12 @@ import {
   queriesOf,
   type Dialect,
   type Engine,
-  type ParameterRows,
+  expandSql,
   type Query,
   type Values,
   type Work,
 } from '../engine.ts'
-import { columnOf, type Columns } from '../schema.ts'
+import { columnOf } from '../schema.ts'
 import { statSync } from 'node:fs'
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
@@ -68,12 +68,13 @@ export function storeFailure(location: string, error: unknown): Error {
 
 type Bound = Record<string, SQLInputValue>
 
-/** SQLite has no booleans, and its driver knows no undefined. */
+/** SQLite has no booleans and no lists, and its driver knows no undefined. */
 function bound(names: readonly string[], values: Values): Bound {
   const found: Bound = {}
   for (const name of names) {
-    const value = (values as Record<string, SQLInputValue | boolean | undefined>)[name]
-    found[name] = typeof value === 'boolean' ? Number(value) : (value ?? null)
+    const value = (values as Record<string, SQLInputValue | boolean | undefined | object[]>)[name]
+    if (Array.isArray(value)) found[name] = JSON.stringify(value)
+    else found[name] = typeof value === 'boolean' ? Number(value) : (value ?? null)
   }
   return found
 }
@@ -105,7 +106,7 @@ export class Database {
   }
 
   exec(sql: string): void {
-    this.#guard(() => this.#connection.exec(sql))
+    this.#guard(() => this.#connection.exec(expandSql(sqliteDialect, sql)))
   }
 
   /** A PRAGMA's only value. */
@@ -135,7 +136,7 @@ export class Database {
       let answer: unknown
       try {
         const asked = step.value
-        const answers = queriesOf(asked).map(({ kind, sql, values }) => this[kind](sql, values))
+        const answers = queriesOf(asked).map((query) => this.#answer(query))
         answer = 'queries' in asked ? answers : answers[0]
       } catch (error) {
         step = work.throw(error)
@@ -144,6 +145,13 @@ export class Database {
       step = work.next(answer)
     }
     return step.value
+  }
+
+  /** Rows are added one by one: without a network between them nothing is gained by more at once. */
+  #answer({ kind, sql, values }: Query): unknown {
+    if (kind === 'shared') return undefined
+    if (kind !== 'insert') return this[kind](sql, values)
+    return (values as { rows: Values[] }).rows.flatMap((row) => this.all(sql, row))
   }
 
   /** All of `work` or none of it; from its first read on no other process writes. Committed with an fsync. */
@@ -191,7 +199,7 @@ export class Database {
     }
   }
 
-  #ask(kind: Query['kind'], sql: string, values: Values): unknown {
+  #ask(kind: 'all' | 'get' | 'run', sql: string, values: Values): unknown {
     return this.#guard(() => {
       const { statement, names } = this.#prepared(sql)
       return statement[kind](bound(names, values))
@@ -201,9 +209,10 @@ export class Database {
   #prepared(sql: string): Prepared {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known
-    const statement = this.#connection.prepare(sql)
+    const text = expandSql(sqliteDialect, sql)
+    const statement = this.#connection.prepare(text)
     statement.setAllowUnknownNamedParameters(true)
-    const names = Array.from(sql.matchAll(/(?<![:\w]):([a-z_]\w*)/gi), ([, name = '']) => name)
+    const names = Array.from(text.matchAll(/(?<![:\w]):([a-z_]\w*)/gi), ([, name = '']) => name)
     const prepared = { statement, names: [...new Set(names)] }
     this.#statements.set(sql, prepared)
     return prepared
@@ -256,41 +265,38 @@ export function makeDurable(database: Database): void {
   }
 }
 
-/** One list of JSON: it holds no bytes. */
-function sqliteRows(columns: Columns): ParameterRows {
-  const names = Object.keys(columns).map((field) => `value ->> '${field}' AS ${columnOf(field)}`)
-  return {
-    from: `(SELECT ${names.join(', ')}, key AS place FROM json_each(:rows)) AS came`,
-    values: (rows) => ({ rows: JSON.stringify(rows) }),
-  }
-}
-
-/** A row a statement: without a network between them nothing is gained by more. */
-function sqliteInsert(table: string, columns: Columns): ReturnType<Dialect['insert']> {
-  const fields = Object.keys(columns)
-  const values = fields.map((field) => `:${field}`)
-  return {
-    sql: `INSERT INTO ${table} (${fields.map(columnOf).join(', ')}) VALUES (${values.join(', ')})`,
-    values: (rows) => [...rows],
-  }
-}
+const fieldsOf = (columns: readonly string[]): string[] => columns.map((column) => column.split(' ')[0] ?? '')
 
 export const sqliteDialect: Dialect = {
-  isShared: false,
-  serial: 'rowid',
+  text: 'TEXT',
+  integer: 'INTEGER',
+  real: 'REAL',
+  bytes: 'BLOB',
+  serial: '',
+  newNumber: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  end: ' STRICT',
+  submissionColumns: '',
+  foldedEmail: 'email COLLATE NOCASE',
+  added: 'rowid',
   lockRows: () => '',
-  rowAddress: { of: (alias) => `${alias}.rowid`, is: 'rowid = :place' },
-  pendingOrder: (alias) => `${alias}.row_number`,
+  addressOf: (alias) => `${alias}.rowid`,
+  isAtAddress: 'rowid = :place',
+  pendingOrder: (column) => column,
   json: (expression) => expression,
   isIn: (expression, parameter) => `${expression} IN (SELECT value FROM json_each(:${parameter}))`,
-  list: (values) => JSON.stringify(values),
   sameEmail: (column, other) => `${column} = ${other} COLLATE NOCASE`,
   clock: 'NULL',
   epoch: 'NULL',
   isReplicated: '0',
-  rows: sqliteRows,
-  insert: sqliteInsert,
-  notify: undefined,
+  rows(parameter, ...columns) {
+    const names = fieldsOf(columns).map((field) => `value ->> '${field}' AS ${columnOf(field)}`)
+    return `(SELECT ${names.join(', ')}, key AS place FROM json_each(:${parameter})) AS came`
+  },
+  values(...columns) {
+    const names = fieldsOf(columns).map((field) => `:${field}`)
+    return `VALUES (${names.join(', ')})`
+  },
+  shared: () => '',
 }
 
 /** Runs work to its end before a method first awaits, so that no other use of the connection comes between. */
@@ -299,7 +305,7 @@ export function sqliteEngine(database: Database): Engine {
   const file = fileAt(location)
   return {
     location,
-    dialect: sqliteDialect,
+    isShared: false,
     /** Device and inode of the open file. Throws where the path does not lead to it. */
     session() {
       if (fileAt(location) === file) return file

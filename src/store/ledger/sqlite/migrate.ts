@@ -1,22 +1,8 @@
-import { commonSchema } from '../schema.ts'
+import { schema } from '../schema.ts'
 import { IoError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
 import type { Database } from './engine.ts'
 import { beginStore, requireKnownFormat } from '../store-state.ts'
-
-/** Format 1 in a file: `rowid` is the order in which rows were added. */
-const schema = commonSchema({
-  text: 'TEXT',
-  integer: 'INTEGER',
-  real: 'REAL',
-  bytes: 'BLOB',
-  serial: '',
-  newNumber: 'INTEGER PRIMARY KEY AUTOINCREMENT',
-  end: ' STRICT',
-  submissionColumns: '',
-  pendingOrder: 'row_number',
-  foldedEmail: 'email COLLATE NOCASE',
-})
 
 /** In order, each as SQL; a store's `user_version` counts those it has been through. */
 export const formats: readonly string[] = [schema]

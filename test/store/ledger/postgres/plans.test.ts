@@ -4,9 +4,8 @@ import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { asked, dropDatabase } from '../../../harness/postgres.ts'
 import { madeStore } from '../../../harness/postgres-store.ts'
-import { claimStatements } from '../../../../src/store/ledger/claim.ts'
-import { matchingStatements } from '../../../../src/store/ledger/matching.ts'
-import { postgresDialect } from '../../../../src/store/ledger/postgres/engine.ts'
+import { claimShared } from '../../../../src/store/ledger/claim.ts'
+import { lockNext } from '../../../../src/store/ledger/matching.ts'
 import { numbered } from '../../../../src/store/ledger/postgres/connection.ts'
 
 let place: Scratch
@@ -30,11 +29,11 @@ async function waysOf(statement: string): Promise<string[]> {
 }
 
 test('a claim goes to the place of its row, not through a file that was taken in just now', async () => {
-  expect(await waysOf(claimStatements(postgresDialect).claim[0] ?? '')).toEqual(['Tid Scan'])
+  expect(await waysOf(claimShared)).toEqual(['Tid Scan'])
 })
 
 test('the next row is looked for among those that are to be sent, in their order', async () => {
-  expect(await waysOf(matchingStatements(postgresDialect).lockNext)).toEqual([
+  expect(await waysOf(lockNext)).toEqual([
     'Index Scan using submissions_pending',
     // Whether another row shares something.
     'Index Scan using submissions_by_person',
