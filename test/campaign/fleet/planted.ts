@@ -54,9 +54,9 @@ const resent: Edit = {
   to: "return { to: 'pending', at,",
 }
 const unlocked: Edit = {
-  path: `${postgres}/engine.ts`,
-  from: "pg_advisory_xact_lock(${keyOf('account', 'account')})",
-  to: "CAST(${keyOf('account', 'account')} AS text)",
+  path: `${postgres}/dialect.ts`,
+  from: "pg_advisory_xact_lock(${lockKey('account', 'account')})",
+  to: "CAST(${lockKey('account', 'account')} AS text)",
 }
 /** The fleet's rules, broken one at a time. */
 export const mutants: readonly {
@@ -204,7 +204,7 @@ export const mutants: readonly {
     what: 'adds of events take no turns',
     edits: [
       {
-        path: `${postgres}/engine.ts`,
+        path: `${postgres}/dialect.ts`,
         from: "kind: 'run', sql: lockEvents",
         to: "kind: 'run', sql: 'SELECT 1'",
       },
