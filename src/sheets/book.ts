@@ -1,6 +1,308 @@
+import { crc32 } from 'node:zlib'
+
+import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
+import { SaxesParser } from 'saxes'
+
+import { InvalidInputError } from '../errors/kinds.ts'
+import { beyondLimit, limits, refusal } from './sheet.ts'
+import { escapeXml } from '../domain/wording/escape-xml.ts'
 import { type Cell, columnName, type MergedCells, textOf } from '../domain/sheet/cell.ts'
 import type { LostPart } from '../domain/sheet/appearance.ts'
-import { limits, refusal } from './limits.ts'
+import { markedEncoding } from './text.ts'
+
+/** The parts of a workbook, by name. */
+export interface Archive {
+  has(part: string): boolean
+  names(): string[]
+  /** Every inflated byte is counted against what the archive says, and that against what is allowed. */
+  read(part: string, largest?: number): AsyncGenerator<Buffer>
+}
+
+/** Opens a zip held in memory. Nothing is inflated yet. */
+export async function openArchive(bytes: Buffer, name: string): Promise<Archive> {
+  try {
+    const zip = await fromBufferPromise(bytes, { lazyEntries: true })
+    const parts = await partsOf(zip, name)
+    return {
+      has: (part) => parts.has(part),
+      names: () => [...parts.keys()],
+      async *read(part, largest = limits.partBytes) {
+        const entry = parts.get(part)
+        if (entry === undefined) throw damaged(name, new Error(`${part} is missing`))
+        if (entry.isEncrypted()) throw refusal(name, 'it is encrypted', 'Save it without a password.')
+        allowed(entry, largest, name)
+        try {
+          yield* inflated(zip, entry)
+        } catch (error) {
+          throw damaged(name, error)
+        }
+      },
+    }
+  } catch (error) {
+    throw damaged(name, error)
+  }
+}
+
+async function partsOf(zip: ZipFile, name: string): Promise<Map<string, Entry>> {
+  if (zip.entryCount > limits.entries) {
+    throw beyondLimit(
+      name,
+      `it has ${zip.entryCount} parts, too many for a workbook: the limit is ${limits.entries}`,
+    )
+  }
+  const parts = new Map<string, Entry>()
+  for await (const entry of zip.eachEntry()) {
+    if (parts.has(entry.fileName)) throw new Error(`two parts are called ${entry.fileName}`)
+    parts.set(entry.fileName, entry)
+  }
+  return parts
+}
+
+/** yauzl ends a stream that gives more or less than the archive says, so what it says can be judged. */
+function allowed({ fileName, uncompressedSize, compressedSize }: Entry, largest: number, name: string): void {
+  const packed = uncompressedSize > limits.ratioFrom && uncompressedSize > limits.ratio * compressedSize
+  if (uncompressedSize <= largest && !packed) return
+  const mebibytes = String(Math.ceil(uncompressedSize / 1024 / 1024))
+  throw beyondLimit(name, `its part ${fileName} is ${mebibytes} MiB unpacked, too large for a list of people`)
+}
+
+async function* inflated(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
+  let sum = 0
+  for await (const chunk of await zip.openReadStreamPromise(entry)) {
+    const bytes = chunk as Buffer
+    sum = crc32(bytes, sum)
+    yield bytes
+  }
+  if (sum !== entry.crc32) throw new Error(`the checksum of ${entry.fileName} is wrong`)
+}
+
+/** The refusal of a workbook whose parts contradict one another; an InvalidInputError is answered as it is. */
+export function damaged(name: string, error: unknown, what = 'it is a damaged workbook'): Error {
+  if (error instanceof InvalidInputError) return error
+  const reason = error instanceof Error ? error.message.slice(0, 120) : 'unknown'
+  return refusal(name, `${what} (${reason})`, 'Open it in a spreadsheet program and save it again.', error)
+}
+
+export type Attributes = Readonly<Record<string, string>>
+
+export const isTrue = (text: string | undefined): boolean => text === '1' || text === 'true'
+
+export const isFalse = (text: string | undefined): boolean => text === '0' || text === 'false'
+
+/** A property that is there and not switched off. */
+export function isOn({ val }: Attributes): boolean {
+  return val === undefined || isTrue(val)
+}
+
+/** What is listened to. Elements of other namespaces are passed over, with their names and ends. */
+interface XmlHandlers {
+  /** Namespaces that are listened to, and the prefix their names come with. */
+  spaces?: ReadonlyMap<string, string>
+  open?: (name: string, attributes: Attributes) => void
+  close?: (name: string) => void
+  text?: (text: string) => void
+}
+
+/** Of workbooks and their relations, transitional and strict; names come bare. */
+const workbookSpaces: ReadonlyMap<string, string> = new Map(
+  [
+    'http://schemas.openxmlformats.org/spreadsheetml/2006/main',
+    'http://purl.oclc.org/ooxml/spreadsheetml/main',
+    'http://schemas.openxmlformats.org/package/2006/relationships',
+  ].map((space) => [space, '']),
+)
+
+/** Of sheets: rules of Excel 2010 and later besides. */
+export const sheetSpaces: ReadonlyMap<string, string> = new Map([
+  ...workbookSpaces,
+  ['http://schemas.microsoft.com/office/spreadsheetml/2009/9/main', 'x14:'],
+  ['http://schemas.microsoft.com/office/excel/2006/main', 'xm:'],
+])
+
+/** Reads a part to its end. */
+export async function readXml(
+  archive: Archive,
+  part: string,
+  name: string,
+  handlers: XmlHandlers & { largest?: number },
+): Promise<void> {
+  for await (const _ of xmlChunks(archive, part, name, handlers, handlers.largest));
+}
+
+/** The same in steps: gives control back after each chunk. No document type is taken, so no entity grows. */
+export async function* xmlChunks(
+  archive: Archive,
+  part: string,
+  name: string,
+  handlers: XmlHandlers,
+  largest?: number,
+): AsyncGenerator<void> {
+  const size = new XmlSize(part, name)
+  const parser = listening(handlers, size)
+  let decoder: InstanceType<typeof TextDecoder> | undefined
+  try {
+    for await (const bytes of archive.read(part, largest)) {
+      decoder ??= new TextDecoder(markedEncoding(bytes), { fatal: true })
+      const text = decoder.decode(bytes, { stream: true })
+      parser.write(text)
+      size.countCharacters(text.length)
+      yield
+    }
+    parser.write(decoder?.decode() ?? '')
+    parser.close()
+    yield
+  } catch (error) {
+    throw damaged(name, error, `its part ${part} is not sound XML`)
+  }
+}
+
+/** Refuses what the parser would collect without end before it hands it over. */
+class XmlSize {
+  readonly #part: string
+  readonly #name: string
+  #attributes = 0
+  #characters = 0
+
+  constructor(part: string, name: string) {
+    this.#part = part
+    this.#name = name
+  }
+
+  /** The parser has handed over what it had collected. */
+  reset(): void {
+    this.#attributes = 0
+    this.#characters = 0
+  }
+
+  countAttribute(): void {
+    this.#attributes += 1
+    this.#characters = 0
+    this.#check('an element', 'attributes', this.#attributes, limits.attributes)
+  }
+
+  /** Characters that the parser was given after it handed over something, or more. */
+  countCharacters(count: number): void {
+    this.#characters += count
+    this.#check('a text', 'characters', this.#characters, limits.xmlCharacters)
+  }
+
+  #check(what: string, unit: string, count: number, max: number): void {
+    if (count > max)
+      throw beyondLimit(
+        this.#name,
+        `its part ${this.#part} has ${what} with more than ${max} ${unit}, the limit`,
+      )
+  }
+}
+
+function listening(handlers: XmlHandlers, size: XmlSize): SaxesParser<{ xmlns: false }> {
+  const { spaces = workbookSpaces, open, close, text } = handlers
+  const parser = new SaxesParser({ position: false, xmlns: false })
+  const names = new Names(spaces)
+  let depth = 0
+  parser.on('error', (error) => {
+    throw error
+  })
+  parser.on('doctype', () => {
+    throw new Error('a document type has no place in a workbook')
+  })
+  parser.on('attribute', () => size.countAttribute())
+  parser.on('opentag', (tag) => {
+    size.reset()
+    depth += 1
+    if (depth > limits.nesting) {
+      throw new Error(`elements are nested deeper than ${limits.nesting} levels`)
+    }
+    names.declare(tag.attributes, depth)
+    const own = names.own(tag.name)
+    if (own !== undefined) open?.(own, tag.attributes)
+  })
+  parser.on('closetag', (tag) => {
+    size.reset()
+    const own = names.own(tag.name)
+    if (own !== undefined) close?.(own)
+    names.undeclare(depth)
+    depth -= 1
+  })
+  if (text !== undefined) {
+    parser.on('text', text)
+    parser.on('cdata', text)
+  }
+  return parser
+}
+
+/** Which namespace a name is of, at a cost that a million cells can bear. */
+class Names {
+  readonly #spaces: ReadonlyMap<string, string>
+  /** By prefix, '' the default one: what is declared now. */
+  readonly #declared = new Map<string, string>()
+  /** What was declared before, to go back to at the end of an element. */
+  readonly #before: { depth: number; prefix: string; space: string | undefined }[] = []
+  readonly #known = new Map<string, string | undefined>()
+
+  constructor(spaces: ReadonlyMap<string, string>) {
+    this.#spaces = spaces
+  }
+
+  /** The name with the prefix it is listened to by; undefined for one of another namespace. */
+  own(name: string): string | undefined {
+    if (this.#known.has(name)) return this.#known.get(name)
+    const colon = name.indexOf(':')
+    const space = this.#declared.get(colon === -1 ? '' : name.slice(0, colon))
+    // What is declared nowhere is taken by its bare name, as it always was.
+    const prefix = space === undefined ? '' : this.#spaces.get(space)
+    const own = prefix === undefined ? undefined : prefix + name.slice(colon + 1)
+    if (this.#known.size < 1000) this.#known.set(name, own)
+    return own
+  }
+
+  declare(attributes: Attributes, depth: number): void {
+    for (const key in attributes) {
+      if (!key.startsWith('xmlns')) continue
+      const prefix = key === 'xmlns' ? '' : key.startsWith('xmlns:') ? key.slice(6) : undefined
+      if (prefix === undefined) continue
+      this.#before.push({ depth, prefix, space: this.#declared.get(prefix) })
+      this.#declared.set(prefix, attributes[key] ?? '')
+      this.#known.clear()
+    }
+  }
+
+  undeclare(depth: number): void {
+    for (let last = this.#before.at(-1); last?.depth === depth; last = this.#before.at(-1)) {
+      this.#before.pop()
+      if (last.space === undefined) this.#declared.delete(last.prefix)
+      else this.#declared.set(last.prefix, last.space)
+      this.#known.clear()
+    }
+  }
+}
+
+/**
+ * ST_Xstring (ECMA-376 part 1, 22.9.2.19): what XML cannot hold is written `_xHHHH_`, and so is the
+ * underscore of a text that looks like that itself.
+ */
+const escape = /_x([\dA-Fa-f]{4})_/g
+
+export function unescaped(text: string): string {
+  if (!text.includes('_x')) return text
+  return text.replace(escape, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+}
+
+const unsafe = /_(?=x[\dA-Fa-f]{4}_)|(?![\t\n])\p{Cc}|\p{Cs}|[\uFFFE\uFFFF]/gu
+
+/** A text as element content or in a quoted attribute. */
+export function escaped(text: string): string {
+  return escapeXml(
+    text.replaceAll(
+      unsafe,
+      (found) => `_x${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
+    ),
+  )
+}
+
+export function requireFewSheets(count: number, name: string): void {
+  if (count > limits.sheets) throw beyondLimit(name, `it has more than ${limits.sheets} sheets, the limit`)
+}
 
 export interface BookRow {
   /** The sheet's own number, from 1. */
@@ -69,7 +371,7 @@ const maxWhiteSpace = 1000
 export function hasContent(cells: readonly Cell[], row: number, name: string): boolean {
   const characters = cells.reduce((sum, cell) => sum + textOf(cell).length, 0)
   if (characters > limits.rowCharacters) {
-    throw refusal(name, `row ${String(row)} is longer than 1 MiB`, 'Shorten its cells.')
+    throw refusal(name, `row ${row} is longer than 1 MiB`, 'Shorten its cells.')
   }
   return cells.some((cell) => typeof cell !== 'string' || cell.length > maxWhiteSpace || cell.trim() !== '')
 }
@@ -78,13 +380,28 @@ export function hasContent(cells: readonly Cell[], row: number, name: string): b
 export function beyondColumns(name: string, column: number, row: number) {
   return refusal(
     name,
-    `cell ${columnName(column)}${String(row)} lies beyond the ${String(limits.columns)} columns that are read`,
+    `cell ${columnName(column)}${row} lies beyond the ${limits.columns} columns that are read`,
     'Empty it, or leave out what is not about the requests.',
   )
 }
 
+/** A row without cells. */
+export function newRow(number: number, hidden = false): BookRow {
+  return { number, cells: [], hidden, struck: [], unseen: [], adorned: false }
+}
+
+/** A cell of which no value can be had; see `TypedCell`. */
+export const fault = (text: string, reason: string): Cell => ({ kind: 'fault', text, reason })
+
 /** A number that a sheet without zeros does not show. */
 export function asShownWithoutZeros(cell: Cell): Cell {
   const isZero = typeof cell === 'object' && cell.kind === 'number' && cell.value === 0
-  return isZero ? { kind: 'fault', text: '0', reason: 'is 0, and the sheet shows no zeros' } : cell
+  return isZero ? fault('0', 'is 0, and the sheet shows no zeros') : cell
+}
+
+/** A day of ISO 8601 and its time, as texts. Undefined for a day or a time that does not exist. */
+export function momentOf(day: string, clock = '00:00:00'): { text: string; ms: number } | undefined {
+  const ms = Date.parse(`${day}T${clock}Z`)
+  if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(day)) return undefined
+  return { text: clock === '00:00:00' ? day : `${day}T${clock}`, ms }
 }

@@ -1,15 +1,23 @@
 import { CsvError, parse } from 'csv-parse'
 import { type Options, parse as parseSample, CsvError as SampleError } from 'csv-parse/sync'
 
-import { type Cell, type Dialect, plainDialect, type SheetRow } from '../domain/sheet/cell.ts'
+import { type Cell, textOf, type Dialect, plainDialect, type SheetRow } from '../domain/sheet/cell.ts'
 import { marked, unmarked } from '../domain/sheet/formula.ts'
 import { formatCount } from '../domain/wording/count-in-words.ts'
-import { encoderOf } from './encoding.ts'
-import { limits, refusal, shown, splitHint } from './limits.ts'
-import { headerOf, headerRow, type HeadRow, headRows, noLook, oneByOne, type Sheet } from './sheet.ts'
-import type { SheetSource } from './source.ts'
-import { type DecodedText, decodedText } from './text.ts'
-import { undecidedEncoding } from './undecided-encoding.ts'
+import { encoderOf, type DecodedText, decodedText, undecidedEncoding } from './text.ts'
+import {
+  limits,
+  refusal,
+  shown,
+  splitHint,
+  headerOf,
+  headerRow,
+  type HeadRow,
+  type Sheet,
+  type SheetSource,
+  type OpenedSheet,
+  headOf,
+} from './sheet.ts'
 
 const sampleBytes = 64 * 1024
 
@@ -19,7 +27,7 @@ interface CsvOptions {
   encoding?: string | undefined
 }
 
-export async function openCsv(source: SheetSource, options: CsvOptions = {}): Promise<Sheet> {
+export async function openCsv(source: SheetSource, options: CsvOptions): Promise<OpenedSheet> {
   const { name } = source
   const text = decodedText(source, options.encoding)
   const { sample, complete } = await firstPart(text)
@@ -32,16 +40,7 @@ export async function openCsv(source: SheetSource, options: CsvOptions = {}): Pr
     name,
   )
   const sheet = { name, columns, dialect, headerLine: header.line }
-  const parts = (): AsyncGenerator<SheetRow[]> => dataRows(text, sheet)
-  return {
-    ...sheet,
-    hiddenColumns: new Set(),
-    parts,
-    rows: () => oneByOne(parts()),
-    merged: () => [],
-    style: () => noLook,
-    undecided: (position, samples) => undecidedEncoding(name, position, samples),
-  }
+  return { ...sheet, parts: () => dataRows(text, sheet) }
 }
 
 async function firstPart(text: DecodedText): Promise<{ sample: string; complete: boolean }> {
@@ -63,24 +62,21 @@ async function headerCells(
   asked: number | undefined,
   name: string,
 ): Promise<HeadRow> {
-  const head: HeadRow[] = []
-  reading: for await (const part of records(text, dialect, name)) {
-    for (const { cells, line } of part) {
-      if (isBlank(cells)) continue
-      if (asked !== undefined) head.length = 0
-      head.push({ line, texts: cells })
-      if (asked === undefined ? head.length === headRows : line >= asked) break reading
-    }
-  }
+  const head = await headOf(filledRows(text, dialect, name), asked)
   const header = headerRow(head, asked, name)
   if (text.found.encoding === undefined && header.texts.some((cell) => foreign.test(cell))) {
     const samples = [header, ...head].flatMap(({ texts }) => texts.filter((cell) => foreign.test(cell)))
-    throw await undecidedEncoding(name, `line ${String(header.line)}`, samples)
+    throw await undecidedEncoding(name, `line ${header.line}`, samples)
   }
   return header
 }
 
-/** The encoding name for bytes of an encoding that is not known. */
+async function* filledRows(text: DecodedText, dialect: Dialect, name: string): AsyncGenerator<HeadRow[]> {
+  for await (const part of records(text, dialect, name))
+    yield part.flatMap(({ cells, line }) => (isBlank(cells) ? [] : { line, texts: cells }))
+}
+
+/** How bytes above 127 of an encoding that is not known come. */
 const foreign = /[\u0080-\u00FF]/
 
 async function* dataRows(
@@ -118,7 +114,7 @@ function fitted(cells: string[], width: number, line: number, name: string): voi
   if (cells.length === width) return
   throw refusal(
     name,
-    `line ${String(line)} has ${formatCount(cells.length, 'cell')}, and the header has ${String(width)}`,
+    `line ${line} has ${formatCount(cells.length, 'cell')}, and the header has ${width}`,
     'Put a cell that holds the separator or a line break in double quotes, or save the file as XLSX.',
   )
 }
@@ -137,7 +133,7 @@ function typed(
       if (isWhite(text)) continue
       throw refusal(
         name,
-        `line ${String(line)}, column ${String(at + 1)} holds ${shown(text)}, and its column has no name`,
+        `line ${line}, column ${at + 1} holds ${shown(text)}, and its column has no name`,
         'Name the column in the header, or empty it.',
       )
     }
@@ -191,11 +187,11 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
     found = []
     if (parser.errored !== null) await failed
     if (line > limits.lines + 1) {
-      throw refusal(name, `it has more than ${String(limits.lines)} lines, the limit`, splitHint)
+      throw refusal(name, `it has more than ${limits.lines} lines, the limit`, splitHint)
     }
     if (cellCount > limits.cells) {
-      const lines = `its first ${String(line - 1)} lines`
-      throw refusal(name, `${lines} hold more than ${String(limits.cells)} cells, the limit`, splitHint)
+      const lines = `its first ${line - 1} lines`
+      throw refusal(name, `${lines} hold more than ${limits.cells} cells, the limit`, splitHint)
     }
     if (unfinishedBytes > 4 * limits.rowCharacters) throw new CsvError('CSV_MAX_RECORD_SIZE', 'no end')
     return taken
@@ -386,12 +382,11 @@ export async function* csvBytes(
   dialect: Dialect,
 ): AsyncGenerator<Uint8Array> {
   const { encode, bom } = encoderOf(dialect)
-  const line = (cells: readonly Cell[]): string => csvLine(cells, dialect)
-  let text = `${bom ? '\uFEFF' : ''}${dialect.separatorLine ? `sep=${dialect.delimiter}${dialect.lineEnd}` : ''}`
-  text += line(header)
+  const { separatorLine, delimiter, lineEnd } = dialect
+  let text = `${bom ? '\uFEFF' : ''}${separatorLine ? `sep=${delimiter}${lineEnd}` : ''}${csvLine(header, dialect)}`
   let waiting = 0
   for await (const cells of rows) {
-    text += line(cells)
+    text += csvLine(cells, dialect)
     waiting += 1
     if (waiting < rowsAtOnce) continue
     yield encode(text)
@@ -413,11 +408,7 @@ const needsQuotes = new RegExp(
 
 function csvCell(cell: Cell, { quote, delimiter }: Dialect): string {
   const text =
-    typeof cell === 'string'
-      ? marked(cell, delimiter)
-      : cell.kind === 'marked'
-        ? cell.written
-        : marked(cell.text, delimiter)
+    typeof cell === 'object' && cell.kind === 'marked' ? cell.written : marked(textOf(cell), delimiter)
   const quoted = quote === 'all' || needsQuotes.test(text) || text.includes(delimiter) || /^sep=/i.test(text)
   return quoted ? `"${text.replaceAll('"', '""')}"` : text
 }

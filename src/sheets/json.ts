@@ -7,12 +7,8 @@ import {
   type SheetRow,
 } from '../domain/sheet/cell.ts'
 import { InvalidInputError } from '../errors/kinds.ts'
-import { encoderOf } from './encoding.ts'
-import { limits, refusal, splitHint } from './limits.ts'
-import { noLook, type Sheet } from './sheet.ts'
-import type { SheetSource } from './source.ts'
-import { type DecodedText, decodedText } from './text.ts'
-import { undecidedEncoding } from './undecided-encoding.ts'
+import { encoderOf, type DecodedText, decodedText } from './text.ts'
+import { limits, refusal, splitHint, type SheetSource, type OpenedSheet } from './sheet.ts'
 
 /** Which columns an object has is the caller's to say: it may look inside. */
 export type JsonRowReader = (text: string) => JsonRow
@@ -25,26 +21,21 @@ interface JsonOptions {
   encoding?: string | undefined
 }
 
-export async function openJson(source: SheetSource, { array, read, encoding }: JsonOptions): Promise<Sheet> {
+export async function openJson(
+  source: SheetSource,
+  { array, read, encoding }: JsonOptions,
+): Promise<OpenedSheet> {
   const { name } = source
   const text = decodedText(source, encoding ?? 'utf-8')
   const plain: JsonLayout = array ? 'array' : 'lines'
   const isWrapped = !array && !isLinesName.test(name) && (await readsAs('wrapped', text, name))
   const layout = isWrapped ? 'wrapped' : plain
   const columns = await everyColumn(text, layout, name, read)
-  const dialect: Dialect = { ...plainDialect, ...text.found, format: layout === 'lines' ? 'jsonl' : 'json' }
-  const rows = (): AsyncGenerator<SheetRow> => dataRows(text, { layout, name, read, columns })
   return {
-    name,
     columns,
     headerLine: 0,
-    hiddenColumns: new Set(),
-    dialect,
-    rows,
-    parts: () => alone(rows()),
-    merged: () => [],
-    style: () => noLook,
-    undecided: (position, samples) => undecidedEncoding(name, position, samples),
+    dialect: { ...plainDialect, ...text.found, format: layout === 'lines' ? 'jsonl' : 'json' },
+    parts: () => dataRows(text, { layout, name, read, columns }),
   }
 }
 
@@ -79,11 +70,10 @@ async function everyColumn(
   let rows = 0
   for await (const element of elements(text.chunks(), layout, name)) {
     rows += 1
-    if (rows > limits.rows)
-      throw refusal(name, `it has more than ${String(limits.rows)} rows, the limit`, splitHint)
+    if (rows > limits.rows) throw refusal(name, `it has more than ${limits.rows} rows, the limit`, splitHint)
     for (const [column] of entriesOf(element, read, name)) columns.add(column)
     if (columns.size > limits.columns) {
-      throw refusal(name, `it has more than ${String(limits.columns)} names`, 'Leave out what is not needed.')
+      throw refusal(name, `it has more than ${limits.columns} names`, 'Leave out what is not needed.')
     }
   }
   if (columns.size > 0) return [...columns]
@@ -97,8 +87,11 @@ interface ReadState {
   columns: readonly string[]
 }
 
-async function* dataRows(text: DecodedText, reading: ReadState): AsyncGenerator<SheetRow> {
-  const { layout, name, read, columns } = reading
+/** One at a time: to read an object takes far longer than to pass it on. */
+async function* dataRows(
+  text: DecodedText,
+  { layout, name, read, columns }: ReadState,
+): AsyncGenerator<SheetRow[]> {
   const positions = new Map(columns.map((column, at) => [column, at]))
   let row = 0
   for await (const element of elements(text.chunks(), layout, name)) {
@@ -111,20 +104,15 @@ async function* dataRows(text: DecodedText, reading: ReadState): AsyncGenerator<
       cells[at] = cellOf(value)
       blank = false
     }
-    if (!blank) yield { row, line: element.line, cells, source: element.text }
+    if (!blank) yield [{ row, line: element.line, cells, source: element.text }]
   }
-}
-
-/** Reading an object takes far longer than handing it on. */
-async function* alone(rows: AsyncIterable<SheetRow>): AsyncGenerator<SheetRow[]> {
-  for await (const row of rows) yield [row]
 }
 
 function entriesOf({ text, line }: Element, read: JsonRowReader, name: string): [string, JsonValue][] {
   const { entries, fault } = read(text)
   if (entries !== undefined) return entries
   const at = line + text.slice(0, fault.offset).split('\n').length - 1
-  throw refusal(name, `line ${String(at)}: ${fault.reason}`, 'Fix that line, then run this again.')
+  throw refusal(name, `line ${at}: ${fault.reason}`, 'Fix that line, then run this again.')
 }
 
 function cellOf(value: Exclude<JsonValue, null>): Cell {
@@ -199,15 +187,14 @@ class Scan {
     if (this.#text.length > limits.rowCharacters) {
       throw refusal(
         this.#name,
-        `the object that starts on line ${String(this.#startLine)} is longer than 1 MiB`,
+        `the object that starts on line ${this.#startLine} is longer than 1 MiB`,
         'Check for a missing closing bracket or quote.',
       )
     }
   }
 
   finish(): void {
-    if (this.#depth > 0)
-      throw this.#wrong(`the object that starts on line ${String(this.#startLine)} has no end`)
+    if (this.#depth > 0) throw this.#wrong(`the object that starts on line ${this.#startLine} has no end`)
     if (this.#array && this.#expected !== 'nothing') throw this.#wrong('the array has no end')
   }
 
@@ -235,10 +222,7 @@ class Scan {
     else if (character === '}' && expected === 'end') this.#expected = 'nothing'
     else if (character === ',' && expected === 'comma') this.#expected = 'element'
     else if (character === '{' && (expected === 'element' || expected === 'first')) this.#depth = 1
-    else
-      throw this.#wrong(
-        `line ${String(this.#line)} has ${JSON.stringify(character)} where ${wanted[expected]}`,
-      )
+    else throw this.#wrong(`line ${this.#line} has ${JSON.stringify(character)} where ${wanted[expected]}`)
   }
 
   #wrong(what: string) {
@@ -359,15 +343,5 @@ function oneLine(object: string): string {
 
 function valueOf(cell: Cell): JsonValue {
   if (typeof cell === 'string') return cell === '' ? null : cell
-  switch (cell.kind) {
-    case 'number':
-    case 'boolean':
-    case 'json':
-      return cell.value
-    case 'date':
-    case 'marked':
-    case 'fault':
-    case 'bytes':
-      return cell.text
-  }
+  return 'value' in cell ? cell.value : cell.text
 }

@@ -1,11 +1,18 @@
 import { type SheetFormat, type SheetRow, textOf } from '../domain/sheet/cell.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { openCsv } from './csv.ts'
-import { requireEncoding } from './encoding.ts'
+import { requireEncoding, markedEncoding, undecidedEncoding } from './text.ts'
 import { type JsonRowReader, openJson } from './json.ts'
-import { limits, refusal, splitHint } from './limits.ts'
-import { oneByOne, type Sheet } from './sheet.ts'
-import type { SheetSource } from './source.ts'
+import {
+  limits,
+  refusal,
+  splitHint,
+  oneByOne,
+  type Sheet,
+  type SheetSource,
+  type OpenedSheet,
+  noLook,
+} from './sheet.ts'
 
 export interface OpenOptions {
   /** Workbooks only, by name. */
@@ -24,13 +31,23 @@ export interface OpenOptions {
  * UndecidedError where a person has to say how it is to be read.
  */
 export async function openSheet(source: SheetSource, options: OpenOptions): Promise<Sheet> {
-  const sheet = await openAny(source, options)
-  const parts = (): AsyncGenerator<SheetRow[]> => limited(sheet)
-  return { ...sheet, parts, rows: () => oneByOne(parts()) }
+  const { name } = source
+  const opened = await openAny(source, options)
+  const parts = (): AsyncGenerator<SheetRow[]> => limited(opened, name)
+  return {
+    name,
+    hiddenColumns: new Set(),
+    merged: () => [],
+    style: () => noLook,
+    undecided: (position, samples) => undecidedEncoding(name, position, samples),
+    ...opened,
+    parts,
+    rows: () => oneByOne(parts()),
+  }
 }
 
 /** The rows of a sheet, as long as they are not too many or too large altogether. */
-async function* limited(sheet: Sheet): AsyncGenerator<SheetRow[]> {
+async function* limited(sheet: OpenedSheet, name: string): AsyncGenerator<SheetRow[]> {
   let rows = 0
   let characters = 0
   for await (const part of sheet.parts()) {
@@ -39,12 +56,12 @@ async function* limited(sheet: Sheet): AsyncGenerator<SheetRow[]> {
       characters += cells.length
       for (const cell of cells) if (cell !== '') characters += textOf(cell).length
       if (rows > limits.rows) {
-        throw refusal(sheet.name, `it has more than ${String(limits.rows)} rows, the limit`, splitHint)
+        throw refusal(name, `it has more than ${limits.rows} rows, the limit`, splitHint)
       }
       if (characters > limits.characters) {
         throw refusal(
-          sheet.name,
-          `its first ${String(rows)} rows hold more than ${String(limits.characters)} characters, the limit`,
+          name,
+          `its first ${rows} rows hold more than ${limits.characters} characters, the limit`,
           splitHint,
         )
       }
@@ -53,7 +70,7 @@ async function* limited(sheet: Sheet): AsyncGenerator<SheetRow[]> {
   }
 }
 
-async function openAny(source: SheetSource, options: OpenOptions): Promise<Sheet> {
+async function openAny(source: SheetSource, options: OpenOptions): Promise<OpenedSheet> {
   const { sheet, aside = [], headerRow, readJson } = options
   const encoding =
     options.encoding === undefined ? undefined : await requireEncoding(options.encoding, '--encoding')
@@ -101,7 +118,8 @@ async function detectFormat(source: SheetSource): Promise<SheetFormat> {
       'Open it in a spreadsheet program and save it as XLSX or CSV.',
     )
   }
-  const text = decoded(first)
+  // What is only cut off or wrong at its end does not matter here.
+  const text = new TextDecoder(markedEncoding(first)).decode(first)
   if (/^\s*<(?:!doctype html|html|table|\?xml|\?mso|meta|head)/i.test(text)) {
     throw refusal(
       name,
@@ -125,17 +143,6 @@ function misnamed(first: Buffer): string | undefined {
   return record && [0x04, 0x06].includes(first[2] ?? 0) && first[3] === 0
     ? 'a workbook of Excel 2 to 4'
     : undefined
-}
-
-/** As text by its byte order mark; what is only cut off or wrong at its end does not matter here. */
-function decoded(first: Buffer): string {
-  const encoding =
-    first[0] === 0xff && first[1] === 0xfe
-      ? 'utf-16le'
-      : first[0] === 0xfe && first[1] === 0xff
-        ? 'utf-16be'
-        : 'utf-8'
-  return new TextDecoder(encoding).decode(first)
 }
 
 async function beginning(source: SheetSource): Promise<Buffer> {

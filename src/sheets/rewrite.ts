@@ -14,8 +14,8 @@ import { InvalidInputError } from '../errors/kinds.ts'
 import { sanitize } from '../host/text.ts'
 import { csvBytes } from './csv.ts'
 import { jsonBytes } from './json.ts'
-import { noLook, type Sheet } from './sheet.ts'
-import type { XlsxBook, XlsxRow, XlsxSheet } from './xlsx/write.ts'
+import type { Sheet } from './sheet.ts'
+import type { XlsxBook } from './xlsx/write.ts'
 
 /** A row of the person's own, and what we have to say about it. */
 export interface AnnotatedRow {
@@ -49,7 +49,13 @@ export function annotatedBytes(table: Annotated, dialect: Dialect): AsyncGenerat
     case 'ods':
     case 'xlsx':
       return bookBytes({
-        sheets: [{ name: dialect.sheet ?? 'Sheet1', ...bookSheet(table, columnsToKeep) }],
+        sheets: [
+          {
+            name: dialect.sheet ?? 'Sheet1',
+            columns: [...ownColumns(sheet, columnsToKeep), ...addedColumns.map((header) => ({ header }))],
+            rows: flat(toWrite(rows, ['json']), columnsToKeep),
+          },
+        ],
         from1904: dialect.from1904,
       })
     case 'json':
@@ -80,23 +86,17 @@ async function* flat(
   for await (const { row, added } of rows) yield [...columnsToKeep.map((at) => row.cells[at] ?? ''), ...added]
 }
 
-/** The same as a sheet of a workbook, which has its widths and hidden columns too. */
-function bookSheet(
-  { sheet, addedColumns, rows }: Annotated,
+/** A workbook has the widths of columns and the hidden ones too. */
+function ownColumns(
+  { columns, hiddenColumns, style }: Annotated['sheet'],
   columnsToKeep: readonly number[],
-): Omit<XlsxSheet, 'name'> {
-  const { columns, hiddenColumns, style = () => noLook } = sheet
-  const { widths } = style()
-  const own = columnsToKeep.map((at) => ({
+): XlsxColumn[] {
+  const widths = style?.().widths
+  return columnsToKeep.map((at) => ({
     header: columns[at] ?? '',
-    width: widths.get(at),
+    width: widths?.get(at),
     hidden: hiddenColumns?.has(at),
   }))
-  async function* written(): AsyncGenerator<XlsxRow> {
-    for await (const { row, added } of toWrite(rows, ['json']))
-      yield { cells: [...columnsToKeep.map((at) => row.cells[at] ?? ''), ...added] }
-  }
-  return { columns: [...own, ...addedColumns.map((header) => ({ header }))], rows: written() }
 }
 
 /** Rows as a file of texts has them. */
@@ -106,9 +106,9 @@ function asTexts(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<AnnotatedRow
 
 async function* toWrite(
   rows: AsyncIterable<AnnotatedRow>,
-  refused: readonly TypedCell['kind'][],
+  kinds: readonly TypedCell['kind'][],
 ): AsyncGenerator<AnnotatedRow> {
-  for await (const each of rows) if (each.leftOut !== true) yield stillRefused(each, refused)
+  for await (const each of rows) if (each.leftOut !== true) yield stillRefused(each, kinds)
 }
 
 /**
@@ -150,7 +150,7 @@ export function templateBytes(
       {
         name: exampleSheet,
         columns: columns.map(({ header, required, text }) => ({ header, required, text })),
-        rows: [{ cells: columns.map(({ example }) => example) }],
+        rows: [columns.map(({ example }) => example)],
       },
     ],
   })
@@ -161,22 +161,15 @@ function check(header: string, format: 'csv' | 'xlsx'): void {
     format === 'csv' && header.includes('\0')
       ? 'a field name of this package holds a NUL character, which no CSV file can'
       : header.length > longestHeader
-        ? `a field name of this package is longer than the ${String(longestHeader)} characters of a cell`
+        ? `a field name of this package is longer than the ${longestHeader} characters of a cell`
         : undefined
   if (problem !== undefined) {
     throw new InvalidInputError(problem, { hint: 'Write a JSON body instead with: --format json' })
   }
 }
 
-function explained({ header, required, note = '', text: asText, choices }: TemplateColumn): XlsxColumn {
-  const text = sanitize(note, { lines: true })
-  return {
-    header,
-    required,
-    text: asText,
-    choices,
-    note: cutText(text, longestNote),
-  }
+function explained({ header, required, note = '', text, choices }: TemplateColumn): XlsxColumn {
+  return { header, required, text, choices, note: cutText(sanitize(note, { lines: true }), longestNote) }
 }
 
 async function* rowless(): AsyncGenerator<never> {}

@@ -1,7 +1,163 @@
+import { createReadStream } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+
+import { cutText } from '../domain/wording/cut-text.ts'
+import { InvalidInputError, IoError, UsageError, UndecidedError } from '../errors/kinds.ts'
 import type { Dialect, MergedCells, SheetRow } from '../domain/sheet/cell.ts'
 import type { SheetAppearance } from '../domain/sheet/appearance.ts'
-import { UndecidedError, UsageError } from '../errors/kinds.ts'
-import { limits, refusal, shown } from './limits.ts'
+
+const mebibyte = 1024 * 1024
+
+/** Far above any file people order from, far below what would hurt the machine that reads it. */
+export const limits = {
+  /** Of a file of any format; workbooks, and what comes from stdin, are held in memory. */
+  fileBytes: 64 * mebibyte,
+  columns: 1000,
+  /** Rows that hold anything: all of them are compared with one another, so each costs memory. */
+  rows: 100_000,
+  /** Lines of a text, blank ones too: as many as a spreadsheet has rows. */
+  lines: 1_048_576,
+  /** Of all cells of a table, and one for each cell: a workbook may repeat one text in millions of them. */
+  characters: 64 * mebibyte,
+  /** Of a CSV, blank ones and those past the header too. */
+  cells: 8 * mebibyte,
+  /** One CSV record or JSON row; an open quote would otherwise swallow the file. */
+  rowCharacters: mebibyte,
+  /** Workbooks only, as all below. */
+  entries: 1000,
+  sheets: 256,
+  /** Pieces of 16 KiB that are inflated to find the sheets that hold something. */
+  searchedPieces: 3072,
+  sheetBytes: 256 * mebibyte,
+  /** Of the texts all cells have in common, and of every other part that is held whole. */
+  partBytes: 64 * mebibyte,
+  /** How many times smaller a large part may have been packed; sheets come to 50 at most. */
+  ratio: 150,
+  ratioFrom: 16 * mebibyte,
+  /** Elements within elements, of XML; programs come to a dozen. */
+  nesting: 64,
+  /** Of one element, declarations of namespaces included; programs write some dozens. */
+  attributes: 256,
+  /** Of one text, comment, name or value in XML; a cell has 32,767 at most. */
+  xmlCharacters: mebibyte,
+  relations: 100_000,
+  /** Elements that describe columns: Excel has one for each of its columns at most. */
+  columnElements: 16_384,
+  smallPartBytes: mebibyte,
+  texts: 1_000_000,
+  /** Excel has at most 65,490. */
+  styles: 100_000,
+  merged: 100_000,
+} as const
+
+/** The file cannot be understood: what, where, and what to do. */
+export function refusal(name: string, what: string, hint: string, cause?: unknown): InvalidInputError {
+  return new InvalidInputError(`${name}: ${what}`, { hint, cause })
+}
+
+export const splitHint = 'Split it into several files.'
+
+/** A workbook that is larger in some way than any that is read. */
+export function beyondLimit(name: string, what: string): InvalidInputError {
+  return refusal(name, what, 'Copy the rows into a new workbook, or save them as CSV.')
+}
+
+const longestShown = 60
+
+/** A text from the file as a message shows it. */
+export function shown(text: string): string {
+  return `"${cutText(text, longestShown)}"`
+}
+
+/** Larger ones make rows of a chunk outlive a young collection, which costs time and twice the memory. */
+const chunkBytes = 32 * 1024
+
+/** Bytes that can be read from the start more than once. At most `limits.fileBytes`. */
+export interface SheetSource {
+  /** As typed; for messages, and its extension tells text formats apart. */
+  readonly name: string
+  chunks(): AsyncIterable<Uint8Array>
+  whole(): Promise<Buffer>
+}
+
+/** A file at an absolute path. It may not change between two readings. */
+export async function fileSource(path: string, name: string): Promise<SheetSource> {
+  const first = await identity(path, name)
+  if (first.size > limits.fileBytes) throw tooLarge(name)
+  const unchanged = async (): Promise<void> => {
+    if ((await identity(path, name)).mark === first.mark) return
+    throw refusal(name, 'it was changed while it was being read', 'Save it, then run this again.')
+  }
+  return {
+    name,
+    async *chunks() {
+      await unchanged()
+      try {
+        yield* createReadStream(path, { highWaterMark: chunkBytes }) as AsyncIterable<Buffer>
+      } catch (error) {
+        throw unreadable(name, error)
+      }
+    },
+    async whole() {
+      await unchanged()
+      const file = await open(path).catch((error: unknown) => {
+        throw unreadable(name, error)
+      })
+      try {
+        return await file.readFile()
+      } finally {
+        await file.close()
+      }
+    },
+  }
+}
+
+/** A stream that comes once, such as stdin: it is held in memory. */
+export async function heldSource(
+  stream: AsyncIterable<Uint8Array | string>,
+  name: string,
+): Promise<SheetSource> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of stream) {
+    const bytes = Buffer.from(part)
+    size += bytes.length
+    if (size > limits.fileBytes) throw tooLarge(name)
+    parts.push(bytes)
+  }
+  const bytes = Buffer.concat(parts)
+  return {
+    name,
+    async *chunks() {
+      for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes)
+    },
+    whole: () => Promise.resolve(bytes),
+  }
+}
+
+async function identity(path: string, name: string): Promise<{ mark: string; size: number }> {
+  const status = await stat(path).catch((error: unknown) => {
+    throw unreadable(name, error)
+  })
+  if (status.isDirectory()) throw new UsageError(`${name} is a folder`, { hint: 'Give the name of a file.' })
+  const { dev, ino, size, mtimeMs } = status
+  return { mark: [dev, ino, size, mtimeMs].join(' '), size }
+}
+
+function tooLarge(name: string): InvalidInputError {
+  const mebibytes = String(limits.fileBytes / 1024 / 1024)
+  return refusal(name, `it is larger than ${mebibytes} MiB, the limit`, splitHint)
+}
+
+function unreadable(name: string, error: unknown): Error {
+  if (error instanceof InvalidInputError) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'ENOENT') return new UsageError(`file not found: ${name}`, { hint: 'Check the path.' })
+  return new IoError(`${name} cannot be read${code === '' ? '' : ` (${code})`}`, {
+    hint: 'Check its permissions.',
+    cause: error,
+  })
+}
 
 /** An opened table. Each call of `rows` reads the file from its start. */
 export interface Sheet {
@@ -36,6 +192,9 @@ export const noLook: SheetAppearance = {
   otherSheets: [],
 }
 
+/** What the reader of a format knows of a table; `openSheet` adds the rest. */
+export type OpenedSheet = Pick<Sheet, 'columns' | 'headerLine' | 'dialect' | 'parts'> & Partial<Sheet>
+
 /** Rows that come by parts, one by one. */
 export async function* oneByOne(parts: AsyncIterable<readonly SheetRow[]>): AsyncGenerator<SheetRow> {
   for await (const rows of parts) yield* rows
@@ -48,17 +207,37 @@ export interface HeadRow {
 }
 
 /** How many rows with something in them are looked at to find the header. */
-export const headRows = 25
+const headRows = 25
+
+/** The rows at the head of a table that hold something; where a line is asked for, the last one down to it. */
+export async function headOf<Row extends HeadRow>(
+  parts: AsyncIterable<readonly Row[]>,
+  asked: number | undefined,
+): Promise<Row[]> {
+  const head: Row[] = []
+  for await (const rows of parts) {
+    for (const row of rows) {
+      if (asked !== undefined) head.length = 0
+      head.push(row)
+      if (asked === undefined ? head.length === headRows : row.line >= asked) return head
+    }
+  }
+  return head
+}
 
 /**
  * The row that names the columns: the one asked for, else the first that holds something. Throws an
  * UndecidedError where that one looks like a title: exports of Workday and others put some above the header.
  */
-export function headerRow(head: readonly HeadRow[], asked: number | undefined, name: string): HeadRow {
+export function headerRow<Row extends HeadRow>(
+  head: readonly Row[],
+  asked: number | undefined,
+  name: string,
+): Row {
   if (asked !== undefined) {
     const found = head.find(({ line }) => line === asked)
     if (found !== undefined) return found
-    throw new UsageError(`--header-row ${String(asked)}: line ${String(asked)} of ${name} holds nothing`, {
+    throw new UsageError(`--header-row ${asked}: line ${asked} of ${name} holds nothing`, {
       hint: 'Give the number of the line that names the columns, as the spreadsheet program counts.',
     })
   }
@@ -68,14 +247,16 @@ export function headerRow(head: readonly HeadRow[], asked: number | undefined, n
   }
   const meant = belowTitle(head)
   if (meant === undefined) return first
-  const label = (row: HeadRow): string => `line ${String(row.line)}: ${listed(row)}`
   throw new UndecidedError(
-    `${name}: line ${String(first.line)}, ${shown(filled(first)[0] ?? '')}, looks like a title, not like the header`,
+    `${name}: line ${first.line}, ${shown(filled(first)[0] ?? '')}, looks like a title, not like the header`,
     {
       about: 'header-row',
-      hint: `If line ${String(meant.line)} names the columns (${listed(meant)}), add: --header-row ${String(meant.line)}`,
+      hint: `If line ${meant.line} names the columns (${listed(meant)}), add: --header-row ${meant.line}`,
       question: `Which line of ${name} names the columns?`,
-      answers: [meant, first].map((row) => ({ value: String(row.line), label: label(row) })),
+      answers: [meant, first].map((row) => ({
+        value: String(row.line),
+        label: `line ${row.line}: ${listed(row)}`,
+      })),
     },
   )
 }
@@ -113,7 +294,7 @@ export function headerOf(cells: readonly string[], name: string): string[] {
   if (columns.length > limits.columns) {
     throw refusal(
       name,
-      `it has ${String(columns.length)} columns, and at most ${String(limits.columns)} are read`,
+      `it has ${columns.length} columns, and at most ${limits.columns} are read`,
       'Remove the columns that are not needed.',
     )
   }

@@ -1,22 +1,21 @@
-import {
-  type Cell,
-  columnName,
-  type Dialect,
-  plainDialect,
-  type SheetRow,
-  textOf,
-} from '../domain/sheet/cell.ts'
+import { type Cell, columnName, plainDialect, type SheetRow, textOf } from '../domain/sheet/cell.ts'
 import { UndecidedError } from '../errors/kinds.ts'
-import type { Book, BookOptions, BookSheet } from './book.ts'
-import { headerOf, headerRow, type HeadRow, headRows, oneByOne, type Sheet } from './sheet.ts'
-import { limits, refusal, shown } from './limits.ts'
-import type { SheetSource } from './source.ts'
-import { undecidedEncoding } from './undecided-encoding.ts'
-import { openArchive } from './xlsx/archive.ts'
+import { type Book, type BookOptions, type BookSheet, openArchive } from './book.ts'
+import {
+  headerOf,
+  headerRow,
+  type HeadRow,
+  limits,
+  refusal,
+  shown,
+  type SheetSource,
+  type OpenedSheet,
+  headOf,
+} from './sheet.ts'
 import { xlsxBook } from './xlsx/read.ts'
 
 /** A zip as the workbook that it holds. */
-export async function openWorkbook(source: SheetSource, options: BookOptions): Promise<Sheet> {
+export async function openWorkbook(source: SheetSource, options: BookOptions): Promise<OpenedSheet> {
   const { name } = source
   const archive = await openArchive(await source.whole(), name)
   if (archive.has('content.xml')) {
@@ -27,74 +26,62 @@ export async function openWorkbook(source: SheetSource, options: BookOptions): P
 }
 
 /** A workbook's sheet as a table. */
-async function openBook(book: Book, options: BookOptions, name: string): Promise<Sheet> {
-  const { format, from1904 } = book
-  const chosen = await chosenSheet(book.sheets, options, name)
-  const dialect: Dialect = { ...plainDialect, format, sheet: chosen.name, from1904 }
-  const { header, hasAbove } = await headerCells(chosen, options.headerRow, name)
-  const others = book.sheets.filter(({ name: each }) => each !== chosen.name && !options.aside.includes(each))
-  const columns = headerOf(header.cells.map(headerText(name, header.number)), name)
-  const people = (): AsyncGenerator<SheetRow[]> => dataRows(chosen, columns, header.number, name)
+async function openBook(
+  { format, from1904, sheets }: Book,
+  options: BookOptions,
+  name: string,
+): Promise<OpenedSheet> {
+  const chosen = await chosenSheet(sheets, options, name)
+  const { found } = chosen
+  const header = await headerCells(chosen, options.headerRow, name)
+  const others = sheets.filter(({ name: each }) => each !== chosen.name && !options.aside.includes(each))
+  const columns = headerOf(header.cells.map(headerText(name, header.line)), name)
   return {
-    name,
     columns,
-    headerLine: header.number,
-    hiddenColumns: new Set(chosen.found.hiddenColumns),
-    dialect,
-    parts: people,
-    rows: () => oneByOne(people()),
-    merged: () => chosen.found.merged,
+    headerLine: header.line,
+    hiddenColumns: new Set(found.hiddenColumns),
+    dialect: { ...plainDialect, format, sheet: chosen.name, from1904 },
+    parts: () => dataRows(chosen, columns, header.line, name),
+    merged: () => found.merged,
     style: () => ({
-      widths: new Map([...chosen.found.widths].filter(([at]) => at < columns.length)),
-      struckByRule: chosen.found.struckByRule,
-      lost: new Set([...(hasAbove ? (['lines above the header'] as const) : []), ...chosen.found.lost]),
+      widths: new Map([...found.widths].filter(([at]) => at < columns.length)),
+      struckByRule: found.struckByRule,
+      lost: new Set([...(header.at > 0 ? (['lines above the header'] as const) : []), ...found.lost]),
       otherSheets: others.map((each) => each.name),
     }),
-    undecided: (position, samples) => undecidedEncoding(name, position, samples),
   }
 }
 
-interface HeaderCells {
-  number: number
+interface HeaderCells extends HeadRow {
+  /** How many rows that hold something are above it. */
+  at: number
   cells: Cell[]
 }
 
-async function headerCells(
-  { rows, name: sheet }: BookSheet,
-  asked: number | undefined,
-  name: string,
-): Promise<{ header: HeaderCells; hasAbove: boolean }> {
-  const head: (HeadRow & HeaderCells)[] = []
-  let count = 0
-  reading: for await (const part of rows()) {
-    for (const { number, cells } of part) {
-      const whole = Array.from(cells, (cell) => cell ?? '')
-      count += 1
-      head.push({ line: number, number, cells: whole, texts: whole.map(textOf) })
-      if (asked === undefined ? head.length === headRows : number >= asked) break reading
-      if (asked !== undefined) head.splice(0, head.length - 1)
-    }
+async function headerCells(sheet: BookSheet, asked: number | undefined, name: string): Promise<HeaderCells> {
+  const head = await headOf(wholeRows(sheet), asked)
+  if (head.length > 0) return headerRow(head, asked, name)
+  throw refusal(
+    name,
+    `the sheet ${shown(sheet.name)} is empty`,
+    'Its first row names the columns: first_name, last_name, email, phone',
+  )
+}
+
+async function* wholeRows({ rows }: BookSheet): AsyncGenerator<HeaderCells[]> {
+  let at = 0
+  for await (const part of rows()) {
+    yield part.map(({ number, cells: filled }) => {
+      const cells = Array.from(filled, (cell) => cell ?? '')
+      return { at: at++, line: number, cells, texts: cells.map(textOf) }
+    })
   }
-  if (head.length === 0) {
-    throw refusal(
-      name,
-      `the sheet ${shown(sheet)} is empty`,
-      'Its first row names the columns: first_name, last_name, email, phone',
-    )
-  }
-  const { line } = headerRow(head, asked, name)
-  const header = head.find(({ number }) => number === line) ?? { number: line, cells: [] }
-  return { header, hasAbove: count > head.length || head[0] !== header }
 }
 
 function headerText(name: string, line: number) {
   return (cell: Cell, at: number): string => {
     if (typeof cell === 'string' || cell.kind !== 'fault') return textOf(cell)
-    throw refusal(
-      name,
-      `the header ${columnName(at)}${String(line)} ${cell.reason}`,
-      'Give it a name as text.',
-    )
+    throw refusal(name, `the header ${columnName(at)}${line} ${cell.reason}`, 'Give it a name as text.')
   }
 }
 
@@ -135,7 +122,7 @@ function unseenCell(cell: Cell): Cell {
 function unnamed(cell: Cell, at: number, number: number, name: string) {
   return refusal(
     name,
-    `cell ${columnName(at)}${String(number)} holds ${shown(textOf(cell))}, and its column has no name`,
+    `cell ${columnName(at)}${number} holds ${shown(textOf(cell))}, and its column has no name`,
     'Name the column in the header, or empty it.',
   )
 }
@@ -187,7 +174,7 @@ async function beginning(
     if (search.pieces > limits.searchedPieces) {
       throw refusal(
         name,
-        `its sheets hold more than ${String(limits.searchedPieces / 64)} MiB before their first rows, the limit`,
+        `its sheets hold more than ${limits.searchedPieces / 64} MiB before their first rows, the limit`,
         `Say which sheet is the list, for example: --sheet ${shown(title)}`,
       )
     }

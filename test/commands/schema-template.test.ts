@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { openSheet } from '../../src/sheets/open.ts'
-import { fileSource } from '../../src/sheets/source.ts'
+import { fileSource } from '../../src/sheets/sheet.ts'
 import { exampleSheet } from '../../src/sheets/rewrite.ts'
 import { session } from '../harness/session.ts'
 import { all as allOf, plain, plainJson } from '../sheets/table.ts'

@@ -7,7 +7,7 @@ import { json } from '../vectors/sheets/json.ts'
 import { otherWorkbooks } from '../vectors/sheets/other-workbooks.ts'
 import { inChunks, plainJson, refusalOf, table } from './table.ts'
 import { openSheet } from '../../src/sheets/open.ts'
-import type { SheetSource } from '../../src/sheets/source.ts'
+import type { SheetSource } from '../../src/sheets/sheet.ts'
 import { all, plain } from './table.ts'
 
 const vectors = [...excelText, ...exportsAsText, ...json, ...excelWorkbooks, ...otherWorkbooks]

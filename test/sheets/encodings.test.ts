@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { plainDialect } from '../../src/domain/sheet/cell.ts'
 import { UndecidedError } from '../../src/errors/kinds.ts'
-import { likelyReadings } from '../../src/sheets/undecided-encoding.ts'
+import { likelyReadings } from '../../src/sheets/text.ts'
 import { annotatedBytes } from '../../src/sheets/rewrite.ts'
 import { all, bytesOf, openBytes, plain, refusalOf, table as tableOf } from './table.ts'
 

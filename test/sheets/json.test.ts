@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { jsonRow } from '../../src/domain/batch/json-row.ts'
 import { openSheet } from '../../src/sheets/open.ts'
-import { heldSource } from '../../src/sheets/source.ts'
+import { heldSource } from '../../src/sheets/sheet.ts'
 import { all, inChunks } from './table.ts'
 
 /** A JSON file as a batch reads it: names within names are dotted columns. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { fileSource } from '../../src/sheets/source.ts'
+import { fileSource } from '../../src/sheets/sheet.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 import { temporaryFolder } from '../harness/world.ts'
 import { refusalOf, rowsOf, table } from './table.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { openSheet } from '../../src/sheets/open.ts'
-import { fileSource } from '../../src/sheets/source.ts'
+import { fileSource } from '../../src/sheets/sheet.ts'
 import { temporaryFolder } from '../harness/world.ts'
 import { all, plainJson, rowsOf } from './table.ts'
 

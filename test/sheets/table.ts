@@ -1,9 +1,8 @@
 import { type OpenOptions, openSheet } from '../../src/sheets/open.ts'
 import type { JsonRow, Cell, JsonValue, SheetRow } from '../../src/domain/sheet/cell.ts'
-import type { Sheet } from '../../src/sheets/sheet.ts'
+import { type Sheet, heldSource } from '../../src/sheets/sheet.ts'
 import { Ambiguities } from '../../src/domain/batch/ambiguities.ts'
 import type { Target } from '../../src/domain/batch/columns.ts'
-import { heldSource } from '../../src/sheets/source.ts'
 
 export type Opening = Omit<OpenOptions, 'readJson'>
 

@@ -277,14 +277,14 @@ function changesText(changes: readonly RowChange[], all = false): string {
   const parts = [...kinds].map(([kind, found]) => {
     const shown = (all ? found : found.slice(0, maxOfAKind)).map(lineOf)
     const left = found.length - shown.length
-    const lines = [`  ${String(found.length)} × ${meanings[kind]}`].concat(shown)
-    return lines.concat(left > 0 ? `    … and ${String(left)} more: --show-changes` : []).join('\n')
+    const lines = [`  ${found.length} × ${meanings[kind]}`].concat(shown)
+    return lines.concat(left > 0 ? `    … and ${left} more: --show-changes` : []).join('\n')
   })
   return ['Changed before sending:', ...parts].join('\n')
 }
 
 function lineOf({ line, column, from, to }: RowChange): string {
-  return `    line ${String(line)}, ${sanitize(column)}: "${sanitize(cutName(from))}" is sent as "${sanitize(cutName(to))}"`
+  return `    line ${line}, ${sanitize(column)}: "${sanitize(cutName(from))}" is sent as "${sanitize(cutName(to))}"`
 }
 
 const maxNamed = 5

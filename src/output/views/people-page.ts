@@ -95,19 +95,19 @@ function tiles({ people: rows, persons, attention }: PeoplePage): Piece {
   return html`<dl class="tiles">
     <div>
       <dt>${persons === 1 ? 'person' : 'people'}</dt>
-      <dd>${String(persons)}</dd>
+      <dd>${persons}</dd>
     </div>
     <div class="done">
       <dt>completed</dt>
-      <dd>${String(completed)} <small>${percent(completed, people.length)}</small></dd>
+      <dd>${completed} <small>${percent(completed, people.length)}</small></dd>
     </div>
     <div class="active">
       <dt>in progress</dt>
-      <dd>${String(open)}</dd>
+      <dd>${open}</dd>
     </div>
     <div class="${needs === 0 ? 'done' : 'bad'}">
       <dt>${needs === 1 ? 'needs a person' : 'need a person'}</dt>
-      <dd>${String(needs)}</dd>
+      <dd>${needs}</dd>
     </div>
   </dl>`
 }
@@ -193,7 +193,7 @@ function peopleSection({ people, total, persons, isMixed, packages, keep }: Peop
         >Status
         <select>
           <option value="">all</option>
-          ${statuses.map(([status, count]) => html`<option value="${status}">${status} (${String(count)})</option>`)}
+          ${statuses.map(([status, count]) => html`<option value="${status}">${status} (${count})</option>`)}
         </select>
       </label>
       <output></output>

@@ -57,7 +57,7 @@ export function templateView(template: {
   return {
     json: { path, format, package_id: packageId, fields, required },
     text: (terminal) =>
-      `${styled(terminal, 'green', 'written')}  ${sanitize(file)}  ${formatCount(fields, 'field')}, ${String(required)} required`,
+      `${styled(terminal, 'green', 'written')}  ${sanitize(file)}  ${formatCount(fields, 'field')}, ${required} required`,
   }
 }
 

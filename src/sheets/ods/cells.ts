@@ -1,8 +1,7 @@
 import { type Cell, isBooleanWord } from '../../domain/sheet/cell.ts'
 import { type Colour, colourIn, isUnseen, white } from '../../domain/sheet/appearance.ts'
-import { limits } from '../limits.ts'
-import type { Archive } from '../xlsx/archive.ts'
-import { type Attributes, readXml } from '../xlsx/xml.ts'
+import { limits } from '../sheet.ts'
+import { type Archive, type Attributes, readXml, fault, momentOf } from '../book.ts'
 
 /** A cell as its XML has it. */
 export interface RawCell {
@@ -20,17 +19,17 @@ export interface RawCell {
 export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
   const type = attributes['office:value-type'] ?? attributes['calcext:value-type']
   const formula = attributes['table:formula']
-  const fault = (reason: string, shown = text ?? ''): Cell => ({ kind: 'fault', text: shown, reason })
+  const because = (reason: string, shown = text ?? ''): Cell => fault(shown, reason)
   if (attributes['calcext:value-type'] === 'error' || (formula !== undefined && isError(text))) {
-    return fault(`is the error ${text ?? ''}`)
+    return because(`is the error ${text ?? ''}`)
   }
   if (type === undefined) {
-    return formula === undefined ? (text ?? '') : fault('is a formula whose value was not saved', formula)
+    return formula === undefined ? (text ?? '') : because('is a formula whose value was not saved', formula)
   }
   if (isFormatted && text === undefined && type !== 'string') {
     const shown = 'is saved without the text that its number format shows'
     const written = Object.entries(attributes).find(([key]) => /^office:.*value$/.test(key))?.[1]
-    return fault(`${shown}; open the file in LibreOffice and save it`, written)
+    return because(`${shown}; open the file in LibreOffice and save it`, written)
   }
   switch (type) {
     case 'string':
@@ -38,23 +37,23 @@ export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
     case 'float':
     case 'percentage':
     case 'currency':
-      return numeric(attributes['office:value'], text, type) ?? fault('is no number')
+      return numeric(attributes['office:value'], text, type) ?? because('is no number')
     case 'boolean': {
       const written = attributes['office:boolean-value']
       if (written !== 'true' && written !== 'false')
-        return fault('is a TRUE or FALSE whose value was not saved')
-      if (text === '') return fault('is a TRUE or FALSE that its number format hides', written)
+        return because('is a TRUE or FALSE whose value was not saved')
+      if (text === '') return because('is a TRUE or FALSE that its number format hides', written)
       if (text !== undefined && !isBooleanWord(text, written === 'true')) {
-        return fault(`is ${written.toUpperCase()} shown as "${text.slice(0, 40)}"`, written)
+        return because(`is ${written.toUpperCase()} shown as "${text.slice(0, 40)}"`, written)
       }
       return { kind: 'boolean', text: written, value: written === 'true' }
     }
     case 'date':
-      return dated(attributes['office:date-value'] ?? '', text) ?? fault('is no date that can be read')
+      return dated(attributes['office:date-value'] ?? '', text) ?? because('is no date that can be read')
     case 'time':
-      return timed(attributes['office:time-value'] ?? '') ?? fault('is no time of day that can be read')
+      return timed(attributes['office:time-value'] ?? '') ?? because('is no time of day that can be read')
     default:
-      return fault(`is of the type ${type.slice(0, 40)}, which is not known`)
+      return because(`is of the type ${type.slice(0, 40)}, which is not known`)
   }
 }
 
@@ -99,16 +98,15 @@ function formatOf(shown: string): string {
 const firstSerial = 61
 
 function dated(written: string, shown: string | undefined): Cell | undefined {
-  const found = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}:\d{2}:\d{2})(?:[.,]0+)?)?$/.exec(written)
+  const found = /^((\d{4})-(\d{2})-(\d{2}))(?:T(\d{2}:\d{2}:\d{2})(?:[.,]0+)?)?$/.exec(written)
   if (found === null) return undefined
-  const [, year = '', month = '', day = '', clock = '00:00:00'] = found
-  const date = `${year}-${month}-${day}`
-  const milliseconds = Date.parse(`${date}T${clock}Z`)
-  if (Number.isNaN(milliseconds) || !new Date(milliseconds).toISOString().startsWith(date)) return undefined
-  const text = clock === '00:00:00' ? date : `${date}T${clock}`
-  const serial = milliseconds / 86_400_000 + 25_569
+  const [, date = '', year = '', month = '', day = '', clock] = found
+  const moment = momentOf(date, clock)
+  if (moment === undefined) return undefined
+  const { text } = moment
+  const serial = moment.ms / 86_400_000 + 25_569
   if (serial < firstSerial) return text
-  const time = clock === '00:00:00' ? '' : ' hh:mm:ss'
+  const time = text === date ? '' : ' hh:mm:ss'
   return { kind: 'date', text, serial, format: `${shownParts(shown ?? date, year, month, day)}${time}` }
 }
 
@@ -166,7 +164,7 @@ export class Paragraphs {
       const length = Math.min(count > 0 ? count : 1, 32_767)
       this.#spaces += length
       if (this.#spaces > limits.characters) {
-        throw new Error(`it holds more than ${String(limits.characters)} repeated spaces`)
+        throw new Error(`it holds more than ${limits.characters} repeated spaces`)
       }
       this.add(' '.repeat(length))
     } else if (tag === 'text:tab') this.add('\t')

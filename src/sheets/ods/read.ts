@@ -8,10 +8,14 @@ import {
   type Findings,
   hasContent,
   noFindings,
+  type Archive,
+  type Attributes,
+  readXml,
+  requireFewSheets,
+  xmlChunks,
+  newRow,
 } from '../book.ts'
-import { limits, refusal } from '../limits.ts'
-import type { Archive } from '../xlsx/archive.ts'
-import { type Attributes, readXml, requireFewSheets, xmlChunks } from '../xlsx/xml.ts'
+import { limits, refusal } from '../sheet.ts'
 import { cellOf, Paragraphs, type RawCell, spaces, type Styles, stylesOf } from './cells.ts'
 
 /** A workbook of OpenDocument (ISO/IEC 26300), as LibreOffice saves it. Nothing of its sheets is read yet. */
@@ -146,7 +150,7 @@ class Walk {
   #skippedDepth = 0
   #number = 1
   #times = 1
-  #row: BookRow = { number: 1, cells: [], hidden: false, struck: [], unseen: [], adorned: false }
+  #row = newRow(1)
   #column = 0
   /** Styles of the columns' cells that say none of their own, as far as one of them strikes through. */
   readonly #columnStyles: string[] = []
@@ -237,8 +241,7 @@ class Walk {
 
   #openRow(attributes: Attributes): void {
     this.#times = repeated(attributes['table:number-rows-repeated'])
-    const [number, hidden] = [this.#number, this.#isHidden(attributes)]
-    this.#row = { number, cells: [], hidden, struck: [], unseen: [], adorned: false }
+    this.#row = newRow(this.#number, this.#isHidden(attributes))
     this.#rowStyle = attributes['table:default-cell-style-name']
     this.#column = 0
   }
@@ -299,7 +302,7 @@ class Walk {
     const firstRow = struckByRule[at]?.firstRow ?? this.#row.number
     const name = columnName(column)
     struckByRule[at] = {
-      range: `${name}${String(firstRow)}:${name}${String(lastRow)}`,
+      range: `${name}${firstRow}:${name}${lastRow}`,
       firstRow,
       lastRow,
       firstColumn: column,
@@ -326,7 +329,7 @@ class Walk {
     if (merged.length === limits.merged) throw new Error('it has too many merged cells')
     const [firstRow, firstColumn] = [this.#row.number, this.#column]
     const [last, lastColumn] = [firstRow + rows - 1, firstColumn + columns - 1]
-    const range = `${columnName(firstColumn)}${String(firstRow)}:${columnName(lastColumn)}${String(last)}`
+    const range = `${columnName(firstColumn)}${firstRow}:${columnName(lastColumn)}${last}`
     merged.push({ range, firstRow, lastRow: last, firstColumn, lastColumn })
   }
 }

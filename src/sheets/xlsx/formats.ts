@@ -1,8 +1,8 @@
 import { black, type Colour, colourIn, isUnseen, tinted, white } from '../../domain/sheet/appearance.ts'
 import { showsText } from '../../domain/sheet/number-format.ts'
-import { limits } from '../limits.ts'
-import type { Archive } from './archive.ts'
-import { type Attributes, isOn, readXml, type WorkbookParts } from './xml.ts'
+import { limits } from '../sheet.ts'
+import { type Archive, type Attributes, isOn, readXml } from '../book.ts'
+import type { WorkbookParts } from './parts.ts'
 
 export interface CellFormat {
   code: string
@@ -175,7 +175,7 @@ function builtInCode(id: number): string {
   const code = codes[id]
   if (code !== undefined) return code
   if (local[id] !== undefined || isEastern(id) || (id >= 59 && id <= 81)) {
-    return `[built-in ${String(id)}]${local[id] ?? ''}`
+    return `[built-in ${id}]${local[id] ?? ''}`
   }
   return 'General'
 }

@@ -1,38 +1,221 @@
-import type { Cell } from '../../domain/sheet/cell.ts'
+import { type Cell, type MergedCells, isBooleanWord } from '../../domain/sheet/cell.ts'
+import { isUnseen as isTooPale, type LostPart, white } from '../../domain/sheet/appearance.ts'
 import {
+  type Findings,
   asShownWithoutZeros,
   beyondColumns,
   type Book,
   type BookRow,
   type BookSheet,
-  type Findings,
   hasContent,
   noFindings,
-} from '../book.ts'
-import { limits, refusal } from '../limits.ts'
-import type { Archive } from './archive.ts'
-import { cellFormats, RuleFormats } from './formats.ts'
-import {
-  type CellContext,
-  cellOf,
-  isStruck,
-  isUnseen,
-  noteComments,
-  noteLook,
-  rangeOf,
-  type RawCell,
-} from './cells.ts'
-import {
   type Attributes,
   isTrue,
+  unescaped,
+  sheetSpaces,
+  xmlChunks,
+  type Archive,
+  damaged,
+  fault,
+  isFalse,
+  momentOf,
+  newRow,
+} from '../book.ts'
+import {
+  type CommonTexts,
   type Relation,
   relations,
   sharedStrings,
   type SheetPart,
-  sheetSpaces,
   workbookParts,
-  xmlChunks,
-} from './xml.ts'
+} from './parts.ts'
+import { type CellFormat, dateText, type Palette, textColour, cellFormats, RuleFormats } from './formats.ts'
+import { limits } from '../sheet.ts'
+
+/** What cells refer to. */
+export interface CellContext {
+  strings: CommonTexts
+  formats: readonly CellFormat[]
+  /** Formats of rules that strike through, hide or show values otherwise. */
+  striking: ReadonlySet<number>
+  palette: Palette
+  from1904: boolean
+  /** See `WorkbookParts`. */
+  uncomputed: boolean
+}
+
+/** A cell as its XML has it. */
+export interface RawCell {
+  type: string
+  style: number
+  /** Of `v`, or the texts of `is`. */
+  text: string
+  hasValue: boolean
+  /** Of `v` and `is`; a sound cell has one. */
+  values: number
+  /** The formula's own text; undefined where there is none. */
+  formula: string | undefined
+  /** Whether a part of a text in place is struck through. */
+  struck: boolean
+  /** Colours of the parts of a text in place. */
+  colours?: Attributes[]
+}
+
+/** A cell by its type (ECMA-376 part 1, 18.18.11). A formula is as good as the value that was saved with it. */
+export function cellOf(raw: RawCell, context: CellContext): Cell {
+  const { type, text, formula } = raw
+  if (formula !== undefined && context.uncomputed) {
+    return fault(
+      `=${formula}`,
+      'is a formula that was never computed; open the file in a spreadsheet and save it',
+    )
+  }
+  if (formula !== undefined && text === '' && type !== 'str') {
+    return fault(`=${formula}`, 'is a formula whose value was not saved')
+  }
+  if (!raw.hasValue) return ''
+  if (raw.values > 1) return fault(text, 'has more than one value')
+  switch (type) {
+    case 's':
+      return seen(shared(text, context), raw, context)
+    case 'inlineStr':
+    case 'str':
+      return seen(unescaped(text), raw, context)
+    case 'b':
+      return booleanOf(text)
+    case 'e':
+      return fault(text, `is the error ${text}`)
+    case 'd':
+      return isoDate(text, raw.style, context)
+    case 'n':
+      return text === '' ? '' : numeric(text, raw.style, context)
+    default:
+      return fault(text, `is of the type ${type.slice(0, 40)}, which is not known`)
+  }
+}
+
+function booleanOf(text: string): Cell {
+  const value = isTrue(text)
+  if (value || isFalse(text)) return { kind: 'boolean', text: String(value), value }
+  return text === '' ? '' : fault(text, 'is neither TRUE nor FALSE')
+}
+
+/** A text, unless its number format hides or changes it: `;;;`, `"Mr "@`. */
+function seen(cell: Cell, { style }: RawCell, { formats }: CellContext): Cell {
+  const format = formats[style]
+  if (format === undefined || format.plain || typeof cell !== 'string' || cell === '') return cell
+  const reason = `is shown otherwise by its number format, ${format.code.slice(0, 40)}; format the column as text and look at it again`
+  return { kind: 'fault', text: cell, reason, format: format.code }
+}
+
+function shared(text: string, { strings }: CellContext): Cell {
+  const string = /^\d{1,10}$/.test(text) ? strings.texts[Number(text)] : undefined
+  return string ?? fault(text, 'refers to a text that the workbook does not have')
+}
+
+/** Whether a person sees the text struck through, all of it or a part. */
+export function isStruck({ type, style, text, struck }: RawCell, { formats, strings }: CellContext): boolean {
+  if (struck || formats[style]?.struck === true) return true
+  return strings.struck.size > 0 && type === 's' && strings.struck.has(Number(text))
+}
+
+/** Whether a person cannot see it, all of it or a part: it has the colour of what it stands on. */
+export function isUnseen({ type, style, text, colours }: RawCell, context: CellContext): boolean {
+  const { formats, strings, palette } = context
+  const format = formats[style]
+  if (format?.unseen === true) return true
+  const parts = colours ?? (strings.colours.size > 0 && type === 's' ? strings.colours.get(Number(text)) : [])
+  const background = format === undefined ? white : format.background
+  if (background === undefined || parts === undefined) return false
+  return parts.some((part) => {
+    const colour = textColour(part, palette)
+    return colour !== undefined && isTooPale(colour, background)
+  })
+}
+
+const decimal = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/
+
+/** A whole number written out in full, as spreadsheets do not and other programs do. */
+function losesDigits(text: string, value: number): boolean {
+  if (Number.isSafeInteger(value) || !/^-?\d{16,}$/.test(text)) return false
+  return String(value) !== text && BigInt(text) !== BigInt(value)
+}
+
+function numeric(text: string, style: number, { formats, from1904 }: CellContext): Cell {
+  const value = text.length < 400 && decimal.test(text) ? Number(text) : Number.NaN
+  if (!Number.isFinite(value)) return fault(text, 'is no number')
+  if (losesDigits(text, value)) return fault(text, 'has more digits than a number keeps')
+  const { code, date } = formats[style] ?? { code: 'General', date: false }
+  if (isBoolean(value, code)) return { kind: 'boolean', text: String(value === 1), value: value === 1 }
+  if (!date) return { kind: 'number', text: String(value), value, format: code }
+  const iso = dateText(value, from1904)
+  if (iso === undefined) return fault(text, 'is a date that does not exist')
+  return { kind: 'date', text: iso, serial: value, format: code }
+}
+
+/** LibreOffice saves a boolean as a number that is shown as `"TRUE"` or `"FALSE"`, in its own language. */
+function isBoolean(value: number, code: string): boolean {
+  if (value !== 0 && value !== 1) return false
+  const [, yes = '', no = ''] = /^"(\p{L}{1,20})";"\1";"(\p{L}{1,20})"$/u.exec(code) ?? []
+  return isBooleanWord(yes, true) && isBooleanWord(no, false)
+}
+
+function isoDate(text: string, style: number, { formats, from1904 }: CellContext): Cell {
+  const found = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2})(?:\.0+)?Z?)?$/.exec(text)
+  if (found === null) return fault(text, 'is no date that can be read')
+  const [, day = '', clock] = found
+  const moment = momentOf(day, clock)
+  if (moment === undefined) return fault(text, 'is a date that does not exist')
+  const code = formats[style]?.code ?? 'General'
+  return {
+    kind: 'date',
+    text: moment.text,
+    serial: moment.ms / 86_400_000 + (from1904 ? 24_107 : 25_569),
+    format: code === 'General' ? 'yyyy-mm-dd' : code,
+  }
+}
+
+/** Elements of a sheet that are not written again. */
+const lostElements = new Map<string, LostPart>([
+  ['conditionalFormatting', 'conditional formats'],
+  ['dataValidations', 'data validations'],
+  ['autoFilter', 'filters'],
+  ['tablePart', 'tables'],
+  ['drawing', 'pictures'],
+  ['picture', 'pictures'],
+  ['hyperlink', 'links'],
+])
+
+/** Notes what of a sheet is not written again. */
+export function noteLook(found: Findings, tag: string): void {
+  const lost = lostElements.get(tag)
+  if (lost !== undefined) found.lost.add(lost)
+}
+
+/** A workbook keeps the comments of a sheet in a part of its own. */
+export function noteComments({ lost }: Findings, related: ReadonlyMap<string, Relation>): void {
+  for (const { type } of related.values())
+    if (/\/(?:comments|threadedComment)$/.test(type)) lost.add('comments')
+}
+
+/** The cells of a range such as `B2:C9`; undefined where it is none. */
+export function rangeOf(range: string): MergedCells | undefined {
+  const corners = /^([A-Z]{1,3})(\d{1,7})(?::([A-Z]{1,3})(\d{1,7}))?$/.exec(range)
+  if (corners === null) return undefined
+  const [, left = '', top = '', right = left, bottom = top] = corners
+  return {
+    range,
+    firstRow: Number(top),
+    lastRow: Number(bottom),
+    firstColumn: columnAt(left),
+    lastColumn: columnAt(right),
+  }
+}
+
+/** A → 0, AA → 26. */
+function columnAt(letters: string): number {
+  return Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
+}
 
 /** A workbook of Office Open XML. Nothing of its sheets is read yet. */
 export async function xlsxBook(archive: Archive, name: string): Promise<Book> {
@@ -83,7 +266,7 @@ class Walk {
   readonly #found: Findings
   readonly #name: string
   readonly #context: CellContext
-  #row: BookRow = { number: 0, cells: [], hidden: false, struck: [], unseen: [], adorned: false }
+  #row = newRow(0)
   #column = -1
   #raw: RawCell | undefined
   /** Where texts go now. */
@@ -133,7 +316,7 @@ class Walk {
       case 'col':
         return this.#openColumns(attributes)
       case 'sheetView':
-        this.#hidesZeros = ['0', 'false'].includes(attributes['showZeros'] ?? '')
+        this.#hidesZeros = isFalse(attributes['showZeros'])
         this.#showsFormulas = isTrue(attributes['showFormulas'])
         return
       case 'mergeCell':
@@ -187,13 +370,12 @@ class Walk {
   }
 
   #openRow({ r: text, hidden, ht, customHeight }: Attributes): void {
-    if (customHeight === '1' || customHeight === 'true') this.#found.lost.add('row heights')
+    if (isTrue(customHeight)) this.#found.lost.add('row heights')
     const number = text === undefined ? this.#row.number + 1 : Number(text)
     if (!Number.isInteger(number) || number <= this.#row.number || number > 1_048_576) {
-      throw this.#damaged(`row ${String(text).slice(0, 20)} after row ${String(this.#row.number)}`)
+      throw this.#damaged(`row ${String(text).slice(0, 20)} after row ${this.#row.number}`)
     }
-    const isHidden = hidden === '1' || hidden === 'true' || (ht !== undefined && Number(ht) < leastHeight)
-    this.#row = { number, cells: [], hidden: isHidden, struck: [], unseen: [], adorned: false }
+    this.#row = newRow(number, isTrue(hidden) || (ht !== undefined && Number(ht) < leastHeight))
     this.#column = -1
   }
 
@@ -220,7 +402,7 @@ class Walk {
       column = column * 26 + code - 64
     }
     if (at === 0 || column > 16_384 || Number(name.slice(at)) !== this.#row.number) {
-      throw this.#damaged(`cell ${name.slice(0, 20)} in row ${String(this.#row.number)}`)
+      throw this.#damaged(`cell ${name.slice(0, 20)} in row ${this.#row.number}`)
     }
     return column - 1
   }
@@ -243,7 +425,7 @@ class Walk {
   /** A sheet may show no zeros, and formulas in place of their values. */
   #asShown(cell: Cell, { formula }: RawCell): Cell {
     if (this.#showsFormulas && formula !== undefined) {
-      return { kind: 'fault', text: `=${formula}`, reason: 'is a formula, and the sheet shows formulas' }
+      return fault(`=${formula}`, 'is a formula, and the sheet shows formulas')
     }
     return this.#hidesZeros ? asShownWithoutZeros(cell) : cell
   }
@@ -256,10 +438,10 @@ class Walk {
   #openColumns({ min, max, hidden, width: written }: Attributes): void {
     this.#columnElements += 1
     if (this.#columnElements > limits.columnElements) {
-      throw this.#damaged(`more than ${String(limits.columnElements)} column elements`)
+      throw this.#damaged(`more than ${limits.columnElements} column elements`)
     }
     const width = written === undefined ? undefined : Number(written)
-    const isHidden = hidden === '1' || hidden === 'true' || (width !== undefined && width < leastWidth)
+    const isHidden = isTrue(hidden) || (width !== undefined && width < leastWidth)
     for (let at = Number(min); at <= Math.min(Number(max), limits.columns); at += 1) {
       if (isHidden) this.#found.hiddenColumns.add(at - 1)
       if (width !== undefined && width > 0 && width <= 255) this.#found.widths.set(at - 1, width)
@@ -303,15 +485,11 @@ class Walk {
   }
 
   #damaged(what: string) {
-    return refusal(
-      this.#name,
-      `it is a damaged workbook (${what})`,
-      'Open it in a spreadsheet program and save it again.',
-    )
+    return damaged(this.#name, new Error(what))
   }
 }
 
 /** Bars and icons may stand in place of the values. */
 function hidesValues(tag: string, { showValue }: Attributes): boolean {
-  return /^(?:x14:)?(?:dataBar|iconSet)$/.test(tag) && (showValue === '0' || showValue === 'false')
+  return /^(?:x14:)?(?:dataBar|iconSet)$/.test(tag) && isFalse(showValue)
 }

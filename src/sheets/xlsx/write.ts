@@ -5,7 +5,7 @@ import { ZipFile } from 'yazl'
 import { type Cell, columnName, type XlsxColumn } from '../../domain/sheet/cell.ts'
 import { escapeXml } from '../../domain/wording/escape-xml.ts'
 import { builtInId } from './formats.ts'
-import { escaped } from './xml.ts'
+import { escaped } from '../book.ts'
 
 /** The earliest a zip can say: what is written depends on the rows alone. */
 const moment = { mtime: new Date(1980, 0, 1) }
@@ -30,15 +30,26 @@ export async function* xlsxBytes({ sheets, from1904 = false }: XlsxBook): AsyncG
   add(
     'xl/_rels/workbook.xml.rels',
     relationships([
-      ...sheets.map((_, at): Related => [
-        `rId${String(at + 1)}`,
-        'worksheet',
-        `worksheets/sheet${String(at + 1)}.xml`,
-      ]),
-      [`rId${String(sheets.length + 1)}`, 'styles', 'styles.xml'],
+      ...sheets.map((_, at): Related => [`rId${at + 1}`, 'worksheet', `worksheets/sheet${at + 1}.xml`]),
+      [`rId${sheets.length + 1}`, 'styles', 'styles.xml'],
     ]),
   )
-  for (const [at, sheet] of sheets.entries()) addSheet(zip, { sheet, number: at + 1, styles, output, add })
+  for (const [at, sheet] of sheets.entries()) {
+    const number = at + 1
+    const stream = Readable.from(sheetXml(sheet, styles))
+    stream.on('error', (error) => output.destroy(error))
+    zip.addReadStream(stream, `xl/worksheets/sheet${number}.xml`, moment)
+    if (!hasNotes(sheet.columns)) continue
+    add(`xl/comments${number}.xml`, commentsXml(sheet.columns))
+    add(`xl/drawings/vmlDrawing${number}.vml`, drawingXml(sheet.columns))
+    add(
+      `xl/worksheets/_rels/sheet${number}.xml.rels`,
+      relationships([
+        ['rId1', 'comments', `../comments${number}.xml`],
+        ['rId2', 'vmlDrawing', `../drawings/vmlDrawing${number}.vml`],
+      ]),
+    )
+  }
   // Formats are known once the last row has gone.
   zip.addReadStreamLazy('xl/styles.xml', moment, (callback) =>
     callback(null, Readable.from([Buffer.from(styles.xml())])),
@@ -47,33 +58,11 @@ export async function* xlsxBytes({ sheets, from1904 = false }: XlsxBook): AsyncG
   yield* output as AsyncIterable<Uint8Array>
 }
 
-interface Added {
-  sheet: XlsxSheet
-  number: number
-  styles: Styles
-  output: Readable
-  add: (name: string, text: string) => void
-}
-
-function addSheet(zip: ZipFile, { sheet, number, styles, output, add }: Added): void {
-  const stream = Readable.from(sheetXml(sheet, styles))
-  stream.on('error', (error) => output.destroy(error))
-  zip.addReadStream(stream, `xl/worksheets/sheet${String(number)}.xml`, moment)
-  if (!hasNotes(sheet.columns)) return
-  add(`xl/comments${String(number)}.xml`, commentsXml(sheet.columns))
-  add(`xl/drawings/vmlDrawing${String(number)}.vml`, drawingXml(sheet.columns))
-  add(
-    `xl/worksheets/_rels/sheet${String(number)}.xml.rels`,
-    relationships([
-      ['rId1', 'comments', `../comments${String(number)}.xml`],
-      ['rId2', 'vmlDrawing', `../drawings/vmlDrawing${String(number)}.vml`],
-    ]),
-  )
-}
-
 const xml = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 const office = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 const schemas = 'http://schemas.openxmlformats.org'
+const main = `${schemas}/spreadsheetml/2006/main`
+const relations = `${schemas}/officeDocument/2006/relationships`
 
 function contentTypes(sheets: readonly XlsxSheet[]): string {
   const parts = sheets.flatMap(({ columns }, at) => {
@@ -97,36 +86,28 @@ type Related = [id: string, kind: string, target: string]
 function relationships(related: readonly Related[]): string {
   const each = related.map(
     ([id, kind, target]) =>
-      `<Relationship Id="${id}" Type="${schemas}/officeDocument/2006/relationships/${kind}" Target="${escapeXml(target)}"/>`,
+      `<Relationship Id="${id}" Type="${relations}/${kind}" Target="${escapeXml(target)}"/>`,
   )
   return `${xml}<Relationships xmlns="${schemas}/package/2006/relationships">${each.join('')}</Relationships>`
 }
 
 function workbook(sheets: readonly XlsxSheet[], from1904: boolean): string {
   const each = sheets.map(
-    ({ name }, at) =>
-      `<sheet name="${escaped(name)}" sheetId="${String(at + 1)}" r:id="rId${String(at + 1)}"/>`,
+    ({ name }, at) => `<sheet name="${escaped(name)}" sheetId="${at + 1}" r:id="rId${at + 1}"/>`,
   )
   return (
-    `${xml}<workbook xmlns="${schemas}/spreadsheetml/2006/main" xmlns:r="${schemas}/officeDocument/2006/relationships">` +
+    `${xml}<workbook xmlns="${main}" xmlns:r="${relations}">` +
     `${from1904 ? '<workbookPr date1904="1"/>' : ''}<sheets>${each.join('')}</sheets></workbook>`
   )
-}
-
-export interface XlsxRow {
-  cells: readonly Cell[]
 }
 
 export interface XlsxSheet {
   name: string
   columns: readonly XlsxColumn[]
-  rows: AsyncIterable<XlsxRow> | Iterable<XlsxRow>
+  rows: AsyncIterable<readonly Cell[]> | Iterable<readonly Cell[]>
 }
 
-const head =
-  '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' +
-  '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ' +
-  'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">'
+const head = `${xml}<worksheet xmlns="${main}" xmlns:r="${relations}">`
 
 const rowsAtOnce = 200
 
@@ -158,7 +139,7 @@ function widths(columns: readonly XlsxColumn[]): string {
   const cols = columns.map(({ header, width, hidden, text = true }, at) => {
     const index = String(at + 1)
     const wide = String(width ?? Math.min(40, Math.max(14, header.length + 3)))
-    const style = text ? ` style="${String(Styles.text)}"` : ''
+    const style = text ? ` style="${Styles.text}"` : ''
     const shown = hidden === true ? ' hidden="1"' : ''
     return `<col min="${index}" max="${index}" width="${wide}"${style}${shown} customWidth="1"/>`
   })
@@ -172,9 +153,9 @@ function headerRow(columns: readonly XlsxColumn[]): string {
   return `<row r="1">${cells.join('')}</row>`
 }
 
-function row(number: number, { cells }: XlsxRow, styles: Styles): string {
-  const written = cells.map((cell, at) => cellXml(`${columnName(at)}${String(number)}`, cell, styles))
-  return `<row r="${String(number)}">${written.join('')}</row>`
+function row(number: number, cells: readonly Cell[], styles: Styles): string {
+  const written = cells.map((cell, at) => cellXml(`${columnName(at)}${number}`, cell, styles))
+  return `<row r="${number}">${written.join('')}</row>`
 }
 
 function cellXml(name: string, cell: Cell, styles: Styles): string {
@@ -183,18 +164,16 @@ function cellXml(name: string, cell: Cell, styles: Styles): string {
   if (typeof cell === 'string') return inline(name, cell, styled('@'))
   switch (cell.kind) {
     case 'number':
-      return `<c r="${name}" s="${styled(cell.format)}"><v>${String(cell.value)}</v></c>`
+      return `<c r="${name}" s="${styled(cell.format)}"><v>${cell.value}</v></c>`
     case 'date':
-      return `<c r="${name}" s="${styled(cell.format)}"><v>${String(cell.serial)}</v></c>`
+      return `<c r="${name}" s="${styled(cell.format)}"><v>${cell.serial}</v></c>`
     case 'boolean':
       return `<c r="${name}" s="${styled(booleanFormat)}" t="b"><v>${cell.value ? '1' : '0'}</v></c>`
     case 'fault':
       if (cell.format !== undefined) return inline(name, cell.text, styled(cell.format))
       // What had no value may not come back as a text that has one.
       return `<c r="${name}" s="${styled('General')}" t="e"><v>${escaped(cell.text.startsWith('#') ? cell.text : '#VALUE!')}</v></c>`
-    case 'json':
-    case 'marked':
-    case 'bytes':
+    default:
       return inline(name, cell.text, styled('@'))
   }
 }
@@ -211,20 +190,20 @@ const lastFillable = 10_000
 /** Excel marks digits in a text cell as a mistake without this entry. */
 function textNumbers(columns: readonly XlsxColumn[]): string {
   if (columns.length === 0) return ''
-  const range = `A1:${columnName(columns.length - 1)}${String(lastFillable)}`
+  const range = `A1:${columnName(columns.length - 1)}${lastFillable}`
   return `<ignoredErrors><ignoredError sqref="${range}" numberStoredAsText="1"/></ignoredErrors>`
 }
 
 function validations(columns: readonly XlsxColumn[]): string {
   const lists = columns.flatMap(({ choices = [] }, at) => {
     if (choices.length === 0) return []
-    const range = `${columnName(at)}2:${columnName(at)}${String(lastFillable)}`
+    const range = `${columnName(at)}2:${columnName(at)}${lastFillable}`
     const list = escaped(`"${choices.join(',')}"`)
     return `<dataValidation type="list" allowBlank="1" showErrorMessage="1" sqref="${range}"><formula1>${list}</formula1></dataValidation>`
   })
   return lists.length === 0
     ? ''
-    : `<dataValidations count="${String(lists.length)}">${lists.join('')}</dataValidations>`
+    : `<dataValidations count="${lists.length}">${lists.join('')}</dataValidations>`
 }
 
 /** Notes of a sheet's header cells. */
@@ -234,11 +213,7 @@ function commentsXml(columns: readonly XlsxColumn[]): string {
       ? []
       : `<comment ref="${columnName(at)}1" authorId="0"><text><t xml:space="preserve">${escaped(note)}</t></text></comment>`,
   )
-  return (
-    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' +
-    '<comments xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">' +
-    `<authors><author>refcheck</author></authors><commentList>${comments.join('')}</commentList></comments>`
-  )
+  return `${xml}<comments xmlns="${main}"><authors><author>refcheck</author></authors><commentList>${comments.join('')}</commentList></comments>`
 }
 
 /** Where spreadsheets draw them: Excel drops notes that have no shape. */
@@ -259,10 +234,10 @@ function shape(column: number, note: string): string {
   const lines = note.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 36)), 0)
   const anchor = [column + 1, 15, 0, 2, column + 4, 15, Math.min(24, lines + 1), 2].join(', ')
   return (
-    `<v:shape id="_x0000_s${String(1025 + column)}" type="#_x0000_t202" style="position:absolute;visibility:hidden" ` +
+    `<v:shape id="_x0000_s${1025 + column}" type="#_x0000_t202" style="position:absolute;visibility:hidden" ` +
     'fillcolor="#ffffe1" o:insetmode="auto"><v:fill color2="#ffffe1"/><v:textbox/>' +
     `<x:ClientData ObjectType="Note"><x:MoveWithCells/><x:SizeWithCells/><x:Anchor>${anchor}</x:Anchor>` +
-    `<x:AutoFill>False</x:AutoFill><x:Row>0</x:Row><x:Column>${String(column)}</x:Column></x:ClientData></v:shape>`
+    `<x:AutoFill>False</x:AutoFill><x:Row>0</x:Row><x:Column>${column}</x:Column></x:ClientData></v:shape>`
   )
 }
 
@@ -291,14 +266,11 @@ class Styles {
       if (builtInId(format) === undefined && !ids.has(format)) ids.set(format, 164 + ids.size)
     }
     const idOf = (format: string): number => builtInId(format) ?? ids.get(format) ?? 0
-    const formats = [...ids].map(
-      ([code, id]) => `<numFmt numFmtId="${String(id)}" formatCode="${escaped(code)}"/>`,
-    )
+    const formats = [...ids].map(([code, id]) => `<numFmt numFmtId="${id}" formatCode="${escaped(code)}"/>`)
     const cells = this.#formats.map((format) => cellStyle(idOf(format), 'applyNumberFormat="1"'))
     return [
-      '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n',
-      '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">',
-      formats.length === 0 ? '' : `<numFmts count="${String(formats.length)}">${formats.join('')}</numFmts>`,
+      `${xml}<styleSheet xmlns="${main}">`,
+      formats.length === 0 ? '' : `<numFmts count="${formats.length}">${formats.join('')}</numFmts>`,
       '<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>',
       '<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>',
       '<fills count="3"><fill><patternFill patternType="none"/></fill>',
@@ -306,7 +278,7 @@ class Styles {
       '<fill><patternFill patternType="solid"><fgColor rgb="FFFFF2CC"/></patternFill></fill></fills>',
       '<borders count="1"><border/></borders>',
       '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>',
-      `<cellXfs count="${String(4 + cells.length)}">`,
+      `<cellXfs count="${4 + cells.length}">`,
       cellStyle(0, ''),
       cellStyle(49, 'applyNumberFormat="1"'),
       cellStyle(49, 'applyNumberFormat="1" applyFont="1"', 1),
@@ -319,5 +291,5 @@ class Styles {
 }
 
 function cellStyle(format: number, applied: string, font = 0, fill = 0): string {
-  return `<xf numFmtId="${String(format)}" fontId="${String(font)}" fillId="${String(fill)}" borderId="0" xfId="0" ${applied}/>`
+  return `<xf numFmtId="${format}" fontId="${font}" fillId="${fill}" borderId="0" xfId="0" ${applied}/>`
 }

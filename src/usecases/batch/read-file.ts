@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 
 import { UndecidedError, UsageError } from '../../errors/kinds.ts'
-import type { Sheet } from '../../sheets/sheet.ts'
-import type { SheetSource } from '../../sheets/source.ts'
+import type { Sheet, SheetSource } from '../../sheets/sheet.ts'
 import type { FileTarget } from '../services.ts'
 import type { ReadingServices } from './ports.ts'
 import type { ColumnChoices, StoredMapping, StoredReading } from '../../domain/batch/columns.ts'
@@ -41,7 +40,7 @@ export async function openBatchFile(
 }
 
 async function sourceOf({ stdin }: FileTarget, path: string | undefined, name: string): Promise<SheetSource> {
-  const { fileSource, heldSource } = await import('../../sheets/source.ts')
+  const { fileSource, heldSource } = await import('../../sheets/sheet.ts')
   if (path !== undefined) return fileSource(path, name)
   if (stdin.isTTY) {
     throw new UsageError('no file: stdin is the terminal', {

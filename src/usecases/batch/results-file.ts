@@ -179,8 +179,6 @@ export async function loadForResults(): Promise<void> {
     import('../../sheets/open.ts'),
     import('../../sheets/rewrite.ts'),
     import('../../sheets/sheet.ts'),
-    import('../../sheets/source.ts'),
-    import('../../sheets/rewrite.ts'),
     import('../../sheets/workbook.ts'),
     import('../../sheets/ods/read.ts'),
     import('../../sheets/xlsx/write.ts'),

@@ -40,7 +40,7 @@ export async function setSetting({ settings, profile }: Sources, key: string, te
     })
   }
   // The names are many, and two libraries' own.
-  if (key === 'encoding') await (await import('../../sheets/encoding.ts')).requireEncoding(text, key)
+  if (key === 'encoding') await (await import('../../sheets/text.ts')).requireEncoding(text, key)
   return settings.setValue(key, text, profile)
 }
 

@@ -9,7 +9,7 @@ import { packageSchema } from '../../../src/contract/package-schema.ts'
 import { jsonRow } from '../../../src/domain/batch/json-row.ts'
 import { noMapping } from '../../../src/domain/batch/columns.ts'
 import { openSheet } from '../../../src/sheets/open.ts'
-import { fileSource } from '../../../src/sheets/source.ts'
+import { fileSource } from '../../../src/sheets/sheet.ts'
 import { checkBatch, readColumns } from '../../../src/usecases/batch/check-file.ts'
 
 const [mode = '', whole = '', few = ''] = process.argv.slice(2)

@@ -9,7 +9,7 @@ import { all, bytesOf, inChunks, openBytes, plain, plainJson, table } from '../.
 import { type Cell, plainDialect } from '../../../src/domain/sheet/cell.ts'
 import { openSheet } from '../../../src/sheets/open.ts'
 import { annotatedBytes, exampleSheet } from '../../../src/sheets/rewrite.ts'
-import { heldSource } from '../../../src/sheets/source.ts'
+import { heldSource } from '../../../src/sheets/sheet.ts'
 
 let office: Office
 beforeAll(async () => {
