@@ -6,7 +6,7 @@ import { timeToSend } from './time-to-send.ts'
 /** What shows how a batch of that service gets on. */
 export async function batchWatching(app: App, baseUrl: string) {
   const [{ BatchWatch }, { progressOf }, secondsFor] = await Promise.all([
-    import('../output/views/batch-status.ts'),
+    import('../output/views/progress.ts'),
     import('../domain/batch/run-policy.ts'),
     timeToSend(app, baseUrl),
   ])

@@ -7,7 +7,7 @@ import { serviceOf } from '../domain/submission/identity.ts'
 import { personName } from '../domain/wording/shown-name.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { type UnavailableError, UsageError } from '../errors/kinds.ts'
-import { progressLine } from '../output/format.ts'
+import { progressLine } from '../output/terminal.ts'
 import { createEventText } from '../output/views/events.ts'
 import type { SimilarQuestion } from '../usecases/request/create.ts'
 import type { OrderServices } from '../usecases/request/send.ts'
@@ -83,7 +83,7 @@ export async function following(app: App) {
 
 /** The same for a wait of so many, which is shown as it goes on. `kept`: when all that was read is in the store. */
 export async function watching(app: App, total: number) {
-  const [{ WaitMeter }, parts] = await Promise.all([import('../output/meters.ts'), following(app)])
+  const [{ WaitMeter }, parts] = await Promise.all([import('../output/views/progress.ts'), following(app)])
   const meter = new WaitMeter(app.reporter, total)
   const { ledger, session } = await app.services('ledger', 'session')
   const records: Promise<void>[] = []

@@ -36,7 +36,7 @@ export const groups: readonly Group[] = [
       'domain/wording/*',
       'host/process',
       'output/views/events',
-      'output/format',
+      'output/terminal',
     ],
     priority: 1,
   },

@@ -6,10 +6,9 @@ import { checkProfileName } from '../domain/session/session.ts'
 import { commandsInJson } from '../domain/wording/repeated-flags.ts'
 import type { RefcheckError } from '../errors/base.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
-import { failureLine, failureText } from '../output/failure.ts'
-import type { Filtered } from '../output/jq.ts'
-import { jsonText, type ListView, type View } from '../output/view.ts'
 import {
+  failureLine,
+  failureText,
   arrangeColumns,
   isErrorDocument,
   jsonDocument,
@@ -17,6 +16,8 @@ import {
   presentList,
   presentText,
 } from '../output/present.ts'
+import type { Filtered } from '../output/jq.ts'
+import { jsonText, type ListView, type View } from '../output/view.ts'
 import { type Sink, type Terminal, terminalOf } from '../output/terminal.ts'
 import { AlreadyReported, nameCommand, ofCommand, requireCountable, requireWords } from './failures.ts'
 import { Command, Flags } from './oclif.ts'

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/time.ts'
 import { Args, Flags } from '../cli/oclif.ts'
-import { anyAnswerView } from '../output/views/any-answer.ts'
+import { anyAnswerView } from '../output/views/account.ts'
 
 export default class ApiGet extends BaseCommand<typeof ApiGet> {
   static override summary = 'Read any resource of the API as it is'

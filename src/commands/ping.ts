@@ -1,6 +1,6 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/time.ts'
-import { pingView } from '../output/views/auth.ts'
+import { pingView } from '../output/views/account.ts'
 import { resolveBaseUrl } from '../usecases/session/resolve.ts'
 
 export default class Ping extends BaseCommand<typeof Ping> {

@@ -12,7 +12,7 @@ import { z } from 'zod'
 
 import { type MaskedDocument, redactForAgent } from '../domain/agent/mask.ts'
 import { RefcheckError } from '../errors/base.ts'
-import { failureJson } from '../output/failure.ts'
+import { failureJson } from '../output/present.ts'
 import { jsonSchemaOf } from '../output/schemas/document.ts'
 import type { Ran } from '../usecases/agent/run-reading.ts'
 import { type AgentServices, type JobTool, jobTools, type ReadTool, readTools } from './tools.ts'

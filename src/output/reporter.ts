@@ -1,8 +1,7 @@
 import { type Keep, keepNothing } from '../domain/wording/repeated-flags.ts'
 import type { Clock } from '../host/clock.ts'
 import { sanitize } from '../host/text.ts'
-import { cutTo, wrapped } from './format.ts'
-import { type Sink, styled, type Terminal } from './terminal.ts'
+import { cutTo, wrapped, type Sink, styled, type Terminal } from './terminal.ts'
 
 const eraseLine = '\r\u001B[2K'
 const lineUp = '\u001B[1A'

@@ -1,11 +1,11 @@
-import { shownName } from '../domain/wording/shown-name.ts'
 import Table from 'cli-table3'
 import { wrapAnsi } from 'fast-wrap-ansi'
 import stringWidth from 'fast-string-width'
 
+import { shownName } from '../domain/wording/shown-name.ts'
 import { sanitize } from '../host/text.ts'
 import { type Style, styled, type Terminal } from './terminal.ts'
-import type { Column } from './view.ts'
+import { type Column, cellIn } from './view.ts'
 
 /** What people and packages are called. */
 const nameColumn = /(?:^|_)name$/
@@ -132,7 +132,7 @@ function shown<Row>(column: Column<Row>, row: Row, isNarrow = false): string {
     sanitize(nameColumn.test(column.name) ? shownName(text) : text, { uncut })
   if (isNarrow && column.short !== undefined) return clean(column.short(row))
   if (column.show !== undefined) return clean(column.show(row))
-  const value = column.value(row)
+  const value = cellIn(column, row)
   return value === null || value === undefined || value === '' ? '-' : clean(String(value))
 }
 

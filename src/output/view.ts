@@ -1,3 +1,5 @@
+import type { z } from 'zod'
+
 import { hiddenInJson } from '../host/text.ts'
 import type { Style, Terminal } from './terminal.ts'
 
@@ -13,10 +15,18 @@ export interface View {
 
 export type Cell = string | number | boolean | null | undefined
 
-export interface Column<Row> {
-  /** snake_case, the API's own name: for --columns, --sort and the CSV header. */
-  readonly name: string
-  value(row: Row): Cell
+/** Names of the fields of a row that a cell can show as they are. */
+type CellField<Row> = string &
+  keyof { [Name in keyof Row as string extends Name ? never : Row[Name] extends Cell ? Name : never]: 1 }
+
+/** `name`: snake_case, the API's own; for --columns, --sort and the CSV header. Without `value` the field of that name is shown. */
+export type Column<Row> = ColumnStyle<Row> &
+  ({ readonly name: CellField<Row>; value?: undefined } | { readonly name: string; value(row: Row): Cell })
+
+export const cellIn = <Row>(column: Column<Row>, row: Row): Cell =>
+  column.value === undefined ? (row[column.name as keyof Row] as Cell) : column.value(row)
+
+interface ColumnStyle<Row> {
   /** How people read it, where that differs from the value. */
   show?(row: Row): string
   style?(row: Row): Style | undefined
@@ -39,6 +49,11 @@ export interface ListView<Row> {
   /** Said in place of an empty table, on stdout's behalf. */
   readonly empty: string
 }
+
+/** What a schema of `output/schemas` describes, as a view takes it. */
+export type Printed<Schema extends z.ZodType> = Frozen<z.infer<Schema>>
+
+type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T
 
 /** JSON that a terminal does not obey and that hides nothing: what JSON leaves as it is of that is escaped, and nothing is lost. */
 export function jsonText(value: unknown, indent?: number): string {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { followedBatchView } from '../../src/output/views/batch-status.ts'
+import { followedBatchView } from '../../src/output/views/batches.ts'
 
 const plain = { isTTY: false, color: false, columns: undefined }
 

@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest'
 
 import { ForbiddenError, UsageError } from '../../src/errors/kinds.ts'
-import { failureJson, failureText } from '../../src/output/failure.ts'
-import { arrangeColumns, jsonDocument, type ListFormat, presentList } from '../../src/output/present.ts'
+import {
+  failureJson,
+  failureText,
+  arrangeColumns,
+  jsonDocument,
+  type ListFormat,
+  presentList,
+} from '../../src/output/present.ts'
 import type { ListView } from '../../src/output/view.ts'
 import { captureStreams } from '../harness/streams.ts'
 

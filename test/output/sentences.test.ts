@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
 import { InterruptedError, InvalidInputError } from '../../src/errors/kinds.ts'
-import { failureText } from '../../src/output/failure.ts'
-import { wrapped } from '../../src/output/format.ts'
+import { failureText } from '../../src/output/present.ts'
+import { wrapped } from '../../src/output/terminal.ts'
 
 const hint =
   'To order cancelled rows after all, write them to a file and run that: refcheck batch export c663dfc8-cd71-4cc9-978b-98fb91664f32 --state cancelled --output again.csv'

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 
 import { InterruptedError, PromptBackError } from '../../errors/kinds.ts'
 import { Secrets, secretsOf } from '../../host/secrets.ts'
-import { failureText } from '../../output/failure.ts'
+import { failureText } from '../../output/present.ts'
 import { type Context, processContext } from '../../app/context.ts'
 import { internalError, main } from '../main.ts'
 import { builtCommands, holdingClock, pinLoadedCode } from './built-command.ts'

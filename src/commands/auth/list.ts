@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { listProfiles } from '../../usecases/session/profiles.ts'
-import { profilesView } from '../../output/views/auth.ts'
+import { profilesView } from '../../output/views/account.ts'
 
 export default class AuthList extends BaseCommand<typeof AuthList> {
   static override summary = 'List the profiles and where each key is kept'

@@ -3,7 +3,7 @@ import { timeoutFlag } from '../../cli/flags/time.ts'
 import { readSecretLine } from '../../app/input.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { loginAsking } from '../../usecases/session/login-asking.ts'
-import { loginView, replacedText } from '../../output/views/auth.ts'
+import { loginView, replacedText } from '../../output/views/account.ts'
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override summary = 'Check an API key and save it as a profile'

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Args } from '../../cli/oclif.ts'
 import { logout } from '../../usecases/session/profiles.ts'
-import { logoutView } from '../../output/views/auth.ts'
+import { logoutView } from '../../output/views/account.ts'
 
 export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   static override summary = 'Remove a profile, its key and its webhook secret'

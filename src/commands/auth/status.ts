@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { sessionStatus } from '../../usecases/session/status.ts'
-import { statusView } from '../../output/views/auth.ts'
+import { statusView } from '../../output/views/account.ts'
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   static override summary = 'Show the profile in use and whether its key works'

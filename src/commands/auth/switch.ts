@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Args } from '../../cli/oclif.ts'
 import { askProfile, switchTo } from '../../usecases/session/profiles.ts'
-import { switchView } from '../../output/views/auth.ts'
+import { switchView } from '../../output/views/account.ts'
 
 export default class AuthSwitch extends BaseCommand<typeof AuthSwitch> {
   static override summary = 'Use another profile from now on'

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { followedBatchView } from '../../output/views/batch-status.ts'
+import { followedBatchView } from '../../output/views/batches.ts'
 import { findBatch, watchBatch } from '../../usecases/batch/read-batch.ts'
 import { batchWatching } from '../../app/batch-watch.ts'
 import { readBatchProgress } from '../../usecases/overview/read.ts'

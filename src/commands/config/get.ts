@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Args } from '../../cli/oclif.ts'
 import { getSetting } from '../../usecases/session/settings.ts'
-import { settingView } from '../../output/views/config.ts'
+import { settingView } from '../../output/views/account.ts'
 
 export default class ConfigGet extends BaseCommand<typeof ConfigGet> {
   static override summary = 'Print the value of a setting'

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { listSettings } from '../../usecases/session/settings.ts'
-import { settingsView } from '../../output/views/config.ts'
+import { settingsView } from '../../output/views/account.ts'
 import { settingDefinitions } from '../../domain/session/setting-keys.ts'
 
 export default class ConfigList extends BaseCommand<typeof ConfigList> {

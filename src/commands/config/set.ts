@@ -6,7 +6,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { readSecretLine } from '../../app/input.ts'
 import { accountChange, setSetting } from '../../usecases/session/settings.ts'
 import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
-import { changedView } from '../../output/views/config.ts'
+import { changedView } from '../../output/views/account.ts'
 import { accountName, settingDefinitions } from '../../domain/session/setting-keys.ts'
 
 const secretKey = 'webhook-secret'

@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { accountChange, unsetSetting } from '../../usecases/session/settings.ts'
 import { forgetWebhookSecret } from '../../usecases/session/webhook-secret.ts'
-import { changedView } from '../../output/views/config.ts'
+import { changedView } from '../../output/views/account.ts'
 
 export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
   static override summary = 'Remove a setting'

@@ -3,7 +3,7 @@ import { timeoutFlag } from '../../cli/flags/time.ts'
 import { packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { packagesView } from '../../output/views/packages.ts'
+import { packagesView } from '../../output/views/account.ts'
 
 export default class PackagesList extends BaseCommand<typeof PackagesList> {
   static override summary = 'List the packages that this user may see'

@@ -6,7 +6,7 @@ import { Args, Flags } from '../../cli/oclif.ts'
 import { reportSource } from '../../app/report-source.ts'
 import { fileReports, showReports } from '../../app/report.ts'
 import { isSingle, type SingleSource } from '../../domain/report/source.ts'
-import { reportsView } from '../../output/views/reports.ts'
+import { reportsView } from '../../output/views/requests.ts'
 import { streamReport } from '../../usecases/report/one-report.ts'
 
 export default class ReportDownload extends BaseCommand<typeof ReportDownload> {

@@ -5,7 +5,7 @@ import { Flags } from '../../cli/oclif.ts'
 import { fileReports } from '../../app/report.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { setSetting } from '../../usecases/session/settings.ts'
-import { syncSummary, syncView } from '../../output/views/reports.ts'
+import { syncSummary, syncView } from '../../output/views/requests.ts'
 
 export default class ReportSync extends BaseCommand<typeof ReportSync> {
   static override summary = 'Bring a folder up to date with all reports'

@@ -1,7 +1,7 @@
 import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
-import { changedView } from '../../output/views/config.ts'
+import { changedView } from '../../output/views/account.ts'
 
 export default class SandboxInject extends SandboxCommand<typeof SandboxInject> {
   static override summary = 'Make the next requests or calls of a sandbox go wrong'

@@ -1,7 +1,7 @@
 import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
-import { changedView } from '../../output/views/config.ts'
+import { changedView } from '../../output/views/account.ts'
 import { setInSandbox } from '../../usecases/sandbox/set.ts'
 
 export default class SandboxSet extends SandboxCommand<typeof SandboxSet> {

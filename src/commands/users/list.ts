@@ -3,7 +3,7 @@ import { timeoutFlag } from '../../cli/flags/time.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { selectUsers } from '../../domain/session/users.ts'
-import { usersView } from '../../output/views/auth.ts'
+import { usersView } from '../../output/views/account.ts'
 
 export default class UsersList extends BaseCommand<typeof UsersList> {
   static override summary = 'List the active users of the organisation'

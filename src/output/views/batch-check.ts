@@ -21,9 +21,8 @@ import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { cutName, personName, shownName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
-import { formatDuration } from '../format.ts'
+import { formatDuration, styled, type Terminal } from '../terminal.ts'
 import { table } from '../table.ts'
-import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
 import { resultText } from './batches.ts'
 import { isName } from './order.ts'
@@ -32,13 +31,12 @@ const maxProblems = 10
 const maxPairs = 10
 
 const problemColumns: Column<RowProblem>[] = [
-  { name: 'line', value: (problem) => problem.line },
-  { name: 'person', value: (problem) => problem.person },
-  { name: 'column', value: (problem) => problem.column },
-  { name: 'value', value: (problem) => problem.value },
+  { name: 'line' },
+  { name: 'person' },
+  { name: 'column' },
+  { name: 'value' },
   {
     name: 'problem',
-    value: (problem) => problem.problem,
     show: ({ problem, suggestion }) =>
       suggestion === undefined ? problem : `${problem} (did you mean "${suggestion}"?)`,
   },
@@ -55,44 +53,24 @@ export function batchCheckView(plan: Plan, name: string, showChanges = false): V
       problems: problems.map(asContract),
       duplicates,
       similar: plan.held.map((held) => asSimilar(held, plan)),
-      ordered_before: plan.matches.map(({ row, line, stop }) => ({
-        row,
-        line: line ?? null,
-        matches: matchOf(stop, plan),
-      })),
-      shared_phones: plan.phones.map(({ row, line, order }) => ({
-        row,
-        line: line ?? null,
-        like: likeOf(order, plan),
-      })),
-      shared_names: plan.names.map(({ row, line, orderedAt }) => ({
-        row,
-        line: line ?? null,
-        ordered_at: new Date(orderedAt).toISOString(),
+      ordered_before: plan.matches.map((each) => ({ ...at(each), matches: matchOf(each.stop, plan) })),
+      shared_phones: plan.phones.map((each) => ({ ...at(each), like: likeOf(each.order, plan) })),
+      shared_names: plan.names.map((each) => ({
+        ...at(each),
+        ordered_at: new Date(each.orderedAt).toISOString(),
       })),
       changes,
-      unlikely: plan.check.unlikely.map(({ row, line, column, value, problem }) => ({
-        row,
-        line,
-        column,
-        value,
-        problem,
-      })),
+      unlikely: plan.check.unlikely.map(({ person: _, ...each }) => each),
     },
     text: (terminal) => checkText(plan, name, terminal, showChanges),
   }
 }
 
-function asSimilar({ row, line, stop }: Plan['held'][number], plan: Plan): unknown {
-  const { reason, shares } = stop
-  return {
-    row,
-    line: line ?? null,
-    like: likeOf(stop.order, plan),
-    shares,
-    reason,
-    matches: matchOf(stop, plan),
-  }
+const at = ({ row, line }: { row: number; line: number | undefined }) => ({ row, line: line ?? null })
+
+function asSimilar(held: Plan['held'][number], plan: Plan): unknown {
+  const { reason, shares, order } = held.stop
+  return { ...at(held), like: likeOf(order, plan), shares, reason, matches: matchOf(held.stop, plan) }
 }
 
 /** An earlier row of the file, or an order made before. */
@@ -117,13 +95,7 @@ function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = f
     )
   }
   if (duplicates.length > 0) parts.push(pairs(plan.check))
-  const stopped = [
-    ...matchLines(plan.matches),
-    ...heldLines(plan.held),
-    ...phoneLines(plan.phones),
-    ...nameLines(plan.names),
-    ...unlikelyLines(plan.check.unlikely),
-  ]
+  const stopped = remarkableLines(plan, plan.check.unlikely)
   if (stopped.length > 0) parts.push(stopped.join('\n'))
   if (changes.length > 0) parts.push(changesText(changes, showChanges))
   return parts.join('\n\n')
@@ -165,19 +137,7 @@ function matchOf({ order, externalResult }: Conflict, plan: Plan): unknown {
 
 /** What running a file would do, before anybody says yes. */
 export function planText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
-  const {
-    counts,
-    matches,
-    held,
-    phones,
-    names,
-    check,
-    seconds,
-    endsAt,
-    packages,
-    repeated: inFile,
-    unlikely,
-  } = plan
+  const { counts, check, seconds, endsAt, packages, repeated: inFile } = plan
   const lines = [
     `${styled(terminal, 'bold', sanitize(name))}: ${formatCount(counts.total, 'row')}`,
     ...packages.map(
@@ -187,13 +147,7 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   ]
   if (packages.length !== 1) lines.push(`  ${formatCount(counts.pending, 'order')} to send`)
   if (inFile > 0) lines.push(`  ${formatCount(inFile, 'row')} the same as an earlier row, not sent`)
-  lines.push(
-    ...matchLines(matches),
-    ...heldLines(held),
-    ...phoneLines(phones),
-    ...nameLines(names),
-    ...unlikelyLines(unlikely),
-  )
+  lines.push(...remarkableLines(plan, plan.unlikely))
   if (counts.invalid > 0)
     lines.push(`  ${styled(terminal, 'red', formatCount(counts.invalid, 'row'))} invalid, not sent`)
   if (counts.pending > 0) lines.push(`Sending takes ${timeText(seconds, endsAt)}`)
@@ -227,11 +181,13 @@ export function unstartedView(
 
 /** What each row that would not be sent matches, as `batch run` tells it once there is a batch. */
 function stoppedJson(plan: Plan): { stopped?: unknown[] } {
-  const rowOf = (
-    { row, line, stop }: Plan['matches'][number],
-    state: 'duplicate' | 'held',
-    email: string | null,
-  ) => ({ row, line: line ?? null, state, email, reason: conflictText(stop), matches: matchOf(stop, plan) })
+  const rowOf = (each: Plan['matches'][number], state: 'duplicate' | 'held', email: string | null) => ({
+    ...at(each),
+    state,
+    email,
+    reason: conflictText(each.stop),
+    matches: matchOf(each.stop, plan),
+  })
   const matched = new Set(plan.matches.map(({ row }) => row))
   const stopped = [
     ...plan.matches.map((each) => rowOf(each, 'duplicate', each.stop.order.recipient?.email ?? null)),
@@ -315,6 +271,18 @@ function matchLines(matches: Plan['matches']): string[] {
   ]
 }
 
+/** What is worth knowing of rows before they are sent, and those that are not sent. */
+const remarkableLines = (
+  { matches, held, phones, names }: Plan,
+  unlikely: readonly UnlikelyValue[],
+): string[] => [
+  ...matchLines(matches),
+  ...heldLines(held),
+  ...phoneLines(phones),
+  ...nameLines(names),
+  ...unlikelyLines(unlikely),
+]
+
 function notSentLines(matches: Plan['matches'], why: string): string[] {
   if (matches.length === 0) return []
   return [
@@ -325,20 +293,24 @@ function notSentLines(matches: Plan['matches'], why: string): string[] {
   ]
 }
 
+/** The first of several below a heading, a line each, and how many more there are. */
+function firstOf<T>(all: readonly T[], max: number, lineFor: (each: T) => string, unit = ''): string[] {
+  const lines = all.slice(0, max).map((each) => `    ${sanitize(lineFor(each))}`)
+  return all.length > max ? [...lines, `    … and ${all.length - max} more${unit}`] : lines
+}
+
 /** As a couple or an office has: they are sent. */
 function phoneLines(phones: Plan['phones']): string[] {
   if (phones.length === 0) return []
-  const [few, many] = ['has the phone of another person', 'have the phone of another person']
-  const lines = phones
-    .slice(0, maxNamed)
-    .map(
+  const [has, are] = phones.length === 1 ? ['has', 'it is'] : ['have', 'they are']
+  return [
+    `  ${formatCount(phones.length, 'row')} ${has} the phone of another person: ${are} sent`,
+    ...firstOf(
+      phones,
+      maxNamed,
       ({ row, line, person, order }) =>
         `${personName(person)} (${position(row, line)}) and ${personOf(order)}`,
-    )
-  return [
-    `  ${formatCount(phones.length, 'row')} ${phones.length === 1 ? few : many}: ${phones.length === 1 ? 'it is' : 'they are'} sent`,
-    ...lines.map((line) => `    ${sanitize(line)}`),
-    ...(phones.length > maxNamed ? [`    … and ${phones.length - maxNamed} more`] : []),
+    ),
   ]
 }
 
@@ -346,11 +318,10 @@ function phoneLines(phones: Plan['phones']): string[] {
 function unlikelyLines(unlikely: readonly UnlikelyValue[]): string[] {
   if (unlikely.length === 0) return []
   const rows = new Set(unlikely.map(({ row }) => row)).size
-  const lines = unlikely.slice(0, maxPairs).map((each) => `    ${sanitize(unlikelyText(each))}`)
+  const are = rows === 1 ? 'it is' : 'they are'
   return [
-    `  ${formatCount(rows, 'row')} with an unlikely value; fix the file, or ${rows === 1 ? 'it is' : 'they are'} sent as ${rows === 1 ? 'it is' : 'they are'}`,
-    ...lines,
-    ...(unlikely.length > maxPairs ? [`    … and ${unlikely.length - maxPairs} more`] : []),
+    `  ${formatCount(rows, 'row')} with an unlikely value; fix the file, or ${are} sent as ${are}`,
+    ...firstOf(unlikely, maxPairs, unlikelyText),
   ]
 }
 
@@ -431,8 +402,8 @@ interface PlannedField {
 }
 
 const fieldColumns: Column<PlannedField>[] = [
-  { name: 'person', value: (row) => row.person },
-  { name: 'field', value: (row) => row.field },
+  { name: 'person' },
+  { name: 'field' },
   {
     name: 'answer',
     uncut: true,
@@ -471,12 +442,11 @@ function nameLines(names: Plan['names']): string[] {
   const [has, are] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are']
   return [
     `  ${formatCount(names.length, 'row')} ${has} the name of a person ordered before with another e-mail and phone: ${are} sent`,
-    ...names
-      .slice(0, maxNamed)
-      .map(
-        ({ row, line, person, orderedAt }) =>
-          `    ${sanitize(personName(person))} (${position(row, line)}): ordered ${localTime(orderedAt)}`,
-      ),
-    ...(names.length > maxNamed ? [`    … and ${names.length - maxNamed} more`] : []),
+    ...firstOf(
+      names,
+      maxNamed,
+      ({ row, line, person, orderedAt }) =>
+        `${personName(person)} (${position(row, line)}): ordered ${localTime(orderedAt)}`,
+    ),
   ]
 }

@@ -8,13 +8,17 @@ import type { SheetAppearance } from '../../domain/sheet/appearance.ts'
 import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
-import { formatDuration, progressLine, wrapped } from '../format.ts'
-import { type Style, styled, type Terminal } from '../terminal.ts'
+import { formatDuration, progressLine, wrapped, styled, type Terminal, statusStyle } from '../terminal.ts'
 import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import type { BatchResult } from '../../domain/batch/verdict.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
+import { groupedAttention } from '../../domain/overview/attention.ts'
+import type { BatchProgressNow } from '../../domain/overview/overview.ts'
+import { statusesInOrder } from '../../domain/overview/people.ts'
+import type { CheckCounts } from '../../domain/request/check-counts.ts'
+import { attentionLines } from './overview.ts'
 
 const states = [
   'accepted',
@@ -28,32 +32,6 @@ const states = [
   'invalid',
   'cancelled',
 ] as const
-
-/** One colour for each state of a row. */
-function stateStyle(state: string): Style | undefined {
-  switch (state) {
-    case 'accepted':
-    case 'done':
-      return 'green'
-    case 'unknown':
-    case 'rejected':
-    case 'invalid':
-    case 'halted':
-      return 'red'
-    case 'duplicate':
-    case 'held':
-    case 'dropped':
-    case 'stopped':
-      return 'yellow'
-    case 'sending':
-    case 'running':
-      return 'blue'
-    case 'cancelled':
-      return 'magenta'
-    default:
-      return undefined
-  }
-}
 
 /** What a person wants to know of a batch, its counts, and the next command where nothing else says it. */
 export function batchResultView(status: View, result: string, next: string | undefined): View {
@@ -131,7 +109,7 @@ function lines({ summary, name, queued, halt, holder }: BatchStatus, terminal: T
     '',
     ...shown.map(
       (state) =>
-        `${String(counts[state]).padStart(width)}  ${styled(terminal, stateStyle(state) ?? 'dim', state)}`,
+        `${String(counts[state]).padStart(width)}  ${styled(terminal, statusStyle(state) ?? 'dim', state)}`,
     ),
     `${String(counts.total).padStart(width)}  ${counts.total === 1 ? 'row' : 'rows'}`,
     ...(holder === undefined ? [] : ['', `run by process ${holder.pid} since ${localTime(holder.since)}`]),
@@ -152,23 +130,21 @@ export function batchListView(batches: readonly ListedBatch[]): ListView<ListedB
     columns: [
       {
         name: 'batch_id',
-        value: (row) => row.batch_id,
         short: (row) => row.batch_id.slice(0, 8),
         whole: true,
       },
-      { name: 'name', value: (row) => row.name },
-      { name: 'package_id', value: (row) => row.package_id, extra: true },
+      { name: 'name' },
+      { name: 'package_id', extra: true },
       {
         name: 'added_at',
-        value: (row) => row.added_at,
         show: (row) => localDay(row.added_at),
       },
       { name: 'progress', value: (row) => `${row.accepted} of ${row.total}` },
-      { name: 'accepted', value: (row) => row.accepted, extra: true },
-      { name: 'total', value: (row) => row.total, extra: true },
-      { name: 'pending', value: (row) => row.pending, extra: true },
-      { name: 'unknown', value: (row) => row.unknown, extra: true },
-      { name: 'state', value: (row) => row.state, style: (row) => stateStyle(row.state) },
+      { name: 'accepted', extra: true },
+      { name: 'total', extra: true },
+      { name: 'pending', extra: true },
+      { name: 'unknown', extra: true },
+      { name: 'state', style: (row) => statusStyle(row.state) },
     ],
     empty: 'No batches in this store. Start one with: refcheck batch run FILE',
   }
@@ -182,12 +158,12 @@ export function batchRowsView(
   return {
     rows,
     columns: [
-      { name: 'row', value: (row) => row.row },
-      { name: 'line', value: (row) => row.line, extra: rows.every(({ line }) => line === null) },
-      { name: 'state', value: (row) => row.state, style: (row) => stateStyle(row.state) },
-      { name: 'email', value: (row) => row.email },
-      { name: 'request_id', value: (row) => row.request_id, extra: true },
-      { name: 'attempts', value: (row) => row.attempts, extra: true },
+      { name: 'row' },
+      { name: 'line', extra: rows.every(({ line }) => line === null) },
+      { name: 'state', style: (row) => statusStyle(row.state) },
+      { name: 'email' },
+      { name: 'request_id', extra: true },
+      { name: 'attempts', extra: true },
       {
         name: 'outcome',
         value: (row) => row.error ?? row.request_id,
@@ -196,9 +172,9 @@ export function batchRowsView(
             ? (held.get(row.row) ?? row.error ?? row.request_id ?? '-')
             : `${row.request_id} ERROR: ${row.error_reason}`,
       },
-      { name: 'error', value: (row) => row.error, extra: true },
-      { name: 'status', value: (row) => row.status, extra: true },
-      { name: 'error_reason', value: (row) => row.error_reason, extra: true },
+      { name: 'error', extra: true },
+      { name: 'status', extra: true },
+      { name: 'error_reason', extra: true },
     ],
     empty: 'No rows match.',
   }
@@ -423,3 +399,67 @@ function lostText({ lost, otherSheets }: Pick<SheetAppearance, 'lost' | 'otherSh
 export function logView(entry: Record<string, unknown>): View {
   return { json: entry, text: () => jsonText(entry) }
 }
+
+/** What a screen has room for under the rows. */
+const maxGroups = 5
+
+/** The state of a batch, with the progress of its checks and which rows need a person. `standing`: its rows by state. */
+export function followedBatchView(statusView: View, { statuses, checks, attention }: BatchProgressNow): View {
+  const counts = statusesInOrder(Object.entries(statuses))
+  return {
+    json: { ...(statusView.json as object), statuses, checks, attention },
+    text: (terminal) => {
+      const shown = counts.map(
+        ([status, count]) => `${count} ${styled(terminal, statusStyle(status), status)}`,
+      )
+      return [
+        statusView.text(terminal),
+        ...(shown.length === 0 ? [] : ['', `requests  ${shown.join(', ')}`]),
+        ...checkLines(checks, sum(Object.values(statuses))),
+        ...(groupedAttention(attention).length === 0
+          ? []
+          : [
+              '',
+              styled(terminal, 'bold', 'Needs a person'),
+              ...indented(
+                attentionLines(attention, terminal, terminal.columns === undefined ? undefined : maxGroups),
+              ),
+            ]),
+      ].join('\n')
+    },
+  }
+}
+
+const checkWords: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  RECEIVED: ['not started', 'not started'],
+  IN_PROGRESS: ['in progress', 'in progress'],
+  COMPLETED: ['completed', 'completed'],
+  CANCELLED: ['cancelled', 'cancelled'],
+  ERROR: ['needs attention', 'need attention'],
+}
+
+/** Single checks in words, by type where there are several; `requests`: how many there are. */
+function checkLines({ requests, by_type: byType }: CheckCounts, all: number): string[] {
+  const types = Object.entries(byType)
+  if (types.length === 0) return []
+  const total: Record<string, number> = {}
+  for (const [, statuses] of types)
+    for (const [status, count] of Object.entries(statuses)) total[status] = (total[status] ?? 0) + count
+  const of = requests === all ? '' : ` (${requests} of ${formatCount(all, 'request')} read)`
+  return [
+    `checks    ${formatChecks(total)}${of}`,
+    ...(types.length === 1 ? [] : types.map(([type, statuses]) => `  ${type}: ${formatChecks(statuses)}`)),
+  ]
+}
+
+const formatChecks = (statuses: Readonly<Record<string, number>>): string =>
+  statusesInOrder(Object.entries(statuses))
+    .map(([status, count]) => {
+      const [one, many] = checkWords[status] ?? [status, status]
+      return `${count} ${sanitize(count === 1 ? one : many)}`
+    })
+    .join(', ')
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
+
+const indented = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)

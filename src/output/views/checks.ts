@@ -2,10 +2,10 @@ import type { Finding, Level } from '../../domain/doctor/finding.ts'
 import type { CaseReport, ReceiverReport, Verdict } from '../../domain/webhook/receiver-check.ts'
 import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { escapeXml } from '../../domain/wording/escape-xml.ts'
+import type { conformance } from '../schemas/integration.ts'
 import { sanitize } from '../../host/text.ts'
-import { indented } from '../format.ts'
-import { type Style, styled, type Terminal } from '../terminal.ts'
-import type { View } from '../view.ts'
+import { indented, type Style, styled, type Terminal } from '../terminal.ts'
+import type { View, Printed } from '../view.ts'
 
 const levelStyles: Readonly<Record<Level, Style>> = { ok: 'green', warn: 'yellow', fail: 'red' }
 const widestCheck = 12
@@ -25,22 +25,7 @@ function findingText({ check, level, message, hint }: Finding, terminal: Termina
   return [head + below(message).trimStart(), ...(hint?.split('\n').map(below) ?? [])].join('\n')
 }
 
-interface ConformanceAnswer {
-  base_url: string
-  counts: { cases: number; holds: number; broken: number; not_judged: number; advised: number }
-  cases: readonly CaseTestResult[]
-  cannot_be_judged: readonly { section: string; rule: string; reason: string }[]
-}
-
-interface CaseTestResult {
-  id: string
-  section: string
-  rule: string
-  verdict: 'holds' | 'broken' | 'not_judged'
-  findings: readonly string[]
-  advice: readonly string[]
-  reason: string | null
-}
+type ConformanceAnswer = Printed<typeof conformance>
 
 /** Broken rules with what was found, those not judged by their reason, and the sum. */
 export function conformanceView(report: ConformanceAnswer): View {
@@ -48,8 +33,8 @@ export function conformanceView(report: ConformanceAnswer): View {
     json: report,
     text: (terminal) =>
       [
-        ...brokenText(report, terminal),
-        ...adviceText(report, terminal),
+        ...casesText(report, 'broken', terminal),
+        ...casesText(report, 'advice', terminal),
         ...untestableText(report, terminal),
         ...invisibleText(report, terminal),
         sumText(report, terminal),
@@ -57,24 +42,15 @@ export function conformanceView(report: ConformanceAnswer): View {
   }
 }
 
-function brokenText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {
-  return cases
-    .filter(({ verdict }) => verdict === 'broken')
-    .map(({ id, section, rule, findings }) => {
-      const head = `${styled(terminal, 'red', 'broken')}  ${styled(terminal, 'bold', id)}  ${section}`
-      const found = findings.map((finding) => `  - ${sanitize(finding)}\n`).join('')
-      return `${head}\n  "${rule}"\n${found}`
-    })
-}
-
-function adviceText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {
-  return cases
-    .filter(({ advice }) => advice.length > 0)
-    .map(({ id, section, rule, advice }) => {
-      const head = `${styled(terminal, 'yellow', 'advice')}  ${styled(terminal, 'bold', id)}  ${section}`
-      const lines = advice.map((line) => `  - ${sanitize(line)}\n`).join('')
-      return `${head}\n  "${rule}"\n${lines}`
-    })
+/** Cases whose rule is broken with what was found, or those with advice. */
+function casesText({ cases }: ConformanceAnswer, word: 'broken' | 'advice', terminal: Terminal): string[] {
+  return cases.flatMap(({ id, section, rule, verdict, findings, advice }) => {
+    const isBroken = word === 'broken'
+    if (isBroken ? verdict !== 'broken' : advice.length === 0) return []
+    const head = `${styled(terminal, isBroken ? 'red' : 'yellow', word)}  ${styled(terminal, 'bold', id)}  ${section}`
+    const lines = (isBroken ? findings : advice).map((line) => `  - ${sanitize(line)}\n`).join('')
+    return `${head}\n  "${rule}"\n${lines}`
+  })
 }
 
 /** Printed after a whole run; a partial run is about something else. */
@@ -85,15 +61,13 @@ function invisibleText({ cases, cannot_be_judged: all }: ConformanceAnswer, term
 }
 
 function untestableText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {
-  const byReason = new Map<string, string[]>()
-  for (const { id, verdict, reason } of cases) {
-    if (verdict !== 'not_judged') continue
-    const ids = byReason.get(reason ?? '') ?? []
-    byReason.set(reason ?? '', [...ids, id])
-  }
-  return [...byReason].flatMap(([reason, ids]) => [
+  const byReason = Map.groupBy(
+    cases.filter(({ verdict }) => verdict === 'not_judged'),
+    ({ reason }) => reason ?? '',
+  )
+  return [...byReason].flatMap(([reason, some]) => [
     `${styled(terminal, 'yellow', 'not judged')}  ${sanitize(reason)}`,
-    `  ${ids.join(', ')}`,
+    `  ${some.map(({ id }) => id).join(', ')}`,
     '',
   ])
 }

@@ -5,9 +5,8 @@ import { type Change, problemFieldName, type FieldNaming } from '../../domain/fo
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { sanitize } from '../../host/text.ts'
 import type { Reporter } from '../reporter.ts'
-import { wrapped } from '../format.ts'
+import { wrapped, styled, type Terminal } from '../terminal.ts'
 import { table } from '../table.ts'
-import { styled, type Terminal } from '../terminal.ts'
 
 const reviewColumns: Column<ReviewRow>[] = [
   { name: 'for', value: (row) => row.group },

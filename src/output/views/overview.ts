@@ -15,8 +15,7 @@ import { cutText } from '../../domain/wording/cut-text.ts'
 import { localClock, localTime } from '../../domain/wording/local-time.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
-import { bar, formatDuration } from '../format.ts'
-import { type Style, styled, type Terminal } from '../terminal.ts'
+import { bar, formatDuration, type Style, styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 
 /** What a screen of 24 lines has room for. */
@@ -43,17 +42,8 @@ export const attentionWords: Readonly<Record<AttentionKind, string>> = {
   waiting: `open for over ${longWaitDays} days`,
 }
 
-const kindStyle: Readonly<Record<AttentionKind, Style>> = {
-  unknown: 'red',
-  halted: 'red',
-  error: 'red',
-  cancelled: 'red',
-  rejected: 'red',
-  invalid: 'red',
-  held: 'yellow',
-  stopped: 'yellow',
-  waiting: 'yellow',
-}
+const kindStyle = (kind: AttentionKind): Style =>
+  ['held', 'stopped', 'waiting'].includes(kind) ? 'yellow' : 'red'
 
 /** The screen of `refcheck status`. `quota`: undefined where no profile is logged in. */
 export function overviewView(overview: Overview, quota: QuotaStatus | undefined, now: number): View {
@@ -129,7 +119,7 @@ function needLines(attention: readonly Attention[], terminal: Terminal): string[
   const wordWidth = widest(cells.map(({ kind }) => attentionWords[kind]))
   const lines = cells.flatMap(({ who, kind, command }) => {
     const word = attentionWords[kind]
-    const start = `  ${who}${' '.repeat(whoWidth - stringWidth(who))}  ${styled(terminal, kindStyle[kind], word)}`
+    const start = `  ${who}${' '.repeat(whoWidth - stringWidth(who))}  ${styled(terminal, kindStyle(kind), word)}`
     const padding = ' '.repeat(wordWidth - word.length)
     const width = 6 + whoWidth + wordWidth + command.length
     return width <= (terminal.columns ?? Number.POSITIVE_INFINITY)
@@ -194,7 +184,7 @@ export function attentionLines(
     const { kind, items, command } = group
     const head = `${items.length} ${attentionWords[kind]}`
     const about = shortened(aboutGroup(group), terminal, head.length + 6)
-    return [`${styled(terminal, kindStyle[kind], head)}  ${about}`.trimEnd(), `  ${command}`]
+    return [`${styled(terminal, kindStyle(kind), head)}  ${about}`.trimEnd(), `  ${command}`]
   })
   const more = groups.length - maxShown
   return more > 0 ? [...lines, `and ${more} more; --json lists all`] : lines

@@ -1,3 +1,5 @@
+import { relative } from 'node:path'
+
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import { statusCounts } from '../../domain/overview/people.ts'
@@ -6,11 +8,17 @@ import { isUnread, type RequestResult } from '../../domain/request/result.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
-import { failureJson } from '../failure.ts'
-import { statusStyle } from '../format.ts'
+import { failureJson } from '../present.ts'
+import { statusStyle, styled, type Terminal, wrapped, styledStatus } from '../terminal.ts'
 import { table } from '../table.ts'
-import { styled, type Terminal } from '../terminal.ts'
 import type { Column, ListView, View } from '../view.ts'
+import {
+  type FilingResult,
+  isMissing,
+  type MissingReport,
+  type StoredReport,
+} from '../../domain/report/filed.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 
 /** Statuses of checks and referees that end without a report. */
 const ended: ReadonlySet<string> = new Set(['CANCELLED', 'ERROR'])
@@ -23,10 +31,10 @@ interface CheckRow {
 }
 
 const columns: Column<CheckRow>[] = [
-  { name: 'check', value: (row) => row.check },
-  { name: 'status', value: (row) => row.status, style: (row) => statusStyle(row.status) },
-  { name: 'report', value: (row) => row.report, style: (row) => (row.report === 'ready' ? 'green' : 'dim') },
-  { name: 'id', value: (row) => row.id, whole: true },
+  { name: 'check' },
+  { name: 'status', style: (row) => statusStyle(row.status) },
+  { name: 'report', style: (row) => (row.report === 'ready' ? 'green' : 'dim') },
+  { name: 'id', whole: true },
 ]
 
 /**
@@ -71,8 +79,8 @@ const hasReason = ({ error_reason: reason }: RequestResource): boolean => typeof
 
 const waitedColumns: Column<RequestResource>[] = [
   { name: 'name', value: ({ recipient: { first_name: first, last_name: last } }) => `${first} ${last}` },
-  { name: 'status', value: (row) => row.status, style: (row) => statusStyle(row.status) },
-  { name: 'request_id', value: (row) => row.request_id, whole: true },
+  { name: 'status', style: (row) => statusStyle(row.status) },
+  { name: 'request_id', whole: true },
   {
     name: 'reason',
     value: ({ error_reason: reason }) => (typeof reason === 'string' ? reason : undefined),
@@ -84,7 +92,7 @@ function requestText(request: RequestResource, terminal: Terminal): string {
   const { recipient } = request
   const name = sanitize(personName(recipient))
   const lines = [
-    `${styled(terminal, 'bold', name)}  ${statusText(request.status, terminal)}`,
+    `${styled(terminal, 'bold', name)}  ${styledStatus(terminal, request.status)}`,
     `  request    ${sanitize(request.request_id)}`,
     `  package    ${packageText(request)}`,
     `  recipient  ${sanitize(recipient.email)}, ${sanitize(recipient.phone)}`,
@@ -102,12 +110,6 @@ function requestText(request: RequestResource, terminal: Terminal): string {
 /** With its name where that is known. */
 function packageText({ package_id: id, package_name: name }: RequestResource): string {
   return typeof name === 'string' ? `${id} ${sanitize(name)}` : String(id)
-}
-
-function statusText(status: string, terminal: Terminal): string {
-  const style = statusStyle(status)
-  const shown = sanitize(status)
-  return style === undefined ? shown : styled(terminal, style, shown)
 }
 
 function checkRows(check: Check, isRequestOver: boolean): CheckRow[] {
@@ -157,7 +159,6 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
     columns: [
       {
         name: 'request_id',
-        value: (row) => row.request_id,
         short: (row) => row.request_id?.slice(0, 8) ?? '-',
         whole: true,
       },
@@ -166,7 +167,7 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
         value: (row) => row.status ?? row.state,
         style: (row) => (row.status === null ? 'yellow' : statusStyle(row.status)),
       },
-      { name: 'ordered_at', value: (row) => row.ordered_at, show: (row) => localDay(row.ordered_at) },
+      { name: 'ordered_at', show: (row) => localDay(row.ordered_at) },
       {
         name: 'name',
         value: ({ recipient: person }) => person && `${person.first_name} ${person.last_name}`,
@@ -178,15 +179,98 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
       { name: 'first_name', value: (row) => row.recipient?.first_name, extra: true },
       { name: 'last_name', value: (row) => row.recipient?.last_name, extra: true },
       { name: 'email', value: (row) => row.recipient?.email, extra: true },
-      { name: 'package_id', value: (row) => row.package_id, extra: true },
+      { name: 'package_id', extra: true },
       { name: 'phone', value: (row) => row.recipient?.phone, extra: true },
-      { name: 'status_read_at', value: (row) => row.status_read_at, extra: true },
-      { name: 'batch_id', value: (row) => row.batch_id, extra: true },
-      { name: 'user_email', value: (row) => row.user_email, extra: true },
-      { name: 'base_url', value: (row) => row.base_url, extra: true },
-      { name: 'reason', value: (row) => row.reason, extra: true },
-      { name: 'error_reason', value: (row) => row.error_reason, extra: true },
+      { name: 'status_read_at', extra: true },
+      { name: 'batch_id', extra: true },
+      { name: 'user_email', extra: true },
+      { name: 'base_url', extra: true },
+      { name: 'reason', extra: true },
+      { name: 'error_reason', extra: true },
     ],
     empty: 'No requests match. Only requests ordered with this store are listed.',
   }
+}
+
+/** Files as a person would name them from `cwd`, and what could not be had; in JSON each in its place. */
+export function reportsView({ reports, stored, missing }: FilingResult, cwd: string): View {
+  return {
+    json: reports.map((each) => (isMissing(each) ? missingJson(each) : each)),
+    text: (terminal) =>
+      reports.length > 1
+        ? `${lines(stored, missing, cwd, terminal)}\n\n${totals(stored, missing.length)}`
+        : lines(stored, missing, cwd, terminal) || 'There are no reports to download.',
+  }
+}
+
+/** `12 stored (4.2 MB), 3 already there, 1 unavailable`. */
+function totals(stored: readonly StoredReport[], missing: number): string {
+  const fresh = stored.filter((each) => !each.skipped)
+  const there = stored.length - fresh.length
+  const bytes = fresh.reduce((sum, each) => sum + each.bytes, 0)
+  return [
+    `${formatCount(fresh.length, 'report')} stored${fresh.length === 0 ? '' : ` (${size(bytes)})`}`,
+    ...(there === 0 ? [] : [`${there} already there`]),
+    ...(missing === 0 ? [] : [`${missing} unavailable`]),
+  ].join(', ')
+}
+
+function missingJson({ requestId, checkId, refereeId, error }: MissingReport) {
+  return { request_id: requestId, check_id: checkId, referee_id: refereeId, error: failureJson(error) }
+}
+
+/** What bringing a folder up to date came to: what is new, and what could not be had. */
+export function syncView(result: FilingResult, folder: string, cwd: string): View {
+  const fresh = result.stored.filter((each) => !each.skipped)
+  return {
+    json: {
+      folder,
+      stored: fresh,
+      missing: result.missing.map((each) => ({ ...missingJson(each), reason: each.error.message })),
+      skipped: result.stored.length - fresh.length,
+      unfinished: result.unfinished,
+    },
+    text: (terminal) => lines(fresh, result.missing, cwd, terminal),
+  }
+}
+
+/** `2 stored, 120 there already, 3 requests not finished`. */
+export function syncSummary({ stored, unfinished }: FilingResult): string {
+  const fresh = stored.filter((each) => !each.skipped).length
+  const open = `${formatCount(unfinished, 'request')} not finished`
+  return `${fresh} stored, ${stored.length - fresh} already there, ${open}`
+}
+
+function lines(
+  stored: readonly StoredReport[],
+  missing: readonly MissingReport[],
+  cwd: string,
+  terminal: Terminal,
+): string {
+  return [
+    ...stored.map((report) => line(report, cwd, terminal)),
+    ...missing.map((each) =>
+      wrapped(`${styled(terminal, 'yellow', 'unavailable')}  ${missingText(each)}`, terminal.columns),
+    ),
+  ].join('\n')
+}
+
+function line(report: StoredReport, cwd: string, terminal: Terminal): string {
+  const word = report.skipped ? styled(terminal, 'dim', 'exists') : styled(terminal, 'green', 'stored')
+  return `${word}  ${sanitize(shortest(report.path, cwd))}  ${size(report.bytes)}`
+}
+
+function missingText({ requestId, person, error }: MissingReport): string {
+  return `${sanitize(person ?? `request ${requestId}`)}: ${sanitize(error.message)}`
+}
+
+function shortest(path: string, cwd: string): string {
+  const local = relative(cwd, path)
+  return local.startsWith('..') || local.length >= path.length ? path : local
+}
+
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`
+  return `${(bytes / 1_000_000).toFixed(1)} MB`
 }

@@ -1,21 +1,11 @@
+import type * as schemas from '../schemas/integration.ts'
 import { localClock, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
-import { statusStyle } from '../format.ts'
-import { styled, type Terminal } from '../terminal.ts'
-import type { ListView, View } from '../view.ts'
-
-interface SandboxAddress {
-  base_url: string
-  api_key: string
-  user_email: string
-  webhook_secret: string
-  /** Where other machines can reach it: the token that controls it. */
-  control_token?: string | undefined
-  public_url?: string | undefined
-}
+import { styled, type Terminal, styledStatus } from '../terminal.ts'
+import type { ListView, View, Printed } from '../view.ts'
 
 /** What a client needs to call a running sandbox; the text can be pasted into another terminal. */
-export function sandboxView(address: SandboxAddress, profile: string | undefined): View {
+export function sandboxView(address: Printed<typeof schemas.address>, profile: string | undefined): View {
   return {
     json: address,
     text: (terminal) =>
@@ -44,13 +34,7 @@ export function renewedKeyView(key: string): View {
   return { json: { api_key: key }, text: () => key }
 }
 
-export interface Redelivered {
-  delivery_id: string
-  request_id: string
-  status: string
-  /** The HTTP status, or why there was none; null: still under way. */
-  outcome: string | null
-}
+export type Redelivered = Printed<typeof schemas.redelivered>
 
 export function redeliveredView(redelivered: Redelivered): View {
   const { request_id, status, outcome } = redelivered
@@ -62,14 +46,8 @@ export function redeliveredView(redelivered: Redelivered): View {
   }
 }
 
-/** What a running sandbox tells of itself; times are milliseconds since the epoch. */
-export interface SandboxState {
-  now: number
-  clock: string
-  requests: Record<string, number>
-  deliveries: { waiting: number; delivered: number; given_up: number }
-  quota: { calls: number; seconds: number; used: number }[]
-}
+/** What a running sandbox reports of itself. */
+export type SandboxState = Printed<typeof schemas.state>
 
 export function sandboxStateView(state: SandboxState): View {
   return {
@@ -87,35 +65,18 @@ export function sandboxStateView(state: SandboxState): View {
   }
 }
 
-interface StoryRow {
-  story: string
-  what: string
-}
-
-export function storiesView(stories: readonly { name: string; what: string }[]): ListView<StoryRow> {
+export function storiesView(
+  stories: readonly { name: string; what: string }[],
+): ListView<{ story: string; what: string }> {
   return {
-    rows: stories.map(({ name, what: about }) => ({ story: name, what: about })),
-    columns: [
-      { name: 'story', value: (row) => row.story },
-      { name: 'what', value: (row) => row.what },
-    ],
+    rows: stories.map(({ name: story, what: about }) => ({ story, what: about })),
+    columns: [{ name: 'story' }, { name: 'what' }],
     empty: 'No stories.',
   }
 }
 
-interface PlayedDelivery {
-  status: string
-  signature: 'good' | 'bad'
-  http_status: number | null
-  failure: string | null
-  ms: number
-}
-
-interface PlayedStory {
-  story: string
-  request_id: string
-  deliveries: readonly PlayedDelivery[]
-}
+type PlayedStory = Printed<typeof schemas.story>
+type PlayedDelivery = PlayedStory['deliveries'][number]
 
 /** `isRight`: whether the receiver answered as it has to. */
 export function storyView(played: PlayedStory, isRight: (delivery: PlayedDelivery) => boolean): View {
@@ -124,7 +85,7 @@ export function storyView(played: PlayedStory, isRight: (delivery: PlayedDeliver
     const style = isRight(delivery) ? 'green' : 'red'
     const answered = answer === null ? (failure ?? 'no answer') : `answered ${answer}`
     const forged = signature === 'bad' ? ', bad signature' : ''
-    return `${statusPart(status, terminal)}${forged}: ${styled(terminal, style, sanitize(answered))} after ${ms} ms`
+    return `${styledStatus(terminal, status)}${forged}: ${styled(terminal, style, sanitize(answered))} after ${ms} ms`
   }
   return {
     json: played,
@@ -136,73 +97,37 @@ export function storyView(played: PlayedStory, isRight: (delivery: PlayedDeliver
   }
 }
 
-interface ScenarioRow {
-  tag: string
-  changes: string
-  what: string
-}
-
-export function scenariosView(scenarios: readonly ScenarioRow[]): ListView<ScenarioRow> {
+export function scenariosView(
+  scenarios: Printed<typeof schemas.scenarios>,
+): ListView<Printed<typeof schemas.scenarios>[number]> {
   return {
     rows: scenarios,
-    columns: [
-      { name: 'tag', value: (row) => row.tag, show: (row) => `+${row.tag}` },
-      { name: 'changes', value: (row) => row.changes },
-      { name: 'what', value: (row) => row.what },
-    ],
+    columns: [{ name: 'tag', show: (row) => `+${row.tag}` }, { name: 'changes' }, { name: 'what' }],
     empty: 'No scenarios.',
   }
 }
 
-export interface RuleRow {
-  name: string
-  section: string
-  sentence: string
-  open: string
-  choices: readonly string[]
-  current: string
-}
+export type RuleRow = Printed<typeof schemas.rules>[number]
 
 export function rulesView(rules: readonly RuleRow[]): ListView<RuleRow> {
   return {
     rows: rules,
     columns: [
-      { name: 'name', value: (row) => row.name },
-      { name: 'current', value: (row) => row.current },
+      { name: 'name' },
+      { name: 'current' },
       { name: 'choices', value: (row) => row.choices.join(' | ') },
-      { name: 'open', value: (row) => row.open },
-      { name: 'section', value: (row) => row.section, extra: true },
-      { name: 'sentence', value: (row) => row.sentence, extra: true },
+      { name: 'open' },
+      { name: 'section', extra: true },
+      { name: 'sentence', extra: true },
     ],
     empty: 'No rules.',
   }
 }
 
-interface SentMessage {
-  headers: Record<string, string>
-  body: string | null
-}
-
-/** What was sent for a call or an event, where it was asked for. */
-interface Sent {
-  request?: SentMessage
-  response?: SentMessage | null
-}
+type WithTime<Entry> = Entry extends unknown ? Omit<Entry, 'at'> & { at: number } : never
 
 /** One thing that happened in a sandbox; `at` is milliseconds since the epoch. */
-export type LogRow = { n: number; at: number } & (
-  | ({ kind: 'call'; method: string; path: string; status: number | null; fault: string | null } & Sent)
-  | { kind: 'status'; request_id: string; status: string }
-  | ({
-      kind: 'delivery'
-      delivery_id: string
-      request_id: string
-      status: string
-      attempt: number
-      outcome: string
-    } & Sent)
-  | { kind: 'failure'; message: string }
-)
+export type LogRow = WithTime<Printed<typeof schemas.logEntry>>
 
 /** `isFiltered`: only what was asked for. */
 export function logView(rows: readonly LogRow[], isFiltered = false): View {
@@ -242,17 +167,12 @@ function what(row: LogRow, terminal: Terminal): string {
       return `${sanitize(row.method)} ${sanitize(row.path)}  ${row.status ?? 'no answer'}${fault}`
     }
     case 'status':
-      return `request ${sanitize(row.request_id)}  ${statusPart(row.status, terminal)}`
+      return `request ${sanitize(row.request_id)}  ${styledStatus(terminal, row.status)}`
     case 'delivery': {
       const attempt = row.attempt === 1 ? '' : ` (attempt ${row.attempt})`
-      return `event ${sanitize(row.delivery_id)}  ${statusPart(row.status, terminal)}: ${sanitize(row.outcome)}${attempt}`
+      return `event ${sanitize(row.delivery_id)}  ${styledStatus(terminal, row.status)}: ${sanitize(row.outcome)}${attempt}`
     }
     case 'failure':
       return `failed: ${sanitize(row.message)}`
   }
-}
-
-function statusPart(name: string, terminal: Terminal): string {
-  const style = statusStyle(name)
-  return style === undefined ? sanitize(name) : styled(terminal, style, sanitize(name))
 }

@@ -17,14 +17,13 @@ interface FieldRow {
 
 const columns: Column<FieldRow>[] = [
   { name: 'field', value: (row) => row.flag, whole: true },
-  { name: 'type', value: (row) => row.type },
+  { name: 'type' },
   {
     name: 'required',
-    value: (row) => row.required,
     show: (row) => (row.required ? 'required' : 'optional'),
     style: (row) => (row.required ? 'yellow' : 'dim'),
   },
-  { name: 'description', value: (row) => row.description },
+  { name: 'description' },
 ]
 
 /** The fields a request of this package needs, a table for the recipient and one for each check. */

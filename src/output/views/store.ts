@@ -3,11 +3,10 @@ import { type Closing, closingClauses } from '../../domain/store/closing.ts'
 import { replicationText } from '../../domain/store/replication.ts'
 import type { KnownAccount, StoreServer } from '../../domain/store/types.ts'
 import { sanitize } from '../../host/text.ts'
-import { wrapped } from '../format.ts'
-import { styled } from '../terminal.ts'
+import { wrapped, styled } from '../terminal.ts'
 import { table } from '../table.ts'
 import type { Column, ListView, View } from '../view.ts'
-import { size } from './reports.ts'
+import { size } from './requests.ts'
 import type { TableDigest } from '../../domain/store/moving.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
@@ -238,9 +237,9 @@ export function storeAccountsView(accounts: readonly KnownAccount[]): ListView<K
       last_used_at: usedAt(row),
     }),
     columns: [
-      { name: 'account', value: ({ account }) => account, show: ({ account }) => account || '(none)' },
-      { name: 'people', value: ({ people }) => people },
-      { name: 'attempts', value: ({ attempts }) => attempts },
+      { name: 'account', show: ({ account }) => account || '(none)' },
+      { name: 'people' },
+      { name: 'attempts' },
       {
         name: 'last_used_at',
         value: usedAt,
@@ -265,8 +264,8 @@ export function storeMoveQuestion({ location, rows, events }: Info, to: string):
 
 const digestColumns: Column<TableDigest>[] = [
   { name: 'table', value: ({ table: name }) => name },
-  { name: 'rows', value: ({ rows }) => rows },
-  { name: 'sha256', value: ({ sha256 }) => sha256, show: ({ sha256 }) => sha256.slice(0, 16) },
+  { name: 'rows' },
+  { name: 'sha256', show: ({ sha256 }) => sha256.slice(0, 16) },
 ]
 
 /** What both places hold, table by table. */

@@ -17,8 +17,7 @@ import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { localClock, localTime } from '../../domain/wording/local-time.ts'
 import { InterruptedError, IoError } from '../../errors/kinds.ts'
 import { sanitize } from '../../host/text.ts'
-import { statusStyle } from '../format.ts'
-import { styled, type Terminal } from '../terminal.ts'
+import { statusStyle, styled, type Terminal, styledStatus } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
 
 export function verificationView(verification: ExplainedVerification): View {
@@ -53,10 +52,9 @@ export function loggedVerificationsView(
       ...(diagnosis !== undefined && { diagnosis }),
     }),
     columns: [
-      { name: 'place', value: ({ place }) => place },
+      { name: 'place' },
       {
         name: 'valid',
-        value: ({ valid }) => valid,
         show: ({ valid }) => (valid ? 'valid' : 'invalid'),
         style: ({ valid }) => (valid ? 'green' : 'red'),
       },
@@ -129,15 +127,13 @@ export function storedEventView({
       oddity: oddity ?? null,
     },
     text: (terminal) => {
-      const shown = sanitize(status ?? '-')
-      const style = status === undefined ? undefined : statusStyle(status)
       const remarks = [repeated ? 'duplicate' : undefined, oddity, errorReasonOf(body)].filter(
         (each) => each !== undefined,
       )
       return [
         localClock(receivedAt),
         sanitize(requestId ?? '-'),
-        style === undefined ? shown : styled(terminal, style, shown),
+        styledStatus(terminal, status ?? '-'),
         ...remarks.map((remark) => `(${sanitize(remark)})`),
       ].join('  ')
     },
@@ -195,20 +191,19 @@ export function eventListView(events: readonly ListedEvent[]): ListView<ListedEv
       dropped,
     }),
     columns: [
-      { name: 'id', value: (row) => row.id },
-      { name: 'received_at', value: (row) => row.received_at, show: (row) => localTime(row.received_at) },
-      { name: 'request_id', value: (row) => row.request_id, whole: true },
+      { name: 'id' },
+      { name: 'received_at', show: (row) => localTime(row.received_at) },
+      { name: 'request_id', whole: true },
       {
         name: 'status',
-        value: (row) => row.status,
-        style: (row) => (row.status === null ? undefined : statusStyle(row.status)),
+        style: ({ status }) => statusStyle(status ?? ''),
       },
-      { name: 'forwarded', value: (row) => row.forwarded, show: (row) => row.forwarding },
-      { name: 'error_reason', value: (row) => row.error_reason, extra: true },
-      { name: 'repeats', value: (row) => row.repeats, extra: true },
-      { name: 'attempts', value: (row) => row.attempts, extra: true },
-      { name: 'last_answer', value: (row) => row.last_answer, extra: true },
-      { name: 'oddity', value: (row) => row.oddity, extra: true },
+      { name: 'forwarded', show: (row) => row.forwarding },
+      { name: 'error_reason', extra: true },
+      { name: 'repeats', extra: true },
+      { name: 'attempts', extra: true },
+      { name: 'last_answer', extra: true },
+      { name: 'oddity', extra: true },
     ],
     empty: 'No events. Receive them with: refcheck webhook listen',
   }

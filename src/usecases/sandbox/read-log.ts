@@ -12,8 +12,8 @@ export interface NumberedEntry {
   status?: string | number | null
   request_id?: string
   outcome?: string
-  request?: Message
-  response?: Message | null
+  request?: Message | undefined
+  response?: Message | null | undefined
 }
 
 /** What to leave out; an entry has to fit all that are given. */

@@ -1,7 +1,11 @@
 import { z } from 'zod'
 
 import { submissionStates } from '../../domain/submission/states.ts'
-import { count, moment, textOrNull } from './document.ts'
+import { count, moment, textOrNull, failure, momentOrNull } from './document.ts'
+import { createdRequest, recipient, requestResource } from '../../contract/request.ts'
+import { requestBody } from '../../contract/request-body.ts'
+import { attentionKinds } from '../../domain/overview/attention.ts'
+import { quota } from './machine.ts'
 
 const state = z.enum(submissionStates)
 const shared = z.enum(['email', 'phone', 'name'])
@@ -185,3 +189,122 @@ const found = z.strictObject({
 
 /** `batch reconcile`: what was found, or where the batch stands after a row was settled by hand. */
 export const reconciled = z.union([batchStatusShape, found])
+
+const unread = z.strictObject({ request_id: z.string(), error: failure })
+
+/** With what this store knows of it: what its package is called, and why it ended in ERROR. */
+const readRequest = requestResource.extend({
+  package_name: z.string().optional(),
+  error_reason: z.string().optional(),
+})
+
+/** `request get`, `request wait`: one id gives an object, several an array. */
+export const readRequests = z.union([readRequest, z.array(z.union([unread, readRequest]))])
+
+/** `request create`: with --dry-run the body that would be sent. */
+export const created = z.union([createdRequest, requestBody])
+
+export const listedRequests = z.array(
+  z.strictObject({
+    request_id: textOrNull,
+    state: z.enum(['accepted', 'unknown', 'dropped', 'sending']),
+    status: textOrNull,
+    status_read_at: momentOrNull,
+    package_id: z.int(),
+    package_name: textOrNull,
+    recipient: recipient.nullable(),
+    ordered_at: moment,
+    batch_id: z.string(),
+    row: z.int(),
+    base_url: z.string(),
+    user_email: z.string(),
+    reason: textOrNull,
+    error_reason: textOrNull,
+    error: failure.optional(),
+  }),
+)
+
+const storedReport = z.strictObject({
+  check_id: textOrNull,
+  referee_id: textOrNull,
+  path: z.string(),
+  bytes: count,
+  sha256: z.string(),
+  skipped: z.boolean(),
+})
+const missingReport = z.strictObject({
+  request_id: z.string(),
+  check_id: textOrNull,
+  referee_id: textOrNull,
+  error: failure,
+})
+
+export const downloadedReports = z.array(z.union([storedReport, missingReport]))
+
+export const syncedReports = z.strictObject({
+  folder: z.string(),
+  stored: z.array(storedReport),
+  missing: z.array(missingReport.extend({ reason: z.string() })),
+  skipped: count,
+  unfinished: count,
+})
+
+const person = { first_name: textOrNull, last_name: textOrNull }
+
+export const attention = z.array(
+  z.strictObject({
+    kind: z.enum(attentionKinds),
+    batch_id: z.string(),
+    batch: textOrNull,
+    row: z.int().positive().nullable(),
+    request_id: textOrNull,
+    ...person,
+    email: textOrNull,
+    reason: textOrNull,
+    since: moment,
+    command: z.string(),
+  }),
+)
+
+/** Requests by status; a status without any is left out. */
+export const statuses = z.record(z.string(), count)
+
+/** Checks by type and status, of requests that were read since their status changed last. */
+const checks = z.strictObject({ requests: count, by_type: z.record(z.string(), z.record(z.string(), count)) })
+
+/** `status`. */
+export const overview = z.strictObject({
+  read_at: moment,
+  /** Null where no profile is logged in. */
+  organisation: z
+    .strictObject({ profile: textOrNull, base_url: z.string(), user_email: z.string() })
+    .nullable(),
+  statuses,
+  in_flight: z.strictObject({ requests: count, read_since: momentOrNull, batches: list }),
+  attention,
+  reports: z.array(
+    z.strictObject({
+      request_id: z.string(),
+      ...person,
+      package_id: z.int(),
+      completed_at: moment,
+      files: count.nullable(),
+    }),
+  ),
+  completed: count,
+  new_reports: count.nullable(),
+  other_orders: z.array(
+    z.strictObject({
+      base_url: z.string(),
+      account: z.string(),
+      is_practice: z.boolean(),
+      orders: count,
+      needs_person: count,
+    }),
+  ),
+  /** Null where no profile is logged in. */
+  quota: quota.nullable(),
+})
+
+/** `batch status`. */
+export const followedBatch = batchStatusShape.extend({ statuses, checks, attention })

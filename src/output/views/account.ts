@@ -1,10 +1,17 @@
 import type { User } from '../../contract/user.ts'
-import type { LoginResult, LogoutResult, ProfileEntry, SessionStatus } from '../../domain/session/session.ts'
+import type {
+  LoginResult,
+  LogoutResult,
+  ProfileEntry,
+  SessionStatus,
+  SettingEntry,
+} from '../../domain/session/session.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
-import { wrapped } from '../format.ts'
-import { styled } from '../terminal.ts'
-import type { ListView, View } from '../view.ts'
+import { wrapped, styled, statusStyle } from '../terminal.ts'
+import { type ListView, type View, jsonText } from '../view.ts'
+import type { Package } from '../../contract/package.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
 
 const storages = { keychain: 'the system keychain', file: 'a private file', environment: 'the environment' }
 
@@ -51,13 +58,13 @@ export function profilesView(profiles: readonly ProfileEntry[]): ListView<Profil
   return {
     rows: profiles,
     columns: [
-      { name: 'current', value: (row) => row.current, show: (row) => (row.current ? '*' : ' ') },
-      { name: 'profile', value: (row) => row.profile },
-      { name: 'base_url', value: (row) => row.base_url },
-      { name: 'user_email', value: (row) => row.user_email },
-      { name: 'key', value: (row) => row.key },
-      { name: 'key_from', value: (row) => row.key_from },
-      { name: 'webhook_secret_from', value: (row) => row.webhook_secret_from, extra: true },
+      { name: 'current', show: (row) => (row.current ? '*' : ' ') },
+      { name: 'profile' },
+      { name: 'base_url' },
+      { name: 'user_email' },
+      { name: 'key' },
+      { name: 'key_from' },
+      { name: 'webhook_secret_from', extra: true },
     ],
     empty: 'No profiles. Add one with: refcheck auth login',
   }
@@ -89,14 +96,14 @@ export function usersView(users: readonly User[], all: readonly User[]): ListVie
   return {
     rows: users,
     columns: [
-      { name: 'email', value: (row) => row.email, whole: true },
-      { name: 'first_name', value: (row) => row.first_name },
-      { name: 'last_name', value: (row) => row.last_name },
-      { name: 'role', value: (row) => row.role },
+      { name: 'email', whole: true },
+      { name: 'first_name' },
+      { name: 'last_name' },
+      { name: 'role' },
       { name: 'teams', value: (row) => row.teams.map((team) => team.name).join('; ') },
-      { name: 'job_title', value: (row) => row.job_title },
+      { name: 'job_title' },
       { name: 'permissions', value: (row) => row.permissions?.join('; '), extra: true },
-      { name: 'id', value: (row) => row.id, extra: true },
+      { name: 'id', extra: true },
     ],
     empty: [
       'No users match.',
@@ -111,5 +118,76 @@ export function pingView(answer: { base_url: string; status: string; latency_ms:
     json: answer,
     text: (terminal) =>
       `${styled(terminal, 'green', 'up')}  ${sanitize(answer.base_url)} answered "${sanitize(answer.status)}" in ${answer.latency_ms} ms`,
+  }
+}
+
+export function settingsView(rows: readonly SettingEntry[]): ListView<SettingEntry> {
+  return {
+    rows,
+    columns: [{ name: 'key' }, { name: 'value' }, { name: 'from' }, { name: 'meaning' }],
+    empty: 'There are no settings.',
+  }
+}
+
+/** The bare value, for `$(refcheck config get …)`. */
+export function settingView(key: string, value: string): View {
+  return { json: { key, value }, text: () => value, isVerbatim: true }
+}
+
+export function changedView(json: Record<string, unknown>, sentence: string): View {
+  return { json, text: ({ columns }) => wrapped(sentence, columns) }
+}
+
+export function packagesView(packages: readonly Package[]): ListView<Package> {
+  return {
+    rows: packages,
+    columns: [
+      { name: 'id' },
+      { name: 'name' },
+      { name: 'status', style: (row) => statusStyle(row.status) },
+      { name: 'reference_survey', value: (row) => row.details.reference_survey?.name, show: survey },
+      {
+        name: 'min_referees',
+        value: (row) => row.details.reference_survey?.min_referees,
+        extra: true,
+      },
+      { name: 'background_checks', value: (row) => checkNames(row).join('; '), show: checks },
+    ],
+    empty: 'No packages match, or this user may see none.',
+  }
+}
+
+function survey(row: Package): string {
+  const found = row.details.reference_survey
+  if (found === null) return '-'
+  return `${found.name ?? 'unnamed'} (${formatCount(found.min_referees, 'referee')})`
+}
+
+function checkNames(row: Package): string[] {
+  return row.details.background_checks.map((each) => each.check_name ?? 'unnamed')
+}
+
+function checks(row: Package): string {
+  return checkNames(row).join(', ') || '-'
+}
+
+interface Answered {
+  status: number
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  body: unknown
+}
+
+/** An answer of the service as it is; with `include` its status and headers before it. */
+export function anyAnswerView({ status, headers, body }: Answered, include: boolean): View {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((each) => sanitize(`${name}: ${each}`)),
+  )
+  return {
+    isVerbatim: true,
+    json: include ? { status, headers, body } : body,
+    text: () => {
+      const head = include ? `${[`HTTP ${status}`, ...lines].join('\n')}\n\n` : ''
+      return head + sanitize(jsonText(body, 2), { lines: true })
+    },
   }
 }
