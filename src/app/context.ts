@@ -6,7 +6,7 @@ import { type Environment, processEnvironment } from '../host/env.ts'
 import { currentFolder } from '../host/paths.ts'
 import { type Random, systemRandom } from '../host/random.ts'
 import type { Secrets } from '../host/secrets.ts'
-import { type Interrupts, processInterrupts } from '../host/signals.ts'
+import { type Interrupts, processInterrupts } from '../host/process.ts'
 import { processStreams, type Streams } from '../output/terminal.ts'
 import type { Prompter } from '../prompt/prompter.ts'
 

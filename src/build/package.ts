@@ -23,9 +23,8 @@ import { pipeline } from 'node:stream/promises'
 
 import { ZipFile } from 'yazl'
 
-import { launcher } from './launchers.ts'
+import { launcher, locked, platformNamed, platforms, run, unpacked, versionOf } from './platforms.ts'
 import { licenceFile, licensed, licenceText } from './licences.ts'
-import { locked, platformNamed, platforms, run, unpacked, versionOf } from './platforms.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const modules = join(root, 'node_modules')

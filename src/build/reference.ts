@@ -1,7 +1,8 @@
 /*
  * Writes what is shipped of oclif.manifest.json and src/output/schemas: dist/man/refcheck.1, where npm tells man to
- * look, and dist/reference, which `refcheck reference` prints. Run: npm run build. With --keys it also adds new lines
- * to test/house/json-keys.txt and removes none, because scripts read these keys. Run: npm run manifest
+ * look, and dist/reference, which `refcheck reference` prints. Run: npm run build. With --manifest it also sorts the
+ * commands of oclif.manifest.json by name, since oclif writes them as its folders come, and adds new lines to
+ * test/house/json-keys.txt; it removes none, because scripts read these keys. Run: npm run manifest
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,6 +14,9 @@ import { manPage, referenceView } from '../output/views/reference.ts'
 import { jsonKeys } from './json-keys.ts'
 
 const root = join(import.meta.dirname, '..', '..')
+
+const isManifestNew = process.argv.includes('--manifest')
+if (isManifestNew) sortManifest(join(root, 'oclif.manifest.json'))
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 const manifest = commandManifest()
@@ -39,8 +43,16 @@ for (const [command, schema] of Object.entries(schemas)) {
   writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`)
 }
 
-if (process.argv.includes('--keys')) {
+if (isManifestNew) {
   const file = join(root, 'test', 'house', 'json-keys.txt')
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
   writeFileSync(file, `${[...new Set([...lines, ...jsonKeys(schemas)])].sort().join('\n')}\n`)
+}
+
+function sortManifest(file: string): void {
+  const manifest = JSON.parse(readFileSync(file, 'utf8')) as { commands: Record<string, object> }
+  const ids = Object.keys(manifest.commands).sort()
+  if (ids.length === 0) throw new Error('oclif found no commands in dist')
+  const commands = Object.fromEntries(ids.map((id) => [id, manifest.commands[id]]))
+  writeFileSync(file, `${JSON.stringify({ ...manifest, commands }, null, 2)}\n`)
 }

@@ -20,16 +20,20 @@ import type { Filtered } from '../output/jq.ts'
 import { jsonText, type ListView, type View } from '../output/view.ts'
 import { type Sink, type Terminal, terminalOf } from '../output/terminal.ts'
 import { AlreadyReported, nameCommand, ofCommand, requireCountable, requireWords } from './failures.ts'
-import { Command, Flags } from './oclif.ts'
+import { Command, Flags, type ValuesOf } from './oclif.ts'
 
-type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<
-  (typeof BaseCommand)['baseFlags'] & T['flags']
->
+type FlagsOf<T extends typeof Command> = ValuesOf<(typeof BaseCommand)['baseFlags'] & T['flags']>
 type ArgsOf<T extends typeof Command> = Interfaces.InferredArgs<T['args']>
 
 /** A command's class, as what finds it sees it. */
 export type LaunchableCommand = Pick<typeof BaseCommand, 'args' | 'id'> & {
   launch(argv: string[], pjson: Interfaces.PJSON): Promise<void>
+}
+
+/** A command that a line names, and what follows the name. */
+export interface BuiltCommand {
+  command: LaunchableCommand
+  argv: string[]
 }
 
 /**

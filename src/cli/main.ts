@@ -13,7 +13,7 @@ import { secretsOf } from '../host/secrets.ts'
 import { resolvePaths, withAccount } from '../host/paths.ts'
 import { type Context, within } from '../app/context.ts'
 import { AlreadyReported, exitCodes, isParseFailure, nameCommand, unframed, usageError } from './failures.ts'
-import type { BuiltCommand } from './start/built-command.ts'
+import type { BuiltCommand } from './base-command.ts'
 
 export interface MainOptions {
   /** Run src/ as it is instead of the built dist/ and its manifest. */

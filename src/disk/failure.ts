@@ -24,6 +24,9 @@ export function errorNumber(cause: unknown): string | undefined {
   return typeof cause.code === 'string' ? cause.code : undefined
 }
 
+/** An error as the system reports one with this code. */
+export const systemError = (code: string): Error => Object.assign(new Error(code), { code })
+
 /** An IoError that reads `Cannot <action> "<path>": <why>`. */
 export function diskFailure(action: string, path: string, cause: unknown): IoError {
   const code = errorNumber(cause) ?? 'an unknown error'

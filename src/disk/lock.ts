@@ -104,7 +104,6 @@ interface LockOptions {
   clock: Clock
   /** Milliseconds to go on trying; 0 tries once. */
   waitMs: number
-  signal?: AbortSignal | undefined
 }
 
 /** SQLite's primary result codes for "locked by another process" and "not writable". */
@@ -127,16 +126,15 @@ const held = new Set<DatabaseSync>()
  * it also keeps out a second taker within this process. It never blocks the event loop.
  */
 export async function acquire(path: string, options: LockOptions): Promise<Lock | undefined> {
-  const { clock, waitMs, signal } = options
+  const { clock, waitMs } = options
   createLockFile(path)
   const deadline = clock.monotonic() + waitMs
   for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
-    signal?.throwIfAborted()
     const database = lockOnce(path)
     if (database !== undefined) return lockOn(database)
     const left = deadline - clock.monotonic()
     if (left <= 0) return undefined
-    await clock.sleep(Math.min(pause, left), signal)
+    await clock.sleep(Math.min(pause, left))
   }
 }
 

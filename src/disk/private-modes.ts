@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path'
 
 import { IoError } from '../errors/kinds.ts'
 import { ownUserId } from '../host/process.ts'
-import { diskFailure, errorNumber } from './failure.ts'
+import { diskFailure, errorNumber, systemError } from './failure.ts'
 import { makeFolders } from './folders.ts'
 import {
   byAll,
@@ -51,13 +51,17 @@ export function makeOwnFolders(...paths: readonly string[]): void {
  */
 export function requireOwnFolders(...paths: readonly string[]): void {
   for (const path of paths) {
-    let weakness: Weakness | undefined
-    try {
-      weakness = folderWeakness(path)
-    } catch (error) {
-      throw diskFailure('read the folder', path, error)
-    }
+    const weakness = requireReadable(path)
     if (weakness !== undefined) throw weakFolder(path, weakness)
+  }
+}
+
+/** As `folderWeakness`; an IoError where the system does not tell. */
+function requireReadable(folder: string, withheld?: number): Weakness | undefined {
+  try {
+    return folderWeakness(folder, withheld)
+  } catch (error) {
+    throw diskFailure('read the folder', folder, error)
   }
 }
 
@@ -81,8 +85,8 @@ function makeFolder(path: string): void {
   try {
     makeFolders(path, 0o700)
   } catch (error) {
-    if (errorNumber(error) === 'EEXIST') throw diskFailure('make the folder', path, notAFolder())
-    throw diskFailure('make the folder', path, error)
+    const isFile = errorNumber(error) === 'EEXIST'
+    throw diskFailure('make the folder', path, isFile ? systemError('ENOTDIR') : error)
   }
 }
 
@@ -138,7 +142,7 @@ function readChecked(
 }
 
 /**
- * Opens a file of ours, to read unless `flags` say otherwise, `mode` is of one that is made; the caller closes it. What `readPrivate` refuses is an
+ * Opens a file of ours, to read unless `flags` say otherwise; `mode` is of one that is made. The caller closes it. What `readPrivate` refuses is an
  * IoError; failures of the system are thrown as they are.
  */
 export function openPrivate(path: string, flags?: number, mode?: number): OpenedFile {
@@ -201,7 +205,7 @@ export function exposure(files: readonly string[], folders: readonly string[]): 
     else if ((status.mode & others) !== 0) found.loose.push(named(path, status))
   }
   for (const folder of new Set(folders)) {
-    const weakness = knownWeakness(folder)
+    const weakness = ifKnown(() => folderWeakness(folder, byOthers))
     if (weakness?.problem === 'foreign') found.foreign.push(`"${weakness.path}"`)
     if (weakness?.problem === 'writable') found.writable.push(named(weakness.path, weakness.status))
     const status = statusOf(folder)
@@ -234,12 +238,7 @@ export function storeWeakness(file: string): { path: string; why: string } | und
  * the place of this one, and everybody would be ordered again. A folder that is shared with others need not be ours.
  */
 export function requireStoreBelowOwn(file: string): void {
-  let weakness: Weakness | undefined
-  try {
-    weakness = folderWeakness(dirname(file), 0)
-  } catch (error) {
-    throw diskFailure('read the folder', dirname(file), error)
-  }
+  const weakness = requireReadable(dirname(file), 0)
   if (weakness?.isAbove !== true) return
   throw new IoError(
     `cannot use the store "${file}": "${weakness.path}", which contains it, belongs to another user of this machine`,
@@ -247,19 +246,12 @@ export function requireStoreBelowOwn(file: string): void {
   )
 }
 
-/** Undefined also where nothing can be known of it. */
-function knownWeakness(folder: string): Weakness | undefined {
-  try {
-    return folderWeakness(folder, byOthers)
-  } catch {
-    return undefined
-  }
-}
-
 /** Undefined where nothing is there, or nothing can be known of it. */
-function statusOf(path: string): Stats | undefined {
+const statusOf = (path: string): Stats | undefined => ifKnown(() => statSync(path, { throwIfNoEntry: false }))
+
+function ifKnown<T>(ask: () => T): T | undefined {
   try {
-    return statSync(path, { throwIfNoEntry: false })
+    return ask()
   } catch {
     return undefined
   }
@@ -300,10 +292,6 @@ function replaced(path: string, why: string): IoError {
 }
 
 const permissions = ({ mode }: { mode: number }): string => modeText({ mode: mode & 0o777 })
-
-function notAFolder(): Error {
-  return Object.assign(new Error('not a folder'), { code: 'ENOTDIR' })
-}
 
 /**
  * Writes a file in a folder and removes it, because modes do not tell what a container allows. A folder that is not

@@ -17,7 +17,7 @@ import { promisify } from 'node:util'
 
 import { IoError } from '../errors/kinds.ts'
 import { type Random, systemRandom } from '../host/random.ts'
-import { diskFailure, errorNumber } from './failure.ts'
+import { diskFailure, errorNumber, systemError } from './failure.ts'
 import { flushFolder } from './folders.ts'
 
 /*
@@ -32,15 +32,14 @@ const create = promisify(openCallback)
 export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>
 
 export interface WriteOptions {
-  /** Permissions at creation, less what the umask takes; default 0600. */
-  mode?: number | undefined
   /** Whether a regular file at the target is replaced; default true. */
   overwrite?: boolean | undefined
   /** Source of the temporary file's name. */
   random?: Random | undefined
 }
 
-const usualMode = 0o600
+/** Permissions at creation, less what the umask takes. */
+const privateMode = 0o600
 
 /** Bytes gathered for one write: most files take one, which counts for more than any other step. */
 const gatheredBytes = 512 * 1024
@@ -57,10 +56,10 @@ export async function writeWhole(
   content: FileContent,
   options: WriteOptions = {},
 ): Promise<void> {
-  const { mode = usualMode, overwrite = true, random = systemRandom } = options
+  const { overwrite = true, random = systemRandom } = options
   refuseTarget(path, overwrite)
   const temporary = join(dirname(path), `${temporaryPrefix(path)}${random.bytes(8).toString('hex')}.tmp`)
-  await writeTemporary(temporary, path, content, { mode })
+  await writeTemporary(temporary, path, content)
   try {
     if (overwrite) renameSync(temporary, path)
     else linkAsNew(temporary, path)
@@ -79,13 +78,13 @@ export async function writeTemporary(
   temporary: string,
   target: string,
   content: FileContent,
-  { mode = usualMode, onContentEnd }: { mode?: number; onContentEnd?: (() => void) | undefined } = {},
+  { onContentEnd }: { onContentEnd?: (() => void) | undefined } = {},
 ): Promise<void> {
   let file: number | undefined
   const chunks: Uint8Array[] = []
   let waiting = 0
   const write = async (): Promise<number> => {
-    file ??= await openNew(temporary, mode, target)
+    file ??= await openNew(temporary, target)
     waiting = 0
     await onDisk(writeAll(file, chunks), target)
     return file
@@ -131,7 +130,7 @@ export function linkAsNew(temporary: string, path: string): void {
     linkSync(temporary, path)
   } catch (error) {
     if (!noHardLinks.has(errorNumber(error))) throw error
-    closeSync(openSync(path, 'wx', usualMode))
+    closeSync(openSync(path, 'wx', privateMode))
     try {
       renameSync(temporary, path)
     } catch (failure) {
@@ -159,21 +158,17 @@ function refuseTarget(path: string, overwrite: boolean): void {
   if (status.isSymbolicLink()) throw refusal(path, 'it is a symbolic link', 'Give the real file instead.')
   if (status.isDirectory()) throw refusal(path, 'it is a folder', 'Give the name of a file.')
   if (!status.isFile()) throw refusal(path, 'it is not a regular file', 'Give the name of a file.')
-  if (!overwrite) throw alreadyThere(path)
+  if (!overwrite) throw diskFailure('write', path, systemError('EEXIST'))
 }
 
 function refusal(path: string, why: string, hint: string): IoError {
   return new IoError(`cannot write "${path}": ${why}`, { hint })
 }
 
-function alreadyThere(path: string): IoError {
-  return diskFailure('write', path, Object.assign(new Error('file exists'), { code: 'EEXIST' }))
-}
-
-async function openNew(temporary: string, mode: number, target: string): Promise<number> {
+async function openNew(temporary: string, target: string): Promise<number> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
   try {
-    return await create(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+    return await create(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, privateMode)
   } catch (error) {
     if (errorNumber(error) === 'EEXIST') {
       throw refusal(target, `"${temporary}" is in the way`, 'Remove that file, then run it again.')

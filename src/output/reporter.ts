@@ -93,26 +93,24 @@ export class Reporter {
   }
 }
 
-const usualEveryMs = 60_000
+const everyMs = 60_000
 
 /** How far a long job has come: a line that changes in place on a terminal, elsewhere one every minute. */
 export class Progress {
   readonly #reporter: Reporter
   readonly #clock: Clock
-  readonly #everyMs: number
   #notedAt: number
 
-  constructor(reporter: Reporter, clock: Clock, everyMs = usualEveryMs) {
+  constructor(reporter: Reporter, clock: Clock) {
     this.#reporter = reporter
     this.#clock = clock
-    this.#everyMs = everyMs
     this.#notedAt = clock.monotonic()
   }
 
   show(text: string): void {
     this.#reporter.status(text)
     const now = this.#clock.monotonic()
-    if (this.#reporter.isLive || now - this.#notedAt < this.#everyMs) return
+    if (this.#reporter.isLive || now - this.#notedAt < everyMs) return
     this.#notedAt = now
     this.#reporter.note(text)
   }

@@ -32,10 +32,7 @@ export class TerminalPrompter implements Prompter {
 
   text({ message, help = '', initial = '', check, canGoBack = false }: TextQuestion): Promise<string> {
     return this.#ask(message, async (context): Promise<string> => {
-      const [{ textPrompt }, { promptStyle }] = await Promise.all([
-        import('./text-prompt.ts'),
-        import('./text-prompt.ts'),
-      ])
+      const { promptStyle, textPrompt } = await import('./text-prompt.ts')
       const config = {
         message: this.#question(message),
         help: sanitize(help),
@@ -166,12 +163,11 @@ export class TerminalPrompter implements Prompter {
     }
     const left = new AbortController()
     const unwatch = onLeaving(input.stream, () => left.abort())
-    const signals = signal === undefined ? [left.signal] : [left.signal, signal]
     try {
       return await prompt({
         input: input.stream,
         output: writableOf(output),
-        signal: AbortSignal.any(signals),
+        signal: AbortSignal.any([left.signal, ...(signal === undefined ? [] : [signal])]),
       })
     } catch (error) {
       if (!stoppedByPerson(error)) throw error
@@ -189,7 +185,7 @@ function cleaned(check: TextQuestion['check']): (value: string) => string | unde
   }
 }
 
-/** inquirer throws these; they are known by name, because its classes live in a package of its own. */
+/** inquirer throws these; they are recognised by name, because its classes are in a package of its own. */
 function stoppedByPerson(error: unknown): boolean {
   return error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name)
 }

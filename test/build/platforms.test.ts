@@ -3,8 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { launcher } from '../../src/build/launchers.ts'
-import { locked, platformNamed, platforms } from '../../src/build/platforms.ts'
+import { launcher, locked, platformNamed, platforms } from '../../src/build/platforms.ts'
 import { root } from '../house/sources.ts'
 
 test('a platform is named by its flag; another one is refused with those there are', () => {

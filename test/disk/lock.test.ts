@@ -97,15 +97,6 @@ test('a waiting taker pauses between tries, and gives up at its deadline', async
   holder?.release()
 })
 
-test('a waiting taker ends with its signal', async () => {
-  const holder = await acquire(path, { clock, waitMs: 0 })
-  const stop = new AbortController()
-  const waiting = acquire(path, { clock, waitMs: 60_000, signal: stop.signal })
-  stop.abort(new Error('stopped'))
-  await expect(waiting).rejects.toThrow('stopped')
-  holder?.release()
-})
-
 test('the lock file is private, empty and alone, even while held', async () => {
   const lock = await acquire(path, { clock, waitMs: 0 })
   expect(readdirSync(folder)).toEqual(['a.lock'])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { pageNames, topicPage } from '../../src/cli/topic-pages.ts'
-import { usageLines } from '../../src/cli/usage-lines.ts'
+import { usageLines } from '../../src/cli/help.ts'
 import { repeatedFlags } from '../../src/domain/wording/repeated-flags.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'

@@ -2,7 +2,7 @@ import { requestStatuses } from '../../contract/statuses.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { ListFormat } from '../../output/present.ts'
-import { Flags } from '../oclif.ts'
+import { Flags, type ValuesOf } from '../oclif.ts'
 
 /** Flags of every command that answers with a list. */
 export const listFlags = {
@@ -16,14 +16,7 @@ export const listFlags = {
   'no-header': Flags.boolean({ summary: 'Omit the header line', exclusive: ['json'] }),
 }
 
-interface ListFlags {
-  csv: boolean
-  columns: string | undefined
-  sort: string | undefined
-  'no-header': boolean
-}
-
-export function listFormat(flags: ListFlags): ListFormat {
+export function listFormat(flags: ValuesOf<typeof listFlags>): ListFormat {
   return { csv: flags.csv, columns: flags.columns, sort: flags.sort, header: !flags['no-header'] }
 }
 

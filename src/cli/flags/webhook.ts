@@ -1,7 +1,7 @@
 import { requestStatuses } from '../../contract/statuses.ts'
 import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { UsageError } from '../../errors/kinds.ts'
-import { Args, Flags } from '../oclif.ts'
+import { Args, Flags, type ValuesOf } from '../oclif.ts'
 import { requestIdFlag } from './identifiers.ts'
 import { momentFlag } from './time.ts'
 
@@ -27,18 +27,8 @@ export const eventFlags = {
   until: momentFlag({ summary: 'Received before this date' }),
 }
 
-export function eventFilter(flags: {
-  status: string | undefined
-  'request-id': string | undefined
-  since: number | undefined
-  until: number | undefined
-}) {
-  return {
-    status: flags.status?.toUpperCase(),
-    requestId: flags['request-id'],
-    since: flags.since,
-    until: flags.until,
-  }
+export function eventFilter({ status, 'request-id': requestId, since, until }: ValuesOf<typeof eventFlags>) {
+  return { status: status?.toUpperCase(), requestId, since, until }
 }
 
 /** For commands that sign or verify: a file that holds the webhook secret and nothing else. */

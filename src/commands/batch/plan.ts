@@ -5,7 +5,7 @@ import {
   columnChoices,
   columnFlags,
   showChangesFlag,
-} from '../../cli/flags/people-file.ts'
+} from '../../cli/flags/people.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { openOutputFile, writeOutput } from '../../app/output-file.ts'

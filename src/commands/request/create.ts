@@ -1,6 +1,11 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { defaultCountryFlag } from '../../cli/flags/people-file.ts'
-import { bodyFlagDefinitions, bodyFlags, requireOneSource, resumeLine } from '../../cli/flags/body.ts'
+import {
+  defaultCountryFlag,
+  bodyFlagDefinitions,
+  bodyFlags,
+  requireOneSource,
+  resumeLine,
+} from '../../cli/flags/people.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'

@@ -9,7 +9,7 @@ import { settingDefinition, settingDefinitions } from '../../domain/session/sett
 import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
-import { withoutItsSignalHandlers } from '../../host/signals.ts'
+import { withoutItsSignalHandlers } from '../../host/process.ts'
 import { locked } from './locked.ts'
 import type { SettingsFile } from './json-files.ts'
 

@@ -1,0 +1,172 @@
+import type { ColumnChoices } from '../../domain/batch/columns.ts'
+import type { Allowed } from '../../domain/batch/file-command.ts'
+import { Flags, type ValuesOf } from '../oclif.ts'
+import { packageIdFlag } from './identifiers.ts'
+import { shellWord } from '../../domain/wording/shell-word.ts'
+import { UsageError } from '../../errors/kinds.ts'
+
+export const defaultCountryFlag = Flags.string({
+  summary: 'Country of phone numbers without +, such as AU',
+  helpValue: 'CC',
+})
+
+/** How the columns of a batch file are read; the same for every command that takes one. */
+export const columnFlags = {
+  package: packageIdFlag({
+    summary: 'Package to order (default: column package_id, or the setting "package")',
+  }),
+  sheet: Flags.string({ summary: 'Name of the sheet to read in a workbook', helpValue: 'NAME' }),
+  'header-row': Flags.integer({
+    summary: 'Line of the header, as the spreadsheet program counts',
+    helpValue: 'N',
+    min: 1,
+  }),
+  encoding: Flags.string({
+    summary: 'Encoding of bytes that are not UTF-8, such as windows-1250',
+    helpValue: 'NAME',
+  }),
+  hidden: Flags.option({
+    options: ['include', 'skip'] as const,
+    summary: 'Include or skip hidden, filtered and struck-through rows',
+    helpValue: 'include|skip',
+  })(),
+  'accept-line': Flags.integer({
+    summary: 'This line is right although a name in it looks damaged; repeatable',
+    helpValue: 'N',
+    min: 1,
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
+  map: Flags.string({
+    summary: 'Map a column to a field; repeatable',
+    helpValue: "'Given name=first_name'",
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
+  ignore: Flags.string({
+    summary: 'Ignore a column; repeatable',
+    helpValue: 'COLUMN',
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
+  mapping: Flags.string({ summary: 'Use a mapping saved with --save-mapping', helpValue: 'NAME' }),
+  'save-mapping': Flags.string({
+    summary: 'Save --map, --ignore and the other choices under this name',
+    helpValue: 'NAME',
+  }),
+  'default-country': defaultCountryFlag,
+}
+
+export const showChangesFlag = Flags.boolean({ summary: 'Show every value changed before sending' })
+
+/** What the flags say, as the rules of columns take it. */
+export function columnChoices({
+  package: packageId,
+  'save-mapping': saveMapping,
+  'default-country': defaultCountry,
+  'header-row': headerRow,
+  'accept-line': acceptLines,
+  ...flags
+}: ValuesOf<typeof columnFlags>): ColumnChoices {
+  const { sheet, map, ignore, mapping, encoding, hidden } = flags
+  return {
+    packageId,
+    sheet,
+    map,
+    ignore,
+    mapping,
+    saveMapping,
+    defaultCountry,
+    headerRow,
+    encoding,
+    hidden,
+    acceptLines,
+  }
+}
+
+/** What may be ordered although a similar person was; the same for every command that takes a file. */
+export const allowFlags = {
+  'allow-duplicate': Flags.boolean({
+    summary: 'Order people again who were accepted more than 7 days ago',
+  }),
+  'allow-similar': Flags.boolean({ summary: 'Order rows of this file that are similar to one another' }),
+  shared: Flags.string({
+    summary: 'An e-mail or phone that many people of this file share; repeatable',
+    helpValue: 'VALUE',
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
+  'ignore-results': Flags.boolean({ summary: 'Order rows even if a results file says they were ordered' }),
+}
+
+/** The same as a use case takes it. */
+export function allowancesOf(flags: ValuesOf<typeof allowFlags>): Allowed {
+  return {
+    allowDuplicate: flags['allow-duplicate'],
+    allowSimilar: flags['allow-similar'],
+    shared: flags.shared ?? [],
+    ignoreResults: flags['ignore-results'],
+  }
+}
+
+/** What one order says of a person. */
+export const bodyFlagDefinitions = {
+  'first-name': Flags.string({ summary: 'First name of the person to check', helpValue: 'NAME' }),
+  'last-name': Flags.string({ summary: 'Last name', helpValue: 'NAME' }),
+  email: Flags.string({ summary: 'E-mail address', helpValue: 'EMAIL' }),
+  phone: Flags.string({ summary: 'Phone number, such as +61412345678', helpValue: 'PHONE' }),
+  field: Flags.string({
+    summary: 'What a check needs beyond the person; repeatable (see: refcheck help orders)',
+    helpValue: 'CODE.NAME=VALUE',
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
+}
+
+/** The flags of a person's single fields, as an order takes them. */
+export function bodyFlags({
+  'first-name': firstName,
+  'last-name': lastName,
+  email,
+  phone,
+  field: fields,
+}: ValuesOf<typeof bodyFlagDefinitions>) {
+  return { firstName, lastName, email, phone, fields }
+}
+
+/** Refuses an order that is given in two ways at once. */
+export function requireOneSource(
+  flags: Parameters<typeof bodyFlags>[0] &
+    Parameters<typeof resumeLine>[0] & { file: string | undefined; resume: boolean },
+): void {
+  const refuse = (flag: string, other: string, hint: string): never => {
+    throw new UsageError(`${flag} cannot be combined with ${other}`, { hint })
+  }
+  const { file, resume } = flags
+  const isGiven = Object.values(bodyFlags(flags)).some((each) => each !== undefined)
+  const fields = 'flags for single fields'
+  if (file !== undefined && resume) refuse('--file', '--resume', 'Leave out one of them.')
+  if (file !== undefined && isGiven)
+    refuse('--file', fields, 'Put these values into the file, or leave out --file.')
+  if (resume && isGiven) refuse('--resume', fields, `Change the answers at the review: ${resumeLine(flags)}`)
+}
+
+/** The command line that goes on from kept answers, with every flag that changes what it does. */
+export function resumeLine(flags: {
+  profile: string | undefined
+  'default-country': string | undefined
+  'dry-run': boolean
+  'allow-duplicate': boolean
+  'allow-similar': boolean
+  wait: boolean
+  yes: boolean
+}): string {
+  const named = (['profile', 'default-country'] as const).flatMap((name) => {
+    const value = flags[name]
+    return value === undefined ? [] : [`--${name}`, value]
+  })
+  const given = (['dry-run', 'allow-duplicate', 'allow-similar', 'wait', 'yes'] as const).flatMap((name) =>
+    flags[name] ? [`--${name}`] : [],
+  )
+  return ['refcheck', 'request', 'create', '--resume', ...named, ...given].map(shellWord).join(' ')
+}
