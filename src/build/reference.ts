@@ -50,9 +50,9 @@ if (isManifestNew) {
 }
 
 function sortManifest(file: string): void {
-  const manifest = JSON.parse(readFileSync(file, 'utf8')) as { commands: Record<string, object> }
-  const ids = Object.keys(manifest.commands).sort()
+  const unsorted = JSON.parse(readFileSync(file, 'utf8')) as { commands: Record<string, object> }
+  const ids = Object.keys(unsorted.commands).sort()
   if (ids.length === 0) throw new Error('oclif found no commands in dist')
-  const commands = Object.fromEntries(ids.map((id) => [id, manifest.commands[id]]))
-  writeFileSync(file, `${JSON.stringify({ ...manifest, commands }, null, 2)}\n`)
+  const commands = Object.fromEntries(ids.map((id) => [id, unsorted.commands[id]]))
+  writeFileSync(file, `${JSON.stringify({ ...unsorted, commands }, null, 2)}\n`)
 }

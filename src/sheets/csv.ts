@@ -257,7 +257,7 @@ function detectDialect(sample: string, complete: boolean, name: string): CsvDial
   return {
     delimiter,
     spaced,
-    lineEnd: lineEnd(sample),
+    lineEnd: detectLineEnd(sample),
     quote: allQuoted(body, delimiter) ? 'all' : 'needed',
     separatorLine: separator !== null,
   }
@@ -361,7 +361,7 @@ function headerWidth(body: string, delimiter: string): number {
 }
 
 /** The first line end outside quotes. */
-function lineEnd(sample: string): CsvDialect['lineEnd'] {
+function detectLineEnd(sample: string): CsvDialect['lineEnd'] {
   const outside = sample.replaceAll(/"[^"]*"/g, '')
   const found = /\r\n|\n|\r/.exec(outside)?.[0]
   return found === '\r\n' || found === '\r' ? found : '\n'

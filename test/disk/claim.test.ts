@@ -21,15 +21,18 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const take = (pid: number): Promise<Claim> => claim(path, { clock, random, waitMs: 0, pid })
+const claimAs = (pid: number): Promise<Claim> => claim(path, { clock, random, waitMs: 0, pid })
 
 test('the second one learns who holds it and since when', async () => {
-  const first = await take(4711)
-  expect(await take(4712)).toEqual({ held: false, holder: { pid: 4711, since: '2026-11-21T09:30:00.000Z' } })
+  const first = await claimAs(4711)
+  expect(await claimAs(4712)).toEqual({
+    held: false,
+    holder: { pid: 4711, since: '2026-11-21T09:30:00.000Z' },
+  })
   if (first.held) first.release()
   if (first.held) first.release()
   expect(readdirSync(folder)).toEqual(['batch.lock'])
-  expect(await take(4712)).toMatchObject({ held: true })
+  expect(await claimAs(4712)).toMatchObject({ held: true })
 })
 
 test('after a killed holder the next one puts its own name there', async () => {
@@ -41,28 +44,28 @@ test('after a killed holder the next one puts its own name there', async () => {
     process.stdout.write(String(held))
     setInterval(() => {}, 1000)`
   const holder = spawn(process.execPath, ['--input-type=module', '--eval', script])
-  const [said] = (await once(holder.stdout, 'data')) as [Buffer]
-  expect(said.toString()).toBe('true')
-  expect(await take(1)).toMatchObject({ held: false, holder: { pid: holder.pid } })
+  const [printed] = (await once(holder.stdout, 'data')) as [Buffer]
+  expect(printed.toString()).toBe('true')
+  expect(await claimAs(1)).toMatchObject({ held: false, holder: { pid: holder.pid } })
   const ended = once(holder, 'exit')
   holder.kill('SIGKILL')
   await ended
-  expect(await take(2)).toMatchObject({ held: true })
+  expect(await claimAs(2)).toMatchObject({ held: true })
   expect(JSON.parse(readFileSync(`${path}.holder`, 'utf8'))).toMatchObject({ pid: 2 })
 })
 
 test.each(['', 'not JSON', '{"pid":"7"}', '{"pid":7,"since":"yesterday"}', '[]'])(
   'a damaged name (%j) says nothing, and the lock still decides',
   async (text) => {
-    await take(1)
+    await claimAs(1)
     writeFileSync(`${path}.holder`, text)
-    expect(await take(2)).toEqual({ held: false, holder: undefined })
+    expect(await claimAs(2)).toEqual({ held: false, holder: undefined })
   },
 )
 
 test('a claim that cannot write its name gives the lock back', async () => {
   mkdirSync(`${path}.holder`)
-  await expect(take(1)).rejects.toMatchObject({ code: 'io' })
+  await expect(claimAs(1)).rejects.toMatchObject({ code: 'io' })
   rmdirSync(`${path}.holder`)
-  expect(await take(2)).toMatchObject({ held: true })
+  expect(await claimAs(2)).toMatchObject({ held: true })
 })

@@ -36,8 +36,8 @@ async function otherHolder(afterwards = '', flags: string[] = []): Promise<Child
     setInterval(() => {}, 1000)`
   const child = spawn(process.execPath, [...flags, '--input-type=module', '--eval', source])
   children.push(child)
-  const [said] = (await once(child.stdout, 'data')) as [Buffer]
-  expect(said.toString()).toBe('held')
+  const [printed] = (await once(child.stdout, 'data')) as [Buffer]
+  expect(printed.toString()).toBe('held')
   return child
 }
 
@@ -56,11 +56,11 @@ test('of 20 who try at the same moment on a file not there yet, one gets it', as
   const locks = await Promise.all(Array.from({ length: 20 }, () => acquire(path, { clock, waitMs: 0 })))
   const taken = locks.filter((lock) => lock !== undefined)
   expect(taken).toHaveLength(1)
-  await otherHolderIsKeptOut()
+  await expectOtherHolderRefused()
   for (const lock of taken) lock.release()
 })
 
-async function otherHolderIsKeptOut(): Promise<void> {
+async function expectOtherHolderRefused(): Promise<void> {
   await expect(otherHolder()).rejects.toThrow(/refused/)
 }
 
@@ -126,6 +126,8 @@ test('a lock file that can only be read is an error, not a lock that two may hol
     if (process.getuid() === 0) process.setuid(65534)
     const lock = await acquire(${JSON.stringify(path)}, { clock, waitMs: 0 }).catch((error) => error.message)
     process.stdout.write(String(lock))`
-  const said = execFileSync(process.execPath, ['--input-type=module', '--eval', source], { encoding: 'utf8' })
-  expect(said).toBe(`cannot lock "${path}": it is not writable`)
+  const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', source], {
+    encoding: 'utf8',
+  })
+  expect(printed).toBe(`cannot lock "${path}": it is not writable`)
 })

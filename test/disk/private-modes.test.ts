@@ -32,7 +32,7 @@ let folder: string
 let path: string
 const modeOf = (name: string): number => statSync(name).mode & 0o7777
 /** To give a file away needs root. */
-const stranger = process.getuid?.() === 0 ? [65_534] : []
+const foreignAccount = process.getuid?.() === 0 ? [65_534] : []
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'refcheck-modes-'))
@@ -118,7 +118,7 @@ describe('folders', () => {
     expect(existsSync(join(path, 'a'))).toBe(false)
   })
 
-  test.each(stranger)('one below a folder of account %i is refused', (account) => {
+  test.each(foreignAccount)('one below a folder of account %i is refused', (account) => {
     put(0o755)
     mkdirSync(join(path, 'own'), { mode: 0o700 })
     chownSync(path, account, account)
@@ -164,7 +164,7 @@ describe('folders', () => {
     expect(() => makeOwnFolders(join(path, 'a'))).toThrow(/a part of the path is a file/)
   })
 
-  test('another account’s is refused, whoever runs this, and its mode stays', () => {
+  test('another account’s is refused, whichever account runs this, and its mode stays', () => {
     const script = `import { makeOwnFolders } from ${JSON.stringify(module)}
       if (process.getuid() === 0) {
         process.setgid(65534)
@@ -175,8 +175,10 @@ describe('folders', () => {
       } catch (e) {
         process.stdout.write(e.code + ': ' + e.message)
       }`
-    const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
-    expect(said).toBe('io: cannot use the folder "/usr": it belongs to another user of this machine')
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    })
+    expect(printed).toBe('io: cannot use the folder "/usr": it belongs to another user of this machine')
   })
 })
 
@@ -190,7 +192,7 @@ describe('a folder of ours among those of others', () => {
     expect(modeOf(join(path, 'locks'))).toBe(0o700)
   })
 
-  test.each(stranger)('of account %i is refused', (account) => {
+  test.each(foreignAccount)('of account %i is refused', (account) => {
     put(0o700)
     chownSync(path, account, account)
     expect(() => makePrivateFolder(path)).toThrow('it belongs to another user of this machine')
@@ -209,8 +211,8 @@ describe('files', () => {
     chmodSync(path, 0o644)
     expect(readOwn(path, 100)).toBe('x')
     expect(modeOf(path)).toBe(0o644)
-    const said = `The file "${path}" was readable by other users (0644); it is now private (0600).`
-    expect(await readPrivate(path, 100)).toEqual({ text: 'x', warning: said })
+    const warning = `The file "${path}" was readable by other users (0644); it is now private (0600).`
+    expect(await readPrivate(path, 100)).toEqual({ text: 'x', warning })
     expect(modeOf(path)).toBe(0o600)
   })
 
@@ -250,7 +252,9 @@ describe('files', () => {
     const script = `import { readPrivate } from ${JSON.stringify(module)}
       process.geteuid = () => process.getuid() + 1
       await readPrivate(${JSON.stringify(path)}, 100).catch((e) => process.stdout.write(e.code + ': ' + e.message))`
-    const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
-    expect(said).toBe(`io: cannot use the file "${path}": it belongs to another user of this machine`)
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    })
+    expect(printed).toBe(`io: cannot use the file "${path}": it belongs to another user of this machine`)
   })
 })

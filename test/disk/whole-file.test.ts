@@ -79,7 +79,7 @@ test('the temporary file is as private as the file', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('overwrite: false leaves an existing file, and the error can be told from others', async () => {
+test('overwrite: false leaves an existing file, and the error differs from others', async () => {
   await writeWhole(path, 'first', { overwrite: false })
   const failure = await writeWhole(path, 'second', { overwrite: false }).catch((error: unknown) => error)
   expect(failure).toMatchObject({ code: 'io', message: `cannot write "${path}": it already exists` })
@@ -209,13 +209,13 @@ test('the mode is right from the start under umask 000', () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('a disk that stops taking bytes: one sentence, the old file, nothing left beside it', () => {
+test('a disk that stops taking bytes: one sentence, the old file, nothing left next to it', () => {
   writeFileSync(path, 'old')
-  const said = elsewhere(
+  const printed = elsewhere(
     'ulimit -f 8',
     `await writeWhole(${JSON.stringify(path)}, Buffer.alloc(1e6)).catch((e) => process.stdout.write(e.code + ': ' + e.message))`,
   )
-  expect(said).toBe(`io: cannot write "${path}": the file would be larger than this account may write`)
+  expect(printed).toBe(`io: cannot write "${path}": the file would be larger than this account may write`)
   expect(readFileSync(path, 'utf8')).toBe('old')
   expect(readdirSync(folder)).toEqual(['report.pdf'])
 })

@@ -106,8 +106,8 @@ test.each([
   ['REFCHECK_STORE', 'odd:name@file.sqlite', 'odd:name@file.sqlite'],
   ['REFCHECK_STORE', 'postgres://hr@db/refcheck', 'postgres://hr@db/refcheck'],
   ['REFCHECK_STORE', ':memory:', ':memory:'],
-])('%s keeps its address: %s', (name, value, kept) => {
-  expect(childOf({ [name]: value })).toEqual({ [name]: kept })
+])('%s keeps its address: %s', (name, value, expected) => {
+  expect(childOf({ [name]: value })).toEqual({ [name]: expected })
 })
 
 test.each([
@@ -115,10 +115,10 @@ test.each([
   ['all_proxy', 'http://user:pass-word@proxy.example.com/#', 'http://proxy.example.com/#[API key]'],
   ['NO_PROXY', 'localhost,', 'localhost,[API key]'],
   ['REFCHECK_STORE', 'postgres://hr@db/refcheck?options=', 'postgres://hr@db/refcheck?options=[API key]'],
-])('an address loses any other secret in it: %s', (name, before, kept) => {
+])('an address loses any other secret in it: %s', (name, before, expected) => {
   const key = 'EqQm4LRGWP4mk2aEguhezNLhRkBuyRra'
   for (const each of [key, encodeURIComponent(key), Buffer.from(key).toString('base64')]) {
-    expect(childOf({ REFCHECK_API_KEY: key, [name]: before + each })[name]?.replace(/=+$/, '')).toBe(kept)
+    expect(childOf({ REFCHECK_API_KEY: key, [name]: before + each })[name]?.replace(/=+$/, '')).toBe(expected)
   }
 })
 

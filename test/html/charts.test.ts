@@ -29,7 +29,7 @@ test('a chart says in words what it draws, and escapes them', async () => {
   )
 })
 
-test('a window of the quota that is nearly used up is told by colour and by number', async () => {
+test('a window of the quota that is nearly used up shows it by colour and by number', async () => {
   const full = String(
     await quotaBar({ name: '60 in 60 s', used: 60, calls: 60, rest: ', free again in 9 s' }),
   )

@@ -9,7 +9,7 @@ import { countsOf } from '../domain/batch/rows.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { captureStreams } from '../harness/streams.ts'
 
-/** What somebody is shown beside the answer: what stands there now, or every line that came. */
+/** What is shown on stderr: the lines that are there now, or every line that came. */
 function shown(isLive: boolean) {
   const lines: string[] = []
   const replace = (now: readonly string[]): void => void lines.splice(0, lines.length, ...now)
@@ -70,15 +70,15 @@ test('off a terminal a line comes where something changed, at most every 15 seco
   const screen = shown(false)
   const clock = new ManualClock()
   const { show } = new BatchWatch(screen, clock)
-  const look = async (of: Parameters<typeof watched>[0], attention: Attention[] = []): Promise<void> => {
+  const watch = async (of: Parameters<typeof watched>[0], attention: Attention[] = []): Promise<void> => {
     show(watched(of, { attention }))
     await clock.advance(10_000)
   }
-  await look({ accepted: 10, pending: 4 })
-  await look({ accepted: 11, pending: 3 })
-  await look({ accepted: 11, unknown: 1, pending: 2 }, [unknown])
-  await look({ accepted: 11, unknown: 1, pending: 2 }, [unknown])
-  await look({ accepted: 11, unknown: 1, pending: 2 }, [unknown])
+  await watch({ accepted: 10, pending: 4 })
+  await watch({ accepted: 11, pending: 3 })
+  await watch({ accepted: 11, unknown: 1, pending: 2 }, [unknown])
+  await watch({ accepted: 11, unknown: 1, pending: 2 }, [unknown])
+  await watch({ accepted: 11, unknown: 1, pending: 2 }, [unknown])
   expect(screen.text()).toMatchInlineSnapshot(`
     "[##############------]  10 of 14; 51 s left  (10 accepted, 4 pending; 8 COMPLETED, 40 RECEIVED)
     1 perhaps ordered. See: refcheck batch reconcile b1

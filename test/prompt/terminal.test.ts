@@ -126,7 +126,7 @@ describe('a line of text', () => {
   })
 })
 
-test('the up arrow leads back where there is a question before, and is told', async () => {
+test('the up arrow leads back where there is a question before, and the help says so', async () => {
   const terminal = await ask('back')
   await terminal.until('? Phone')
   await terminal.until('With +. Up arrow: back.')
@@ -168,7 +168,7 @@ test('an id that is typed at a choice is the one chosen, not a place in the list
   expect(await terminal.ended).toEqual({ code: 0, stdout: '102' })
 })
 
-test('yes or no: Enter alone means no unless told otherwise', async () => {
+test('yes or no: Enter alone means no unless the question asks for yes', async () => {
   const outcome = async (scenario: string, message: string, typed: string) => {
     const terminal = await ask(scenario)
     await terminal.until(message)
@@ -237,7 +237,7 @@ describe('leaving', () => {
     expect(sequencesIn(terminal.raw()).at(-1)).toMatch(cursorShown)
   })
 
-  test('Ctrl-D within a line deletes, and leaves nobody', async () => {
+  test('Ctrl-D within a line deletes, and ends nothing', async () => {
     const terminal = await ask('edit')
     await terminal.until('? Name Ann')
     terminal.type(`\u0001${keys.ctrlD}`)

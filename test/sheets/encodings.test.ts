@@ -159,7 +159,7 @@ test('UTF-16 without a mark is read where it is named', async () => {
   ])
 })
 
-test('an ignored column in an encoding that nobody named is written back with a mark for each letter, never as others', async () => {
+test('an ignored column in an encoding that was not named is written back with a mark for each letter, never as others', async () => {
   const bytes = iconv.encode('first_name,notes\nJan,Dvořák š\n', 'windows-1250')
   const sheet = await openBytes(bytes, 'people.csv')
   const rows = (await all(sheet.rows())).map((row) => ({ row, added: ['accepted'] }))

@@ -119,7 +119,7 @@ const xlsxWays = fc.record({
 
 type Ways = typeof xlsxWays extends fc.Arbitrary<infer T> ? T : never
 
-/** The same table as programs lay it out: prefixed or not, shared or in place, rich, with or without places. */
+/** The same table as programs lay it out: prefixed or not, shared or in place, rich, with or without addresses. */
 function xlsxParts(rows: string[][], { prefix: p, shared, rich, named, hidden, extension }: Ways): Parts {
   const texts: string[] = []
   const inner = (text: string): string => {
@@ -130,11 +130,11 @@ function xlsxParts(rows: string[][], { prefix: p, shared, rich, named, hidden, e
       : t(text)
   }
   const cell = (text: string, column: number, row: number): string => {
-    const place = named ? ` r="${String.fromCodePoint(65 + column)}${String(row)}"` : ''
-    if (text === '') return `<${p}c${place}/>`
-    if (!shared) return `<${p}c${place} t="inlineStr"><${p}is>${inner(text)}</${p}is></${p}c>`
+    const address = named ? ` r="${String.fromCodePoint(65 + column)}${String(row)}"` : ''
+    if (text === '') return `<${p}c${address}/>`
+    if (!shared) return `<${p}c${address} t="inlineStr"><${p}is>${inner(text)}</${p}is></${p}c>`
     texts.push(text)
-    return `<${p}c${place} t="s"><${p}v>${String(texts.length - 1)}</${p}v></${p}c>`
+    return `<${p}c${address} t="s"><${p}v>${String(texts.length - 1)}</${p}v></${p}c>`
   }
   const space = `xmlns${p === '' ? '' : ':x'}="http://schemas.openxmlformats.org/spreadsheetml/2006/main"`
   const lines = [columns, ...rows].map(

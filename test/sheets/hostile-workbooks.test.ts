@@ -70,7 +70,7 @@ test('a billion laughs are refused at their document type', async () => {
   ).toContain('its part xl/sharedStrings.xml is not sound XML (a document type has no place in a workbook)')
 })
 
-test('an entity that nobody declared is refused', async () => {
+test('an undeclared entity is refused', async () => {
   expect(
     await refusalOf(await workbook(row('<c r="A2" t="inlineStr"><is><t>&x;</t></is></c>')), 'h.xlsx'),
   ).toContain('is not sound XML')
@@ -132,7 +132,7 @@ test('four million nested elements are refused before they are held', async () =
   expect(mebibytes).toBeLessThan(300)
 })
 
-test('only a header, and styled cells to the last row, is a table of nobody', async () => {
+test('only a header, and styled cells to the last row, is a table without rows', async () => {
   const styled = '<row r="1048576"><c r="A1048576" s="4"/><c r="XFD1048576" s="4"/></row>'
   expect(await table(await workbook(header + styled), 'h.xlsx')).toEqual([['first_name', 'phone']])
 })

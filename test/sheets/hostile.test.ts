@@ -199,7 +199,7 @@ test.each([
   expect(await refusalOf(bytes, name)).toBe(`${name}: ${words}, whatever its name says`)
 })
 
-test('a title above the header is told apart, and the line below it offered', async () => {
+test('a title above the header is recognised, and the line below it offered', async () => {
   const titled = 'Candidates\n\nname,phone\nAnn,1\n'
   await expect(rowsOf(titled, 'p.csv')).rejects.toMatchObject({
     message: 'p.csv: line 1, "Candidates", looks like a title, not like the header',

@@ -83,7 +83,7 @@ async function* given(rows: string[][]) {
 test('any table written in any dialect is read back as it was', async () => {
   await fc.assert(
     fc.asyncProperty(tables, dialects, async ([columns, rows], chosen) => {
-      // Which separator it is cannot always be told from a small table; the line that says so always can.
+      // Which separator it is cannot always be detected in a small table; the line that names it always can.
       const dialect: Dialect = { ...plainDialect, ...chosen, separatorLine: chosen.format === 'csv' }
       const bytes = await bytesOf(
         annotatedBytes({ sheet: { columns }, addedColumns: [], rows: given(rows) }, dialect),
@@ -92,10 +92,10 @@ test('any table written in any dialect is read back as it was', async () => {
       const read = await all(sheet.rows())
       expect(sheet.columns).toEqual(columns)
       // A tab may be written with an apostrophe before it, and then its row is not all white space to a reader.
-      const says = ([, cells]: [number, string[]]): boolean => cells.some((each) => each.trim() !== '')
-      expect(read.map(({ row, cells }): [number, string[]] => [row, cells.map(plain)]).filter(says)).toEqual(
-        rows.map((cells, at): [number, string[]] => [at + 1, cells]).filter(says),
-      )
+      const isFilled = ([, cells]: [number, string[]]): boolean => cells.some((each) => each.trim() !== '')
+      expect(
+        read.map(({ row, cells }): [number, string[]] => [row, cells.map(plain)]).filter(isFilled),
+      ).toEqual(rows.map((cells, at): [number, string[]] => [at + 1, cells]).filter(isFilled))
       const { delimiter, lineEnd, encoding } = chosen
       expect(chosen.format === 'csv' ? sheet.dialect : chosen).toMatchObject({ delimiter, lineEnd, encoding })
     }),

@@ -6,7 +6,7 @@ import type { Target } from '../../src/domain/batch/columns.ts'
 
 export type Opening = Omit<OpenOptions, 'readJson'>
 
-const said = (how: string | Opening | undefined): Opening =>
+const openingOf = (how: string | Opening | undefined): Opening =>
   typeof how === 'string' ? { sheet: how } : (how ?? {})
 
 /** Opens bytes as a file of that name would be; JSON objects are taken as they are. `how`: a sheet, or more. */
@@ -16,7 +16,7 @@ export async function openBytes(
   how?: string | Opening,
 ): Promise<Sheet> {
   return openSheet(await heldSource(inChunks(Buffer.from(bytes), bytes.length), name), {
-    ...said(how),
+    ...openingOf(how),
     readJson: plainJson,
   })
 }
@@ -72,11 +72,11 @@ export async function refusalOf(
   try {
     const sheet = await openBytes(bytes, name, how)
     const targets = sheet.columns.map((): Target => ({ kind: 'recipient', column: 'first_name' }))
-    const doubts = new Ambiguities({ headers: sheet.columns, targets, hidden: undefined })
-    for await (const row of sheet.rows()) doubts.leavesOut(row)
-    const { firstBytes, samples } = doubts
+    const ambiguities = new Ambiguities({ headers: sheet.columns, targets, hidden: undefined })
+    for await (const row of sheet.rows()) ambiguities.leavesOut(row)
+    const { firstBytes, samples } = ambiguities
     if (firstBytes !== undefined) throw await sheet.undecided(`line ${String(firstBytes.line)}`, samples)
-    const refusal = doubts.refusal({
+    const refusal = ambiguities.refusal({
       name,
       headerLine: sheet.headerLine,
       merged: sheet.merged(),

@@ -128,21 +128,21 @@ test('any JSON that is written back, once or again, says what it said', async ()
       const name = lines ? 'p.jsonl' : 'p.json'
       const blank = (object: object): boolean =>
         Object.values(object).every((value) => value === null || value === '')
-      const kept = objects.filter((each) => !blank(each))
+      const filled = objects.filter((each) => !blank(each))
       const once = await writtenBack(await openBytes(text, name), say)
       const again =
-        kept.length === 0 ? once : await writtenBack(await openBytes(once, name), () => ['', '', 'late'])
+        filled.length === 0 ? once : await writtenBack(await openBytes(once, name), () => ['', '', 'late'])
       for (const [bytes, expected] of [
         [once, { request_id: 'f2b1', error: '=1+1' }],
-        [again, kept.length === 0 ? {} : { row: null, request_id: null, error: 'late' }],
+        [again, filled.length === 0 ? {} : { row: null, request_id: null, error: 'late' }],
       ] as const) {
         const read = parsed(bytes.toString(), lines)
-        expect(read).toHaveLength(kept.length)
+        expect(read).toHaveLength(filled.length)
         for (const [at, object] of read.entries()) {
           expect(object).toMatchObject(expected)
           const own = Object.entries(object).filter(([key]) => !ours.includes(key))
           expect(JSON.stringify(own)).toBe(
-            JSON.stringify(Object.entries(kept[at] ?? {}).filter(([key]) => !ours.includes(key))),
+            JSON.stringify(Object.entries(filled[at] ?? {}).filter(([key]) => !ours.includes(key))),
           )
         }
       }

@@ -9,7 +9,7 @@ import { annotatedBytes } from '../../src/sheets/rewrite.ts'
 import type { SheetRow } from '../../src/domain/sheet/cell.ts'
 import { all, bytesOf, openBytes, plain } from './table.ts'
 
-/* Files that other programs wrote (test/system/sheets/make.ts), and beside each what a person sees in it there. */
+/* Files that other programs wrote (test/system/sheets/make.ts), and next to each what a person sees in it there. */
 const folder = join(import.meta.dirname, '../vectors/sheets/written')
 const seen = readdirSync(folder)
   .filter((file) => file.endsWith('.json'))
@@ -35,7 +35,7 @@ test.each(seen)('$file is read cell by cell as it is seen ($program)', async ({ 
         : [],
     ),
   )
-  expect(dayless.filter((place) => expected.dayless?.includes(place) ?? false)).toEqual(
+  expect(dayless.filter((position) => expected.dayless?.includes(position) ?? false)).toEqual(
     expected.dayless ?? [],
   )
   const amount = { type: 'number', required: true, description: '' }
@@ -100,7 +100,7 @@ test.each(books)(
   },
 )
 
-test('every file has what is seen in it beside it', () => {
+test('every file has a description of what is seen in it', () => {
   const files = readdirSync(folder).filter((file) => !file.endsWith('.json'))
   expect(seen.map(({ file }) => file).sort()).toEqual(files.sort())
   process.stdout.write(`files of other programs: ${String(files.length)}\n`)

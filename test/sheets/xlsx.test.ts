@@ -127,7 +127,7 @@ test('several sheets need a choice; a hidden one is none', async () => {
   expect((await openBytes(await two('state="hidden"'), 'w.xlsx')).dialect.sheet).toBe('Sheet1')
 })
 
-test('merged cells are refused by name; ones below the data are nobody’s', async () => {
+test('merged cells are refused by name; ones below the data are ignored', async () => {
   const rows = row('<c r="A2"><v>1</v></c>')
   const merge = (ref: string): string => `<mergeCells count="1"><mergeCell ref="${ref}"/></mergeCells>`
   expect(await refusalOf(await workbook(rows, merge('A2:A3')), 'w.xlsx')).toContain(
@@ -155,7 +155,7 @@ test.each([
   expect(await refusalOf(await workbook(rows), 'w.xlsx')).toBe(`w.xlsx: ${words}`)
 })
 
-test('only the header is a table of nobody', async () => {
+test('only the header is a table without rows', async () => {
   expect(await all((await openBytes(await workbook(header), 'w.xlsx')).rows())).toEqual([])
 })
 

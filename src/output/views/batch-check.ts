@@ -53,24 +53,41 @@ export function batchCheckView(plan: Plan, name: string, showChanges = false): V
       problems: problems.map(asContract),
       duplicates,
       similar: plan.held.map((held) => asSimilar(held, plan)),
-      ordered_before: plan.matches.map((each) => ({ ...at(each), matches: matchOf(each.stop, plan) })),
-      shared_phones: plan.phones.map((each) => ({ ...at(each), like: likeOf(each.order, plan) })),
+      ordered_before: plan.matches.map((each) => ({
+        ...positionJson(each),
+        matches: matchOf(each.stop, plan),
+      })),
+      shared_phones: plan.phones.map((each) => ({ ...positionJson(each), like: likeOf(each.order, plan) })),
       shared_names: plan.names.map((each) => ({
-        ...at(each),
+        ...positionJson(each),
         ordered_at: new Date(each.orderedAt).toISOString(),
       })),
       changes,
-      unlikely: plan.check.unlikely.map(({ person: _, ...each }) => each),
+      unlikely: plan.check.unlikely.map(({ column, value, problem, ...each }) => ({
+        ...positionJson(each),
+        column,
+        value,
+        problem,
+      })),
     },
     text: (terminal) => checkText(plan, name, terminal, showChanges),
   }
 }
 
-const at = ({ row, line }: { row: number; line: number | undefined }) => ({ row, line: line ?? null })
+const positionJson = ({ row, line }: { row: number; line: number | undefined }) => ({
+  row,
+  line: line ?? null,
+})
 
 function asSimilar(held: Plan['held'][number], plan: Plan): unknown {
   const { reason, shares, order } = held.stop
-  return { ...at(held), like: likeOf(order, plan), shares, reason, matches: matchOf(held.stop, plan) }
+  return {
+    ...positionJson(held),
+    like: likeOf(order, plan),
+    shares,
+    reason,
+    matches: matchOf(held.stop, plan),
+  }
 }
 
 /** An earlier row of the file, or an order made before. */
@@ -182,7 +199,7 @@ export function unstartedView(
 /** What each row that would not be sent matches, as `batch run` tells it once there is a batch. */
 function stoppedJson(plan: Plan): { stopped?: unknown[] } {
   const rowOf = (each: Plan['matches'][number], state: 'duplicate' | 'held', email: string | null) => ({
-    ...at(each),
+    ...positionJson(each),
     state,
     email,
     reason: conflictText(each.stop),

@@ -95,11 +95,11 @@ function peopleText(done: number, total: number, file: string): string {
 export function batchStatusView(status: BatchStatus, stopped: readonly StoppedRow[] = []): View {
   return {
     json: stopped.length === 0 ? status.summary : { ...status.summary, stopped },
-    text: (terminal) => lines(status, terminal).join('\n'),
+    text: (terminal) => statusLines(status, terminal).join('\n'),
   }
 }
 
-function lines({ summary, name, queued, halt, holder }: BatchStatus, terminal: Terminal): string[] {
+function statusLines({ summary, name, queued, halt, holder }: BatchStatus, terminal: Terminal): string[] {
   const { batch_id, package_id, counts, results_file } = summary
   const shown = states.filter((state) => counts[state] > 0)
   const width = String(counts.total).length

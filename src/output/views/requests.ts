@@ -198,13 +198,13 @@ export function reportsView({ reports, stored, missing }: FilingResult, cwd: str
     json: reports.map((each) => (isMissing(each) ? missingJson(each) : each)),
     text: (terminal) =>
       reports.length > 1
-        ? `${lines(stored, missing, cwd, terminal)}\n\n${totals(stored, missing.length)}`
-        : lines(stored, missing, cwd, terminal) || 'There are no reports to download.',
+        ? `${reportLines(stored, missing, cwd, terminal)}\n\n${reportTotals(stored, missing.length)}`
+        : reportLines(stored, missing, cwd, terminal) || 'There are no reports to download.',
   }
 }
 
 /** `12 stored (4.2 MB), 3 already there, 1 unavailable`. */
-function totals(stored: readonly StoredReport[], missing: number): string {
+function reportTotals(stored: readonly StoredReport[], missing: number): string {
   const fresh = stored.filter((each) => !each.skipped)
   const there = stored.length - fresh.length
   const bytes = fresh.reduce((sum, each) => sum + each.bytes, 0)
@@ -230,7 +230,7 @@ export function syncView(result: FilingResult, folder: string, cwd: string): Vie
       skipped: result.stored.length - fresh.length,
       unfinished: result.unfinished,
     },
-    text: (terminal) => lines(fresh, result.missing, cwd, terminal),
+    text: (terminal) => reportLines(fresh, result.missing, cwd, terminal),
   }
 }
 
@@ -241,7 +241,7 @@ export function syncSummary({ stored, unfinished }: FilingResult): string {
   return `${fresh} stored, ${stored.length - fresh} already there, ${open}`
 }
 
-function lines(
+function reportLines(
   stored: readonly StoredReport[],
   missing: readonly MissingReport[],
   cwd: string,

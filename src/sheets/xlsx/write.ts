@@ -173,7 +173,9 @@ function cellXml(name: string, cell: Cell, styles: Styles): string {
       if (cell.format !== undefined) return inline(name, cell.text, styled(cell.format))
       // What had no value may not come back as a text that has one.
       return `<c r="${name}" s="${styled('General')}" t="e"><v>${escaped(cell.text.startsWith('#') ? cell.text : '#VALUE!')}</v></c>`
-    default:
+    case 'json':
+    case 'marked':
+    case 'bytes':
       return inline(name, cell.text, styled('@'))
   }
 }
