@@ -3,27 +3,14 @@
  * that is what starts fastest. Run: npm run build
  */
 import { createHash } from 'node:crypto'
-import { globSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { build, type OutputOptions, type RolldownOutput } from 'rolldown'
 
 import { groups, groupTest, requireMatches } from './groups.ts'
 import { licencePlugin } from './licences.ts'
-import {
-  aliasNames,
-  aliasPlugin,
-  lateFsNames,
-  lateFsPlugin,
-  lazyChunkEntries,
-  lazyChunkNames,
-  lazyChunkPlugin,
-  lazyRequireNames,
-  lazyRequirePlugins,
-  Rewrites,
-  stylesheetNames,
-  stylesheetPlugin,
-} from './plugins.ts'
+import { aliasPlugin, lateFsPlugin, lazyRequirePlugins, Rewrites, stylesheetPlugin } from './plugins.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const out = join(root, 'dist')
@@ -39,7 +26,6 @@ function entries(): Record<string, string> {
     ...from('src/commands', '**/*.ts', 'commands'),
     ...['start/start', 'help', 'command-not-found'].flatMap((path) => from('src/cli', `${path}.ts`, 'cli')),
     ...from('node_modules/@oclif/plugin-help/lib/commands', '**/*.js', 'commands'),
-    ...lazyChunkEntries(),
   ])
 }
 
@@ -75,25 +61,16 @@ function writeBuildId(files: RolldownOutput['output']): void {
   writeFileSync(join(out, 'build-id'), hash.digest('hex'))
 }
 
-const rewrites = new Rewrites([
-  ...aliasNames,
-  ...lateFsNames,
-  ...lazyChunkNames,
-  ...lazyRequireNames,
-  ...stylesheetNames,
-])
+const rewrites = new Rewrites()
 rmSync(out, { recursive: true, force: true })
 const { output: files } = await build({
   input: entries(),
-  // Some of what is loaded late is loaded early elsewhere; test/acceptance/loading.test.ts looks at what counts.
+  // Some of what is loaded late is loaded early elsewhere; test/acceptance/loading.test.ts checks what each kind of command loads.
   checks: { ineffectiveDynamicImport: false },
   platform: 'node',
   plugins: [
     aliasPlugin(rewrites),
     lateFsPlugin(join(root, 'src'), rewrites),
-    // Before the lazy requires, which take what it leaves.
-    // Where they are, which a link to them is not.
-    lazyChunkPlugin(realpathSync(join(root, 'node_modules')), rewrites),
     ...lazyRequirePlugins(rewrites),
     stylesheetPlugin(rewrites),
     licencePlugin(),

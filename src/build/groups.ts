@@ -1,7 +1,7 @@
 /** Files that become one file of dist, with what they import. */
 export interface Group {
   name: string
-  /** Paths below src without ending, where `*` stands for any name. */
+  /** Paths below src without ending, where `*` is any name. */
   sources?: readonly string[]
   /** A library, whole. */
   library?: string

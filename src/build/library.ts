@@ -11,7 +11,7 @@ import { build, type Plugin } from 'rolldown'
 import { minifySync } from 'rolldown/utils'
 
 import { licencePlugin } from './licences.ts'
-import { aliasPlugin, Rewrites, stylesheetNames, stylesheetPlugin } from './plugins.ts'
+import { aliasPlugin, Rewrites, stylesheetPlugin } from './plugins.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const out = join(root, 'dist', 'library')
@@ -49,7 +49,7 @@ const minifiedLibraries: Plugin = {
   },
 }
 
-const rewrites = new Rewrites(['alias of undici', 'alias of string-width', ...stylesheetNames])
+const rewrites = new Rewrites()
 await build({
   input: Object.fromEntries(
     exported.map((path) => [path.replace(/\.ts$/, ''), join(root, 'src/exports', path)]),

@@ -6,7 +6,7 @@ import type { Plugin } from 'rolldown'
 /** Licences that ask for no more than that their text travels along. Another one is a decision, and fails the build. */
 const allowed = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'])
 
-/** What a package's own files do not say: a licence that is not packed, and that of code compiled into it. */
+/** Texts that a package's own files lack: a licence that is not packed, and that of code compiled into it. */
 const noticeFolder = join(import.meta.dirname, 'notices')
 
 /** Name of the file next to what was bundled. */

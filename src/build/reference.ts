@@ -1,5 +1,5 @@
 /*
- * Writes what is shipped of oclif.manifest.json and src/output/schemas: dist/man/refcheck.1, where npm tells man to
+ * Writes what is shipped of oclif.manifest.json and src/output/schemas: dist/man/refcheck.1, where npm has man
  * look, and dist/reference, which `refcheck reference` prints. Run: npm run build. With --manifest it also sorts the
  * commands of oclif.manifest.json by name, since oclif writes them as its folders come, and adds new lines to
  * test/house/json-keys.txt; it removes none, because scripts read these keys. Run: npm run manifest
@@ -7,7 +7,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { exitCodes } from '../cli/failures.ts'
+import { exitCodes } from '../errors/base.ts'
 import { topicPage } from '../cli/topic-pages.ts'
 import { commandManifest, outputSchemas } from '../app/reference.ts'
 import { manPage, referenceView } from '../output/views/reference.ts'

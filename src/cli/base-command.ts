@@ -104,7 +104,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     })
   }
 
-  /** Says that this command runs for long: an upgrade meanwhile takes nothing from it. Before it says that it is ready. */
+  /** For a command that runs for long, called before it reports that it is ready: an upgrade meanwhile does not remove its code. */
   protected lasts(): void {
     this.context.pinCode?.()
   }

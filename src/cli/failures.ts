@@ -4,7 +4,7 @@ import { nearest } from '../domain/form/nearest.ts'
 import { commandsFor } from '../domain/wording/repeated-flags.ts'
 import { keysIn, redactArgument, redactKeys } from '../domain/wording/redact-argument.ts'
 import { shellWord } from '../domain/wording/shell-word.ts'
-import type { ErrorCode, RefcheckError } from '../errors/base.ts'
+import type { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/kinds.ts'
 import type { Secrets } from '../host/secrets.ts'
 
@@ -14,7 +14,7 @@ interface ParseFailure {
   parse?: { input?: { flags?: Record<string, unknown>; context?: { id?: string } } }
   flags?: string[]
   args?: unknown[]
-  /** The command it was said to; see `ofCommand`. */
+  /** The command whose line failed; see `ofCommand`. */
   command?: string
 }
 
@@ -23,7 +23,7 @@ export function isParseFailure(error: unknown): error is Error & ParseFailure {
   return error instanceof Error && ('parse' in error || error.constructor.name === 'CLIError')
 }
 
-/** The error, with the command whose line it is about: oclif does not say it of every error. */
+/** The error, with the command whose line it is about: not every error of oclif has it. */
 export function ofCommand(error: unknown, id: string | undefined): unknown {
   return isParseFailure(error) ? Object.assign(error, { command: id }) : error
 }
@@ -105,7 +105,7 @@ function firstLine(message: string): string {
   return inOurWords(line) ?? withoutValue(line)
 }
 
-/** What oclif says of a command line, as the rest of this program would say it. */
+/** The messages of oclif about a command line, in the words of this program. */
 const sentences: [pattern: RegExp, say: (...parts: string[]) => string][] = [
   [/^Missing required flag:? ([\w-]+)$/, (flag) => `--${flag} is required`],
   [/^Flag (--[\w-]+) expects a value$/, (flag) => `${flag} requires a value`],
@@ -187,8 +187,8 @@ export function requireCountable(flags: Readonly<Record<string, unknown>>, id: s
 }
 
 /**
- * Makes the commands of a hint whole: those flags are repeated that say whose world it is about, and the command line that was
- * typed ends it, for a failure that says to run it again. Neither `secrets` nor what looks like one is left in any text of it.
+ * Makes the commands of a hint whole: the flags that choose the profile and the files are repeated, and the command line that was
+ * typed ends it, for a failure whose remedy is to run it again. Neither `secrets` nor what looks like one is left in any text of it.
  */
 export function nameCommand(failure: RefcheckError, argv: readonly string[], secrets?: Secrets): void {
   if (failure.hint !== undefined) failure.hint = commandsFor(argv)(failure.hint)
@@ -209,7 +209,7 @@ export function nameCommand(failure: RefcheckError, argv: readonly string[], sec
   }))
 }
 
-/** Ids are compared in lowercase, and a key in lowercase is harder to tell from words. */
+/** Ids are compared in lowercase, and a key in lowercase is harder to distinguish from words. */
 function withoutTyped(text: string, keys: readonly string[]): string {
   return keys.reduce((rest, key) => rest.replaceAll(key, '…').replaceAll(key.toLowerCase(), '…'), text)
 }
@@ -222,23 +222,4 @@ export class AlreadyReported extends Error {
     super(failure.message)
     this.failure = failure
   }
-}
-
-/** src/docs/cli.md, "Exit codes". */
-export const exitCodes: Readonly<Record<ErrorCode, number>> = {
-  internal: 1,
-  io: 1,
-  usage: 2,
-  invalid_input: 2,
-  duplicate: 2,
-  unauthenticated: 3,
-  forbidden: 4,
-  not_found: 5,
-  throttled: 6,
-  unavailable: 7,
-  outcome_unknown: 8,
-  bad_signature: 9,
-  incomplete: 10,
-  timed_out: 11,
-  interrupted: 130,
 }

@@ -120,7 +120,7 @@ class PlainCommandHelp extends CommandHelp {
     return [...names, ...required, '[FLAGS]'].join(' ')
   }
 
-  /** Its summary stands at the top of the page already. */
+  /** The summary is at the top of the page already. */
   protected override description(): string | undefined {
     const { description } = this.command
     return description === undefined ? undefined : this.wrap(description)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import type * as Interfaces from '@oclif/core/interfaces'
 
-import { RefcheckError } from '../errors/base.ts'
+import { exitCodes, RefcheckError } from '../errors/base.ts'
 import { InternalError, interrupted, IoError } from '../errors/kinds.ts'
 import { failureJson, failureLine, failureText, jsonDocument } from '../output/present.ts'
 import { redactedSink, terminalOf } from '../output/terminal.ts'
@@ -12,7 +12,7 @@ import { diskFailure, errorNumber } from '../disk/failure.ts'
 import { secretsOf } from '../host/secrets.ts'
 import { resolvePaths, withAccount } from '../host/paths.ts'
 import { type Context, within } from '../app/context.ts'
-import { AlreadyReported, exitCodes, isParseFailure, nameCommand, unframed, usageError } from './failures.ts'
+import { AlreadyReported, isParseFailure, nameCommand, unframed, usageError } from './failures.ts'
 import type { BuiltCommand } from './base-command.ts'
 
 export interface MainOptions {
@@ -120,7 +120,7 @@ function isRewritten({ commands, topics }: Interfaces.Config): boolean {
 
 const packages = new Map<string, Interfaces.PJSON>()
 
-/** Read once: a line within a long-lived one runs on what that one is, whatever the file says by then. */
+/** Read once: a command line that a long-running one starts has the same version, although the file may have changed. */
 function knownPackage(root: URL, fromSource: boolean): Interfaces.PJSON {
   const known = packages.get(root.href) ?? packageJson(root, fromSource)
   packages.set(root.href, known)
@@ -159,7 +159,7 @@ async function addStoredSecrets({ env, secrets }: Context): Promise<void> {
   }
 }
 
-/** Tells a failure on the stream that the contract gives it, and decides the exit code: the only place. */
+/** Prints a failure on the stream that src/docs/cli.md gives it, and decides the exit code; nothing else does. */
 function report(error: unknown, argv: readonly string[], context: Context): number {
   if (error instanceof AlreadyReported) return exitCodes[error.failure.code]
   const exit = plainExit(error)

@@ -59,7 +59,7 @@ const meanings: ReadonlyMap<string, string> = new Map([
 
 interface Found {
   name: string
-  /** How many of the typed words stand for it. */
+  /** How many of the typed words name it. */
   length: number
 }
 

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../cli/base-command.ts'
-import { exitCodes } from '../cli/failures.ts'
+import { exitCodes } from '../errors/base.ts'
 import { Flags } from '../cli/oclif.ts'
 import { commandManifest, outputSchemas } from '../app/reference.ts'
 import { referenceView } from '../output/views/reference.ts'

@@ -1,6 +1,6 @@
 import { IoError } from '../errors/kinds.ts'
 
-/** What the operating system said, in words a person can act on: [what is wrong, what to do]. */
+/** Codes of the operating system in words that a person can act on: [what is wrong, what to do]. */
 const reasons: Readonly<Record<string, readonly [string, string]>> = {
   ENOSPC: ['no space is left on the disk', 'Free some space or use another folder, then run it again.'],
   EDQUOT: ['your disk quota is used up', 'Free some space or use another folder, then run it again.'],
@@ -37,7 +37,7 @@ export function diskFailure(action: string, path: string, cause: unknown): IoErr
   return new IoError(`cannot ${action} "${path}": ${why}`, { hint, cause })
 }
 
-/** Whether this is the failure of a write that may not replace what stands at its target. */
+/** Whether this is the failure of a write that may not replace an existing file. */
 export function existsAlready(error: unknown): boolean {
   return error instanceof IoError && errorNumber(error.cause) === 'EEXIST'
 }

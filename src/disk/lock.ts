@@ -71,7 +71,7 @@ function removeName(record: string): void {
 }
 
 /**
- * Who holds the lock at `path`, where anybody does that wrote their name down. It takes the lock for a
+ * The holder of the lock at `path`, where there is one that has recorded its name. It takes the lock for a
  * moment to see, so a claim made at that very moment has to be patient.
  */
 export async function holderOf(path: string, clock: LockOptions['clock']): Promise<Holder | undefined> {
@@ -115,7 +115,7 @@ const longestPauseMs = 25
 
 /**
  * Databases whose lock is held. A handle without a reference is collected and closed, which would let a
- * second holder in, so they are kept here whatever the caller does with the Lock.
+ * second holder in, so they are referenced here whatever the caller does with the Lock.
  */
 const held = new Set<DatabaseSync>()
 
@@ -150,7 +150,7 @@ function lockOn(database: DatabaseSync): Lock {
 /**
  * Made by us so that its mode is right from the start. Closing any descriptor of a file drops every
  * POSIX lock this process holds on it: hence one synchronous step, during which this process cannot have
- * locked the new file, and an existing one is looked at but never opened.
+ * locked the new file, and of an existing one only the status is read.
  */
 function createLockFile(path: string): void {
   try {
@@ -173,7 +173,7 @@ function lockOnce(path: string): DatabaseSync | undefined {
     // The journal stays in memory and nothing is ever committed: the file keeps its zero bytes.
     database.exec('PRAGMA journal_mode = MEMORY')
     database.exec('BEGIN EXCLUSIVE')
-    // On a file that can only be read, BEGIN EXCLUSIVE quietly takes a shared lock; a write tells.
+    // On a file that can only be read, BEGIN EXCLUSIVE takes a shared lock without an error; a write fails.
     database.exec('PRAGMA user_version = 1')
     return database
   } catch (error) {

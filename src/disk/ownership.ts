@@ -95,7 +95,7 @@ export function openOwn(path: string, flags = O_RDONLY, mode?: number): OpenedFi
   }
 }
 
-/** Whether a mode says who may write to an open file of ours: on FAT and some network disks all files have the same. */
+/** Whether a mode determines who may write to an open file of ours: on FAT and some network disks all files have the same. */
 export function hasModes({ descriptor, status }: OpenedFile): boolean {
   try {
     fchmodSync(descriptor, status.mode & 0o700)

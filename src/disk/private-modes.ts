@@ -56,7 +56,7 @@ export function requireOwnFolders(...paths: readonly string[]): void {
   }
 }
 
-/** As `folderWeakness`; an IoError where the system does not tell. */
+/** As `folderWeakness`; an IoError where the system refuses to read it. */
 function requireReadable(folder: string, withheld?: number): Weakness | undefined {
   try {
     return folderWeakness(folder, withheld)
@@ -234,8 +234,8 @@ export function storeWeakness(file: string): { path: string; why: string } | und
 }
 
 /**
- * Throws an IoError where another account than root owns a folder above the one of a store: it can put another store in
- * the place of this one, and everybody would be ordered again. A folder that is shared with others need not be ours.
+ * Throws an IoError where another account than root owns a folder above the one of a store: it can replace
+ * this store by another one, and every person would be ordered again. A folder that is shared with others need not be ours.
  */
 export function requireStoreBelowOwn(file: string): void {
   const weakness = requireReadable(dirname(file), 0)
@@ -294,8 +294,8 @@ function replaced(path: string, why: string): IoError {
 const permissions = ({ mode }: { mode: number }): string => modeText({ mode: mode & 0o777 })
 
 /**
- * Writes a file in a folder and removes it, because modes do not tell what a container allows. A folder that is not
- * there is not made: the nearest one that is stands for it. Throws an IoError that says why a file cannot be written.
+ * Writes a file in a folder and removes it, because modes do not show what a container allows. A folder that is not
+ * there is not made: the nearest existing one is used instead. Throws an IoError that says why a file cannot be written.
  */
 export async function tryWrite(folder: string): Promise<void> {
   const there = nearest(folder)

@@ -122,7 +122,7 @@ const noHardLinks = new Set<string | undefined>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP
 
 /**
  * Gives a finished temporary file its name, where nothing has that yet; throws the system's error (EEXIST).
- * rename() would replace whatever stands there; link() refuses to. Without hard links the name is
+ * rename() would replace whatever is there; link() refuses to. Without hard links the name is
  * taken by an empty file first.
  */
 export function linkAsNew(temporary: string, path: string): void {
@@ -192,7 +192,7 @@ async function onDisk(step: Promise<void>, target: string): Promise<void> {
   })
 }
 
-/** Takes what it writes out of `chunks`. A disk that is nearly full takes a part, and says why at the next try. */
+/** Takes what it writes out of `chunks`. A disk that is nearly full takes a part, and fails with the reason at the next try. */
 async function writeAll(file: number, chunks: Uint8Array[]): Promise<void> {
   while (chunks.length > 0) {
     let { bytesWritten } = await append(file, chunks)

@@ -1,20 +1,23 @@
-/** What a script reads as `error.code`; src/docs/cli.md, "Exit codes". */
-export type ErrorCode =
-  | 'internal'
-  | 'io'
-  | 'usage'
-  | 'invalid_input'
-  | 'duplicate'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'not_found'
-  | 'throttled'
-  | 'unavailable'
-  | 'outcome_unknown'
-  | 'bad_signature'
-  | 'incomplete'
-  | 'timed_out'
-  | 'interrupted'
+/** What a script reads as `error.code`, with the exit code of the command; src/docs/cli.md, "Exit codes". */
+export const exitCodes = {
+  internal: 1,
+  io: 1,
+  usage: 2,
+  invalid_input: 2,
+  duplicate: 2,
+  unauthenticated: 3,
+  forbidden: 4,
+  not_found: 5,
+  throttled: 6,
+  unavailable: 7,
+  outcome_unknown: 8,
+  bad_signature: 9,
+  incomplete: 10,
+  timed_out: 11,
+  interrupted: 130,
+} as const
+
+export type ErrorCode = keyof typeof exitCodes
 
 export interface ErrorDetails {
   /** What to do next: one sentence, shown on a line of its own. */
@@ -46,7 +49,7 @@ export interface FieldProblem {
   text: string
 }
 
-/** What a `duplicate` matches, and where the row of an `outcome_unknown` stands (src/docs/cli.md, "Streams"). */
+/** What a `duplicate` matches, and the row of an `outcome_unknown` (src/docs/cli.md, "Streams"). */
 export interface OrderInError {
   requestId?: string | undefined
   batchId?: string | undefined
@@ -55,7 +58,7 @@ export interface OrderInError {
   match?: 'exact' | 'similar' | undefined
 }
 
-/** Every failure the program foresees. Its `code` alone decides the exit code (cli/failures). */
+/** Every failure the program foresees. Its `code` alone decides the exit code. */
 export abstract class RefcheckError extends Error {
   abstract readonly code: ErrorCode
   hint: string | undefined

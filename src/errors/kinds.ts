@@ -75,7 +75,7 @@ export class IoError extends RefcheckError {
   override readonly code = 'io'
 }
 
-/** The store takes no orders until a person has looked at it. */
+/** The store takes no orders until a person has checked it. */
 export class StoreClosedError extends IoError {}
 
 /** Another process has the store for itself just then: the same may go well in a moment. */
@@ -92,7 +92,7 @@ export class InternalError extends RefcheckError {
   override readonly code = 'internal'
 }
 
-/** What only a person can say of a file: the flag's name without its dashes. */
+/** What only a person can decide about a file: the flag's name without its dashes. */
 export type Undecided = 'sheet' | 'header-row' | 'encoding' | 'hidden'
 
 export interface PossibleAnswer {

@@ -24,10 +24,10 @@ export function machineId(): string {
 /** The version of Node that runs this, such as "24.21.0". */
 export const nodeVersion = (): string => process.versions.node
 
-/** Whether a file's mode says who may read it; Windows tells made-up ones. */
+/** Whether a file's mode determines who may read it; on Windows Node makes it up. */
 export const hasFileModes = (platform: NodeJS.Platform = process.platform): boolean => platform !== 'win32'
 
-/** What kind of machine this is; nothing of it names anybody. */
+/** What kind of machine this is; nothing of it identifies a person. */
 export const machineKind = () => ({
   node: nodeVersion(),
   platform: process.platform,

@@ -9,7 +9,7 @@ export interface Paths {
   data: string
 }
 
-/** An account without a home folder, as a container's often is, and nothing that says where else. */
+/** An account without a home folder, as a container's often is, and no variable that names other folders. */
 export class NoHomeError extends Error {}
 
 /** A folder was given as a relative path: in another working folder it would be another store. */

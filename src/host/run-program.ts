@@ -90,7 +90,7 @@ const openers: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Shows a file or folder (absolute) with the desktop's own program, which no shell stands before.
+ * Shows a file or folder (absolute) with the desktop's own program, never through a shell.
  * Answers why it could not; it does not wait for the program to end. `childEnv`: what the program gets.
  */
 export async function openFile(

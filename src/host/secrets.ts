@@ -11,7 +11,7 @@ const maxDepth = 200
 
 /** The field that holds a signed URL in answers of the service; the program needs its token. */
 const signedUrlKey = 'report_pdf_url'
-/** A JSON escape of a character that may also stand as it is, which services use for none or for all of a text. */
+/** A JSON escape of a character that may also be written as it is, which services use for none or for all of a text. */
 const needlessEscape = /\\u00[2-7]/
 /** A signed URL: its address, its token, and parameters after it. */
 const signedUrl = /^([^?#\s]*\?t=)([^&#\s]*)(&[^#\s]*)?$/
@@ -24,7 +24,7 @@ const signedToken =
  */
 export class Secrets {
   readonly #outer: Secrets | undefined
-  /** What stands in the place of each value. */
+  /** What each value is replaced by. */
   readonly #names = new Map<string, string>()
   /** Values that are looked for only in what a program that we start is given. */
   readonly #ordinaryNames = new Map<string, string>()
@@ -45,7 +45,7 @@ export class Secrets {
     this.#search = undefined
   }
 
-  /** The token of a signed URL, as it stands there and decoded. */
+  /** The token of a signed URL, as it is written there and decoded. */
   addTokenOf(url: string): void {
     const [, raw] = /[?&;]t=([^&#\s]*)/.exec(url) ?? []
     this.add('token', raw)
@@ -75,7 +75,7 @@ export class Secrets {
     return this.#replaced(text) !== text
   }
 
-  /** The text with a name in the place of each value, and without the tokens of signed URLs. */
+  /** The text with each value replaced by its name, and without the tokens of signed URLs. */
   redact(text: string): string {
     const rest = this.#replaced(text)
     // Most texts need no slower pattern.
@@ -151,7 +151,7 @@ interface Found {
   name: string
 }
 
-/** The text with a name in the place of each value that is found only once hidden and encoded characters are decoded. */
+/** The text with each value replaced by its name that is found only once hidden and encoded characters are decoded. */
 function replacedInDecodings(text: string, searches: readonly Search[]): string {
   const isFound = (each: string): boolean => searches.some((search) => search.isIn(each))
   const isIn = mayBeEncoded(text)
@@ -293,7 +293,7 @@ interface AddressVariable {
 }
 
 /**
- * Variables that hold an address, which may hold a password. Blanks and quotes may stand before it. The address of a proxy may have no
+ * Variables that hold an address, which may hold a password. Blanks and quotes may precede it. The address of a proxy may have no
  * scheme, and its user may be a token.
  */
 const addressVariables: readonly AddressVariable[] = [
@@ -310,7 +310,7 @@ const addressVariables: readonly AddressVariable[] = [
     found: '$1',
   },
 ]
-/** A token in place of a user; what is shorter, or an e-mail address, may be a name, which occurs elsewhere. */
+/** A token instead of a user; what is shorter, or an e-mail address, may be a name, which occurs elsewhere. */
 const tokenAsUser = /^(?!.*(?:@|%40)).{16,}$/s
 const passwordParameter = /([?&]password=)([^&#]*)/gi
 
@@ -360,7 +360,7 @@ export function childEnvironment(env: Environment, secrets: Secrets): Record<str
     const address = addressNamed(variable)
     if (address !== undefined) {
       const rest = value.replace(address.userinfo, address.found).replace(passwordParameter, '$1')
-      // Without the variable a program would use another store or no proxy; with a name in the secret's place it fails.
+      // Without the variable a program would use another store or no proxy; with a name instead of the secret it fails.
       return [[variable, secrets.isIn(rest) ? secrets.redact(rest) : rest]]
     }
     return (needed.test(variable) ? secrets : all).isIn(value) ? [] : [[variable, value]]
@@ -368,7 +368,7 @@ export function childEnvironment(env: Environment, secrets: Secrets): Record<str
   return Object.fromEntries(found)
 }
 
-/** A place that a pass changed: `at` and `length` in its result, `from` and `to` in what it read. */
+/** A part of a text that a pass changed: `at` and `length` in its result, `from` and `to` in what it read. */
 interface Edit {
   at: number
   length: number
@@ -378,7 +378,7 @@ interface Edit {
 
 /**
  * What a reader does not see within a word: terminal sequences, control and format characters, line breaks, and U+FFFD, which is
- * printed in their place.
+ * printed instead of them.
  */
 const hidden = new RegExp(
   [

@@ -50,7 +50,7 @@ export interface SanitizeOptions {
  * Text from elsewhere, fit for a terminal: escape sequences gone, a tab a space, every other control character (C0,
  * DEL, C1) and what is hidden (see above) a visible U+FFFD, a run of blanks one space, so that what is shown is in the
  * order it is stored and nothing hides.
- * A line of its own that is too long is cut, and says by how much.
+ * A line of its own that is too long is cut, and ends with how many characters are left out.
  */
 export function sanitize(text: string, options: SanitizeOptions = {}): string {
   const isLaidOut = options.lines === true || options.layout === true

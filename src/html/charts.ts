@@ -6,7 +6,7 @@ import type { Piece } from './document.ts'
 const width = 640
 const barHeight = 26
 
-/** How many have which status, as one bar; the legend says the same in words. `counts`: in the order they are drawn. */
+/** How many have which status, as one bar; the legend has the same in words. `counts`: in the order they are drawn. */
 export function statusChart(counts: readonly (readonly [status: string, count: number])[]): Piece {
   const shown = counts.filter(([, count]) => count > 0)
   const total = shown.reduce((sum, [, count]) => sum + count, 0)

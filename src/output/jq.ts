@@ -43,7 +43,7 @@ function shownResult(line: string): string {
   return sanitize(line.startsWith('"') ? String(JSON.parse(line)) : line, { layout: true, marksLines: true })
 }
 
-/** jq's first line without its own name and the place in a file that there is not. */
+/** jq's first line without its own name and the position in a file that does not exist. */
 function problemOf(stderr: string): string {
   const [line = ''] = stderr.split('\n', 1)
   return (

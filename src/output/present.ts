@@ -36,7 +36,7 @@ export function failureLine(error: RefcheckError, terminal: Terminal): string {
 
 /**
  * What went wrong, several problems one a line, and what to do. Leaving on purpose is no error; where all that is left undone
- * was chosen, the answer has said so, and what can be done is left to say.
+ * was chosen, the answer has it already, and only the hint is printed.
  */
 export function failureText(error: RefcheckError, terminal: Terminal): string {
   const wrappedLines = lines(error).map((line) => wrapped(line, terminal.columns))
@@ -85,7 +85,7 @@ export function jsonDocument(json: unknown, failure?: RefcheckError): string {
   return `${jsonText(whole, 2)}\n`
 }
 
-/** Whether an answer has a place for the error of its command: an object has, an array has not. */
+/** Whether the error of a command can be added to its answer: to an object it can, to an array it cannot. */
 export function isErrorDocument(json: unknown): json is object {
   return typeof json === 'object' && json !== null && !Array.isArray(json)
 }

@@ -12,7 +12,7 @@ export class Reporter {
   readonly #terminal: Terminal
   readonly #quiet: boolean
   readonly #keep: Keep
-  /** Lines that stand there and will change. */
+  /** How many lines are on the screen that will change. */
   #live = 0
 
   /** `keep`: repeats in commands what was typed. */

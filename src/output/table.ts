@@ -147,7 +147,7 @@ function longest(texts: readonly string[]): number {
 
 /**
  * Takes from the widest columns until the row fits: at first between words, then within addresses, then anywhere; from
- * those that are kept whole only when nothing else is left.
+ * those that are not to be wrapped only when nothing else is left.
  */
 function fit(
   texts: readonly (readonly string[])[],

@@ -8,7 +8,7 @@ import { type Environment, variable } from '../host/env.ts'
 import type { Secrets } from '../host/secrets.ts'
 import { sanitize } from '../host/text.ts'
 
-/** What a view needs to know of the place its text appears in. */
+/** What a view needs to know of where its text appears. */
 export interface Terminal {
   /** Width to wrap to; undefined where the text goes into a pipe or file, which is never wrapped. */
   readonly columns: number | undefined
@@ -115,7 +115,7 @@ function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
     },
     drained() {
       if (gone.signal.aborted) return Promise.resolve()
-      // A write that failed says so a turn later.
+      // A write that failed reports it one turn of the event loop later.
       if (stream.writableLength === 0) return new Promise((resolve) => setImmediate(resolve))
       return new Promise((resolve) => {
         stream.write('', () => resolve())
@@ -127,7 +127,7 @@ function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
     gone: gone.signal,
     isTTY: isTerminal(stream),
     get columns() {
-      // A terminal that was never given a size says 0.
+      // A terminal whose size was never set reports 0.
       return stream.columns > 0 ? stream.columns : assumedColumns
     },
     get rows() {
@@ -136,7 +136,7 @@ function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
   }
 }
 
-/** Node leaves the property out where there is no terminal. node:tty would say, and costs a twentieth of a start. */
+/** Node leaves the property out where there is no terminal. node:tty would know, and costs a twentieth of a start. */
 function isTerminal(stream: { isTTY?: boolean }): boolean {
   return stream.isTTY === true
 }
@@ -155,7 +155,7 @@ export function progressLine(part: number, text: string, secondsLeft?: number): 
   return `${bar(part)}  ${text}${left}`
 }
 
-/** 4 s, 3 min, 5 h 10 min, 2 d 3 h: as exact as anybody needs it. */
+/** 4 s, 3 min, 5 h 10 min, 2 d 3 h: as exact as a person needs it. */
 export function formatDuration(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`
   const minutes = Math.round(seconds / 60)
@@ -210,7 +210,7 @@ function wrappedLine(line: string, columns: number): string {
   return `${wrappedSentence(sentence, columns)}\n${wrappedCommand(command, columns)}`
 }
 
-/** What stands below goes in as far as its line, so that a list stays one. */
+/** Continuation lines are indented like their first line, so that a list still looks like one. */
 function wrappedSentence(line: string, columns: number): string {
   const [start = ''] = /^ */.exec(line) ?? []
   const [first = '', ...rest] = wrapAnsi(line.slice(start.length), columns - start.length).split('\n')

@@ -46,7 +46,7 @@ export interface ListView<Row> {
   /** What --json prints for a row; the row itself where absent. */
   json?(row: Row): unknown
   readonly columns: readonly Column<Row>[]
-  /** Said in place of an empty table, on stdout's behalf. */
+  /** Printed instead of an empty table. */
   readonly empty: string
 }
 

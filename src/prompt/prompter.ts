@@ -3,7 +3,7 @@ export interface TextQuestion {
   message: string
   /** A line below the question while nothing is wrong with the answer. */
   help?: string | undefined
-  /** Stands in the line from the start, to be kept, changed or cleared. */
+  /** Is in the line from the start, to be confirmed, changed or cleared. */
   initial?: string | undefined
   /** Why this text will not do, or undefined. Asked with every key, so that the reason shows as one types. */
   check?: ((value: string) => string | undefined) | undefined
@@ -30,7 +30,7 @@ export interface SelectQuestion<T> {
   choices: readonly Choice<T>[]
   /** The choice pointed at first; the first one where absent. */
   initial?: T | undefined
-  /** What is typed narrows the choices to the labels that hold it; else a digit is a place in the list. */
+  /** What is typed narrows the choices to the labels that contain it; else a digit is a position in the list. */
   narrows?: boolean | undefined
 }
 

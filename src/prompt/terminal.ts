@@ -122,7 +122,7 @@ export class TerminalPrompter implements Prompter {
     })
   }
 
-  /** Goes on below between two words; its mark stands before it, and `after` behind it, whole. */
+  /** Wrapped between two words, with room for the mark before it and for `after`, which is not broken, behind it. */
   #question(message: string, after = ''): string {
     const text = sanitize(message)
     const width = this.#options.output.columns - 2
@@ -130,7 +130,7 @@ export class TerminalPrompter implements Prompter {
     return wrapAnsi(`${text} ${after}`, width, { hard: true }).slice(0, -after.length).replace(/ $/, '')
   }
 
-  /** A line above a question, its layout kept; what has no room goes on below. */
+  /** A line above a question with its layout; what has no room continues below. */
   #laidOut(line: string): string {
     const text = sanitize(line, { layout: true })
     const [indent = ''] = /^ */.exec(text) ?? []
@@ -138,7 +138,7 @@ export class TerminalPrompter implements Prompter {
     return wrapped === text.trim() ? text : wrapped.replaceAll(/^/gm, indent)
   }
 
-  /** An answer that has no room behind its question stands below it. */
+  /** An answer that has no room behind its question is drawn below it. */
   #below(question: string, draw: (answer: string) => string): (answer: string) => string {
     const [last = ''] = question.split('\n').slice(-1)
     const room = this.#options.output.columns - last.length - 3

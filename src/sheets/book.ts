@@ -14,7 +14,7 @@ import { markedEncoding } from './text.ts'
 export interface Archive {
   has(part: string): boolean
   names(): string[]
-  /** Every inflated byte is counted against what the archive says, and that against what is allowed. */
+  /** Every inflated byte is counted against the size in the archive, and that size against what is allowed. */
   read(part: string, largest?: number): AsyncGenerator<Buffer>
 }
 
@@ -58,7 +58,7 @@ async function partsOf(zip: ZipFile, name: string): Promise<Map<string, Entry>> 
   return parts
 }
 
-/** yauzl ends a stream that gives more or less than the archive says, so what it says can be judged. */
+/** yauzl ends a stream that gives more or less than the size in the archive, so that size can be checked. */
 function allowed({ fileName, uncompressedSize, compressedSize }: Entry, largest: number, name: string): void {
   const packed = uncompressedSize > limits.ratioFrom && uncompressedSize > limits.ratio * compressedSize
   if (uncompressedSize <= largest && !packed) return
@@ -312,13 +312,13 @@ export interface BookRow {
   hidden: boolean
   /** Columns whose text is struck through. */
   struck: number[]
-  /** Columns whose text has the colour of what it stands on. */
+  /** Columns whose text has the colour of its background. */
   unseen: number[]
   /** Whether a cell has a font, a colour or a border of its own. */
   adorned: boolean
 }
 
-/** What a sheet says of itself besides its rows, as far as it was read. */
+/** What a sheet has besides its rows, as far as it was read. */
 export interface Findings {
   hiddenColumns: Set<number>
   merged: MergedCells[]

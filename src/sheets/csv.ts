@@ -156,7 +156,7 @@ function isBlank(cells: readonly string[]): boolean {
 
 interface CsvRecord {
   cells: string[]
-  /** Where it stands, as a spreadsheet program counts: a line break within quotes begins no line. */
+  /** Its line as a spreadsheet program counts: a line break within quotes begins no line. */
   line: number
 }
 
@@ -171,7 +171,7 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
   const parser = parse({
     ...parserOptions(dialect),
     max_record_size: limits.rowCharacters,
-    // Taken here and not from the stream, which would hand out one at a time.
+    // Collected here and not read from the stream, which would yield one at a time.
     on_record: (cells: string[]) => {
       if (line > 0) found.push({ cells, line })
       line += 1
@@ -249,7 +249,7 @@ function parserOptions({ delimiter, spaced }: Pick<Dialect, 'delimiter' | 'space
 
 type CsvDialect = Pick<Dialect, 'delimiter' | 'lineEnd' | 'quote' | 'separatorLine' | 'spaced'>
 
-/** How the file's first part is written; `complete` says whether it is all there is. */
+/** How the file's first part is written; `complete`: whether it is the whole file. */
 function detectDialect(sample: string, complete: boolean, name: string): CsvDialect {
   const separator = /^sep=(.)(?:\r\n|\n|\r|$)/i.exec(sample)
   const body = sample.slice(separator?.[0].length ?? 0)
@@ -308,7 +308,7 @@ function judge(delimiter: string, body: string, complete: boolean): Candidate {
     }
   }
   const { widths, failed } = read
-  // What is wrong, and where, is said when the file is read. A cut sample may well end inside quotes.
+  // The error, with its line, is thrown when the file is read. A cut sample may well end inside quotes.
   if (failed !== undefined && (complete || widths.length === 0)) {
     return { delimiter, spaced, width: headerWidth(body, delimiter), even: 0 }
   }
@@ -343,7 +343,7 @@ function sampled(
   }
 }
 
-/** The header's, unless most rows are otherwise: a title may stand above it. */
+/** The header's, unless most rows are otherwise: a title may be above it. */
 function usualWidth(widths: readonly number[]): number {
   const [first = 0] = widths
   const count = (width: number): number => widths.filter((each) => each === width).length

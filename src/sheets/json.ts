@@ -10,7 +10,7 @@ import { InvalidInputError } from '../errors/kinds.ts'
 import { encoderOf, type DecodedText, decodedText } from './text.ts'
 import { limits, refusal, splitHint, type SheetSource, type OpenedSheet } from './sheet.ts'
 
-/** Which columns an object has is the caller's to say: it may look inside. */
+/** The caller decides which columns an object has: nested objects may become columns. */
 export type JsonRowReader = (text: string) => JsonRow
 
 interface JsonOptions {
@@ -54,7 +54,7 @@ async function readsAs(layout: JsonLayout, text: DecodedText, name: string): Pro
   }
 }
 
-/** An entry of a request's `additional_information`, which alone may stand under a row's only name. */
+/** An entry of a request's `additional_information`, which alone may be the value of a row's only name. */
 function isInformation(element: string): boolean {
   const names = members(element).map(({ name }) => name)
   return names.length === 2 && names.includes('code') && names.includes('fields')

@@ -27,8 +27,8 @@ export interface OpenOptions {
 }
 
 /**
- * Opens a table of any format and reads its header. Throws an InvalidInputError that says what is wrong, an
- * UndecidedError where a person has to say how it is to be read.
+ * Opens a table of any format and reads its header. Throws an InvalidInputError where it cannot be read, an
+ * UndecidedError where a person has to decide how it is to be read.
  */
 export async function openSheet(source: SheetSource, options: OpenOptions): Promise<Sheet> {
   const { name } = source
@@ -97,7 +97,7 @@ const ole = Buffer.from('d0cf11e0a1b11ae1', 'hex')
 const zip = Buffer.from('PK\u0003\u0004', 'latin1')
 const gzip = Buffer.from('1f8b', 'hex')
 
-/** What a file is by its first bytes; its name only tells CSV from JSON. */
+/** What a file is by its first bytes; its name only distinguishes CSV from JSON. */
 async function detectFormat(source: SheetSource): Promise<SheetFormat> {
   const { name } = source
   const first = await beginning(source)
@@ -156,7 +156,7 @@ async function beginning(source: SheetSource): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-/** Old workbooks and encrypted new ones stand in the same container; its folder names tell them apart. */
+/** Old workbooks and encrypted new ones use the same container; the names of its folders distinguish them. */
 function oleFile(bytes: Buffer, name: string) {
   const names = bytes.toString('utf16le') + bytes.subarray(1).toString('utf16le')
   return names.includes('EncryptedPackage') || names.includes('EncryptionInfo')

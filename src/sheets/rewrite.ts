@@ -17,7 +17,7 @@ import { jsonBytes } from './json.ts'
 import type { Sheet } from './sheet.ts'
 import type { XlsxBook } from './xlsx/write.ts'
 
-/** A row of the person's own, and what we have to say about it. */
+/** A row of the person's own file, and the cells that are added to it. */
 export interface AnnotatedRow {
   row: Pick<SheetRow, 'cells' | 'source'>
   added: readonly Cell[]

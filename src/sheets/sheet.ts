@@ -74,7 +74,7 @@ const chunkBytes = 32 * 1024
 
 /** Bytes that can be read from the start more than once. At most `limits.fileBytes`. */
 export interface SheetSource {
-  /** As typed; for messages, and its extension tells text formats apart. */
+  /** As typed; for messages, and its extension distinguishes text formats. */
   readonly name: string
   chunks(): AsyncIterable<Uint8Array>
   whole(): Promise<Buffer>
@@ -163,14 +163,14 @@ function unreadable(name: string, error: unknown): Error {
 export interface Sheet {
   /** The source's name, for messages. */
   readonly name: string
-  /** Header cells as they stand; '' for a column without a name, which holds nothing. */
+  /** Header cells as they are written; '' for a column without a name, which holds nothing. */
   readonly columns: readonly string[]
   /** The line of the header; 0 in JSON. */
   readonly headerLine: number
   /** Columns that are not shown. */
   readonly hiddenColumns: ReadonlySet<number>
   readonly dialect: Dialect
-  /** Throws an InvalidInputError where the file cannot be understood, with the place. */
+  /** Throws an InvalidInputError where the file cannot be understood, with the line or cell. */
   rows(): AsyncGenerator<SheetRow>
   /** The same, as many at a time as come at once: for very many rows, which one by one would take longer. */
   parts(): AsyncGenerator<SheetRow[]>
@@ -178,10 +178,10 @@ export interface Sheet {
   merged(): readonly MergedCells[]
   style(): SheetAppearance
   /**
-   * The refusal of values whose encoding is not known, with the likeliest ones. `place` is where the first
+   * The refusal of values whose encoding is not known, with the likeliest ones. `position` is where the first
    * is; `samples` are their texts as the cells of kind `bytes` have them.
    */
-  undecided(place: string, samples: readonly string[]): Promise<UndecidedError>
+  undecided(position: string, samples: readonly string[]): Promise<UndecidedError>
 }
 
 /** What a file shows that has values alone. */
@@ -200,13 +200,13 @@ export async function* oneByOne(parts: AsyncIterable<readonly SheetRow[]>): Asyn
   for await (const rows of parts) yield* rows
 }
 
-/** A row at the head of a table, as texts; '' where nothing stands. */
+/** A row at the head of a table, as texts; '' for an empty cell. */
 export interface HeadRow {
   line: number
   texts: readonly string[]
 }
 
-/** How many rows with something in them are looked at to find the header. */
+/** How many rows with something in them are read to find the header. */
 const headRows = 25
 
 /** The rows at the head of a table that hold something; where a line is asked for, the last one down to it. */

@@ -64,7 +64,7 @@ function defined(text: string): string {
 }
 
 /**
- * How a text goes into a file. Old encodings cannot say every name, so such a file goes on as UTF-8 with a
+ * How a text goes into a file. Old encodings lack letters of many names, so such a file is written as UTF-8 with a
  * byte order mark, which spreadsheets open as it is.
  */
 export function encoderOf({ encoding, bom }: Pick<Dialect, 'encoding' | 'bom'>): {
@@ -93,7 +93,7 @@ const marks: [bytes: Buffer, encoding: string][] = [
   [Buffer.of(0xfe, 0xff), 'utf-16be'],
 ]
 
-/** What the byte order mark at the start of some bytes says, else UTF-8. */
+/** The encoding by the byte order mark at the start of some bytes, else UTF-8. */
 export function markedEncoding(bytes: Buffer): string {
   return markOf(bytes)?.[1] ?? 'utf-8'
 }
@@ -102,7 +102,7 @@ const markOf = (bytes: Buffer) => marks.find(([mark]) => bytes.subarray(0, mark.
 
 /**
  * The text of a source: UTF-16 or UTF-8 by its byte order mark, else UTF-8 where all of it is, else in the
- * encoding that was given. Without one the bytes are kept apart: they are distinguished from damaged UTF-8 by
+ * encoding that was given. Without one the bytes are not decoded: they are distinguished from damaged UTF-8 by
  * what outweighs, and a byte that does not fit is refused by its offset. NUL is never text.
  */
 export function decodedText(source: SheetSource, named?: string): DecodedText {
@@ -186,7 +186,7 @@ async function* inEncoding(
   yield decode()
 }
 
-/** UTF-8 until a byte says otherwise; see `decodedText`. */
+/** UTF-8 until a byte proves another encoding; see `decodedText`. */
 async function* fromBytes(
   parts: AsyncIterable<Buffer>,
   skipped: number,
@@ -316,7 +316,7 @@ export async function undecidedEncoding(
   })
 }
 
-/** A way to read bytes that are no UTF-8, and what some of them say then. */
+/** A way to read bytes that are no UTF-8, and some of them read in that way. */
 interface LikelyReading {
   encoding: string
   /** Whose programs write it. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import type { LaunchableCommand } from '../../src/cli/base-command.ts'
-import { exitCodes } from '../../src/cli/failures.ts'
+import { exitCodes } from '../../src/errors/base.ts'
 import { main } from '../../src/cli/main.ts'
 import type { ErrorCode } from '../../src/errors/base.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'

@@ -20,7 +20,7 @@ export function listFormat(flags: ValuesOf<typeof listFlags>): ListFormat {
   return { csv: flags.csv, columns: flags.columns, sort: flags.sort, header: !flags['no-header'] }
 }
 
-/** `rejected,unknown` as states of rows; undefined where nothing was said. */
+/** `rejected,unknown` as states of rows; undefined where the flag is not given. */
 export function rowStates(text: string | undefined): SubmissionState[] | undefined {
   return text?.split(',').map((part) => {
     const state = submissionStates.find((each) => each === part.trim().toLowerCase())
@@ -33,7 +33,7 @@ export function rowStates(text: string | undefined): SubmissionState[] | undefin
 
 const withoutStatus = ['unknown', 'sending'] as const
 
-/** `--status` of requests, in any case, or what an order without a status yet is; undefined where nothing was said. */
+/** `--status` of requests, in any case, or the state of an order without a status yet; undefined where the flag is not given. */
 export function requestStatus(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const all = [...requestStatuses.map((each) => each.toLowerCase()), ...withoutStatus]

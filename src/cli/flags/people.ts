@@ -59,7 +59,7 @@ export const columnFlags = {
 
 export const showChangesFlag = Flags.boolean({ summary: 'Show every value changed before sending' })
 
-/** What the flags say, as the rules of columns take it. */
+/** The values of the flags as the rules of columns take them. */
 export function columnChoices({
   package: packageId,
   'save-mapping': saveMapping,
@@ -109,7 +109,7 @@ export function allowancesOf(flags: ValuesOf<typeof allowFlags>): Allowed {
   }
 }
 
-/** What one order says of a person. */
+/** Flags for the fields of one order. */
 export const bodyFlagDefinitions = {
   'first-name': Flags.string({ summary: 'First name of the person to check', helpValue: 'NAME' }),
   'last-name': Flags.string({ summary: 'Last name', helpValue: 'NAME' }),
@@ -151,7 +151,7 @@ export function requireOneSource(
   if (resume && isGiven) refuse('--resume', fields, `Change the answers at the review: ${resumeLine(flags)}`)
 }
 
-/** The command line that goes on from kept answers, with every flag that changes what it does. */
+/** The command line that continues from stored answers, with every flag that changes what it does. */
 export function resumeLine(flags: {
   profile: string | undefined
   'default-country': string | undefined

@@ -22,7 +22,7 @@ import { atExit, processId } from '../../host/process.ts'
 
 /**
  * Stores compiled code next to the store, in a folder of this version, for each command by itself. Code that another
- * account could have written is never run, so nothing is kept where another account owns a folder on the way, or may
+ * account could have written is never run, so nothing is stored where another account owns a folder on the way, or may
  * write to one; nor where nothing can be written. Silently: all it costs is a slower start, and doctor reports it.
  */
 export function keepCompiledCode(version: string, argv: readonly string[], root: string): void {
@@ -32,7 +32,7 @@ export function keepCompiledCode(version: string, argv: readonly string[], root:
     const own = join(folder, version)
     if (folderWeakness(data, byOthers) !== undefined) return
     let isNew = false
-    // Each is looked at before anything is made in it.
+    // Each is checked before anything is made in it.
     for (const path of [folder, own]) {
       if (isOwnFolder(path)) continue
       isNew = makeFolders(path, 0o700) !== undefined

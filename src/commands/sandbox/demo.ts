@@ -5,7 +5,7 @@ import { Flags } from '../../cli/oclif.ts'
 import { BaseCommand } from '../../cli/base-command.ts'
 import { demoServices } from '../../app/demo.ts'
 import { documentView } from '../../output/views/schema.ts'
-import { exitCodes } from '../../cli/failures.ts'
+import { exitCodes } from '../../errors/base.ts'
 
 export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
   static override summary = 'Show the whole job, on a temporary sandbox'

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 
+import { type ErrorCode, exitCodes } from '../../errors/base.ts'
+
 /*
  * What --json prints, command by command. The shapes are closed, so that a test fails on a key that is printed and
  * not described; what `reference` prints of them is open, because keys may be added (src/docs/cli.md, "Streams").
@@ -7,23 +9,7 @@ import { z } from 'zod'
 
 /** The `error` object of a command, or of an item that could not be had. */
 export const failure = z.strictObject({
-  code: z.enum([
-    'internal',
-    'io',
-    'usage',
-    'invalid_input',
-    'duplicate',
-    'unauthenticated',
-    'forbidden',
-    'not_found',
-    'throttled',
-    'unavailable',
-    'outcome_unknown',
-    'bad_signature',
-    'incomplete',
-    'timed_out',
-    'interrupted',
-  ]),
+  code: z.enum(Object.keys(exitCodes) as ErrorCode[]),
   message: z.string(),
   hint: z.string().optional(),
   status: z.int().optional(),

@@ -104,7 +104,7 @@ const change = z.strictObject({
   from: z.string(),
   to: z.string(),
 })
-/** A value that is sent as it stands although it is improbable. */
+/** A value that is sent unchanged although it is improbable. */
 const unlikely = z.strictObject({
   row,
   line: z.int(),
@@ -187,7 +187,7 @@ const found = z.strictObject({
   ),
 })
 
-/** `batch reconcile`: what was found, or where the batch stands after a row was settled by hand. */
+/** `batch reconcile`: what was found, or the status of the batch after a row was reconciled by a person's decision. */
 export const reconciled = z.union([batchStatusShape, found])
 
 const unread = z.strictObject({ request_id: z.string(), error: failure })

@@ -90,7 +90,7 @@ export function logoutView(result: LogoutResult): View {
   }
 }
 
-/** `all`: before a choice was made among them, to say what there is to choose. */
+/** `all`: those before the flags selected some, for the hint with the roles and teams there are. */
 export function usersView(users: readonly User[], all: readonly User[]): ListView<User> {
   const known = (values: readonly string[]): string => [...new Set(values)].sort().join(', ') || '-'
   return {

@@ -99,7 +99,7 @@ function asContract({ row, line, column, value, problem, suggestion }: RowProble
   return { row, line, column, value, problem, suggestion: suggestion ?? null }
 }
 
-/** A summary, the first problems, the duplicates, and what will be sent otherwise than it stands. */
+/** A summary, the first problems, the duplicates, and what will be changed before it is sent. */
 function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
   const { rows, valid, invalid, problems, duplicates, changes } = plan.check
   const good = styled(terminal, 'green', `${valid} valid`)
@@ -152,7 +152,7 @@ function matchOf({ order, externalResult }: Conflict, plan: Plan): unknown {
   }
 }
 
-/** What running a file would do, before anybody says yes. */
+/** What running a file would do, shown before the confirmation. */
 export function planText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
   const { counts, check, seconds, endsAt, packages, repeated: inFile } = plan
   const lines = [
@@ -196,7 +196,7 @@ export function unstartedView(
   }
 }
 
-/** What each row that would not be sent matches, as `batch run` tells it once there is a batch. */
+/** What each row that would not be sent matches, as `batch run` prints it once there is a batch. */
 function stoppedJson(plan: Plan): { stopped?: unknown[] } {
   const rowOf = (each: Plan['matches'][number], state: 'duplicate' | 'held', email: string | null) => ({
     ...positionJson(each),
@@ -267,7 +267,7 @@ function position(row: number, line: number | undefined): string {
   return line === undefined ? `row ${row}` : `line ${line}`
 }
 
-/** Only what was accepted is called ordered; of the rest no more is said than is known. */
+/** Only what was accepted is called ordered; the other lines state no more than is known. */
 function matchLines(matches: Plan['matches']): string[] {
   const inState = (...states: SubmissionState[]) =>
     matches.filter(
@@ -331,7 +331,7 @@ function phoneLines(phones: Plan['phones']): string[] {
   ]
 }
 
-/** What is improbable in rows that are sent: only a person can tell. */
+/** What is improbable in rows that are sent: only a person can decide. */
 function unlikelyLines(unlikely: readonly UnlikelyValue[]): string[] {
   if (unlikely.length === 0) return []
   const rows = new Set(unlikely.map(({ row }) => row)).size
@@ -378,7 +378,7 @@ function heldLines(held: Plan['held']): string[] {
   ]
 }
 
-/** Who has the same, and what: the e-mail stands with the person already. */
+/** The person who has the same e-mail or phone, and which; the text of a person has the e-mail already. */
 function similarPerson(
   person: Plan['held'][number]['person'],
   { order, shares, externalResult }: Conflict,
@@ -432,7 +432,7 @@ const fieldColumns: Column<PlannedField>[] = [
   },
 ]
 
-/** All people whom an agent planned without a file, field by field: JSON of the rows, since there is no file to look at. */
+/** All people whom an agent planned without a file, field by field: JSON of the rows, since there is no file. */
 export function plannedPeopleText(rows: string, terminal: Terminal): string {
   const people = JSON.parse(rows) as Record<string, FieldValue>[]
   const fields = people.flatMap((person, at) =>

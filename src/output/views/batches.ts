@@ -33,7 +33,7 @@ const states = [
   'cancelled',
 ] as const
 
-/** What a person wants to know of a batch, its counts, and the next command where nothing else says it. */
+/** What a person wants to know of a batch, its counts, and the next command where no other line names it. */
 export function batchResultView(status: View, result: string, next: string | undefined): View {
   return {
     ...status,
@@ -91,7 +91,7 @@ function peopleText(done: number, total: number, file: string): string {
   return `${done} of ${formatCount(total, 'person', 'people')} in ${file} ${done === 1 || total === 1 ? 'is' : 'are'} ordered`
 }
 
-/** Where a batch stands. */
+/** The status of a batch. */
 export function batchStatusView(status: BatchStatus, stopped: readonly StoppedRow[] = []): View {
   return {
     json: stopped.length === 0 ? status.summary : { ...status.summary, stopped },
@@ -312,7 +312,7 @@ export function reconciledView(found: Reconciliation): View {
   }
 }
 
-/** A notice in words; `matters` where it is said with --quiet too. Undefined where there is nothing to say. */
+/** The message for an event; `matters` where it is printed with --quiet too. Undefined where there is none. */
 export function batchEventText(batchEvent: BatchEvent): { text: string; matters: boolean } | undefined {
   switch (batchEvent.name) {
     case 'mapping-kept':
@@ -403,7 +403,7 @@ export function logView(entry: Record<string, unknown>): View {
 /** What a screen has room for under the rows. */
 const maxGroups = 5
 
-/** The state of a batch, with the progress of its checks and which rows need a person. `standing`: its rows by state. */
+/** The state of a batch, with the progress of its checks and which rows need a person. `statusView`: its rows by state. */
 export function followedBatchView(statusView: View, { statuses, checks, attention }: BatchProgressNow): View {
   const counts = statusesInOrder(Object.entries(statuses))
   return {

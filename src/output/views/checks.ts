@@ -11,7 +11,7 @@ const levelStyles: Readonly<Record<Level, Style>> = { ok: 'green', warn: 'yellow
 const widestCheck = 12
 const belowCheck = ' '.repeat(6 + widestCheck + 2)
 
-/** A line for each thing looked at; below it what to do. `report`: the file that was written besides. */
+/** A line for each thing that was checked; below it what to do. `report`: the file that was written besides. */
 export function doctorView(findings: readonly Finding[], report?: string): View {
   return {
     json: { checks: findings, ...(report !== undefined && { report }) },

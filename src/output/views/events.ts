@@ -1,7 +1,7 @@
 import { maskUrl } from '../../contract/mask-url.ts'
 import type { RunEvent } from '../../domain/batch/run-policy.ts'
 
-/** Something the person should know while a read waits (http/retry tells it). */
+/** Why a read waits; src/http/retry.ts reports it. */
 export type RetryEvent =
   | { kind: 'throttled'; seconds: number; understood: boolean }
   | { kind: 'retry'; attempt: number; of: number; seconds: number; reason: string }

@@ -27,7 +27,7 @@ const fewestLines = 3
 
 /**
  * All answers before they are sent, in pages that are seen whole with the question below. Where one is not enough, each
- * begins with the person; an answer that is longer than a page goes on on the next.
+ * begins with the person; an answer that is longer than a page continues on the next.
  */
 export function reviewPages(
   { id, name }: Pick<Package, 'id' | 'name'>,

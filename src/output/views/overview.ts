@@ -133,7 +133,7 @@ function needLines(attention: readonly Attention[], terminal: Terminal): string[
 
 const uuid = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
 
-/** Finished requests are looked at one by one, where they are few. */
+/** Finished requests are listed one by one, where they are few. */
 function oneByOne(group: AttentionGroup): Pick<AttentionGroup, 'kind' | 'batch' | 'items' | 'command'>[] {
   const { kind, items } = group
   const isEach = (kind === 'error' || kind === 'cancelled') && items.length <= maxNamed

@@ -131,7 +131,7 @@ const plain = { columns: 80, color: false }
 interface WatchedBatch extends Pick<BatchProgressNow, 'statuses' | 'attention'> {
   batch: Batch
   progress: BatchProgress
-  /** Seconds until the quota has a place for the next order. */
+  /** Seconds until the quota allows the next order. */
   nextIn: number
 }
 
@@ -190,7 +190,7 @@ function liveLines({ batch, progress, statuses, attention, nextIn }: WatchedBatc
   ]
 }
 
-/** Milliseconds between two looks of a line that changes in place, and between two lines where none can. */
+/** Milliseconds between two updates of a line that changes in place, and between two lines where none can. */
 const everyMs = { live: 100, plain: 15_000 }
 
 /** Seconds from now until so many requests have been read, by the quota. */
@@ -202,7 +202,7 @@ export class ReportProgress {
   readonly #clock: { monotonic(): number }
   readonly #readingTime: ReadingTime | undefined
   readonly #startedAt: number
-  /** Requests that are not looked at yet, and all. */
+  /** Requests that are not read yet, and all. */
   #unseen = 0
   #wanted = 0
   /** When the quota has let all of them through, on the monotonic clock. */
@@ -261,7 +261,7 @@ export class ReportProgress {
     )
   }
 
-  /** Of all files there are likely to be: those of requests that were looked at tell of the rest. */
+  /** Of all files there are likely to be: estimated from those of the requests that were read. */
   get #expected(): number {
     const seen = this.#wanted - this.#unseen
     return seen <= 0 ? this.#planned : Math.max(this.#planned, (this.#planned / seen) * this.#wanted)

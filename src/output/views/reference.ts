@@ -196,7 +196,7 @@ function flagLines(flag: Parameters<typeof valueOf>[0]): string[] {
   return ['.TP', `.B ${escaped(`--${flag.name}${value}`)}`, escaped(flag.summary ?? flag.description ?? '')]
 }
 
-/** A page of help as it stands: its title as a section, the rest unfilled. */
+/** A page of help, unchanged: its title as a section, the rest unfilled. */
 function pageLines(page: string): string[] {
   const [title = '', ...rest] = page.trimEnd().split('\n')
   return [`.SH ${escaped(title)}`].concat(literal(rest.map((line) => line.replace(/^ {2}/, ''))))

@@ -192,7 +192,7 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
   }
 }
 
-/** Files as a person would name them from `cwd`, and what could not be had; in JSON each in its place. */
+/** Files as a person would name them from `cwd`, and what could not be had; in JSON each at its position. */
 export function reportsView({ reports, stored, missing }: FilingResult, cwd: string): View {
   return {
     json: reports.map((each) => (isMissing(each) ? missingJson(each) : each)),

@@ -41,7 +41,7 @@ export function jsonSchemaView(schema: PackageSchema): View {
   return documentView(requestJsonSchema(schema))
 }
 
-/** A template that was written, as a person would name it, and how it goes on. */
+/** A template that was written. */
 export function templateView(template: {
   /** Absolute. */
   path: string

@@ -212,7 +212,7 @@ export function storePurgeView(purged: Removed, dryRun: boolean): View {
   }
 }
 
-/** What was said of two base URLs. */
+/** Whether two base URLs were recorded as the same service. */
 export function sameServiceView(urls: readonly [string, string], same: boolean): View {
   return {
     json: { urls, same },

@@ -37,7 +37,7 @@ function validText(event: unknown, terminal: Terminal): string {
   return `${valid}  ${parts.map((part) => sanitize(part)).join('  ')}`
 }
 
-/** A row a delivery of a log: where it stands, whether it is valid, what it says or why not. */
+/** A row for each delivery of a log: its position, whether it is valid, its event or what is wrong. */
 export function loggedVerificationsView(
   deliveries: readonly LoggedVerification[],
 ): ListView<LoggedVerification> {

@@ -15,7 +15,7 @@ export interface RawCell {
   isFormatted: boolean
 }
 
-/** A cell by its type (ODF 1.3 part 3, 19.387). What is shown tells its format. */
+/** A cell by its type (ODF 1.3 part 3, 19.387). Its format is derived from what is shown. */
 export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
   const type = attributes['office:value-type'] ?? attributes['calcext:value-type']
   const formula = attributes['table:formula']
@@ -136,13 +136,13 @@ function timed(written: string): Cell | undefined {
 }
 
 /**
- * The text of a cell: its paragraphs, a line each. White space stands as it is written: ODF 1.3 would collapse it,
+ * The text of a cell: its paragraphs, a line each. White space stays as it is written: ODF 1.3 would collapse it,
  * but LibreOffice Calc shows it, and writes what would be collapsed as elements.
  */
 export class Paragraphs {
   #whole: string | undefined
   #depth = 0
-  /** Of the whole sheet, written as counts: a few bytes of a file stand for thousands. */
+  /** Of the whole sheet, written as counts: a few bytes of a file can mean thousands. */
   #spaces = 0
 
   clear(): void {
@@ -180,13 +180,13 @@ export class Paragraphs {
   }
 }
 
-/** What styles say that changes what is read. */
+/** What of the styles changes what is read. */
 export interface Styles {
   /** Of cells and of parts of texts, by name. */
   struck: ReadonlySet<string>
   /** Of cells that a condition may strike through, or hide. */
   struckByRule: ReadonlySet<string>
-  /** Of cells whose text has the colour of what it stands on. */
+  /** Of cells whose text has the colour of its background. */
   unseen: ReadonlySet<string>
   /** Of cells with a number format of their own. */
   formatted: ReadonlySet<string>
@@ -203,11 +203,11 @@ interface Style {
   name: string
   parent: string
   struck: boolean | undefined
-  /** Undefined where it says nothing of it; `auto`: as the program chooses, and none behind a text. */
+  /** Undefined where the style does not set it; `auto`: as the program chooses, and none behind a text. */
   colour: Colour | 'auto' | undefined
   background: Colour | 'auto' | undefined
   formatted: boolean
-  /** Styles that conditions put in its place. */
+  /** Styles that conditions apply instead of it. */
   conditional: string[]
 }
 
@@ -264,7 +264,7 @@ export async function stylesOf(archive: Archive, name: string): Promise<Styles> 
   return { struck, struckByRule, unseen, formatted, hides, hiddenTables, widths, adorned }
 }
 
-/** A text whose colour is left to the program is always seen: it is chosen by what it stands on. */
+/** A text whose colour is left to the program is always seen: it is chosen by the background. */
 function hidesText(styles: ReadonlyMap<string, Style>, part: string, cell: string): boolean {
   const colour = lineage(part, styles).find((style) => style.colour !== undefined)?.colour ?? 'auto'
   const background =

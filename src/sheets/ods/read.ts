@@ -130,7 +130,7 @@ async function* sheetRows(archive: Archive, entry: SheetEntry): AsyncGenerator<B
   }
 }
 
-/** What stands in a cell and is no part of its text. */
+/** Elements in a cell that are no part of its text. */
 const besides = new Set([
   'office:annotation',
   'text:ruby-text',
@@ -152,7 +152,7 @@ class Walk {
   #times = 1
   #row = newRow(1)
   #column = 0
-  /** Styles of the columns' cells that say none of their own, as far as one of them strikes through. */
+  /** Styles for the cells of each column that name none of their own, as far as one of them strikes through. */
   readonly #columnStyles: string[] = []
   #rowStyle: string | undefined
   #raw: RawCell | undefined

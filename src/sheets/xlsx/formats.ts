@@ -10,7 +10,7 @@ export interface CellFormat {
   /** Whether texts are shown as they are. */
   plain: boolean
   struck: boolean
-  /** Whether the text has the colour of what it stands on. */
+  /** Whether the text has the colour of its background. */
   unseen: boolean
   /** Undefined where it is no plain one. */
   background: Colour | undefined
@@ -21,7 +21,7 @@ export interface CellFormat {
 interface Font {
   struck: boolean
   colour: Attributes
-  /** What is said of it besides. */
+  /** Its other properties, as one text to compare. */
   style: string
 }
 
@@ -168,7 +168,7 @@ const ids = new Map(Object.entries(codes).map(([id, code]) => [code, Number(id)]
 const isEastern = (id: number): boolean => (id >= 27 && id <= 36) || (id >= 50 && id <= 58)
 
 /**
- * The code of a format by its number. One that depends on the language says its number in brackets, so that
+ * The code of a format by its number. One that depends on the language has its number in brackets, so that
  * `builtInId` finds it again; what it shows is not known then.
  */
 function builtInCode(id: number): string {
@@ -206,7 +206,7 @@ const day = 86_400_000
 
 /** Whole days of a serial as the workbook counts them, seconds to the nearest. */
 export function dateText(serial: number, from1904: boolean): string | undefined {
-  // Just before midnight is not the day after, unless it is so near that only a computer tells them apart.
+  // Just before midnight is not the day after, unless it is so near that only a computer distinguishes them.
   const today = Math.floor(serial + 2e-8)
   const seconds = Math.min(Math.round(serial * 86_400), today * 86_400 + 86_399)
   if (serial < 0 || serial >= 2_958_466 || !Number.isFinite(serial)) return undefined
@@ -221,7 +221,7 @@ export function dateText(serial: number, from1904: boolean): string | undefined 
   return time === 0 ? date : `${date}T${clock}`
 }
 
-/** What stands behind a text: undefined where there is nothing, or what is no plain colour. */
+/** What is behind a text: undefined where there is nothing, or what is no plain colour. */
 interface Fill {
   pattern: string | undefined
   front: Attributes | undefined
@@ -284,7 +284,7 @@ function colourOf(attributes: Attributes, { theme, indexed }: Palette): Colour |
   return colour === undefined || Number.isNaN(by) ? undefined : tinted(colour, by)
 }
 
-/** The palette of a workbook; `own`: colours that its styles put in place of the usual ones. */
+/** The palette of a workbook; `own`: colours that its styles define instead of the usual ones. */
 async function paletteOf(
   archive: Archive,
   part: string | undefined,
@@ -329,7 +329,7 @@ const names = [
   'folHlink',
 ]
 
-/** What a rule puts in place of a cell's own. */
+/** What a rule applies instead of a cell's own format. */
 interface Rule {
   struck: boolean
   /** Whether it has a number format, which shows the value otherwise. */
@@ -341,7 +341,7 @@ interface Rule {
 /** Formats of rules (`dxf`), as their elements come. */
 export class RuleFormats {
   readonly #rules: Rule[] = []
-  /** Whether what a rule says now is said of its font. */
+  /** Whether the elements of a rule that are read now are of its font. */
   #ofFont = false
 
   get count(): number {
@@ -367,7 +367,7 @@ export class RuleFormats {
   }
 }
 
-/** Whether cells are seen otherwise under a rule. What it fills them with stands at its back (18.8.14, `dxf`). */
+/** Whether cells are seen otherwise under a rule. Its fill is the background colour (18.8.14, `dxf`). */
 function changes(rule: Rule | undefined, palette: Palette): boolean {
   if (rule === undefined || rule.struck || rule.formatted) return rule !== undefined
   const { colour, fill } = rule

@@ -143,7 +143,7 @@ export async function sharedStrings(
 /** Colours of the parts of a text. */
 class Colours {
   readonly of = new Map<number, readonly Attributes[]>()
-  /** What many texts have in common is kept once: there may be millions of them. */
+  /** What many texts have in common is stored once: there may be millions of them. */
   readonly #colour = new Map<string, readonly Attributes[]>()
 
   note(text: number, { rgb, theme, indexed, tint }: Attributes): void {

@@ -119,7 +119,7 @@ export function isStruck({ type, style, text, struck }: RawCell, { formats, stri
   return strings.struck.size > 0 && type === 's' && strings.struck.has(Number(text))
 }
 
-/** Whether a person cannot see it, all of it or a part: it has the colour of what it stands on. */
+/** Whether a person cannot see it, all of it or a part: it has the colour of its background. */
 export function isUnseen({ type, style, text, colours }: RawCell, context: CellContext): boolean {
   const { formats, strings, palette } = context
   const format = formats[style]
@@ -256,7 +256,7 @@ async function* sheetRows(
   }
 }
 
-/** Lower rows, in points, and narrower columns, in characters, show nothing that anybody reads. */
+/** Lower rows, in points, and narrower columns, in characters, show nothing that a person can read. */
 const leastHeight = 2
 const leastWidth = 0.3
 
@@ -422,7 +422,7 @@ class Walk {
     if (isUnseen(raw, this.#context)) this.#row.unseen.push(this.#column)
   }
 
-  /** A sheet may show no zeros, and formulas in place of their values. */
+  /** A sheet may show no zeros, and formulas instead of their values. */
   #asShown(cell: Cell, { formula }: RawCell): Cell {
     if (this.#showsFormulas && formula !== undefined) {
       return fault(`=${formula}`, 'is a formula, and the sheet shows formulas')
@@ -489,7 +489,7 @@ class Walk {
   }
 }
 
-/** Bars and icons may stand in place of the values. */
+/** Bars and icons may be shown instead of the values. */
 function hidesValues(tag: string, { showValue }: Attributes): boolean {
   return /^(?:x14:)?(?:dataBar|iconSet)$/.test(tag) && isFalse(showValue)
 }

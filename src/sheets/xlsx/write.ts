@@ -7,7 +7,7 @@ import { escapeXml } from '../../domain/wording/escape-xml.ts'
 import { builtInId } from './formats.ts'
 import { escaped } from '../book.ts'
 
-/** The earliest a zip can say: what is written depends on the rows alone. */
+/** The earliest time of a zip: what is written depends on the rows alone. */
 const moment = { mtime: new Date(1980, 0, 1) }
 
 export interface XlsxBook {
@@ -111,7 +111,7 @@ const head = `${xml}<worksheet xmlns="${main}" xmlns:r="${relations}">`
 
 const rowsAtOnce = 200
 
-/** A sheet as XML, its header frozen. Texts are written in place, so that nothing has to be remembered. */
+/** A sheet as XML, its header frozen. Texts are written inline, so that none has to be held in memory. */
 async function* sheetXml({ columns, rows }: XlsxSheet, styles: Styles): AsyncGenerator<Buffer> {
   let text = `${head}${view}${widths(columns)}<sheetData>${headerRow(columns)}`
   let number = 1
