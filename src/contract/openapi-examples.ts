@@ -3,46 +3,59 @@
  * compares every line with one; tokens of report URLs are left out.
  */
 
+const recipient = {
+  first_name: 'Jane',
+  last_name: 'Example',
+  email: 'jane@example.com',
+  phone: '+61400000001',
+} as const
+const hiring = { id: '852fefb0-1cec-4e07-90a8-afc6e569a39f', name: 'Hiring' } as const
+const compliance = { id: '51dd83b2-fa4b-419c-a032-b8e56c87de95', name: 'Compliance' } as const
+const policeCheck = { check_name: 'National police check', partner_name: 'Verity Checks' } as const
+const creditCheck = { check_name: 'Credit history check', partner_name: 'Ledgerline Bureau' } as const
+const requestId = 'f072f4ac-0165-4115-a843-7cdca9464ae0'
+const referenceId = '9e425ff2-0ab9-4414-856c-b9ac965fe766'
+const requiredText = { type: 'string', required: true } as const
+
+const reportUrl = (path: string) => `http://127.0.0.1:4280/v1/reports/${path}?t=***`
+
+const referee = (referee_id: string, referee_name: string, referee_email: string) => ({
+  referee_id,
+  referee_name,
+  referee_email,
+  status: 'COMPLETED',
+  report_pdf_url: reportUrl(`${referenceId}/referees/${referee_id}`),
+})
+
+const background = (id: string, partner_name: string, check_name: string) => ({
+  id,
+  type: 'background',
+  status: 'COMPLETED',
+  partner_name,
+  check_name,
+  report_pdf_url: reportUrl(id),
+})
+
 /** Bodies, and `data` of answers, by the name of their schema. */
 export const bodyExamples = {
   RequestBody: {
     package_id: 101,
-    recipient: {
-      first_name: 'Jane',
-      last_name: 'Example',
-      email: 'jane@example.com',
-      phone: '+61400000001',
-    },
+    recipient,
     additional_information: [
-      {
-        code: 'reference',
-        fields: {
-          position_title: 'Gardener',
-        },
-      },
+      { code: 'reference', fields: { position_title: 'Gardener' } },
       {
         code: 'ncc_acic',
         fields: {
           date_of_birth: '1990-04-30',
           is_volunteer: false,
           previous_names: [],
-          residential_address: {
-            street: '1 Example Street',
-          },
+          residential_address: { street: '1 Example Street' },
         },
       },
-      {
-        code: 'icrc',
-        fields: {
-          years_of_history: 5,
-          annual_income: 61000.5,
-        },
-      },
+      { code: 'icrc', fields: { years_of_history: 5, annual_income: 61000.5 } },
     ],
   },
-  Ping: {
-    status: 'ok',
-  },
+  Ping: { status: 'ok' },
   PackageList: {
     packages: [
       {
@@ -50,21 +63,8 @@ export const bodyExamples = {
         name: 'Standard employment screen',
         status: 'ACTIVE',
         details: {
-          reference_survey: {
-            id: 11,
-            name: 'Professional reference survey',
-            min_referees: 2,
-          },
-          background_checks: [
-            {
-              check_name: 'National police check',
-              partner_name: 'Verity Checks',
-            },
-            {
-              check_name: 'Credit history check',
-              partner_name: 'Ledgerline Bureau',
-            },
-          ],
+          reference_survey: { id: 11, name: 'Professional reference survey', min_referees: 2 },
+          background_checks: [policeCheck, creditCheck],
         },
       },
     ],
@@ -74,84 +74,34 @@ export const bodyExamples = {
     id: 105,
     fields: {
       recipient: {
-        first_name: {
-          type: 'string',
-          required: true,
-        },
-        last_name: {
-          type: 'string',
-          required: true,
-        },
-        email: {
-          type: 'string',
-          required: true,
-        },
-        phone: {
-          type: 'string',
-          required: true,
-        },
+        first_name: requiredText,
+        last_name: requiredText,
+        email: requiredText,
+        phone: requiredText,
       },
       additional_information: [],
     },
   },
-  CreatedRequest: {
-    request_id: 'f072f4ac-0165-4115-a843-7cdca9464ae0',
-    status: 'RECEIVED',
-  },
+  CreatedRequest: { request_id: requestId, status: 'RECEIVED' },
   Request: {
-    request_id: 'f072f4ac-0165-4115-a843-7cdca9464ae0',
+    request_id: requestId,
     package_id: 101,
     status: 'COMPLETED',
     created_at: '2026-03-02T09:00:00.000Z',
-    requester: {
-      email: 'olive.owner@example.com',
-    },
-    recipient: {
-      first_name: 'Jane',
-      last_name: 'Example',
-      email: 'jane@example.com',
-      phone: '+61400000001',
-    },
+    requester: { email: 'olive.owner@example.com' },
+    recipient,
     checks: [
       {
-        id: '9e425ff2-0ab9-4414-856c-b9ac965fe766',
+        id: referenceId,
         type: 'reference',
         status: 'COMPLETED',
         references: [
-          {
-            referee_id: '124870',
-            referee_name: 'Remy Referee',
-            referee_email: 'remy.referee.1@example.com',
-            status: 'COMPLETED',
-            report_pdf_url:
-              'http://127.0.0.1:4280/v1/reports/9e425ff2-0ab9-4414-856c-b9ac965fe766/referees/124870?t=***',
-          },
-          {
-            referee_id: '124871',
-            referee_name: 'Morgan Referee',
-            referee_email: 'morgan.referee.2@example.com',
-            status: 'COMPLETED',
-            report_pdf_url:
-              'http://127.0.0.1:4280/v1/reports/9e425ff2-0ab9-4414-856c-b9ac965fe766/referees/124871?t=***',
-          },
+          referee('124870', 'Remy Referee', 'remy.referee.1@example.com'),
+          referee('124871', 'Morgan Referee', 'morgan.referee.2@example.com'),
         ],
       },
-      {
-        id: '446e00c3-747f-420e-855e-6845973c8b95',
-        type: 'background',
-        status: 'COMPLETED',
-        partner_name: 'Verity Checks',
-        check_name: 'National police check',
-        report_pdf_url: 'http://127.0.0.1:4280/v1/reports/446e00c3-747f-420e-855e-6845973c8b95?t=***',
-      },
-      {
-        id: 'a27ad1f7-521b-4346-a78b-3df3f3d6a5b7',
-        type: 'background',
-        status: 'COMPLETED',
-        partner_name: 'Ledgerline Bureau',
-        check_name: 'Credit history check',
-        report_pdf_url: 'http://127.0.0.1:4280/v1/reports/a27ad1f7-521b-4346-a78b-3df3f3d6a5b7?t=***',
-      },
+      background('446e00c3-747f-420e-855e-6845973c8b95', policeCheck.partner_name, policeCheck.check_name),
+      background('a27ad1f7-521b-4346-a78b-3df3f3d6a5b7', creditCheck.partner_name, creditCheck.check_name),
     ],
   },
   UserList: {
@@ -162,16 +112,7 @@ export const bodyExamples = {
         last_name: 'Owner',
         email: 'olive.owner@example.com',
         role: 'owner',
-        teams: [
-          {
-            id: '852fefb0-1cec-4e07-90a8-afc6e569a39f',
-            name: 'Hiring',
-          },
-          {
-            id: '51dd83b2-fa4b-419c-a032-b8e56c87de95',
-            name: 'Compliance',
-          },
-        ],
+        teams: [hiring, compliance],
         job_title: 'Head of People',
       },
       {
@@ -180,12 +121,7 @@ export const bodyExamples = {
         last_name: 'Admin',
         email: 'ada.admin@example.com',
         role: 'admin',
-        teams: [
-          {
-            id: '51dd83b2-fa4b-419c-a032-b8e56c87de95',
-            name: 'Compliance',
-          },
-        ],
+        teams: [compliance],
         job_title: 'Screening Manager',
       },
       {
@@ -204,12 +140,7 @@ export const bodyExamples = {
         email: 'max.member@example.com',
         role: 'member',
         permissions: ['bgc.requestor', 'exit.none', 'pulse.analyst', 'reference.requestor'],
-        teams: [
-          {
-            id: '852fefb0-1cec-4e07-90a8-afc6e569a39f',
-            name: 'Hiring',
-          },
-        ],
+        teams: [hiring],
         job_title: 'Recruiter',
       },
       {
@@ -225,21 +156,12 @@ export const bodyExamples = {
           'pulse.none',
           'reference.contributor',
         ],
-        teams: [
-          {
-            id: '51dd83b2-fa4b-419c-a032-b8e56c87de95',
-            name: 'Compliance',
-          },
-        ],
+        teams: [compliance],
         job_title: 'Referee Coordinator',
       },
     ],
   },
-  WebhookEvent: {
-    event: 'request.updated',
-    request_id: 'f072f4ac-0165-4115-a843-7cdca9464ae0',
-    status: 'COMPLETED',
-  },
+  WebhookEvent: { event: 'request.updated', request_id: requestId, status: 'COMPLETED' },
 } as const
 
 /** Messages of failures, by the name of their response. */

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 
-import { ping } from './envelope.ts'
-import { bodyExamples, failureExamples } from './openapi-examples.ts'
+import { createdRequest, recipient } from './request.ts'
 import { fieldDefinition, fieldTypes, packageSchema } from './package-schema.ts'
 import { packageResource, packageStatuses } from './package.ts'
-import { requestBody } from './request-body.ts'
-import { createdRequest, recipient } from './request.ts'
-import { checkStatuses, refereeStatuses, requestStatuses } from './statuses.ts'
+import { ping } from './envelope.ts'
 import { user } from './user.ts'
+import { bodyExamples, failureExamples } from './openapi-examples.ts'
+import { requestBody } from './request-body.ts'
+import { checkStatuses, refereeStatuses, requestStatuses } from './statuses.ts'
 
 /** A contract shape as JSON Schema 2020-12, the dialect of OpenAPI 3.1. */
 function schemaOf(shape: z.ZodType): Json {
@@ -199,179 +199,163 @@ const cacheHeaders = Object.fromEntries(
   ['Cache-Control', 'Pragma', 'Expires'].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 )
 
-const response = (name: string): Json => ({ $ref: `#/components/responses/${name}` })
-
-const failures: Record<string, Json> = {
-  '400': response('BadRequest'),
-  '401': response('Unauthenticated'),
-  '403': response('Forbidden'),
-  '404': response('NotFound'),
-  '429': response('Throttled'),
-  '4XX': response('Unavailable'),
-  '5XX': response('ServerError'),
-}
+const failures = {
+  '400': 'BadRequest',
+  '401': 'Unauthenticated',
+  '403': 'Forbidden',
+  '404': 'NotFound',
+  '429': 'Throttled',
+  '4XX': 'Unavailable',
+  '5XX': 'ServerError',
+} as const
+type FailureStatus = keyof typeof failures
 
 /** `data` of the successes. */
 const dataNames = ['Ping', 'PackageList', 'PackageSchema', 'CreatedRequest', 'Request', 'UserList'] as const
-
-interface Success {
-  status: '200' | '201'
-  schema: (typeof dataNames)[number]
-}
 
 /** JSON by the name of its schema, with an example. */
 const json = (name: string, example: unknown): Json => ({
   'application/json': { schema: ref(name), example },
 })
 
-/** The answers of an operation: its success in the envelope, and the failures that the document names for it. */
-function answers({ status, schema }: Success, ...statuses: string[]): Json {
-  const example = { data: bodyExamples[schema], status_message: 'ok', message: '' }
-  return {
-    [status]: {
-      description: 'Done.',
-      headers: cacheHeaders,
-      content: json(`${schema}Envelope`, example),
-    },
-    ...Object.fromEntries(statuses.map((each) => [each, failures[each]])),
-  }
-}
-
-/** Every endpoint of the document. */
-function openApiPaths(): Json {
-  const paths = { ...packagePaths(), ...requestPaths(), ...reportPaths() } as Record<string, Json>
-  for (const operations of Object.values(paths)) {
-    for (const operation of Object.values(operations) as Json[]) {
-      const { summary } = operation
-      Object.assign(operation, { tags: ['service'], description: operation['description'] ?? summary })
-    }
-  }
-  return paths
-}
-
-function packagePaths(): Json {
-  return {
-    '/v1/ping': {
-      get: {
-        operationId: 'ping',
-        summary: 'Is the API up?',
-        security: [],
-        responses: answers({ status: '200', schema: 'Ping' }, '4XX', '5XX'),
-      },
-    },
-    '/v1/packages': {
-      get: {
-        operationId: 'listPackages',
-        summary: 'Packages available to the organisation and the user.',
-        parameters: [
-          {
-            name: 'status',
-            in: 'query',
-            schema: { type: 'string', enum: ['active', 'inactive', 'disabled'] },
-          },
-          { name: 'id', in: 'query', schema: integer },
-        ],
-        responses: answers({ status: '200', schema: 'PackageList' }, '400', '401', '403', '429', '5XX'),
-      },
-    },
-    '/v1/packages/{id}/schema': {
-      get: {
-        operationId: 'packageSchema',
-        summary: 'The input schema of a package.',
-        parameters: [inPath('id', integer, bodyExamples.PackageSchema.id)],
-        responses: answers({ status: '200', schema: 'PackageSchema' }, '401', '403', '404', '429', '5XX'),
-      },
-    },
-  }
-}
-
-function requestPaths(): Json {
-  return {
-    '/v1/requests': {
-      post: {
-        operationId: 'createRequest',
-        summary: 'Create a request. Not idempotent: a retry can create a second one.',
-        requestBody: {
-          required: true,
-          content: json('RequestBody', bodyExamples.RequestBody),
-        },
-        responses: answers(
-          { status: '201', schema: 'CreatedRequest' },
-          '400',
-          '401',
-          '403',
-          '404',
-          '429',
-          '5XX',
-        ),
-      },
-    },
-    '/v1/requests/{request_id}': {
-      get: {
-        operationId: 'getRequest',
-        summary: 'A request with its checks and referees; each read makes fresh report URLs.',
-        parameters: [inPath('request_id', uuid, bodyExamples.Request.request_id)],
-        responses: answers({ status: '200', schema: 'Request' }, '401', '403', '404', '429', '5XX'),
-      },
-    },
-  }
-}
-
-function reportPaths(): Json {
-  return {
-    '/v1/reports/{check_id}': {
-      get: report('downloadReport', 'The PDF of a completed background check.', [
-        inPath('check_id', uuid, backgroundCheck.id),
-      ]),
-    },
-    '/v1/reports/{check_id}/referees/{referee_id}': {
-      get: report('downloadRefereeReport', 'The PDF of one referee.', [
-        inPath('check_id', uuid, referenceCheck.id),
-        inPath('referee_id', text, referenceCheck.references[0].referee_id),
-      ]),
-    },
-    '/v1/users': {
-      get: {
-        operationId: 'listUsers',
-        summary: 'The active users of the organisation.',
-        responses: answers({ status: '200', schema: 'UserList' }, '401', '403', '429', '5XX'),
-      },
-    },
-  }
-}
+const bodyOf = (name: 'RequestBody' | 'WebhookEvent'): Json => ({
+  required: true,
+  content: json(name, bodyExamples[name]),
+})
 
 function inPath(name: string, schema: Json, example: unknown): Json {
   return { name, in: 'path', required: true, schema, example }
 }
 
-const [referenceCheck, backgroundCheck] = bodyExamples.Request.checks
-
-const reportToken = {
-  name: 't',
-  in: 'query',
-  description: 'Signed token of `report_pdf_url`: valid 1 hour; replaces the authentication headers.',
-  schema: { type: 'string' },
+/** An endpoint of the document, in the order of its keys. */
+interface Endpoint {
+  operationId: string
+  summary: string
+  security?: Json[]
+  parameters?: Json[]
+  requestBody?: Json
+  /** The schema of its `data`; without one it answers with a PDF. */
+  data?: (typeof dataNames)[number]
+  failures: readonly FailureStatus[]
 }
 
-/** Bytes, as generators know them. */
-const pdf = { type: 'string', format: 'binary' }
+const ofEverything: readonly FailureStatus[] = ['401', '403', '429', '5XX']
+const ofResources: readonly FailureStatus[] = ['401', '403', '404', '429', '5XX']
 
-function report(operationId: string, summary: string, parameters: Json[]): Json {
-  const statuses = ['401', '403', '404', '429', '5XX']
+const [referenceCheck, backgroundCheck] = bodyExamples.Request.checks
+
+function report(operationId: string, summary: string, parameters: Json[]): Endpoint {
   return {
     operationId,
     summary,
     // `t` replaces the headers; as a scheme of security a client might put its key there.
     security: [{ apiKey: [], userEmail: [] }, {}],
-    parameters: [...parameters, reportToken],
-    responses: {
-      '200': {
-        description: 'The PDF.',
-        headers: cacheHeaders,
-        content: { 'application/pdf': { schema: pdf } },
+    parameters: [
+      ...parameters,
+      {
+        name: 't',
+        in: 'query',
+        description: 'Signed token of `report_pdf_url`: valid 1 hour; replaces the authentication headers.',
+        schema: text,
       },
-      ...Object.fromEntries(statuses.map((status) => [status, failures[status]])),
+    ],
+    failures: ofResources,
+  }
+}
+
+const endpoints: readonly [path: string, endpoint: Endpoint, method?: 'post'][] = [
+  [
+    '/v1/ping',
+    { operationId: 'ping', summary: 'Is the API up?', security: [], data: 'Ping', failures: ['4XX', '5XX'] },
+  ],
+  [
+    '/v1/packages',
+    {
+      operationId: 'listPackages',
+      summary: 'Packages available to the organisation and the user.',
+      parameters: [
+        { name: 'status', in: 'query', schema: one(['active', 'inactive', 'disabled']) },
+        { name: 'id', in: 'query', schema: integer },
+      ],
+      data: 'PackageList',
+      failures: ['400', ...ofEverything],
     },
+  ],
+  [
+    '/v1/packages/{id}/schema',
+    {
+      operationId: 'packageSchema',
+      summary: 'The input schema of a package.',
+      parameters: [inPath('id', integer, bodyExamples.PackageSchema.id)],
+      data: 'PackageSchema',
+      failures: ofResources,
+    },
+  ],
+  [
+    '/v1/requests',
+    {
+      operationId: 'createRequest',
+      summary: 'Create a request. Not idempotent: a retry can create a second one.',
+      requestBody: bodyOf('RequestBody'),
+      data: 'CreatedRequest',
+      failures: ['400', ...ofResources],
+    },
+    'post',
+  ],
+  [
+    '/v1/requests/{request_id}',
+    {
+      operationId: 'getRequest',
+      summary: 'A request with its checks and referees; each read makes fresh report URLs.',
+      parameters: [inPath('request_id', uuid, bodyExamples.Request.request_id)],
+      data: 'Request',
+      failures: ofResources,
+    },
+  ],
+  [
+    '/v1/reports/{check_id}',
+    report('downloadReport', 'The PDF of a completed background check.', [
+      inPath('check_id', uuid, backgroundCheck.id),
+    ]),
+  ],
+  [
+    '/v1/reports/{check_id}/referees/{referee_id}',
+    report('downloadRefereeReport', 'The PDF of one referee.', [
+      inPath('check_id', uuid, referenceCheck.id),
+      inPath('referee_id', text, referenceCheck.references[0].referee_id),
+    ]),
+  ],
+  [
+    '/v1/users',
+    {
+      operationId: 'listUsers',
+      summary: 'The active users of the organisation.',
+      data: 'UserList',
+      failures: ofEverything,
+    },
+  ],
+]
+
+/** An endpoint's success, JSON in the envelope or a PDF, and the failures that the document names for it. */
+function operation({ data, failures: statuses, ...endpoint }: Endpoint): Json {
+  const success =
+    data === undefined
+      ? {
+          description: 'The PDF.',
+          headers: cacheHeaders,
+          content: { 'application/pdf': { schema: { type: 'string', format: 'binary' } } },
+        }
+      : {
+          description: 'Done.',
+          headers: cacheHeaders,
+          content: json(`${data}Envelope`, { data: bodyExamples[data], status_message: 'ok', message: '' }),
+        }
+  const failed = statuses.map((status) => [status, { $ref: `#/components/responses/${failures[status]}` }])
+  return {
+    ...endpoint,
+    responses: { [data === 'CreatedRequest' ? '201' : '200']: success, ...Object.fromEntries(failed) },
+    tags: ['service'],
+    description: endpoint.summary,
   }
 }
 
@@ -390,7 +374,9 @@ export function openApi(baseUrl: string): Json {
     servers: [{ url: baseUrl }],
     tags: [{ name: 'service', description: 'The API of the document.' }],
     security: [{ apiKey: [], userEmail: [] }],
-    paths: openApiPaths(),
+    paths: Object.fromEntries(
+      endpoints.map(([path, endpoint, method = 'get']) => [path, { [method]: operation(endpoint) }]),
+    ),
     webhooks: { 'request.updated': { post: webhook } },
     components: { securitySchemes, headers, responses: responses(), schemas: schemas() },
   }
@@ -450,9 +436,6 @@ const webhook = {
       schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
     },
   ],
-  requestBody: {
-    required: true,
-    content: json('WebhookEvent', bodyExamples.WebhookEvent),
-  },
+  requestBody: bodyOf('WebhookEvent'),
   responses: { '2XX': { description: 'Received, within 10 seconds; anything else is a delivery failure.' } },
 }

@@ -1,6 +1,10 @@
 import { z } from 'zod'
 
-import { emailAddress } from './email-address.ts'
+/** A UUID of any version; the document promises no version ("Request", "Check"). */
+export const uuid = z.guid()
+
+/** RFC 5321 allows 254 characters in a forward path; longer addresses cannot be delivered to. */
+export const emailAddress = z.string().max(254).pipe(z.email())
 
 /** "E.164 format with country calling code; at most 15 digits" (POST /v1/requests). */
 export const phoneNumber = z

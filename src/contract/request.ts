@@ -43,3 +43,12 @@ export const requestResource = z.looseObject({
   checks: z.array(check),
 })
 export type RequestResource = z.infer<typeof requestResource>
+
+/** Body of a webhook delivery ("Events"). `error_reason` is there only when the status is ERROR. */
+export const webhookEvent = z.looseObject({
+  event: z.string(),
+  request_id: z.string(),
+  status: z.string(),
+  error_reason: z.string().optional(),
+})
+export type WebhookEvent = z.infer<typeof webhookEvent>

@@ -1,4 +1,4 @@
-import type { Fault } from '../../src/sandbox/service/faults.ts'
+import type { Fault } from '../../src/sandbox/service/schemas.ts'
 import type { Sandbox } from '../../src/sandbox/control/embedded.ts'
 
 /** What may happen to a create, with how often of a thousand. */

@@ -1,4 +1,4 @@
-import { uuid } from '../../contract/identifiers.ts'
+import { uuid } from '../../contract/request-body.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { parseJson } from '../../contract/parse-json.ts'
 

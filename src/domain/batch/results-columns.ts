@@ -1,6 +1,6 @@
 import type { BatchRow } from './batch.ts'
 import { listedRow } from './batch-status.ts'
-import { uuid } from '../../contract/identifiers.ts'
+import { uuid } from '../../contract/request-body.ts'
 import { type Cell, textOf } from '../sheet/cell.ts'
 import { type PersonDigests, personDigests, type ExternalResult } from '../submission/external-results.ts'
 import { serviceOf } from '../submission/identity.ts'

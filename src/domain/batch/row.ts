@@ -1,16 +1,17 @@
 import { z } from 'zod'
 
 import type {
+  CheckInformation,
   FieldDefinition,
   PackageSchema,
   RecipientField,
-  CheckInformation,
 } from '../../contract/package-schema.ts'
 import {
+  emailAddress,
   type FieldValue,
+  phoneNumber,
   type Recipient,
   type RequestBody,
-  phoneNumber,
 } from '../../contract/request-body.ts'
 import type { Cell, SheetRow } from '../sheet/cell.ts'
 import type { Problem } from '../form/problem.ts'
@@ -29,7 +30,6 @@ import { damage, nameDamage } from '../sheet/loss.ts'
 import { headerName, type Target } from './columns.ts'
 import { type PhoneRepair, repaired } from '../form/national-phone.ts'
 import { dateExists, dateRule, looksLikeIsoDate } from '../../contract/date-format.ts'
-import { emailAddress } from '../../contract/email-address.ts'
 
 export interface RowRules {
   headers: readonly string[]

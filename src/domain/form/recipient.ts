@@ -1,6 +1,5 @@
 import type { RecipientField } from '../../contract/package-schema.ts'
-import { emailAddress } from '../../contract/email-address.ts'
-import { phoneNumber } from '../../contract/request-body.ts'
+import { emailAddress, phoneNumber } from '../../contract/request-body.ts'
 
 /** What became of one given text: the value to send, or why it cannot be sent. */
 export type FieldReading =

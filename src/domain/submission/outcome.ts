@@ -1,11 +1,11 @@
 import type { Envelope } from '../../contract/envelope.ts'
-import { uuid } from '../../contract/identifiers.ts'
+import type { RequestResource } from '../../contract/request.ts'
+import { uuid } from '../../contract/request-body.ts'
 import { parseRetryAfter } from '../../contract/retry-after.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { InternalError, UnavailableError, IoError } from '../../errors/kinds.ts'
 import type { RowVersion, Attempt } from './submission.ts'
 import type { Change } from './states.ts'
-import type { RequestResource } from '../../contract/request.ts'
 
 /** What one POST came to for the order (src/docs/ordering.md, section 2). */
 export type Outcome =

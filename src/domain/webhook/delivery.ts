@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../../contract/event.ts'
+import type { WebhookEvent } from '../../contract/request.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { UnavailableError } from '../../errors/kinds.ts'
 import { cutText } from '../wording/cut-text.ts'

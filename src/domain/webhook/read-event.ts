@@ -1,6 +1,6 @@
 // A file of its own, because the ledger imports events, and hardly a command may load zod.
-import { webhookEvent } from '../../contract/event.ts'
-import { uuid } from '../../contract/identifiers.ts'
+import { webhookEvent } from '../../contract/request.ts'
+import { uuid } from '../../contract/request-body.ts'
 import { parseJsonBytes } from '../../contract/parse-json.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
 import type { ReceivedEvent } from './events.ts'

@@ -1,5 +1,5 @@
 // What refcheck/webhook and refcheck/webhook/edge have in common. No import of Node: the latter runs without it.
-import { type WebhookEvent, webhookEvent } from '../../contract/event.ts'
+import { type WebhookEvent, webhookEvent } from '../../contract/request.ts'
 import { parseJsonBytes } from '../../contract/parse-json.ts'
 import { BadSignatureError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
 

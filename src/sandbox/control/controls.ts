@@ -1,70 +1,101 @@
 import { z } from 'zod'
 
-import { formatIssues } from '../../contract/issue-words.ts'
+import { requestResource } from '../../contract/request.ts'
+import { requestStatuses } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
-import type { Injection } from '../service/faults.ts'
 import { nextEntry } from '../service/log.ts'
-import { scenarioTable } from '../service/scenarios.ts'
 import { switchNames } from '../service/rules.ts'
-import * as answers from './control-answers.ts'
-import type { Sandbox } from './sandbox.ts'
-import { checkedSnapshot } from './snapshot.ts'
+import { scenarioTable } from '../service/scenarios.ts'
+import {
+  checkedInjection,
+  checkedSnapshot,
+  delivery,
+  injection,
+  storyResult,
+  subscription,
+  trial,
+} from '../service/schemas.ts'
+import type { Sandbox } from './embedded.ts'
 
-const when = z.enum(['before', 'after'])
-const injectedStatus = z.int().min(200).max(599)
-const times = { times: z.int().positive().optional(), after: z.int().nonnegative().optional() }
+/*
+ * What the control of a sandbox takes and answers, for those who write programs around it. Times are milliseconds since
+ * the epoch.
+ */
 
-const fault = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('status'),
-    status: injectedStatus,
-    when,
-    body: z.enum(['envelope', 'html', 'empty']).optional(),
-    message: z.string().optional(),
-    retryAfter: z.string().optional(),
+const text = z.string()
+const count = z.int().nonnegative()
+const status = z.enum(requestStatuses)
+const credits = count.nullable()
+
+const done = z.object({})
+const anything = z.record(text, z.unknown())
+
+const state = z.object({
+  now: z.number(),
+  clock: z.enum(['real', 'manual']),
+  speed: z.number(),
+  seed: text,
+  webhook_url: text.nullable(),
+  credits,
+  trial,
+  subscription,
+  requests: z.object({
+    RECEIVED: count,
+    IN_PROGRESS: count,
+    PARTIAL: count,
+    COMPLETED: count,
+    ERROR: count,
+    CANCELLED: count,
   }),
-  z.strictObject({ kind: z.literal('cut'), when }),
-  z.strictObject({ kind: z.literal('hang'), when }),
-  z.strictObject({ kind: z.literal('latency'), ms: z.int().min(1).max(600_000), when }),
-  z.strictObject({ kind: z.literal('no-id') }),
-  z.strictObject({ kind: z.literal('content-type'), value: z.string() }),
-  z.strictObject({ kind: z.literal('truncated'), keep: z.number().min(0).max(1), announced: z.boolean() }),
-  z.strictObject({
-    kind: z.literal('body'),
-    body: z.string(),
-    status: injectedStatus.optional(),
-    contentType: z.string().optional(),
-  }),
-  z.strictObject({ kind: z.literal('switch'), switch: z.enum(switchNames) }),
-])
-
-/** All of them, those of a path, or those of a method and a path. */
-const call = /^\s*(?:\*|\/\S*|(?:GET|HEAD|POST|PUT|PATCH|DELETE)\s+[/*]\S*)\s*$/i
-
-const scenarioInjection = z.strictObject({ scenario: z.string(), ...times })
-const faultInjection = z.strictObject({
-  on: z.string().regex(call, 'give a method and a path, such as POST /v1/requests, or *'),
-  ...times,
-  fault,
+  deliveries: z.object({ waiting: count, delivered: count, given_up: count }),
+  /** The windows of the first organisation's key: how full, and when they end (null: nothing counted). */
+  quota: z.array(
+    z.object({ calls: count, seconds: z.number(), used: count, ends_at: z.number().nullable() }),
+  ),
 })
+/** What is going on, in numbers. */
+export type Overview = z.infer<typeof state>
 
-const injection = z.union([scenarioInjection, faultInjection])
+const rules = z.array(
+  z.object({
+    name: text,
+    section: text,
+    sentence: text,
+    open: text,
+    choices: z.array(text),
+    current: text,
+  }),
+)
 
-const kinds = fault.options.map(({ shape }) => shape.kind.value)
-
-/** Reads what may be injected from outside; InvalidInputError, with the field, for anything else. */
-export function checkedInjection(value: unknown): Injection {
-  const isScenario = typeof value === 'object' && value !== null && 'scenario' in value
-  const parsed = isScenario
-    ? scenarioInjection.safeParse(value, formatIssues)
-    : faultInjection.safeParse(value, formatIssues)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  const path = issue?.path.join('.') ?? ''
-  throw new InvalidInputError(`${path === '' ? 'the fault' : path}: ${issue?.message ?? ''}`, {
-    hint: `A fault is JSON with a kind: ${kinds.join(', ')}; see examples with: refcheck sandbox inject --help`,
-  })
-}
+const entry = { n: count, at: z.number() }
+const message = z.object({ headers: z.record(text, text), body: text.nullable() })
+/** Asked for with `bodies`. */
+const exchange = { request: message.optional(), response: message.nullable().optional() }
+const log = z.array(
+  z.discriminatedUnion('kind', [
+    z.object({
+      ...entry,
+      kind: z.literal('call'),
+      method: text,
+      path: text,
+      status: z.int().nullable(),
+      fault: text.nullable(),
+      ...exchange,
+    }),
+    z.object({ ...entry, kind: z.literal('status'), request_id: text, status: text }),
+    z.object({
+      ...entry,
+      kind: z.literal('delivery'),
+      delivery_id: text,
+      request_id: text,
+      status: text,
+      attempt: count,
+      outcome: text,
+      ...exchange,
+    }),
+    z.object({ ...entry, kind: z.literal('failure'), message: text }),
+  ]),
+)
 
 /** One operation on a running sandbox. */
 export interface Control {
@@ -73,7 +104,7 @@ export interface Control {
   answer: z.ZodType
 }
 
-/** GET; `query` holds what stands behind the question mark. */
+/** GET; `query` holds what follows the question mark. */
 interface ReadControl extends Control {
   query?: Readonly<Record<string, string>>
   read: (sandbox: Sandbox, query: (name: string) => number, signal: AbortSignal) => unknown
@@ -82,8 +113,8 @@ interface ReadControl extends Control {
 /** POST; `given` is the body's shape. */
 interface OrderControl extends Control {
   given: z.ZodType
-  /** Says itself what is wrong with a body, in better words than its shape could. */
-  checksItself?: boolean
+  /** The work itself says what is wrong with a body, more precisely than its shape could. */
+  checksItself: boolean
   run: (sandbox: Sandbox, given: unknown) => unknown
 }
 
@@ -91,37 +122,37 @@ export const readControls: readonly ReadControl[] = [
   {
     name: 'state',
     summary: 'What is going on, in numbers',
-    answer: answers.state,
+    answer: state,
     read: (sandbox) => sandbox.overview(),
   },
   {
     name: 'rules',
     summary: 'What the API document leaves open, and the choices in force',
-    answer: answers.rules,
+    answer: rules,
     read: (sandbox) => sandbox.rules(),
   },
   {
     name: 'scenarios',
     summary: 'The scenarios that a recipient’s e-mail can ask for',
-    answer: answers.scenarios,
+    answer: z.array(z.object({ tag: text, changes: text, what: text })),
     read: () => scenarioTable,
   },
   {
     name: 'requests',
     summary: 'Every request, oldest first, as a client would read it now',
-    answer: answers.requests,
+    answer: z.array(requestResource),
     read: (sandbox) => sandbox.requests(),
   },
   {
     name: 'deliveries',
     summary: 'Events that wait to be delivered, and the last thousand that are over',
-    answer: answers.deliveries,
+    answer: z.array(delivery),
     read: (sandbox) => sandbox.deliveries(),
   },
   {
     name: 'snapshot',
     summary: 'The whole state, for restore; it contains the sandbox’s own keys',
-    answer: answers.anything,
+    answer: anything,
     read: (sandbox) => sandbox.snapshot(),
   },
   {
@@ -132,17 +163,17 @@ export const readControls: readonly ReadControl[] = [
       wait: 'Seconds to wait where there is none yet, at most 30',
       bodies: '1: with headers and bodies, keys and secrets masked',
     },
-    answer: answers.log,
-    async read({ log }, query, signal) {
+    answer: log,
+    async read(sandbox, query, signal) {
       const from = query('from')
       const wait = Math.min(30, query('wait'))
-      if (wait > 0 && log.entries(from).length === 0) {
-        await nextEntry(log, ({ n }) => n >= from, wait * 1000, signal)
+      if (wait > 0 && sandbox.log.entries(from).length === 0) {
+        await nextEntry(sandbox.log, ({ n }) => n >= from, wait * 1000, signal)
       }
-      const entries = log.entries(from)
+      const entries = sandbox.log.entries(from)
       return query('bodies') === 0
         ? entries
-        : entries.map((entry) => Object.assign({}, entry, log.redactedExchange(entry.n)))
+        : entries.map((each) => Object.assign({}, each, sandbox.log.redactedExchange(each.n)))
     },
   },
 ]
@@ -156,18 +187,17 @@ function order<T>(
   run: (sandbox: Sandbox, given: T) => unknown,
   checksItself = false,
 ): OrderControl {
-  return { name, summary, given, answer, checksItself, run: (sandbox, value) => run(sandbox, value as T) }
+  return { name, summary, given, answer, checksItself, run: (sandbox, body) => run(sandbox, body as T) }
 }
 
 const nothing = z.object({})
-const credits = z.int().nonnegative().nullable()
 
 export const orderControls: readonly OrderControl[] = [
   order(
     'advance',
     'Move a manual clock, and everything with it',
     z.object({ ms: z.number().nonnegative() }),
-    answers.state,
+    state,
     async (sandbox, { ms }) => {
       await sandbox.advance(ms)
       return sandbox.overview()
@@ -177,16 +207,16 @@ export const orderControls: readonly OrderControl[] = [
     'inject',
     'Make the next requests or calls go wrong',
     injection,
-    answers.done,
+    done,
     (sandbox, given) => void sandbox.inject(checkedInjection(given)),
     true,
   ),
-  order('clear-faults', 'Clear all faults', nothing, answers.done, (sandbox) => sandbox.clearFaults()),
+  order('clear-faults', 'Clear all faults', nothing, done, (sandbox) => sandbox.clearFaults()),
   order(
     'rules',
     'Switch rules that the API document leaves open',
-    z.record(z.string(), z.string()),
-    answers.rules,
+    z.record(text, text),
+    rules,
     (sandbox, chosen) => {
       for (const [name, choice] of Object.entries(chosen)) sandbox.setRule(name, choice)
       return sandbox.rules()
@@ -196,83 +226,86 @@ export const orderControls: readonly OrderControl[] = [
     'switch',
     'Change something permanently',
     z.object({ switch: z.enum(switchNames) }),
-    answers.done,
+    done,
     (sandbox, given) => sandbox.flipSwitch(given.switch),
   ),
-  order('renew-key', 'Generate a new API key and revoke the old one', nothing, answers.key, (sandbox) => ({
-    api_key: sandbox.renewKey(),
-  })),
+  order(
+    'renew-key',
+    'Generate a new API key and revoke the old one',
+    nothing,
+    z.object({ api_key: text }),
+    (sandbox) => ({ api_key: sandbox.renewKey() }),
+  ),
   order(
     'user',
     'Activate or deactivate a user',
-    z.object({ email: z.string(), active: z.boolean() }),
-    answers.done,
+    z.object({ email: text, active: z.boolean() }),
+    done,
     (sandbox, { email, active }) => sandbox.setUserActive(email, active),
   ),
-  order(
-    'credits',
-    'Set the credits; null: unlimited',
-    z.object({ credits }),
-    answers.done,
-    (sandbox, given) => sandbox.setCredits(given.credits),
+  order('credits', 'Set the credits; null: unlimited', z.object({ credits }), done, (sandbox, given) =>
+    sandbox.setCredits(given.credits),
   ),
   order(
     'plan',
     'Set the trial and the subscription',
-    z.object({
-      trial: z.enum(['none', 'running', 'expired']).optional(),
-      subscription: z.enum(['active', 'inactive']).optional(),
-    }),
-    answers.done,
-    (sandbox, { trial, subscription }) => {
-      if (trial !== undefined) sandbox.changePlan({ trial })
-      if (subscription !== undefined) sandbox.changePlan({ subscription })
+    z.object({ trial: trial.optional(), subscription: subscription.optional() }),
+    done,
+    (sandbox, plan) => {
+      if (plan.trial !== undefined) sandbox.changePlan({ trial: plan.trial })
+      if (plan.subscription !== undefined) sandbox.changePlan({ subscription: plan.subscription })
     },
   ),
   order(
     'webhook',
     'Set the webhook URL of the organisation; null: none',
-    z.object({ url: z.string().nullable() }),
-    answers.done,
+    z.object({ url: text.nullable() }),
+    done,
     (sandbox, { url }) => sandbox.setWebhook(url),
   ),
   order(
     'replace-package',
     'Make a package INACTIVE in favour of a new version with one more required field',
     z.object({ id: z.int(), new_field: z.boolean().optional() }),
-    answers.packageId,
+    z.object({ id: z.int() }),
     (sandbox, { id, new_field }) => ({ id: sandbox.replacePackage(id, { newField: new_field }) }),
   ),
   order(
     'hasten',
     'Make the next turn of a request, or of one of its checks, happen now',
-    z.object({ request_id: z.string(), check_id: z.string().optional() }),
-    answers.done,
+    z.object({ request_id: text, check_id: text.optional() }),
+    done,
     (sandbox, given) => sandbox.advanceRequest(given.request_id, given.check_id),
   ),
   order(
     'redeliver',
     'Deliver an event once more: by the id of a delivery, or the latest event of a request',
-    z.object({ delivery_id: z.string() }),
-    answers.redelivered,
+    z.object({ delivery_id: text }),
+    z.object({
+      delivery_id: text,
+      request_id: text,
+      status,
+      /** The HTTP status, or why there was none; null: still under way. */
+      outcome: text.nullable(),
+    }),
     (sandbox, { delivery_id }) => redeliver(sandbox, delivery_id),
   ),
   order(
     'trigger',
     'Play a story: create a request, drive it through its statuses and post its events to a receiver',
-    z.object({ story: z.string(), to: z.string().optional() }),
-    answers.story,
+    z.object({ story: text, to: text.optional() }),
+    storyResult,
     (sandbox, { story, to }) => sandbox.trigger(story, to),
   ),
-  order('reset', 'Back to the initial state', nothing, answers.state, (sandbox) => {
+  order('reset', 'Back to the initial state', nothing, state, (sandbox) => {
     sandbox.reset()
     return sandbox.overview()
   }),
   order(
     'restore',
     'Back to a snapshot',
-    answers.anything,
-    answers.state,
+    anything,
+    state,
     (sandbox, given) => {
       sandbox.restore(checkedSnapshot(given))
       return sandbox.overview()
@@ -284,19 +317,19 @@ export const orderControls: readonly OrderControl[] = [
 /** "The receiver must return a 2xx within 10 seconds", and a moment more. */
 const attemptMs = 11_000
 
-/** Tells how the attempt ended; `outcome` is null where it is still under way. */
+/** Says how the attempt ended; `outcome` is null where it is still under way. */
 async function redeliver(sandbox: Sandbox, id: string) {
   if (sandbox.overview().webhook_url === null) {
     throw new InvalidInputError('there is no webhook URL to deliver to', {
       hint: 'Set one with: refcheck sandbox set webhook-url URL',
     })
   }
-  const { id: delivery_id, request_id, status } = sandbox.redeliver(id)
+  const { id: delivery_id, request_id, status: overall } = sandbox.redeliver(id)
   const attempt = await nextEntry(
     sandbox.log,
-    (entry) => entry.kind === 'delivery' && entry.delivery_id === delivery_id,
+    (each) => each.kind === 'delivery' && each.delivery_id === delivery_id,
     attemptMs,
   )
   const outcome = attempt?.kind === 'delivery' ? attempt.outcome : null
-  return { delivery_id, request_id, status, outcome }
+  return { delivery_id, request_id, status: overall, outcome }
 }

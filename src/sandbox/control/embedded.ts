@@ -3,24 +3,11 @@ import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import { systemRandom } from '../../host/random.ts'
 import type { Connection } from '../../server/listen.ts'
-import { malformedOrBroken } from '../service/answer.ts'
-import { checkedWebhookUrl, Deliveries, httpDeliver } from '../service/delivery.ts'
-import type { Injection } from '../service/faults.ts'
-import { detached, Gateway, pathOf } from '../service/gateway.ts'
+import { malformedOrBroken } from '../service/call.ts'
+import { checkedWebhookUrl, type Deliver, Deliveries, httpDeliver } from '../service/delivery.ts'
+import { detached, Gateway, pathOf, type Reach } from '../service/gateway.ts'
 import type { Journal } from '../service/journal.ts'
 import { attemptEntry, Log, secretsIn } from '../service/log.ts'
-import { findStory, playStory, type StoryResult } from '../service/play-story.ts'
-import { QuietWatch, Scheduler } from '../service/scheduler.ts'
-import {
-  type Change,
-  type DeliveryRecord,
-  documentedQuota,
-  type Organisation,
-  type RequestRecord,
-  type Settings,
-  type Snapshot,
-  State,
-} from '../service/state.ts'
 import { requestView } from '../service/requests.ts'
 import {
   checkedChoice,
@@ -32,31 +19,80 @@ import {
   usualRules,
 } from '../service/rules.ts'
 import { checkedScenario } from '../service/scenarios.ts'
+import { QuietWatch, Scheduler } from '../service/scheduler.ts'
+import type {
+  DeliveryRecord,
+  Injection,
+  Organisation,
+  PackageRecord,
+  RequestRecord,
+  Settings,
+  Snapshot,
+  StoryResult,
+} from '../service/schemas.ts'
 import { type SeededRandom, seededRandom } from '../service/seeded-random.ts'
 import { Service } from '../service/service.ts'
+import { type Change, currentUse, documentedQuota, type QuotaWindow, State } from '../service/state.ts'
+import { findStory, playStory } from '../service/stories.ts'
 import { controlPath } from './client.ts'
-import { defaultSeed, packageIds, people, seedFrom } from './fixture.ts'
+import type { Overview } from './controls.ts'
+import { builtIn, builtInNames, packageIds, people, seedFrom } from './fixture.ts'
 import { ManualClock } from './manual-clock.ts'
-import { type Credentials, type Overview, overview, type Sandbox, type SandboxOptions } from './sandbox.ts'
-import { type HomeOrganisation, Switches } from './switches.ts'
+import type { Fixture } from './read-inputs.ts'
 
-export type { Sandbox, SandboxOptions } from './sandbox.ts'
+export interface SandboxOptions {
+  /** A ManualClock makes the sandbox stand still until it is advanced. */
+  clock: Clock
+  /** Ids, credentials and random draws follow from it; the same seed gives the same sandbox. Default: a random one. */
+  seed?: string | number | undefined
+  /** How many times faster than the clock requests progress; nothing else is touched. Default 1. */
+  speed?: number | undefined
+  /** Default: the document's 60 a minute and 1,000 an hour. */
+  quota?: readonly QuotaWindow[] | undefined
+  /** The organisation's webhook. */
+  webhookUrl?: string | undefined
+  /** What to hold instead of the built-in people and packages. */
+  fixture?: Fixture | undefined
+  /** Choices among what the document leaves open; `seeded` draws each from the seed. */
+  rules?: Partial<Choices> | 'seeded' | undefined
+  /** Where the state is kept; it goes on from there. Default: in memory only. */
+  data?: Journal | undefined
+  /** How webhook events travel; default: over HTTP. */
+  deliver?: Deliver | undefined
+  /** How other machines reach it; default: only this machine does. */
+  reach?: Reach | undefined
+}
+
+export interface Credentials {
+  apiKey: string
+  userEmail: string
+  webhookSecret: string
+}
+
+/** Whose key the sandbox gives out: the first organisation's. */
+interface HomeOrganisation {
+  organisationId: string
+  apiKey: string
+  userEmail: string
+}
 
 /** The whole service of the document, in this process. Data that it cannot go on from is let go of again. */
 export function createSandbox(options: SandboxOptions): Sandbox {
   try {
-    return new EmbeddedSandbox(options)
+    return new Sandbox(options)
   } catch (error) {
     options.data?.close()
     throw error
   }
 }
 
-/** The composition of the sandbox; what its parts do stands with them. */
-class EmbeddedSandbox implements Sandbox {
+/** The whole service of the document, in this process. What its parts do is described where they are. */
+export class Sandbox {
+  /** The people and packages of the built-in fixture. */
   readonly people = people
   readonly packageIds = packageIds
   readonly log = new Log(undefined, () => secretsIn(this.#state, this.#options.reach))
+  /** The answer to what never became a request, or broke on the way: for `onError` of `listen`. */
   readonly refuse = malformedOrBroken
   readonly #options: SandboxOptions
   readonly #clock: Clock
@@ -65,7 +101,6 @@ class EmbeddedSandbox implements Sandbox {
   readonly #service: Service
   readonly #gateway: Gateway
   readonly #deliveries: Deliveries
-  readonly #switches: Switches
   readonly #timetable: Scheduler
   readonly #watch: QuietWatch
   readonly #beginning: Snapshot
@@ -90,7 +125,6 @@ class EmbeddedSandbox implements Sandbox {
     })
     this.#service.life = newLife(options)
     this.#watch = new QuietWatch(this.#service, clock, this.#timetable)
-    this.#switches = new Switches(this.#service, this.#rng, () => this.#home)
     this.#gateway = new Gateway({
       service: this.#service,
       clock,
@@ -104,16 +138,20 @@ class EmbeddedSandbox implements Sandbox {
     if (webhookUrl !== undefined) this.setWebhook(webhookUrl)
   }
 
+  /** Of the first organisation. */
   get credentials(): Credentials {
     const { apiKey, userEmail, organisationId } = this.#home
     const organisation = this.#state.organisations.get(organisationId)
     return { apiKey, userEmail, webhookSecret: organisation?.webhook_secret ?? '' }
   }
 
-  get otherOrganisation(): { apiKey: string; userEmail: string } {
-    return otherOrganisationOf(this.#state)
+  /** A key of another organisation, and its owner's e-mail; empty where there is none. */
+  get otherOrganisation(): Pick<Credentials, 'apiKey' | 'userEmail'> {
+    const [, second] = this.#state.organisations.values()
+    return second === undefined ? { apiKey: '', userEmail: '' } : credentialsOf(second, this.#state)
   }
 
+  /** Answers one call. Without a connection a cut shows as a rejection. */
   fetch(request: Request, connection: Connection = detached): Response | Promise<Response> {
     const path = pathOf(request.url)
     const isPage = path === '/' && request.method === 'GET'
@@ -122,6 +160,7 @@ class EmbeddedSandbox implements Sandbox {
     return this.#gateway.fetch(request, connection)
   }
 
+  /** Makes calls, or the requests they create, go wrong; returns what takes it back. */
   inject(injection: Injection): () => void {
     if ('scenario' in injection) {
       const { scenario, times = 1, after = 0 } = injection
@@ -135,6 +174,7 @@ class EmbeddedSandbox implements Sandbox {
     this.#service.disarmScenarios()
   }
 
+  /** Every request there is, oldest first, as a client would read it now. */
   requests(): RequestResource[] {
     const now = this.#clock.now()
     return Array.from(this.#state.requests.values(), (request) => {
@@ -143,71 +183,134 @@ class EmbeddedSandbox implements Sandbox {
     })
   }
 
+  /** Every delivery that waits, and the last thousand that are over. */
   deliveries(): DeliveryRecord[] {
     return [...this.#state.deliveries.values()]
   }
 
+  /** What is going on, in numbers. Times are milliseconds since the epoch. */
   overview(): Overview {
+    const { settings, organisations, requests, deliveries, quota } = this.#state
+    const { windows, speed } = this.#service
+    const now = this.#clock.now()
+    this.#service.bringAllUpToDate(now)
+    const statuses = { RECEIVED: 0, IN_PROGRESS: 0, PARTIAL: 0, COMPLETED: 0, ERROR: 0, CANCELLED: 0 }
+    for (const { status } of requests.values()) statuses[status] += 1
+    const states = { waiting: 0, delivered: 0, given_up: 0 }
+    for (const { state } of deliveries.values()) states[state] += 1
     const { organisationId, apiKey } = this.#home
-    return overview({
-      service: this.#service,
-      now: this.#clock.now(),
-      manual: this.#clock instanceof ManualClock,
-      organisationId,
-      apiKey,
-    })
+    const organisation = organisations.get(organisationId)
+    const start = this.#service.rule('quota-window-start')
+    const uses = currentUse(quota.get(apiKey) ?? [], windows, now, start)
+    return {
+      now,
+      clock: this.#clock instanceof ManualClock ? 'manual' : 'real',
+      speed,
+      seed: settings.seed,
+      webhook_url: organisation?.webhook_url ?? null,
+      credits: organisation?.credits ?? null,
+      trial: organisation?.trial ?? 'none',
+      subscription: organisation?.subscription ?? 'active',
+      requests: statuses,
+      deliveries: states,
+      quota: windows.map(({ calls, seconds }, index) => {
+        const { used, started_at } = uses[index] ?? { used: 0, started_at: now }
+        return { calls, seconds, used, ends_at: used > 0 ? started_at + seconds * 1000 : null }
+      }),
+    }
   }
 
   rules(): RuleSetting[] {
     return ruleSettings(this.#state.settings.rules)
   }
 
+  /** Throws InvalidInputError where there is no such rule or choice. */
   setRule(name: string, choice: string): void {
     const chosen = checkedChoice(name, choice)
     this.#service.changeSettings({ rules: { ...this.#state.settings.rules, ...chosen } })
   }
 
+  /** Something that an owner, or the operator of the service, could do to the organisation. */
   flipSwitch(name: Switch): void {
-    this.#switches.throw(name)
+    switch (name) {
+      case 'revoke-key':
+        return this.#putKey(this.#home.apiKey, true)
+      case 'deactivate-user':
+        return this.setUserActive(this.#home.userEmail, false)
+      case 'no-credits':
+        return this.setCredits(0)
+      case 'expire-trial':
+        return this.changePlan({ trial: 'expired' })
+      case 'deactivate-subscription':
+        return this.changePlan({ subscription: 'inactive' })
+      case 'replace-package': {
+        const active = [...this.#packages().values()].find(({ status }) => status === 'ACTIVE')
+        if (active === undefined) throw new InvalidInputError('the sandbox has no ACTIVE package')
+        this.replacePackage(active.id)
+      }
+    }
   }
 
+  /** "generating a new key revokes the previous one"; the new key. */
   renewKey(): string {
-    const key = this.#switches.renewKey()
-    this.#home = { ...this.#home, apiKey: key }
-    return key
+    this.flipSwitch('revoke-key')
+    const apiKey = this.#rng.text(32, 'api key', this.#home.organisationId, this.#state.keys.size)
+    this.#putKey(apiKey, false)
+    this.#home = { ...this.#home, apiKey }
+    return apiKey
   }
 
   setUserActive(email: string, active: boolean): void {
-    this.#switches.setUserActive(email, active)
+    const user = this.#state.users.get(this.#home.organisationId)?.get(email.toLowerCase())
+    if (user === undefined) throw new InvalidInputError(`the sandbox has no user "${email}"`)
+    this.#service.commit({ does: 'user', user: { ...user, active } })
   }
 
   setCredits(credits: number | null): void {
-    this.#switches.change({ credits })
+    this.#changeOrganisation({ credits })
   }
 
   changePlan(plan: Partial<Pick<Organisation, 'trial' | 'subscription'>>): void {
-    this.#switches.change(plan)
+    this.#changeOrganisation(plan)
   }
 
+  /** https, or http to this machine and to what `reach` names; throws UsageError for any other. */
   setWebhook(url: string | null): void {
     if (url !== null) checkedWebhookUrl(url, this.#options.reach !== undefined)
     this.#service.bringAllUpToDate(this.#clock.now())
-    this.#switches.change({ webhook_url: url })
+    this.#changeOrganisation({ webhook_url: url })
     this.#watch.followAll()
   }
 
-  replacePackage(id: number, options?: { newField?: boolean | undefined }): number {
-    return this.#switches.replacePackage(id, options)
+  /**
+   * "a new required field creates a new package version with a new `id`": the old one becomes
+   * INACTIVE, its schema stays as it was. The id of the successor.
+   */
+  replacePackage(id: number, { newField = true }: { newField?: boolean | undefined } = {}): number {
+    const packages = this.#packages()
+    const old = packages.get(id)
+    if (old === undefined) throw new InvalidInputError(`the sandbox has no package ${id}`)
+    const successor: PackageRecord = {
+      ...structuredClone(old),
+      id: Math.max(...packages.keys()) + 1,
+      additional_information: newField ? withNewField(old) : old.additional_information,
+    }
+    this.#service.commit({ does: 'package', package: { ...old, status: 'INACTIVE' } })
+    this.#service.commit({ does: 'package', package: successor })
+    return successor.id
   }
 
+  /** Makes the next turn of a request, or of one of its checks, happen now. */
   advanceRequest(requestId: string, checkId?: string): void {
     this.#watch.follow(this.#service.advanceRequest(requestId, checkId, this.#clock.now()))
   }
 
+  /** Sends an event once more: of that id, or the latest of the request of that id. Throws InvalidInputError where there is none. */
   redeliver(id: string): DeliveryRecord {
     return this.#deliveries.redeliver(id)
   }
 
+  /** Plays a story of that name to `to`, or to the webhook of the organisation. Throws InvalidInputError where there is no such story or no URL. */
   async trigger(name: string, to?: string): Promise<StoryResult> {
     const { organisationId, userEmail } = this.#home
     const organisation = this.#state.organisations.get(organisationId)
@@ -231,6 +334,7 @@ class EmbeddedSandbox implements Sandbox {
     })
   }
 
+  /** Moves a ManualClock by milliseconds, and everything with it. Throws UsageError under another clock. */
   async advance(ms: number): Promise<void> {
     if (!(this.#clock instanceof ManualClock)) {
       throw new UsageError('this sandbox runs on the real clock, so it cannot be advanced', {
@@ -247,6 +351,7 @@ class EmbeddedSandbox implements Sandbox {
     return this.#state.snapshot()
   }
 
+  /** Holds what the snapshot held; a ManualClock is set to the moment of the snapshot. */
   restore(snapshot: Snapshot): void {
     this.#timetable.clear()
     this.#watch.clear()
@@ -260,15 +365,32 @@ class EmbeddedSandbox implements Sandbox {
     this.#home = this.#takeUp()
   }
 
+  /** Back to the beginning. Without a seed that was given, ids of what is made from now on are new ones. */
   reset(): void {
     this.restore(this.#beginning)
   }
 
+  /** Ends timers and deliveries, and closes the data. */
   close(): void {
     this.#timetable.close()
     this.#gateway.close()
     this.#deliveries.close()
     this.#options.data?.close()
+  }
+
+  #putKey(key: string, revoked: boolean): void {
+    const { organisationId } = this.#home
+    this.#service.commit({ does: 'key', key: { key, organisation_id: organisationId, revoked } })
+  }
+
+  #changeOrganisation(part: Partial<Organisation>): void {
+    const organisation = this.#state.organisations.get(this.#home.organisationId)
+    if (organisation === undefined) return
+    this.#service.commit({ does: 'organisation', organisation: { ...organisation, ...part } })
+  }
+
+  #packages(): ReadonlyMap<number, PackageRecord> {
+    return this.#state.packages.get(this.#home.organisationId) ?? new Map<number, PackageRecord>()
   }
 
   #keep(change: Change, data: Journal): void {
@@ -296,8 +418,12 @@ class EmbeddedSandbox implements Sandbox {
   #newBeginning(): Snapshot {
     const { fixture, webhookUrl } = this.#options
     const { settings } = this.#state
-    const made =
-      fixture === undefined ? defaultSeed(this.#rng, settings) : seedFrom(fixture, this.#rng, settings)
+    const made = seedFrom(
+      fixture ?? builtIn,
+      this.#rng,
+      settings,
+      fixture === undefined ? builtInNames : undefined,
+    )
     const [first] = made.organisations
     if (first !== undefined && webhookUrl !== undefined) first.webhook_url = webhookUrl
     return made
@@ -321,7 +447,9 @@ class EmbeddedSandbox implements Sandbox {
     if (clock !== null && this.#clock instanceof ManualClock) this.#clock.set(clock)
     this.#deliveries.resume()
     this.#watch.followAll()
-    return homeOf(this.#state)
+    const [first] = this.#state.organisations.values()
+    if (first === undefined) throw new RangeError('a sandbox needs an organisation')
+    return { organisationId: first.id, ...credentialsOf(first, this.#state) }
   }
 
   #onFailure(error: unknown): void {
@@ -346,20 +474,8 @@ class EmbeddedSandbox implements Sandbox {
   }
 }
 
-/** Whose key the sandbox gives out: the first organisation's, with its first active owner or else user. */
-function homeOf(state: State): HomeOrganisation {
-  const [first] = state.organisations.values()
-  if (first === undefined) throw new RangeError('a sandbox needs an organisation')
-  return { organisationId: first.id, ...credentialsOf(first, state) }
-}
-
-/** The same of another organisation, empty where there is none. */
-function otherOrganisationOf(state: State): { apiKey: string; userEmail: string } {
-  const [, second] = state.organisations.values()
-  return second === undefined ? { apiKey: '', userEmail: '' } : credentialsOf(second, state)
-}
-
-function credentialsOf({ id }: Organisation, state: State): { apiKey: string; userEmail: string } {
+/** Its key that is not revoked, and its first active owner or else user. */
+function credentialsOf({ id }: Organisation, state: State): Pick<Credentials, 'apiKey' | 'userEmail'> {
   const keys = [...state.keys.values()].filter((key) => key.organisation_id === id)
   const users = [...(state.users.get(id)?.values() ?? [])]
   const active = users.filter((user) => user.active)
@@ -400,4 +516,14 @@ function newLife({ seed }: SandboxOptions): readonly string[] {
 
 function chosenRules(rules: SandboxOptions['rules'], seed: string): Partial<Choices> {
   return rules === 'seeded' ? drawnRules(seededRandom(seed)) : (rules ?? {})
+}
+
+const newField = { type: 'string', required: true, description: 'How the recipient agreed to the check.' }
+
+function withNewField(pack: PackageRecord): PackageRecord['additional_information'] {
+  const [first, ...rest] = structuredClone(pack.additional_information)
+  if (first === undefined) {
+    return [{ display_name: 'Consent', code: 'consent', fields: { consent_method: newField } }]
+  }
+  return [{ ...first, fields: { ...first.fields, consent_method: newField } }, ...rest]
 }

@@ -5,11 +5,12 @@ import { z } from 'zod'
 
 import { formatIssues } from '../../contract/issue-words.ts'
 import { fieldTypes } from '../../contract/package-schema.ts'
+import { packageStatuses } from '../../contract/package.ts'
 import { deepestNesting } from '../../contract/parse-json.ts'
 import { InvalidInputError, IoError, UsageError } from '../../errors/kinds.ts'
 import { checkedChoice, type Choices } from '../service/rules.ts'
 import { checkedWebhookUrl } from '../service/delivery.ts'
-import type { Fixture } from './fixture.ts'
+import { product, role, subscription, trial } from '../service/schemas.ts'
 
 const levels = { none: 0, administrator: 2, requestor: 3, contributor: 4, analyst: 5 } as const
 
@@ -17,8 +18,6 @@ const level = z.union([
   z.enum(Object.keys(levels) as (keyof typeof levels)[]).transform((name) => levels[name]),
   z.literal([0, 1, 2, 3, 4, 5]),
 ])
-const product = z.enum(['bgc', 'exit', 'integration', 'pulse', 'reference'])
-const role = z.enum(['owner', 'admin', 'support', 'member'])
 
 const user = z.strictObject({
   email: z.email(),
@@ -40,7 +39,7 @@ const field = z.strictObject({
 const pack = z.strictObject({
   id: z.int(),
   name: z.string(),
-  status: z.enum(['ACTIVE', 'INACTIVE', 'DISABLED']).optional(),
+  status: z.enum(packageStatuses).optional(),
   roles: z.array(role).optional(),
   details: z
     .strictObject({
@@ -83,8 +82,8 @@ const webhookUrl = z.string().superRefine((text, context) => {
 const organisation = z.strictObject({
   name: z.string(),
   credits: z.int().nonnegative().nullable().optional(),
-  trial: z.enum(['none', 'running', 'expired']).optional(),
-  subscription: z.enum(['active', 'inactive']).optional(),
+  trial: trial.optional(),
+  subscription: subscription.optional(),
   webhook: z.strictObject({ url: webhookUrl.optional(), secret: z.string().min(1).optional() }).optional(),
   keys: z
     .array(
@@ -93,7 +92,7 @@ const organisation = z.strictObject({
         z
           .string()
           .length(32)
-          .transform((text) => ({ key: text })),
+          .transform((text): z.infer<typeof key> => ({ key: text })),
       ]),
     )
     .optional(),
@@ -107,6 +106,8 @@ const maxBytes = 256 * 1024
 const maxAliases = 100
 
 const fixture = z.strictObject({ organisations: z.array(organisation).min(1) })
+/** What a sandbox is to hold, as a person writes it down. */
+export type Fixture = z.infer<typeof fixture>
 
 /**
  * Reads a fixture from a JSON or YAML file (JSON is YAML). Throws UsageError where there is no such file,
@@ -241,4 +242,4 @@ export function readRules(rules: readonly string[]): Partial<Choices> | 'seeded'
 }
 
 /** For those who start a sandbox and may not reach into its service. */
-export { networksOf } from '../service/networks.ts'
+export { networksOf } from '../service/gateway.ts'

@@ -8,10 +8,10 @@ import { isLoopbackHost } from '../../contract/loopback.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Connection } from '../../server/listen.ts'
-import { clearTextRefusal, type Reach } from '../service/networks.ts'
+import { clearTextRefusal, type Reach } from '../service/gateway.ts'
 import { controlPath } from './client.ts'
 import { orderControls, readControls } from './controls.ts'
-import type { Sandbox } from './sandbox.ts'
+import type { Sandbox } from './embedded.ts'
 
 /*
  * How another process controls a running sandbox. Plain JSON, `{error: {code, message, hint}}` on

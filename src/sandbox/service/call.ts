@@ -1,9 +1,8 @@
+import type { Envelope } from '../../contract/envelope.ts'
 import { apiKeyHeader, cacheHeaders, userEmailHeader } from '../../contract/headers.ts'
-import type { Connection } from '../../server/listen.ts'
-import { Refusal, refusals } from './answer.ts'
-import { type Fault, statusAnswer } from './faults.ts'
-import type { Caller, PackageRecord, UserRecord } from './state.ts'
+import type { Fault, PackageRecord, UserRecord } from './schemas.ts'
 import type { Service } from './service.ts'
+import type { Caller } from './state.ts'
 
 /** What travels with one call through the routes. */
 export interface Call {
@@ -53,78 +52,112 @@ export function visiblePackage(id: number, caller: Caller, service: Service): Pa
   return pack
 }
 
-/** Whether an error is a refusal, wherever it was thrown. */
-export const isRefusal = (error: unknown): error is Refusal => error instanceof Refusal
+/** The texts of answers, by which they are logged without reading them again. */
+const texts = new WeakMap<Response, string>()
 
-/** Whether a fault keeps the work from being done. */
-export function appliesBeforeService(fault: Fault): boolean {
-  return 'when' in fault && fault.when === 'before'
+function textAnswer(text: string, init: ResponseInit): Response {
+  const response = new Response(text, init)
+  texts.set(response, text)
+  return response
 }
 
-/** What becomes of an answer under a fault; with no answer yet, the fault is one that strikes first. */
-export function applyFault(
-  fault: Fault,
-  answer: Response | undefined,
-  connection: Connection,
-): Response | Promise<Response> {
-  switch (fault.kind) {
-    case 'status':
-      return statusAnswer(fault)
-    case 'cut':
-      connection.cut()
-      return never()
-    case 'hang':
-      return never()
-    case 'no-id':
-      return withoutId(answer)
-    case 'content-type':
-      return relabelled(answer, fault.value)
-    case 'truncated':
-      return truncated(fault, answer, connection)
-    case 'latency':
-    case 'switch':
-      return answer ?? never()
-    case 'body':
-      return new Response(fault.body, {
-        status: fault.status ?? answer?.status ?? 200,
-        headers: { 'Content-Type': fault.contentType ?? 'application/json', ...cacheHeaders },
-      })
+/** The body of an answer that was made here; null of any other, such as a PDF. */
+export const textOf = (response: Response): string | null => texts.get(response) ?? null
+
+const jsonHeaders = { 'Content-Type': 'application/json', ...cacheHeaders }
+
+/** A success in the envelope: "Empty on success" is said of `message`. */
+export function ok(data: unknown, status: 200 | 201 = 200): Response {
+  return okWith(okText(data), status)
+}
+
+export function okText(data: unknown): string {
+  return JSON.stringify({ data, status_message: 'ok', message: '' })
+}
+
+/** The same with a text made before. */
+export function okWith(text: string, status: 200 | 201 = 200): Response {
+  return textAnswer(text, { status, headers: jsonHeaders })
+}
+
+/** A failure in the envelope: data null, `status_message` consistent with the status. */
+export function failure(
+  status: number,
+  message: string,
+  headers?: Readonly<Record<string, string>>,
+): Response {
+  const envelope: Envelope = { data: null, status_message: statusMessage(status), message }
+  return textAnswer(JSON.stringify(envelope), { status, headers: { ...jsonHeaders, ...headers } })
+}
+
+/** "informational, ok, redirect, client_error or server_error. Consistent with the HTTP status". */
+function statusMessage(status: number): string {
+  if (status < 200) return 'informational'
+  if (status < 300) return 'ok'
+  if (status < 400) return 'redirect'
+  return status < 500 ? 'client_error' : 'server_error'
+}
+
+/** Thrown where a call is refused; becomes `failure` at the edge. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>> | undefined
+
+  constructor(status: number, message: string, headers?: Readonly<Record<string, string>>) {
+    super(message)
+    this.name = 'Refusal'
+    this.status = status
+    this.headers = headers
   }
 }
 
-function never(): Promise<Response> {
-  return new Promise(() => {})
+/** The matrix's texts ("Message texts on error bodies …"). */
+export const refusals = {
+  missingHeaders: () => new Refusal(401, 'missing authentication headers'),
+  invalidKey: () => new Refusal(401, 'invalid API key'),
+  invalidToken: () => new Refusal(401, 'invalid or expired report token'),
+  notMember: () => new Refusal(403, 'user is not an active member of the organisation'),
+  role: () => new Refusal(403, 'the role of the user does not permit this action'),
+  noCredits: () => new Refusal(403, 'organisation has no credits remaining'),
+  trialExpired: () => new Refusal(403, 'organisation trial has expired'),
+  subscription: () => new Refusal(403, 'organisation subscription is not active'),
+  notFound: () => new Refusal(404, 'resource not found'),
+  throttled: (seconds: number) => new Refusal(429, 'rate limit exceeded', { 'Retry-After': String(seconds) }),
+  /** "The message names the offending field (shape: `<field path>: <reason>`)". */
+  invalid: (path: string, reason: string) => new Refusal(400, `${path}: ${reason}`),
+} as const
+
+/** The answer to what never became a request, or broke on the way. */
+export function malformedOrBroken(error: unknown): Response {
+  return error instanceof Error && error.name === 'RequestError'
+    ? failure(400, 'the request is malformed')
+    : failure(500, 'internal server error')
 }
 
-async function withoutId(answer: Response | undefined): Promise<Response> {
-  const envelope = (await answer?.json()) as { data: Record<string, unknown> | null } | undefined
-  delete envelope?.data?.['request_id']
-  return new Response(JSON.stringify(envelope), {
-    status: answer?.status ?? 201,
-    headers: { 'Content-Type': 'application/json', ...cacheHeaders },
-  })
-}
+const limits = { '1 MiB': 1_048_576, '64 KiB': 65_536, none: Number.POSITIVE_INFINITY }
 
-async function relabelled(answer: Response | undefined, contentType: string): Promise<Response> {
-  return new Response((await answer?.arrayBuffer()) ?? null, {
-    status: answer?.status ?? 200,
-    headers: { ...cacheHeaders, 'Content-Type': contentType },
-  })
-}
-
-async function truncated(
-  { keep, announced }: Fault & { kind: 'truncated' },
-  answer: Response | undefined,
-  connection: Connection,
-): Promise<Response> {
-  const whole = new Uint8Array((await answer?.arrayBuffer()) ?? [])
-  const part = whole.subarray(0, Math.floor(whole.byteLength * keep))
-  const headers = {
-    ...cacheHeaders,
-    'Content-Type': answer?.headers.get('Content-Type') ?? 'application/octet-stream',
+/** The text of a body; 400 for one that is too large or no UTF-8. */
+export async function readBody(request: Request, limit: keyof typeof limits): Promise<string> {
+  const maxSize = limits[limit]
+  const tooLarge = (): Refusal => new Refusal(400, `body: must not be larger than ${limit}`)
+  const announced = request.headers.get('Content-Length')
+  if (announced !== null && Number(announced) > maxSize) throw tooLarge()
+  const bytes = announced === null ? await collect(request, maxSize, tooLarge) : await request.arrayBuffer()
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new Refusal(400, 'body: must be UTF-8')
   }
-  const status = answer?.status ?? 200
-  if (!announced) return new Response(part, { status, headers })
-  connection.cutShort(status, { ...headers, 'Content-Length': String(whole.byteLength) }, part)
-  return never()
+}
+
+/** A body of unknown length, given up as soon as it is too long. */
+async function collect(request: Request, maxSize: number, tooLarge: () => Refusal): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength
+    if (size > maxSize) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }

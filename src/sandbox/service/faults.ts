@@ -1,60 +1,7 @@
-import { failure } from './answer.ts'
 import { cacheHeaders } from '../../contract/headers.ts'
-import type { Switch } from './rules.ts'
-
-/** Whether the call has done its work when the fault strikes. */
-export type Moment = 'before' | 'after'
-
-/** Something that goes wrong with one call. */
-export type Fault =
-  | {
-      kind: 'status'
-      status: number
-      when: Moment
-      /** Default envelope. */
-      body?: 'envelope' | 'html' | 'empty' | undefined
-      message?: string | undefined
-      /** Sent as it stands; without it there is no such header, not even on a 429. */
-      retryAfter?: string | undefined
-    }
-  /** The connection breaks without an answer. */
-  | { kind: 'cut'; when: Moment }
-  /** No answer ever comes. */
-  | { kind: 'hang'; when: Moment }
-  /** The answer takes `ms` milliseconds longer: before the call is looked at, or after its work is done. */
-  | { kind: 'latency'; ms: number; when: Moment }
-  /** A 201 whose data has no request_id. */
-  | { kind: 'no-id' }
-  | { kind: 'content-type'; value: string }
-  /** Only the first `keep` of the body (0 to 1) arrives; `announced`: under the full Content-Length, then the connection breaks. */
-  | { kind: 'truncated'; keep: number; announced: boolean }
-  /** The answer, head and body, replaced after the work. */
-  | { kind: 'body'; body: string; status?: number | undefined; contentType?: string | undefined }
-
-  /** Before the call is looked at, something changes for good. */
-  | { kind: 'switch'; switch: Switch }
-
-export type Injection = FaultInjection | ScenarioInjection
-
-/** The next requests created go by a scenario, whatever their recipient's e-mail. */
-export interface ScenarioInjection {
-  /** A tag of the scenario table. */
-  scenario: string
-  /** How many requests; default 1. */
-  times?: number | undefined
-  /** How many are created before it begins; default 0. */
-  after?: number | undefined
-}
-
-export interface FaultInjection {
-  /** Method and route, for example `POST /v1/requests`, `GET /v1/requests/:id`, `GET *`, `*`. */
-  on: string
-  /** How many calls it strikes; default 1. */
-  times?: number | undefined
-  /** How many matching calls pass before it begins; default 0. */
-  after?: number | undefined
-  fault: Fault
-}
+import type { Connection } from '../../server/listen.ts'
+import { failure } from './call.ts'
+import type { Fault, FaultInjection } from './schemas.ts'
 
 interface Armed {
   matches: (method: string, path: string) => boolean
@@ -114,7 +61,7 @@ const html = (status: number): string =>
   `<html>\r\n<head><title>${status}</title></head>\r\n<body><center><h1>${status}</h1></center><hr><center>gateway</center></body>\r\n</html>\r\n`
 
 /** The answer a `status` fault gives. */
-export function statusAnswer(fault: Fault & { kind: 'status' }): Response {
+function statusAnswer(fault: Fault & { kind: 'status' }): Response {
   const { status, body = 'envelope', retryAfter } = fault
   const more = retryAfter === undefined ? {} : { 'Retry-After': retryAfter }
   if (body === 'envelope') return failure(status, fault.message ?? usualMessage(status), more)
@@ -131,4 +78,77 @@ const messages = new Map([
 
 function usualMessage(status: number): string {
   return messages.get(status) ?? (status < 500 ? 'request refused' : 'internal server error')
+}
+
+/** Whether a fault keeps the work from being done. */
+export function appliesBeforeService(fault: Fault): boolean {
+  return 'when' in fault && fault.when === 'before'
+}
+
+/** What becomes of an answer under a fault; with no answer yet, the fault is one that strikes first. */
+export function applyFault(
+  fault: Fault,
+  answer: Response | undefined,
+  connection: Connection,
+): Response | Promise<Response> {
+  switch (fault.kind) {
+    case 'status':
+      return statusAnswer(fault)
+    case 'cut':
+      connection.cut()
+      return never()
+    case 'hang':
+      return never()
+    case 'no-id':
+      return withoutId(answer)
+    case 'content-type':
+      return relabelled(answer, fault.value)
+    case 'truncated':
+      return truncated(fault, answer, connection)
+    case 'latency':
+    case 'switch':
+      return answer ?? never()
+    case 'body':
+      return new Response(fault.body, {
+        status: fault.status ?? answer?.status ?? 200,
+        headers: { 'Content-Type': fault.contentType ?? 'application/json', ...cacheHeaders },
+      })
+  }
+}
+
+function never(): Promise<Response> {
+  return new Promise(() => {})
+}
+
+async function withoutId(answer: Response | undefined): Promise<Response> {
+  const envelope = (await answer?.json()) as { data: Record<string, unknown> | null } | undefined
+  delete envelope?.data?.['request_id']
+  return new Response(JSON.stringify(envelope), {
+    status: answer?.status ?? 201,
+    headers: { 'Content-Type': 'application/json', ...cacheHeaders },
+  })
+}
+
+async function relabelled(answer: Response | undefined, contentType: string): Promise<Response> {
+  return new Response((await answer?.arrayBuffer()) ?? null, {
+    status: answer?.status ?? 200,
+    headers: { ...cacheHeaders, 'Content-Type': contentType },
+  })
+}
+
+async function truncated(
+  { keep, announced }: Fault & { kind: 'truncated' },
+  answer: Response | undefined,
+  connection: Connection,
+): Promise<Response> {
+  const whole = new Uint8Array((await answer?.arrayBuffer()) ?? [])
+  const part = whole.subarray(0, Math.floor(whole.byteLength * keep))
+  const headers = {
+    ...cacheHeaders,
+    'Content-Type': answer?.headers.get('Content-Type') ?? 'application/octet-stream',
+  }
+  const status = answer?.status ?? 200
+  if (!announced) return new Response(part, { status, headers })
+  connection.cutShort(status, { ...headers, 'Content-Length': String(whole.byteLength) }, part)
+  return never()
 }

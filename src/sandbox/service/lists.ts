@@ -1,11 +1,11 @@
 import type { Context, Hono } from 'hono'
 
-import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { Package } from '../../contract/package.ts'
+import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { User } from '../../contract/user.ts'
-import { authenticate, type CallEnv, isVisible, visiblePackage } from './call.ts'
-import { ok, refusals } from './answer.ts'
-import { type PackageRecord, products, type State, type UserRecord } from './state.ts'
+import { authenticate, type CallEnv, isVisible, ok, refusals, visiblePackage } from './call.ts'
+import type { PackageRecord, UserRecord } from './schemas.ts'
+import { products, type State } from './state.ts'
 
 const statuses = new Map([
   ['active', 'ACTIVE'],

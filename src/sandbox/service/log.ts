@@ -1,6 +1,7 @@
 import { systemClock } from '../../host/clock.ts'
 import { Secrets } from '../../host/secrets.ts'
-import type { DeliveryRecord, State } from './state.ts'
+import type { DeliveryRecord } from './schemas.ts'
+import type { State } from './state.ts'
 
 /** One thing that happened, for observers of the sandbox. */
 export type LogEntry = { n: number; at: number } & LogEvent

@@ -1,5 +1,5 @@
 import type { RequestStatus } from '../../contract/statuses.ts'
-import type { CheckRecord, PackageRecord, RefereeRecord, RequestRecord, Step } from './state.ts'
+import type { CheckRecord, PackageRecord, RefereeRecord, RequestRecord, Step } from './schemas.ts'
 import type { Choices } from './rules.ts'
 import type { RandomStream } from './seeded-random.ts'
 

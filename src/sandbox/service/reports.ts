@@ -2,9 +2,8 @@ import type { PDFFont, PDFPage } from '@cantoo/pdf-lib'
 import type { Context, Hono } from 'hono'
 
 import { cacheHeaders } from '../../contract/headers.ts'
-import { authenticate, type Call, type CallEnv } from './call.ts'
-import { refusals } from './answer.ts'
-import type { CheckRecord, RefereeRecord, RequestRecord } from './state.ts'
+import { authenticate, type Call, type CallEnv, refusals } from './call.ts'
+import type { CheckRecord, RefereeRecord, RequestRecord } from './schemas.ts'
 import { reportFault } from './scenarios.ts'
 import { backgroundReport, refereeReport } from './service.ts'
 

@@ -1,9 +1,21 @@
 import type { Context, Hono } from 'hono'
 
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
-import { appliesBeforeService, authenticate, type Call, type CallEnv, visiblePackage } from './call.ts'
-import { failure, ok, okText, okWith, readBody, refusals } from './answer.ts'
-import type { Caller, CheckRecord, PackageRecord, RequestRecord } from './state.ts'
+import { appliesBeforeService } from './faults.ts'
+import {
+  authenticate,
+  type Call,
+  type CallEnv,
+  failure,
+  ok,
+  okText,
+  okWith,
+  readBody,
+  refusals,
+  visiblePackage,
+} from './call.ts'
+import type { Caller } from './state.ts'
+import type { CheckRecord, PackageRecord, RequestRecord } from './schemas.ts'
 import type { Choice, Choices } from './rules.ts'
 import { createFault, scenariosOf } from './scenarios.ts'
 import { backgroundReport, refereeReport, type Service } from './service.ts'

@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
-import type { Fault } from './faults.ts'
+import type { Fault } from './schemas.ts'
 
 /** One thing a tester can ask for, by the tag in a recipient's e-mail: `jane+declined@example.com`. */
 export interface Scenario {
@@ -9,89 +9,53 @@ export interface Scenario {
   what: string
 }
 
-/** Every scenario; several may stand in one address: `jane+mixed+event-twice@example.com`. */
-export const scenarioTable: readonly Scenario[] = [
-  {
-    tag: 'declined',
-    changes: 'progress',
-    what: 'The recipient declines after 12 minutes: all checks CANCELLED.',
+/** Every scenario, by what it changes; several may stand in one address: `jane+mixed+event-twice@example.com`. */
+const whats: Readonly<Record<Scenario['changes'], Readonly<Record<string, string>>>> = {
+  progress: {
+    declined: 'The recipient declines after 12 minutes: all checks CANCELLED.',
+    stopped: 'Someone stops the request after 13 minutes: all checks CANCELLED.',
+    deleted: 'Someone deletes the request after 11 minutes: all checks CANCELLED.',
+    expired: 'Nobody answers: all checks CANCELLED at the end of the hour.',
+    mixed: 'One check is CANCELLED, the others are COMPLETED: COMPLETED.',
+    'check-error': 'One check ends in ERROR, the others are COMPLETED: COMPLETED.',
+    'all-errors': 'Every check ends in ERROR: CANCELLED, as none was COMPLETED.',
+    error: 'The request cannot be processed: ERROR with an error_reason.',
+    'no-referees': 'Nobody is nominated; the reference check is CANCELLED.',
+    'slow-referees': 'The referees answer three days later.',
+    'referee-cancelled': 'One referee is CANCELLED, the others answer.',
+    unnamed: 'Referees have no name and no e-mail, background checks no name and no provider: null.',
+    'report-never': 'Checks are COMPLETED, their reports never become available.',
+    'report-later': 'Reports become available half an hour after completion.',
+    stuck: 'Stays RECEIVED for ever.',
+    stalled: 'Stays IN_PROGRESS for ever.',
+    instant: 'The usual course in seconds instead of minutes.',
   },
-  {
-    tag: 'stopped',
-    changes: 'progress',
-    what: 'Someone stops the request after 13 minutes: all checks CANCELLED.',
+  create: {
+    '500-before': 'POST answers 500 and creates nothing.',
+    '500-after': 'POST answers 500 although the request was created.',
+    '502-html': 'A gateway answers 502 with HTML although the request was created.',
+    'cut-before': 'The connection breaks and nothing is created.',
+    'cut-after': 'The connection breaks although the request was created.',
+    'hang-before': 'POST never answers and creates nothing.',
+    'hang-after': 'POST never answers although the request was created.',
+    'no-id': 'POST answers 201 without a request_id.',
+    throttled: 'POST answers 429 with Retry-After 1 and creates nothing.',
   },
-  {
-    tag: 'deleted',
-    changes: 'progress',
-    what: 'Someone deletes the request after 11 minutes: all checks CANCELLED.',
+  report: {
+    'report-truncated': 'Downloads break off in the middle of the PDF.',
+    'report-html': 'Downloads answer 200 with text/html.',
   },
-  {
-    tag: 'expired',
-    changes: 'progress',
-    what: 'Nobody answers: all checks CANCELLED at the end of the hour.',
+  event: {
+    'event-twice': 'Each event is delivered twice.',
+    'event-late': 'Each event is delivered a minute late.',
+    'event-unordered': 'Events about earlier statuses arrive after the last one.',
+    'event-forged': 'The first attempt of each event has a signature that does not match.',
   },
-  { tag: 'mixed', changes: 'progress', what: 'One check is CANCELLED, the others are COMPLETED: COMPLETED.' },
-  {
-    tag: 'check-error',
-    changes: 'progress',
-    what: 'One check ends in ERROR, the others are COMPLETED: COMPLETED.',
-  },
-  {
-    tag: 'all-errors',
-    changes: 'progress',
-    what: 'Every check ends in ERROR: CANCELLED, as none was COMPLETED.',
-  },
-  { tag: 'error', changes: 'progress', what: 'The request cannot be processed: ERROR with an error_reason.' },
-  { tag: 'no-referees', changes: 'progress', what: 'Nobody is nominated; the reference check is CANCELLED.' },
-  { tag: 'slow-referees', changes: 'progress', what: 'The referees answer three days later.' },
-  { tag: 'referee-cancelled', changes: 'progress', what: 'One referee is CANCELLED, the others answer.' },
-  {
-    tag: 'unnamed',
-    changes: 'progress',
-    what: 'Referees have no name and no e-mail, background checks no name and no provider: null.',
-  },
-  {
-    tag: 'report-never',
-    changes: 'progress',
-    what: 'Checks are COMPLETED, their reports never become available.',
-  },
-  {
-    tag: 'report-later',
-    changes: 'progress',
-    what: 'Reports become available half an hour after completion.',
-  },
-  { tag: 'stuck', changes: 'progress', what: 'Stays RECEIVED for ever.' },
-  { tag: 'stalled', changes: 'progress', what: 'Stays IN_PROGRESS for ever.' },
-  { tag: 'instant', changes: 'progress', what: 'The usual course in seconds instead of minutes.' },
-  { tag: '500-before', changes: 'create', what: 'POST answers 500 and creates nothing.' },
-  { tag: '500-after', changes: 'create', what: 'POST answers 500 although the request was created.' },
-  {
-    tag: '502-html',
-    changes: 'create',
-    what: 'A gateway answers 502 with HTML although the request was created.',
-  },
-  { tag: 'cut-before', changes: 'create', what: 'The connection breaks and nothing is created.' },
-  { tag: 'cut-after', changes: 'create', what: 'The connection breaks although the request was created.' },
-  { tag: 'hang-before', changes: 'create', what: 'POST never answers and creates nothing.' },
-  { tag: 'hang-after', changes: 'create', what: 'POST never answers although the request was created.' },
-  { tag: 'no-id', changes: 'create', what: 'POST answers 201 without a request_id.' },
-  { tag: 'throttled', changes: 'create', what: 'POST answers 429 with Retry-After 1 and creates nothing.' },
-  { tag: 'report-truncated', changes: 'report', what: 'Downloads break off in the middle of the PDF.' },
-  { tag: 'report-html', changes: 'report', what: 'Downloads answer 200 with text/html.' },
-  { tag: 'event-twice', changes: 'event', what: 'Each event is delivered twice.' },
-  { tag: 'event-late', changes: 'event', what: 'Each event is delivered a minute late.' },
-  {
-    tag: 'event-unordered',
-    changes: 'event',
-    what: 'Events about earlier statuses arrive after the last one.',
-  },
-  {
-    tag: 'event-forged',
-    changes: 'event',
-    what: 'The first attempt of each event has a signature that does not match.',
-  },
-]
+}
+
+export const scenarioTable: readonly Scenario[] = Object.entries(whats).flatMap(([changes, tags]) =>
+  Object.entries(tags).map(([tag, what]) => ({ tag, changes: changes as Scenario['changes'], what })),
+)
 
 const known = new Set(scenarioTable.map(({ tag }) => tag))
 

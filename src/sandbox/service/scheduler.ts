@@ -2,7 +2,7 @@ import TinyQueue from 'tinyqueue'
 
 import type { Clock } from '../../host/clock.ts'
 import type { Service } from './service.ts'
-import type { RequestRecord } from './state.ts'
+import type { RequestRecord } from './schemas.ts'
 
 interface Entry {
   at: number

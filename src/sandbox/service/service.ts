@@ -2,22 +2,12 @@ import { hash } from 'node:crypto'
 
 import type { RequestStatus } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
-import { refusals } from './answer.ts'
+import { refusals } from './call.ts'
 import { inOrder, nextStepAt, plan, progress, type ProgressPlan } from './progress.ts'
 import type { Choices, RuleName } from './rules.ts'
 import type { SeededRandom } from './seeded-random.ts'
-import {
-  type Caller,
-  type Change,
-  currentUse,
-  type PackageRecord,
-  type QuotaWindow,
-  type RequestRecord,
-  secondsToWait,
-  type Settings,
-  type State,
-  type Step,
-} from './state.ts'
+import { type Caller, type Change, currentUse, type QuotaWindow, secondsToWait, type State } from './state.ts'
+import type { PackageRecord, RequestRecord, Settings, Step } from './schemas.ts'
 import type { CreateBody } from './validation.ts'
 
 interface ServiceOptions {

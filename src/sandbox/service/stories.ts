@@ -1,3 +1,12 @@
+import type { AdditionalInformation } from '../../contract/request-body.ts'
+import { terminalStatuses } from '../../contract/statuses.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Deliveries } from './delivery.ts'
+import type { DeliveryRecord, PackageRecord, StoryResult } from './schemas.ts'
+import type { Service } from './service.ts'
+import type { Caller } from './state.ts'
+
 /** A course of one request, and how its events reach a receiver: what `sandbox trigger` plays. */
 export interface Story {
   name: string
@@ -60,3 +69,109 @@ export const storyTable: readonly Story[] = [
     signatures: ['bad', 'good'],
   },
 ]
+
+interface Stage {
+  service: Service
+  deliveries: Deliveries
+  clock: Clock
+  caller: Caller
+}
+
+/** The story of that name. Throws InvalidInputError where there is none. */
+export function findStory(name: string): Story {
+  const story = storyTable.find((each) => each.name === name)
+  if (story !== undefined) return story
+  throw new InvalidInputError(`no story named "${name.slice(0, 60)}"`, {
+    hint: `Stories: ${storyTable.map((each) => each.name).join(', ')}`,
+  })
+}
+
+/**
+ * Creates a request, drives it through its statuses without waiting for the clock, and posts its events to `url`, each
+ * once and one after the other. It uses no quota and no credit.
+ */
+export async function playStory(story: Story, url: string, stage: Stage): Promise<StoryResult> {
+  const { service, deliveries, clock, caller } = stage
+  const pack = packageOf(stage)
+  const { request, events, end } = deliveries.collect(() =>
+    service.accept(bodyOf(story, pack), caller, pack, [...story.scenarios], clock.now()),
+  )
+  const isOver = (): boolean => request.status === story.until || terminalStatuses.includes(request.status)
+  const next = (): DeliveryRecord | undefined => {
+    while (events.length === 0 && !isOver())
+      service.advanceRequest(request.request_id, undefined, clock.now())
+    return events.shift()
+  }
+  const sent: StoryResult['deliveries'] = []
+  const deliver = async (event: DeliveryRecord): Promise<void> => {
+    for (const signature of story.signatures) {
+      const { outcome, ms } = await deliveries.deliverTo(url, event, signature === 'bad')
+      const isAnswer = /^\d{3}$/.test(outcome)
+      sent.push({
+        status: event.status,
+        signature,
+        http_status: isAnswer ? Number(outcome) : null,
+        failure: isAnswer ? null : outcome,
+        ms,
+      })
+    }
+  }
+  try {
+    const waiting: DeliveryRecord[] = []
+    for (let event = next(); event !== undefined; event = next()) {
+      if (story.order === 'at-once') await deliver(event)
+      else waiting.push(event)
+    }
+    if (story.order === 'reversed') waiting.reverse()
+    for (const event of waiting) await deliver(event)
+    if (story.until !== undefined) service.stopProgress(request)
+  } finally {
+    end()
+  }
+  return { story: story.name, request_id: request.request_id, deliveries: sent }
+}
+
+/** The ACTIVE package with the most checks: PARTIAL needs two. */
+function packageOf({ service, caller }: Stage): PackageRecord {
+  const packages = service.state.packages.get(caller.organisation.id)?.values() ?? []
+  const [largest] = [...packages]
+    .filter(({ status }) => status === 'ACTIVE')
+    .sort((one, other) => checkCount(other) - checkCount(one))
+  if (largest !== undefined && checkCount(largest) > 1) return largest
+  throw new InvalidInputError('the sandbox has no ACTIVE package with two checks or more', {
+    hint: 'Add one to the fixture, or leave out --fixture when you start the sandbox.',
+  })
+}
+
+const checkCount = ({ reference_survey, background_checks }: PackageRecord): number =>
+  background_checks.length + (reference_survey === null ? 0 : 1)
+
+function bodyOf(story: Story, pack: PackageRecord) {
+  return {
+    package_id: pack.id,
+    recipient: {
+      first_name: 'Sample',
+      last_name: 'Recipient',
+      email: `${story.name}@example.com`,
+      phone: '+61400000000',
+    },
+    additional_information: pack.additional_information.map(sampleOf),
+  }
+}
+
+const samples: Readonly<Record<string, AdditionalInformation['fields'][string]>> = {
+  string: 'sample',
+  integer: 1,
+  number: 1,
+  boolean: false,
+  array: [],
+  object: {},
+}
+
+function sampleOf({ code, fields }: PackageRecord['additional_information'][number]): AdditionalInformation {
+  const required = Object.entries(fields).filter(([, field]) => field.required)
+  return {
+    code,
+    fields: Object.fromEntries(required.map(([name, { type }]) => [name, samples[type] ?? null])),
+  }
+}

@@ -29,7 +29,7 @@ import { packageWithName } from '../../domain/submission/confirmation.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { personWithEmail } from '../../domain/wording/shown-name.ts'
-import { uuid } from '../../contract/identifiers.ts'
+import { uuid } from '../../contract/request-body.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 
 /** Looks for proof among requests: `ids` of captured events, or what the inbox tells of where undefined. */

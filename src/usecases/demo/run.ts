@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { signatureHeader } from '../../contract/headers.ts'
-import { type WebhookEvent, webhookEvent } from '../../contract/event.ts'
+import { type WebhookEvent, webhookEvent } from '../../contract/request.ts'
 import { IncompleteError, InternalError } from '../../errors/kinds.ts'
 import { makeFolders } from '../../disk/folders.ts'
 import { type SandboxServices, type SandboxServer, startSandbox } from '../sandbox/start.ts'

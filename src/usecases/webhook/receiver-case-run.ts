@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../../contract/event.ts'
+import type { WebhookEvent } from '../../contract/request.ts'
 import { parseJsonBytes } from '../../contract/parse-json.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import { type Delivery, eventName, eventText, isAccepted, type Reply } from '../../domain/webhook/delivery.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import type { Fault } from '../../../src/sandbox/service/faults.ts'
+import type { Fault } from '../../../src/sandbox/service/schemas.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { type World, world } from '../../harness/world.ts'
 

@@ -1,5 +1,5 @@
-import type { PackageSchema } from '../../../src/contract/package-schema.ts'
 import type { Package } from '../../../src/contract/package.ts'
+import type { PackageSchema } from '../../../src/contract/package-schema.ts'
 import type { RequestResource } from '../../../src/contract/request.ts'
 import type { User } from '../../../src/contract/user.ts'
 import type { Deliver } from '../../../src/sandbox/service/delivery.ts'

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../src/host/clock.ts'
 import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import { httpDeliver } from '../../../src/sandbox/service/delivery.ts'
-import { networksOf, type Reach } from '../../../src/sandbox/service/networks.ts'
+import { networksOf, type Reach } from '../../../src/sandbox/service/gateway.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { hour, refusal, simpleOrder, visit } from '../visit.ts'
 

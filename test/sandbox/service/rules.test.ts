@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { checkedSnapshot } from '../../../src/sandbox/control/snapshot.ts'
+import { checkedSnapshot } from '../../../src/sandbox/service/schemas.ts'
 import { type RuleName, ruleTable } from '../../../src/sandbox/service/rules.ts'
 import { fullOrder, hour, jane, minute, refusal, simpleOrder, visit } from '../visit.ts'
 
