@@ -1,6 +1,5 @@
 import type { Secrets } from '../host/secrets.ts'
 import type { HttpResponse } from '../http/types.ts'
-import { shown } from './shown.ts'
 
 /** One answer of the deployment, and what was asked. */
 export class Answer {
@@ -80,4 +79,15 @@ export function field(value: unknown, ...path: (string | number)[]): unknown {
 /** The entries of an array; none of anything else. */
 export function entries(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
+}
+
+const maxShown = 80
+
+/** A value of the deployment's as findings show it: short, and without the signed tokens of URLs. */
+export function shown(value: unknown): string {
+  const text = (value === undefined ? 'nothing' : JSON.stringify(value)).replaceAll(
+    /([?&]t=)[^&#"\s]+/g,
+    '$1***',
+  )
+  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text
 }

@@ -77,3 +77,19 @@ export interface ConformanceReport {
   /** What no call can show of a service, wherever it runs. */
   cannot_be_judged: readonly Invisible[]
 }
+
+/** What is worth reporting, though it breaks no sentence; it is passed among findings and taken out of them at the end. */
+const mark = 'advice: '
+
+export const advise = (text: string): string => mark + text
+
+/** Findings and advice apart, each once; paths in arrays are merged into one. */
+export function separateAdvice(lines: readonly string[]): { findings: string[]; advice: string[] } {
+  const advice = lines
+    .filter((line) => line.startsWith(mark))
+    .map((line) => line.slice(mark.length).replaceAll(/\[\d+\]/g, '[]'))
+  return {
+    findings: [...new Set(lines.filter((line) => !line.startsWith(mark)))],
+    advice: [...new Set(advice)],
+  }
+}

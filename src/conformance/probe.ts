@@ -3,8 +3,7 @@ import type { Secrets } from '../host/secrets.ts'
 import type { HttpClient } from '../http/client.ts'
 import { TransportError } from '../http/failure.ts'
 import { Answer } from './answer.ts'
-import type { Pace } from './pace.ts'
-import type { Identity, Target } from './target.ts'
+import type { Identity, Pace, Target } from './visit.ts'
 
 export interface CallOptions {
   /** Default: the identity under examination. An empty one sends neither header. */

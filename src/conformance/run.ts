@@ -3,15 +3,17 @@ import type { Clock } from '../host/clock.ts'
 import { Secrets } from '../host/secrets.ts'
 import type { HttpClient } from '../http/client.ts'
 import { TransportError } from '../http/failure.ts'
-import { apart } from './advice.ts'
-import { type Case, type CaseResult, type ConformanceReport, NotTestableError } from './case.ts'
-import { paceOf } from './pace.ts'
+import {
+  type Case,
+  type CaseResult,
+  type ConformanceReport,
+  NotTestableError,
+  separateAdvice,
+} from './case.ts'
+import { type Control, paceOf, type Target, type Visit } from './visit.ts'
 import { Probe } from './probe.ts'
-import { Receiver } from './receiver.ts'
-import { suite } from './suite.ts'
-import type { Control, Target } from './target.ts'
-import { invisible } from './invisible.ts'
-import type { Visit } from './visit.ts'
+import { Receiver } from './events.ts'
+import { invisible, suite } from './suite.ts'
 
 export interface ConformanceOptions {
   http: HttpClient
@@ -139,7 +141,7 @@ async function judge(each: Case, visit: Visit, signal: AbortSignal | undefined):
   const result = (verdict: CaseResult['verdict'], details?: Partial<CaseResult>): CaseResult =>
     resultOf(each, verdict, details)
   try {
-    const { findings, advice } = apart(await each.run(visit))
+    const { findings, advice } = separateAdvice(await each.run(visit))
     const details = { findings: few(findings), advice: few(advice) }
     return result(findings.length === 0 ? 'holds' : 'broken', details)
   } catch (error) {

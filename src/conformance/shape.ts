@@ -1,5 +1,5 @@
-import { advise } from './advice.ts'
-import { shown } from './shown.ts'
+import { advise } from './case.ts'
+import { shown } from './answer.ts'
 
 /*
  * Small checks of JSON against the tables of "Resources and their fields". They know nothing of the

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
 import type { ConformanceReport } from '../../src/conformance/case.ts'
-import { invisible } from '../../src/conformance/invisible.ts'
+import { invisible } from '../../src/conformance/suite.ts'
 import { listen } from '../../src/server/listen.ts'
 import { world } from '../harness/world.ts'
 import { answerOf, onJson } from './defects/defect.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { Answer } from '../../src/conformance/answer.ts'
-import { expectPdf, expectRefusedField } from '../../src/conformance/expect.ts'
+import { expectPdf, expectRefusedField } from '../../src/conformance/table.ts'
 import { nullable, object, text, timestamp, uuid } from '../../src/conformance/shape.ts'
 import { Secrets } from '../../src/host/secrets.ts'
 

@@ -2,21 +2,32 @@ import { isLoopbackHost, isLoopbackUrl } from '../../contract/loopback.ts'
 import { type Answer, entries, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
 import {
+  acceptedId,
+  bodyFor,
   foreignUser,
   listed,
   packages,
+  plainOrder,
+  recipient,
   secondUser,
+  tryOrder,
   unknownEmail,
   unknownId,
   userList,
-} from '../discoveries.ts'
-import { expectSame, expectStatus } from '../expect.ts'
-import { acceptedId, bodyFor, plainOrder, recipient, tryOrder } from '../order.ts'
+} from '../order.ts'
+import {
+  type Ask,
+  type Expectations,
+  expectSame,
+  expectStatus,
+  judge,
+  type Run,
+  under,
+  when,
+} from '../table.ts'
 import type { CallOptions } from '../probe.ts'
 import { object, text } from '../shape.ts'
-import { type Ask, judge, type Expectations, type Run, under, when } from '../table.ts'
-import type { Identity, Plan } from '../target.ts'
-import type { Visit } from '../visit.ts'
+import type { Identity, Plan, Visit } from '../visit.ts'
 
 const unknownKey = 'x'.repeat(32)
 

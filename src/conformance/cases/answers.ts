@@ -1,9 +1,7 @@
-import { advise } from '../advice.ts'
-import { type Answer, field } from '../answer.ts'
-import { type Case, unless } from '../case.ts'
-import { packageList, unknownEmail, unknownId, userList } from '../discoveries.ts'
+import { advise, type Case, unless } from '../case.ts'
+import { type Answer, field, shown } from '../answer.ts'
+import { packageList, unknownEmail, unknownId, userList } from '../order.ts'
 import { isObject } from '../shape.ts'
-import { shown } from '../shown.ts'
 import { type Run, under } from '../table.ts'
 import type { Visit } from '../visit.ts'
 

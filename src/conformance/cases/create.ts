@@ -1,21 +1,30 @@
-import { advise } from '../advice.ts'
+import { advise, type Case, NotAccepted, unless } from '../case.ts'
 import { type Answer, entries, field } from '../answer.ts'
-import { type Case, NotAccepted, unless } from '../case.ts'
-import { packageOf, schemaOf, unusedPackageId } from '../discoveries.ts'
-import { expectSame, expectStatus } from '../expect.ts'
-import { journey } from '../journey.ts'
 import {
   acceptedId,
   type Body,
   bodyFor,
   type Information,
+  packageOf,
   plainOrder,
   recipient,
   samples,
+  schemaOf,
   tryOrder,
+  unusedPackageId,
 } from '../order.ts'
+import {
+  type Ask,
+  type Expectations,
+  expectSame,
+  expectStatus,
+  refused,
+  type Run,
+  under,
+  when,
+} from '../table.ts'
+import { journey } from '../journey.ts'
 import { object, oneOf, uuid } from '../shape.ts'
-import { type Ask, type Expectations, refused, type Run, under, when } from '../table.ts'
 import type { Visit } from '../visit.ts'
 
 /** Asks around a body that was accepted. */

@@ -1,17 +1,27 @@
-import { advise } from '../advice.ts'
-import { type Answer, entries, field } from '../answer.ts'
-import { type Case, unless } from '../case.ts'
+import { advise, type Case, unless } from '../case.ts'
+import { type Answer, entries, field, shown } from '../answer.ts'
 import {
-  type ListedPackage,
+  bodyFor,
   listed,
+  type ListedPackage,
   packageList,
   packages,
+  recipient,
   schemaOf,
   secondUser,
   unusedPackageId,
-} from '../discoveries.ts'
-import { expectSame, expectStatus, ordered } from '../expect.ts'
-import { bodyFor, recipient } from '../order.ts'
+} from '../order.ts'
+import {
+  type Ask,
+  expectSame,
+  expectStatus,
+  ordered,
+  refused,
+  repeated,
+  type Run,
+  under,
+  when,
+} from '../table.ts'
 import {
   arrayOf,
   boolean,
@@ -24,8 +34,6 @@ import {
   type Shape,
   text,
 } from '../shape.ts'
-import { shown } from '../shown.ts'
-import { type Ask, refused, repeated, type Run, under, when } from '../table.ts'
 import type { Visit } from '../visit.ts'
 
 const packageShape = object({

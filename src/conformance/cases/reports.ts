@@ -1,9 +1,17 @@
 import { type Answer, entries, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
-import { foreignUser, unknownEmail, unknownId } from '../discoveries.ts'
-import { expectPdf, expectStatus } from '../expect.ts'
+import { foreignUser, unknownEmail, unknownId } from '../order.ts'
+import {
+  type Ask,
+  type Expectations,
+  expectPdf,
+  expectStatus,
+  judge,
+  type Run,
+  under,
+  when,
+} from '../table.ts'
 import { checksOf, completed, journey } from '../journey.ts'
-import { type Ask, judge, type Expectations, type Run, under, when } from '../table.ts'
 import type { Visit } from '../visit.ts'
 
 /** A report that a read of a request leads to. */

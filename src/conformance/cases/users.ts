@@ -1,9 +1,8 @@
 import { entries, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
-import { userList } from '../discoveries.ts'
-import { expectStatus } from '../expect.ts'
+import { userList } from '../order.ts'
+import { expectStatus, repeated, type Run, under, when } from '../table.ts'
 import { arrayOf, isObject, object, type Shape, text, uuid } from '../shape.ts'
-import { repeated, type Run, under, when } from '../table.ts'
 import type { Visit } from '../visit.ts'
 
 const products = new Set(['reference', 'exit', 'bgc', 'pulse', 'integration'])

@@ -1,16 +1,22 @@
 import { createHmac } from 'node:crypto'
 
-import { advise } from '../advice.ts'
-import { field } from '../answer.ts'
-import { type Case, unless } from '../case.ts'
-import { about, arrived, rankOf, receiverOf, statusOf, unannounced, updateOf } from '../events.ts'
-import { expectSame } from '../expect.ts'
+import { advise, type Case, unless } from '../case.ts'
+import { field, shown } from '../answer.ts'
+import {
+  about,
+  arrived,
+  type Delivery,
+  rankOf,
+  receiverOf,
+  type Reply,
+  statusOf,
+  unannounced,
+  updateOf,
+} from '../events.ts'
+import { expectSame, type Run, under, when } from '../table.ts'
 import { checksOf, type Journey, journey, journeys, terminal } from '../journey.ts'
 import { richOrder, usualRecipient } from '../order.ts'
-import type { Delivery, Reply } from '../receiver.ts'
 import { object, oneOf, text, uuid } from '../shape.ts'
-import { shown } from '../shown.ts'
-import { type Run, under, when } from '../table.ts'
 import type { Visit } from '../visit.ts'
 
 /** A finding for each thing that is wrong with an event that arrived. */
