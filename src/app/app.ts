@@ -357,7 +357,7 @@ export async function openHttp(app: App, authority?: string): Promise<HttpClient
 
 async function connector(app: App): Promise<Connect> {
   const { budgetMs: usual } = await app.services('budgetMs')
-  const [{ connectApi }, { http }] = await Promise.all([import('../api/service.ts'), app.services('http')])
+  const [{ connectApi }, { http }] = await Promise.all([import('../api/api.ts'), app.services('http')])
   const { usage, secrets } = app
   const { clock, random } = app.context
   return ({ baseUrl, apiKey, email = '', budgetMs = usual }) => {

@@ -46,7 +46,7 @@ export const groups: readonly Group[] = [
     priority: 1,
   },
   { name: 'session', sources: ['usecases/session/resolve'] },
-  { name: 'wire', sources: ['http/client', 'api/service'] },
+  { name: 'wire', sources: ['http/client', 'api/api'] },
   // Commands that call no service check these shapes as well.
   {
     name: 'shapes',

@@ -1,7 +1,8 @@
 import { type Answer, entries, field } from './answer.ts'
 import { NotAccepted, NotTestableError } from './case.ts'
 import { isObject } from './shape.ts'
-import type { Identity, Visit } from './visit.ts'
+import type { Identity } from './target.ts'
+import type { Visit } from './visit.ts'
 
 /** A package as far as the suite stands on it. */
 export interface ListedPackage {

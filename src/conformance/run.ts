@@ -10,9 +10,9 @@ import {
   NotTestableError,
   separateAdvice,
 } from './case.ts'
-import { type Control, paceOf, type Target, type Visit } from './visit.ts'
-import { Probe } from './probe.ts'
-import { Receiver } from './events.ts'
+import { type Control, paceOf, type Target } from './target.ts'
+import { Probe, type Visit } from './visit.ts'
+import { Receiver } from './receiver.ts'
 import { invisible, suite } from './suite.ts'
 
 export interface ConformanceOptions {

@@ -1,7 +1,7 @@
 import { UnauthenticatedError, UsageError } from '../errors/kinds.ts'
 import type { HttpClient } from '../http/client.ts'
 import { entries, field, parsed } from './answer.ts'
-import type { Control, Plan, Target } from './visit.ts'
+import type { Control, Plan, Target } from './target.ts'
 
 /** Where a sandbox is controlled; its own name for it is compared by a test. */
 export const controlPath = '/_sandbox/'

@@ -1,9 +1,8 @@
 import type { Answer } from './answer.ts'
 import type { Case, CaseKind } from './case.ts'
 import { tryOrder } from './order.ts'
-import type { CallOptions } from './probe.ts'
+import type { CallOptions, Visit } from './visit.ts'
 import { isObject } from './shape.ts'
-import type { Visit } from './visit.ts'
 
 /** One of these statuses, or a function that returns what is wrong with the answer. */
 type Expected = number | readonly number[] | ((answer: Answer) => string[])
@@ -115,8 +114,8 @@ export function expectPdf(answer: Answer): string[] {
 }
 
 /** A value of the answer against what it has to be; the order of an object's fields means nothing. */
-export function expectSame(label: string, value: unknown, expected: unknown): string[] {
-  const [got, wanted] = [ordered(value), ordered(expected)]
+export function expectSame(label: string, value: unknown, required: unknown): string[] {
+  const [got, wanted] = [ordered(value), ordered(required)]
   return got === wanted ? [] : [`${label}: expected ${wanted}, got ${got ?? 'nothing'}`]
 }
 

@@ -1,7 +1,6 @@
 import { emitWarning } from 'node:process'
 
-import type { Api } from '../api/api.ts'
-import { connectApi } from '../api/service.ts'
+import { type Api, connectApi } from '../api/api.ts'
 import { maskUrl } from '../contract/mask-url.ts'
 import { parseBaseUrl, checkApiKey } from '../domain/session/session.ts'
 import { outcomeOf } from '../domain/submission/outcome.ts'

@@ -35,21 +35,29 @@ export interface AgentServices {
   mark: () => string
 }
 
-/** A call that only reads: what it takes, the command line it becomes, and what that prints with --json. */
-export interface ReadTool {
+export interface Tool {
   name: string
   title: string
   description: string
   input: z.ZodObject
-  /** The words of the command line; what an agent gave stands behind `=`, so that it is no flag. */
+  answer: z.ZodType
+  /** Whether it leaves anything on this machine. */
+  keeps: boolean
+  job: (services: AgentServices, input: Record<string, unknown>, signal: AbortSignal) => Promise<Ran>
+  /** Lines whose answers have names that this one's texts may hold, to mask them. */
+  namesFrom?: ((input: Record<string, unknown>) => string[][]) | undefined
+  /** It concerns packages and no person. */
+  hasNoPersons?: boolean
+}
+
+/** A call that only reads: the command line it becomes, and what that prints with --json. */
+interface ReadTool extends Omit<Tool, 'keeps' | 'job' | 'answer'> {
+  /** Whose schema the answer has; without one it may be any object. */
+  command?: string
+  /** The words of the command line; what an agent gave is behind `=`, so that it is no flag. */
   line: (input: Record<string, unknown>) => string[]
   /** What the command reads on stdin. */
   stdin?: (input: Record<string, unknown>) => string
-  answer: z.ZodType
-  /** Lines whose answers have names that this one's texts may hold, to mask them. */
-  namesFrom?: (input: Record<string, unknown>) => string[][]
-  /** It concerns packages and no person. */
-  hasNoPersons?: boolean
 }
 
 const requestId = z.guid().describe('id of a request, a UUID')
@@ -64,36 +72,50 @@ const moment = z
   .describe('a date such as 2026-11-01, or how long ago: 7d')
 const anything = z.looseObject({})
 
+function readTool({ command = '', line, stdin, ...tool }: ReadTool): Tool {
+  return {
+    ...tool,
+    answer: answers[command] ?? anything,
+    keeps: false,
+    job: async ({ run }, input, signal) => run(line(input), { stdin: stdin?.(input), signal }),
+  }
+}
+
 /** A request's body, as POST /v1/requests takes it. */
 const bodyInput = z
   .record(z.string(), z.unknown())
   .describe('{package_id, recipient: {first_name, last_name, email, phone}, additional_information?}')
 
-const orderedRequests = ['request', 'list']
+/** The answer to it has the names of all people who were ordered. */
+const orderedRequests = () => [['request', 'list']]
+/** The same of a batch. */
+const ofBatch = ({ batch_id: id }: Record<string, unknown>) => [
+  ['batch', 'export', String(id)],
+  ...orderedRequests(),
+]
 /** A flag with what an agent gave behind `=`; none where it gave nothing. */
 const given = (flag: string, value: unknown): string[] =>
   typeof value === 'string' || typeof value === 'number' ? [`--${flag}=${value}`] : []
 
-export const readTools: readonly ReadTool[] = [
-  {
+const readTools = [
+  readTool({
     name: 'list_packages',
     title: 'List packages',
     description: 'What can be ordered. Only ACTIVE packages can.',
     input: z.object({ status: z.enum(['active', 'inactive', 'disabled']).optional() }),
     line: ({ status }) => ['packages', 'list', ...given('status', status)],
-    answer: answers['packages list'] ?? anything,
+    command: 'packages list',
     hasNoPersons: true,
-  },
-  {
+  }),
+  readTool({
     name: 'get_package_schema',
     title: 'Show what an order needs',
     description: 'The JSON Schema (2020-12) of the body of an order of a package.',
     input: z.object({ package_id: packageId }),
     line: ({ package_id: id }) => ['schema', 'show', String(id), '--json-schema'],
-    answer: anything,
     hasNoPersons: true,
-  },
-  {
+  }),
+  readTool({
     name: 'validate_order',
     title: 'Check an order',
     description:
@@ -101,18 +123,18 @@ export const readTools: readonly ReadTool[] = [
     input: z.object({ body: bodyInput }),
     line: () => ['request', 'create', '--file', '-', '--dry-run'],
     stdin: ({ body }) => JSON.stringify(body),
-    answer: answers['request create'] ?? anything,
-    namesFrom: () => [orderedRequests],
-  },
-  {
+    command: 'request create',
+    namesFrom: orderedRequests,
+  }),
+  readTool({
     name: 'get_requests',
     title: 'Read requests',
     description: 'Status, checks and referees of up to 20 requests. Each uses one call of the quota.',
     input: z.object({ request_ids: z.array(requestId).min(1).max(20) }),
     line: ({ request_ids: ids }) => ['request', 'get', ...(ids as string[])],
-    answer: answers['request get'] ?? anything,
-  },
-  {
+    command: 'request get',
+  }),
+  readTool({
     name: 'list_requests',
     title: 'List requests',
     description: 'The requests ordered with this store, with their status as it was last read.',
@@ -133,43 +155,43 @@ export const readTools: readonly ReadTool[] = [
       ...given('email', email),
       ...given('batch', batch),
     ],
-    answer: answers['request list'] ?? anything,
-  },
-  {
+    command: 'request list',
+  }),
+  readTool({
     name: 'list_batches',
     title: 'List batches',
     description: 'The files that were ordered, newest first, and how far each is.',
     input: z.object({}),
     line: () => ['batch', 'list'],
-    answer: answers['batch list'] ?? anything,
-  },
-  {
+    command: 'batch list',
+  }),
+  readTool({
     name: 'get_batch',
     title: 'Show a batch',
     description: 'How many rows of a batch are in which state, and why rows were not sent.',
     input: z.object({ batch_id: batchId }),
     line: ({ batch_id: id }) => ['batch', 'status', String(id)],
-    answer: answers['batch status'] ?? anything,
-    namesFrom: ({ batch_id: id }) => [['batch', 'export', String(id)], orderedRequests],
-  },
-  {
+    command: 'batch status',
+    namesFrom: ofBatch,
+  }),
+  readTool({
     name: 'list_batch_rows',
     title: 'List the rows of a batch',
     description: 'Each row of a batch with its state and, where it was not accepted, why.',
     input: z.object({ batch_id: batchId, state: z.enum(submissionStates).optional() }),
     line: ({ batch_id: id, state }) => ['batch', 'rows', String(id), ...given('state', state)],
-    answer: answers['batch rows'] ?? anything,
-    namesFrom: ({ batch_id: id }) => [['batch', 'export', String(id)], orderedRequests],
-  },
-  {
+    command: 'batch rows',
+    namesFrom: ofBatch,
+  }),
+  readTool({
     name: 'get_quota',
     title: 'Show the quota',
     description: 'How many calls of the service are left. It makes no call itself.',
     input: z.object({}),
     line: () => ['quota'],
-    answer: answers['quota'] ?? anything,
-  },
-  {
+    command: 'quota',
+  }),
+  readTool({
     name: 'list_events',
     title: 'List webhook events',
     description: 'The webhook events that this machine received, oldest first.',
@@ -186,9 +208,9 @@ export const readTools: readonly ReadTool[] = [
       ...given('request-id', id),
       ...given('since', since),
     ],
-    answer: answers['webhook events list'] ?? anything,
-    namesFrom: () => [orderedRequests],
-  },
+    command: 'webhook events list',
+    namesFrom: orderedRequests,
+  }),
 ]
 
 /** How a file is read, as the flags of `batch run` say it. */
@@ -223,19 +245,6 @@ const planned = z.object({
 const nothingOrdered =
   'Nothing is ordered: the answer has a code, and a person types the line of approve_with in a terminal of their own, looks at the plan and says yes or no. Tell them that line. No call can approve.'
 
-/** A call that does more than one line can say. */
-export interface JobTool {
-  name: string
-  title: string
-  description: string
-  input: z.ZodObject
-  answer: z.ZodType
-  /** Whether it leaves anything on this machine. */
-  keeps: boolean
-  job: (services: AgentServices, input: Record<string, unknown>, signal: AbortSignal) => Promise<Ran>
-  namesFrom?: (input: Record<string, unknown>) => string[][]
-}
-
 /** Closed, so that a person who approves sees all that is ordered. */
 const person = z
   .strictObject({
@@ -251,16 +260,17 @@ const person = z
   })
   .describe('the body of an order without its package')
 
-export const jobTools: readonly JobTool[] = [
+export const tools: readonly Tool[] = [
+  ...readTools,
   {
     name: 'validate_file',
     title: 'Check a file of people',
     description:
       'Checks every row of a file (CSV, XLSX, ODS, JSON) against its package. Nothing is sent or kept.',
     input: z.object(fileInput),
-    answer: answers['batch validate'] ?? z.looseObject({}),
+    answer: answers['batch validate'] ?? anything,
     keeps: false,
-    namesFrom: () => [orderedRequests],
+    namesFrom: orderedRequests,
     async job(services, input, signal) {
       const { file, ...how } = input as FileInput
       const path = await allowedFile(services.files, file)
@@ -275,7 +285,7 @@ export const jobTools: readonly JobTool[] = [
     input: z.object({ body: bodyInput }),
     answer: planned,
     keeps: true,
-    namesFrom: () => [orderedRequests],
+    namesFrom: orderedRequests,
     job: async (services, { body }, signal) =>
       endOf(await planOrder({ ...services, signal }, body as Record<string, unknown>)),
   },
@@ -286,7 +296,7 @@ export const jobTools: readonly JobTool[] = [
     input: z.object({ package_id: z.int().min(1), people: z.array(person).min(1).max(500) }),
     answer: planned,
     keeps: true,
-    namesFrom: () => [orderedRequests],
+    namesFrom: orderedRequests,
     job: async (services, { package_id: id, people }, signal) =>
       endOf(await planPeople({ ...services, signal }, Number(id), people as Record<string, unknown>[])),
   },
@@ -297,7 +307,7 @@ export const jobTools: readonly JobTool[] = [
     input: z.object(fileInput),
     answer: planned,
     keeps: true,
-    namesFrom: () => [orderedRequests],
+    namesFrom: orderedRequests,
     async job(services, input, signal) {
       const { file, ...how } = input as FileInput
       const path = await allowedFile(services.files, file)
@@ -335,7 +345,7 @@ export const jobTools: readonly JobTool[] = [
     }),
     answer: answers['report download'] ?? z.array(z.looseObject({})),
     keeps: true,
-    namesFrom: () => [orderedRequests],
+    namesFrom: orderedRequests,
     async job({ run, reports, showsPersonalData }, { request_ids: ids = [], batch_id: batch }, signal) {
       if (reports === undefined) {
         throw new UsageError('no folder for reports was allowed', {

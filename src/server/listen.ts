@@ -1,17 +1,9 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 
 import { getRequestListener } from '@hono/node-server'
 
-import { bind, IncompleteRequests, withTls } from './sockets.ts'
+import { createLimitedServer, type ServerAddress, start } from './sockets.ts'
 
 /** What a handler may learn of, and do to, the connection a request came in on. */
 export interface Connection {
@@ -26,13 +18,7 @@ export interface Connection {
 
 export type Handler = (request: Request, connection: Connection) => Response | Promise<Response>
 
-export interface ListenOptions {
-  /** Default 127.0.0.1. */
-  host?: string | undefined
-  /** Default 0: any free port. */
-  port?: number | undefined
-  /** PEM texts; with them the server speaks https. */
-  tls?: { cert: string; key: string } | undefined
+export interface ListenOptions extends ServerAddress {
   /** Milliseconds for a whole request to arrive; Node's own default is 5 minutes. */
   requestTimeoutMs?: number | undefined
   /** Milliseconds an idle connection is kept; Node's own default is 5 s. */
@@ -54,13 +40,9 @@ export interface Listener {
 
 /** Puts a Request → Response handler on a port. Throws IoError when the port cannot be had, InvalidInputError for a TLS pair that is none. */
 export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listener> {
-  const host = options.host ?? '127.0.0.1'
   const server = build(handler, options)
-  const port = await bind(server, host, options.port ?? 0)
-  const shown = host.includes(':') ? `[${host}]` : host
   return {
-    url: `${options.tls === undefined ? 'http' : 'https'}://${shown}:${port}`,
-    port,
+    ...(await start(server, options)),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -83,28 +65,20 @@ function build(handler: Handler, options: ListenOptions): Server {
     },
     onError === undefined ? {} : { errorHandler: (error) => onError(error) },
   )
-  const limits: ServerOptions = {
-    // The listener answers a request without a Host by `onError`, Node itself without a word.
-    ...(onError !== undefined && { requireHostHeader: false }),
+  const limits = {
     ...(options.requestTimeoutMs !== undefined && {
       requestTimeout: options.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(options.requestTimeoutMs, 30_000),
     }),
     ...(options.keepAliveTimeoutMs !== undefined && { keepAliveTimeout: options.keepAliveTimeoutMs }),
   }
-  const incompleteRequests = new IncompleteRequests()
-  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    if (incompleteRequests.track(incoming, outgoing)) void listener(incoming, outgoing)
-  }
-  const { tls } = options
-  const server =
-    tls === undefined
-      ? createServer(limits, onRequest)
-      : withTls(() => createTlsServer({ ...limits, ...tls }, onRequest))
-  incompleteRequests.watch(server)
+  // The listener answers a request without a Host by `onError`, Node itself without a body.
+  const server = createLimitedServer(
+    { limits, tls: options.tls, answersAll: onError !== undefined },
+    (incoming, outgoing) => void listener(incoming, outgoing),
+  )
   if (onError !== undefined) {
     server.on('clientError', (_error, socket) => void refuse(socket, onError(new MalformedRequest())))
-    server.on('checkExpectation', onRequest)
   }
   return server
 }

@@ -1,8 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
 import type { Listener } from './listen.ts'
-import { bind, type IncompleteLimits, IncompleteRequests, withTls } from './sockets.ts'
+import { createLimitedServer, type IncompleteLimits, type ServerAddress, start } from './sockets.ts'
 
 /** A small request with its whole body, to the byte. */
 export interface SmallRequest {
@@ -22,10 +21,7 @@ export interface SmallAnswer {
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-export interface SmallRequestOptions {
-  host: string
-  port: number
-  tls?: { cert: string; key: string } | undefined
+export interface SmallRequestOptions extends ServerAddress {
   /** Bytes of a body taken at most; more is answered with 413. */
   maxBytes: number
   /** Milliseconds for a whole request to arrive, and that an idle connection is kept. */
@@ -34,21 +30,19 @@ export interface SmallRequestOptions {
   incomplete?: IncompleteLimits | undefined
 }
 
+type SmallRequestHandler = (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>
+
 /**
  * A server for many small requests: each is handed over whole. What is no proper request never gets there:
  * too large 413, too many headers 431, too slow 408, malformed 400, a handler that fails 500.
  */
 export async function serveSmallRequests(
-  handle: (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>,
+  handle: SmallRequestHandler,
   options: SmallRequestOptions,
 ): Promise<Listener> {
   const server = build(handle, options)
-  const { host, tls } = options
-  const port = await bind(server, host, options.port)
-  const shown = host.includes(':') ? `[${host}]` : host
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${shown}:${port}`,
-    port,
+    ...(await start(server, options)),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -58,7 +52,7 @@ export async function serveSmallRequests(
 }
 
 function build(
-  handle: (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>,
+  handle: SmallRequestHandler,
   { tls, maxBytes, requestTimeoutMs, idleTimeoutMs, incomplete }: SmallRequestOptions,
 ): Server {
   const limits = {
@@ -67,12 +61,9 @@ function build(
     keepAliveTimeout: idleTimeoutMs,
     connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
     maxHeaderSize: 16 * 1024,
-    // Node itself would answer it without counting it.
-    requireHostHeader: false,
   }
-  const incompleteRequests = new IncompleteRequests(incomplete)
-  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    if (!incompleteRequests.track(incoming, outgoing)) return
+  // Node itself would answer a request without a Host without counting it.
+  const server = createLimitedServer({ limits, tls, incomplete, answersAll: true }, (incoming, outgoing) => {
     if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
       return answer(outgoing, { status: 400, text: 'the header Host is missing\n' }, true)
     }
@@ -80,18 +71,12 @@ function build(
       if (body === undefined) return answer(outgoing, { status: 413, text: 'the body is too large\n' }, true)
       void consumeBody(handle, incoming, body).then((each) => answer(outgoing, each, !server.listening))
     })
-  }
-  const server =
-    tls === undefined
-      ? createServer(limits, onRequest)
-      : withTls(() => createTlsServer({ ...limits, ...tls }, onRequest))
-  server.on('checkExpectation', onRequest)
-  incompleteRequests.watch(server)
+  })
   return server
 }
 
 async function consumeBody(
-  handle: (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>,
+  handle: SmallRequestHandler,
   incoming: IncomingMessage,
   body: Buffer,
 ): Promise<SmallAnswer> {

@@ -1,10 +1,61 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 
 import { InvalidInputError, IoError } from '../errors/kinds.ts'
 
-/** Starts listening; the port that it is. Throws IoError when it cannot be had. */
-export function bind(server: Server, host: string, port: number): Promise<number> {
+export interface ServerAddress {
+  /** Default 127.0.0.1. */
+  host?: string | undefined
+  /** Default 0: any free port. */
+  port?: number | undefined
+  /** PEM texts; with them the server speaks https. */
+  tls?: { cert: string; key: string } | undefined
+}
+
+interface LimitedServerOptions extends Pick<ServerAddress, 'tls'> {
+  limits: ServerOptions
+  incomplete?: IncompleteLimits | undefined
+  /** Whether `onRequest` answers what Node itself refuses: a request without a Host, and an Expect that Node does not know. */
+  answersAll: boolean
+}
+
+/** A server that limits what incomplete requests occupy. Throws InvalidInputError for a TLS pair that is none. */
+export function createLimitedServer(
+  { limits, tls, incomplete, answersAll }: LimitedServerOptions,
+  onRequest: (incoming: IncomingMessage, outgoing: ServerResponse) => void,
+): Server {
+  const incompleteRequests = new IncompleteRequests(incomplete)
+  const onTracked = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (incompleteRequests.track(incoming, outgoing)) onRequest(incoming, outgoing)
+  }
+  const options = { ...limits, ...(answersAll && { requireHostHeader: false }) }
+  const server =
+    tls === undefined
+      ? createServer(options, onTracked)
+      : withTls(() => createTlsServer({ ...options, ...tls }, onTracked))
+  incompleteRequests.watch(server)
+  if (answersAll) server.on('checkExpectation', onTracked)
+  return server
+}
+
+/** Starts listening: the port that it is, and the URL, without a slash at the end. Throws IoError when the port cannot be had. */
+export async function start(
+  server: Server,
+  { host = '127.0.0.1', port = 0, tls }: ServerAddress,
+): Promise<{ url: string; port: number }> {
+  const bound = await bind(server, host, port)
+  const shown = host.includes(':') ? `[${host}]` : host
+  return { url: `${tls === undefined ? 'http' : 'https'}://${shown}:${bound}`, port: bound }
+}
+
+function bind(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => reject(bindFailure(error, host, port))
     server.once('error', onError)
@@ -39,7 +90,7 @@ function bindFailure(error: NodeJS.ErrnoException, host: string, port: number): 
 }
 
 /** Makes a server of a certificate and its key; OpenSSL's message about two that are no pair is replaced. */
-export function withTls<T>(create: () => T): T {
+function withTls<T>(create: () => T): T {
   try {
     return create()
   } catch (error) {
@@ -106,7 +157,7 @@ interface Connection {
  * longest is closed, whatever its address: the provider, or a proxy before this server, may share its address with an
  * attacker. A connection is never closed here while one of its requests is being answered.
  */
-export class IncompleteRequests {
+class IncompleteRequests {
   readonly #limits: IncompleteLimits
   /** By remote address and port: over TLS a request has another socket than its connection. */
   readonly #connections = new Map<string, Connection>()

@@ -213,7 +213,7 @@ test('a 502 of HTML is a failing service, tried 4 times', async () => {
     message: 'the service failed (502)',
   })
   expect(server.requests).toHaveLength(4)
-  expect(api.notices.map((notice) => notice.kind)).toEqual(['retry', 'retry', 'retry'])
+  expect(api.retries.map((event) => event.kind)).toEqual(['retry', 'retry', 'retry'])
 })
 
 test.each([401, 403, 404])('a %i of HTML was answered by something else', async (status) => {

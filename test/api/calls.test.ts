@@ -70,7 +70,7 @@ test.each([
   ])
 })
 
-test('a read that fails for a while succeeds, and each wait is told', async () => {
+test('a read that fails for a while succeeds, and each wait is reported', async () => {
   await using server = await startRawServer({
     onRequest: (socket, _request, count) => {
       if (count === 1) socket.destroy()
@@ -81,7 +81,7 @@ test('a read that fails for a while succeeds, and each wait is told', async () =
   })
   await using api = startApi(server.origin)
   expect(await api.listUsers()).toEqual([])
-  expect(api.notices).toEqual([
+  expect(api.retries).toEqual([
     {
       kind: 'retry',
       attempt: 2,

@@ -72,17 +72,17 @@ test.each([
 })
 
 test('a 400 names its field, a 404 says where to look, a 429 how long to wait', async () => {
-  const told = async (status: number, message: string) => {
+  const refusal = async (status: number, message: string) => {
     const { outcome } = await createAgainst({
       onRequest: (socket) => socket.write(enveloped(status, null, message, { 'retry-after': '17' })),
     })
     return outcome.kind === 'answered' ? outcome.error : undefined
   }
-  expect(await told(400, 'recipient.phone: not E.164')).toMatchObject({ field: 'recipient.phone' })
-  expect(await told(404, 'resource not found')).toMatchObject({
+  expect(await refusal(400, 'recipient.phone: not E.164')).toMatchObject({ field: 'recipient.phone' })
+  expect(await refusal(404, 'resource not found')).toMatchObject({
     hint: 'List the packages that can be ordered with: refcheck packages list --status active',
   })
-  expect(await told(429, 'rate limit exceeded')).toMatchObject({ retryAfter: 17 })
+  expect(await refusal(429, 'rate limit exceeded')).toMatchObject({ retryAfter: 17 })
 })
 
 test.each([

@@ -6,7 +6,7 @@ import type { Envelope } from '../../src/contract/envelope.ts'
 
 /** The status matrix of the document ("Errors"), against the exit codes of src/docs/cli.md. */
 
-function said(message: string, status_message = 'client_error'): Envelope {
+function envelopeOf(message: string, status_message = 'client_error'): Envelope {
   return { data: null, status_message, message }
 }
 
@@ -32,7 +32,7 @@ test.each([
   [413, 'unavailable', 7],
   [418, 'unavailable', 7],
 ])('a %i in the envelope is "%s", exit %i', (status, code, exit) => {
-  const error = failure({ status, envelope: said('as the service says') })
+  const error = failure({ status, envelope: envelopeOf('as the service says') })
   expect(error).toMatchObject({ code, status })
   expect(exitCodes[error.code]).toBe(exit)
   expect(error.hint).toMatch(/\S/)
@@ -56,11 +56,11 @@ test.each([
   expect(failure({ status, envelope: undefined })).toMatchObject({ code, status })
 })
 
-test('the service’s own message is told as it is', () => {
-  expect(failure({ status: 401, envelope: said(' invalid API key\n') }).message).toBe('invalid API key')
-  expect(failure({ status: 500, envelope: said('internal server error', 'server_error') }).message).toBe(
-    'the service failed (500): internal server error',
-  )
+test('the service’s own message is reported as it is', () => {
+  expect(failure({ status: 401, envelope: envelopeOf(' invalid API key\n') }).message).toBe('invalid API key')
+  expect(
+    failure({ status: 500, envelope: envelopeOf('internal server error', 'server_error') }).message,
+  ).toBe('the service failed (500): internal server error')
 })
 
 test.each([
@@ -71,7 +71,7 @@ test.each([
   [429, 'the quota is used up'],
   [503, 'the service failed (503)'],
 ])('a %i with an empty message says: %s', (status, message) => {
-  expect(failure({ status, envelope: said('') }).message).toBe(message)
+  expect(failure({ status, envelope: envelopeOf('') }).message).toBe(message)
 })
 
 test('a redirect says that none is followed, and how to fix it', () => {
@@ -82,18 +82,20 @@ test('a redirect says that none is followed, and how to fix it', () => {
 })
 
 test('a 429 says how long to wait', () => {
-  expect(failure({ status: 429, envelope: said('rate limit exceeded'), retryAfter: 42 })).toMatchObject({
-    retryAfter: 42,
-    hint: 'Wait 42 s and run it again.',
-  })
-  expect(failure({ status: 429, envelope: said('') })).toMatchObject({ hint: 'Wait and run it again.' })
+  expect(failure({ status: 429, envelope: envelopeOf('rate limit exceeded'), retryAfter: 42 })).toMatchObject(
+    {
+      retryAfter: 42,
+      hint: 'Wait 42 s and run it again.',
+    },
+  )
+  expect(failure({ status: 429, envelope: envelopeOf('') })).toMatchObject({ hint: 'Wait and run it again.' })
 })
 
 test('an endpoint knows better what a 401 or a 404 means', () => {
   const hints = { 401: 'read again', 404: 'not ready' }
-  expect(failure({ status: 401, envelope: said('x'), hints }).hint).toBe('read again')
-  expect(failure({ status: 404, envelope: said('x'), hints }).hint).toBe('not ready')
-  expect(failure({ status: 403, envelope: said('x'), hints }).hint).not.toMatch(/read again|not ready/)
+  expect(failure({ status: 401, envelope: envelopeOf('x'), hints }).hint).toBe('read again')
+  expect(failure({ status: 404, envelope: envelopeOf('x'), hints }).hint).toBe('not ready')
+  expect(failure({ status: 403, envelope: envelopeOf('x'), hints }).hint).not.toMatch(/read again|not ready/)
 })
 
 test.each([
@@ -109,7 +111,7 @@ test.each([
   [`${'a'.repeat(201)}: too long to be a path`, undefined],
 ])('the field a 400 names: %j → %j', (message, field) => {
   expect(namedField(message)).toBe(field)
-  expect(failure({ status: 400, envelope: said(message) }).field).toBe(field)
+  expect(failure({ status: 400, envelope: envelopeOf(message) }).field).toBe(field)
 })
 
 test.each([
@@ -144,14 +146,14 @@ test('each cause of a 403 has its own advice', () => {
     'not a member',
     'no',
   ]
-  const hints = messages.map((message) => failure({ status: 403, envelope: said(message) }).hint)
+  const hints = messages.map((message) => failure({ status: 403, envelope: envelopeOf(message) }).hint)
   expect(new Set(hints).size).toBe(messages.length)
 })
 
 test.each(['a', 'a.', 'a: ', ' member', 'subscri', ' '])(
   'a message of %j a million times ends: a quadratic expression would not within the time a test has',
   (piece) => {
-    const envelope = said(piece.repeat(1_000_000))
+    const envelope = envelopeOf(piece.repeat(1_000_000))
     expect(failure({ status: 400, envelope }).code).toBe('invalid_input')
     expect(failure({ status: 403, envelope }).code).toBe('forbidden')
   },

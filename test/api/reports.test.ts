@@ -131,11 +131,11 @@ test('failures before the first byte are tried again, and leave no connection be
   })
   await using api = startApi(server.origin)
   expect(await collect((await api.openReport({ checkId })).body)).toEqual(pdf)
-  expect(api.notices.map(({ kind }) => kind)).toEqual(['retry', 'throttled'])
+  expect(api.retries.map(({ kind }) => kind)).toEqual(['retry', 'throttled'])
   expect(api.exchanges.map(({ status }) => status)).toEqual([503, 429, 200])
 })
 
-test('a report that breaks off is told while it is read, and not fetched again by itself', async () => {
+test('a report that breaks off is reported while it is read, and not fetched again by itself', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => socket.end(document.subarray(0, -3)),
   })

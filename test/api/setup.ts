@@ -1,6 +1,4 @@
-import { type ApiClientOptions } from '../../src/api/client.ts'
-import { connectApi } from '../../src/api/service.ts'
-import type { Api } from '../../src/api/api.ts'
+import { type Api, type ApiClientOptions, connectApi } from '../../src/api/api.ts'
 import type { Random } from '../../src/host/random.ts'
 import type { ExchangeReport } from '../../src/http/types.ts'
 import type { RetryEvent } from '../../src/http/retry.ts'
@@ -16,14 +14,14 @@ const middling: Random = { uuid: () => '', bytes: (count) => Buffer.alloc(count)
 
 export interface TestApi extends Api, AsyncDisposable {
   readonly clock: ManualClock
-  readonly notices: readonly RetryEvent[]
+  readonly retries: readonly RetryEvent[]
   readonly exchanges: readonly ExchangeReport[]
 }
 
 /** The service at a base URL, on a clock whose waits end at once. */
 export function startApi(baseUrl: string, options: Partial<ApiClientOptions> = {}): TestApi {
   const clock = new ManualClock({ auto: true })
-  const notices: RetryEvent[] = []
+  const retries: RetryEvent[] = []
   const exchanges: ExchangeReport[] = []
   const http = startClient({ onExchange: (report) => exchanges.push(report) })
   const api = connectApi({
@@ -33,8 +31,8 @@ export function startApi(baseUrl: string, options: Partial<ApiClientOptions> = {
     baseUrl,
     credentials: { apiKey, userEmail },
     budgetMs: 120_000,
-    onRetry: (notice) => notices.push(notice),
+    onRetry: (event) => retries.push(event),
     ...options,
   })
-  return { ...api, clock, notices, exchanges, [Symbol.asyncDispose]: () => http.close() }
+  return { ...api, clock, retries, exchanges, [Symbol.asyncDispose]: () => http.close() }
 }

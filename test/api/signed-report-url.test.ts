@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { signedReportUrl } from '../../src/api/service.ts'
+import { signedReportUrl } from '../../src/api/api.ts'
 import { InvalidInputError } from '../../src/errors/kinds.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 import { startRawServer } from '../http/raw-server.ts'

@@ -35,7 +35,7 @@ test('a group whose file moved ends the build', () => {
     .map(({ pattern }) => `/x/${pattern.replace('*', 'io')}/index.ts`)
   const modules = matching.map((id) => (id.includes('/src/') ? id.replace('/index.ts', '') : id))
   expect(() => requireMatches(modules)).not.toThrow()
-  expect(() => requireMatches(modules.filter((id) => !id.endsWith('api/service.ts')))).toThrow(
-    'no module of the program is src/api/service.ts (group wire)',
+  expect(() => requireMatches(modules.filter((id) => !id.endsWith('api/api.ts')))).toThrow(
+    'no module of the program is src/api/api.ts (group wire)',
   )
 })

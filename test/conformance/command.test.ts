@@ -87,10 +87,10 @@ test('a sandbox that may be steered is asked everything, and left as it was foun
   expect((await run(['users', 'list'])).code).toBe(0)
 })
 
-test('a broken rule is told in the words of the document, and the exit code is 10', async () => {
+test('a broken rule is reported in the words of the document, and the exit code is 10', async () => {
   const { run, at, url } = await behind((sandbox) =>
-    onJson(sandbox, (told) => {
-      if (told.status === 404) told.headers.delete('Pragma')
+    onJson(sandbox, (reply) => {
+      if (reply.status === 404) reply.headers.delete('Pragma')
     }),
   )
   const { code, stdout, stderr } = await run([...asked, '--only', 'answers.cache-headers'], at)
@@ -174,10 +174,10 @@ test('what a service says back of our secrets goes no further', async () => {
   expect(stdout + stderr).not.toContain(sandbox.credentials.apiKey)
 })
 
-test('nothing is judged where nobody is, or where the key or the user is refused', async () => {
+test('nothing is judged where no service is, or where the key or the user is refused', async () => {
   const { run, sandbox } = await world(quick)
-  const nobody = await run(asked, { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })
-  expect({ code: nobody.code, stdout: nobody.stdout }).toEqual({ code: 7, stdout: '' })
+  const unreachable = await run(asked, { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })
+  expect({ code: unreachable.code, stdout: unreachable.stdout }).toEqual({ code: 7, stdout: '' })
   const badKey = await run([...asked, '--json'], { env: { REFCHECK_API_KEY: 'x'.repeat(32) } })
   expect(badKey.code).toBe(3)
   expect(badKey.json()).toMatchObject({ error: { code: 'unauthenticated', status: 401 } })

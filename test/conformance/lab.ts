@@ -6,7 +6,7 @@ import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
 import type { ConformanceReport } from '../../src/conformance/case.ts'
 import { type ConformanceOptions, runConformance } from '../../src/conformance/run.ts'
 import { sandboxControl } from '../../src/conformance/sandbox-control.ts'
-import type { Target } from '../../src/conformance/visit.ts'
+import type { Target } from '../../src/conformance/target.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 import { type Handler, listen } from '../../src/server/listen.ts'
 import { roomy } from './quotas.ts'
@@ -99,5 +99,5 @@ const inactiveTeamsOf = (sandbox: Sandbox): string[] =>
 export const broken = ({ cases }: ConformanceReport) =>
   cases.filter(({ verdict }) => verdict === 'broken').map(({ id, findings }) => ({ id, findings }))
 
-export const notJudged = ({ cases }: ConformanceReport) =>
+export const casesNotTested = ({ cases }: ConformanceReport) =>
   cases.filter(({ verdict }) => verdict === 'not_judged').map(({ id, reason }) => ({ id, reason }))

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { ForbiddenError, UnauthenticatedError } from '../../src/errors/kinds.ts'
 import { suite } from '../../src/conformance/suite.ts'
 import { encodings } from '../harness/faults/encodings.ts'
-import { broken, lab, notJudged } from './lab.ts'
+import { broken, lab, casesNotTested } from './lab.ts'
 
 const bare = { control: {}, receivePort: undefined }
 
@@ -19,16 +19,16 @@ test('without leave to create, nothing but empty bodies is posted', async () => 
   expect(posted).toEqual(new Set(['{}']))
   expect(sandbox.requests()).toEqual([])
   expect(broken(report)).toEqual([])
-  const unjudged = new Set(notJudged(report).map(({ id }) => id))
+  const unjudged = new Set(casesNotTested(report).map(({ id }) => id))
   const creating = suite.filter(({ kind }) => kind === 'create').map(({ id }) => id)
   expect(creating.filter((id) => !unjudged.has(id))).toEqual([])
 })
 
-test('what nobody gave the suite is not judged, and never counted as kept', async () => {
+test('what the suite was not given is not judged, and never counted as kept', async () => {
   const { run, target } = await lab()
   const { baseUrl, apiKey, userEmail } = target
   const report = await run({ ...bare, allowCreate: true, watchMs: 1, target: { baseUrl, apiKey, userEmail } })
-  const reasons = new Map(notJudged(report).map(({ id, reason }) => [id, reason]))
+  const reasons = new Map(casesNotTested(report).map(({ id, reason }) => [id, reason]))
   expect(reasons.get('packages.by-role')).toBe(
     'a second user of the organisation is needed: --second-user EMAIL',
   )
@@ -54,11 +54,11 @@ test('what nobody gave the suite is not judged, and never counted as kept', asyn
   expect(report.counts.holds + report.counts.not_judged).toBe(report.counts.cases)
 })
 
-test('an organisation that may not order is told as such', async () => {
+test('an organisation that may not order is reported as such', async () => {
   const { run, sandbox } = await lab()
   sandbox.setCredits(0)
   const report = await run({ only: ({ id }) => id === 'create.accepted' })
-  expect(notJudged(report)).toEqual([
+  expect(casesNotTested(report)).toEqual([
     {
       id: 'create.accepted',
       reason: 'no order was accepted: got 403 ("organisation has no credits remaining")',
@@ -124,9 +124,9 @@ test('no finding shows a key, a secret or a signed token', async () => {
       const answer = await sandbox.fetch(request, connection)
       if (answer.headers.get('Content-Type') !== 'application/json') return new Response('none')
       const { apiKey, webhookSecret } = sandbox.credentials
-      const told = (await answer.json()) as { message: string }
-      told.message = `${'so '.repeat(20)}${apiKey} ${webhookSecret} ${request.url}`
-      return Response.json(told, { status: answer.status })
+      const reply = (await answer.json()) as { message: string }
+      reply.message = `${'so '.repeat(20)}${apiKey} ${webhookSecret} ${request.url}`
+      return Response.json(reply, { status: answer.status })
     },
   })
   const report = await run()
@@ -162,9 +162,9 @@ test('no finding shows a key that was changed to be refused, where the service s
     around: (sandbox) => async (request, connection) => {
       const answer = await sandbox.fetch(request, connection)
       if (answer.headers.get('Content-Type') !== 'application/json') return answer
-      const told = (await answer.json()) as { message: string }
-      told.message = `the key ${request.headers.get('X-Service-API-Key')} is not known`
-      return Response.json(told, { status: answer.status === 401 ? 403 : answer.status })
+      const reply = (await answer.json()) as { message: string }
+      reply.message = `the key ${request.headers.get('X-Service-API-Key')} is not known`
+      return Response.json(reply, { status: answer.status === 401 ? 403 : answer.status })
     },
   })
   const report = await run({ only: ({ id }) => id.startsWith('authentication.') })

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { type Choices, ruleTable } from '../../src/sandbox/service/rules.ts'
 import { controlPath as suitesControlPath } from '../../src/conformance/sandbox-control.ts'
 import { controlPath } from '../../src/sandbox/control/client.ts'
-import { broken, lab, notJudged } from './lab.ts'
+import { broken, lab, casesNotTested } from './lab.ts'
 import { tight } from './quotas.ts'
 
 // The whole suite is asked, on a machine that may be busy.
@@ -16,7 +16,7 @@ test('the sandbox keeps every rule that can be seen over HTTP', async () => {
   const { run } = await lab()
   const report = await run()
   expect(broken(report)).toEqual([])
-  expect(notJudged(report).filter(({ id }) => !id.startsWith('throttle.'))).toEqual([
+  expect(casesNotTested(report).filter(({ id }) => !id.startsWith('throttle.'))).toEqual([
     { id: 'versioning.transport', reason: '--base-url is http: it takes a deployment on https' },
     {
       id: 'requests.created-at',
@@ -30,47 +30,50 @@ test('the sandbox keeps the rules of the quota', async () => {
   const { run } = await lab({ quota: tight })
   const report = await run({ only: ofQuota })
   expect(broken(report)).toEqual([])
-  expect(notJudged(report)).toEqual([])
+  expect(casesNotTested(report)).toEqual([])
 })
 
-/** Of each rule that the document leaves open, the choice at this place, or its last. */
-function choicesAt(place: number): Partial<Choices> {
+/** Of each rule that the document leaves open, the choice at this position, or its last. */
+function choicesAt(position: number): Partial<Choices> {
   const chosen = Object.entries(ruleTable).map(([name, { choices }]) => [
     name,
-    choices[Math.min(place, choices.length - 1)],
+    choices[Math.min(position, choices.length - 1)],
   ])
   return Object.fromEntries(chosen) as Partial<Choices>
 }
 
-test.each([1, 2])('and whatever it chooses where the document leaves it open: choice %i', async (place) => {
-  const rules: Partial<Choices> = {
-    ...choicesAt(place),
-    'webhook-retries': 'quick',
-    'leaving-received': 'step-by-step',
-    'repeated-events': 'never',
-  }
-  const roomyRun = await (await lab({ rules })).run()
-  const tightRun = await (await lab({ rules, quota: tight })).run({ only: ofQuota })
-  expect([...broken(roomyRun), ...broken(tightRun)]).toEqual([])
-  expect(
-    notJudged(roomyRun)
-      .filter(({ id }) => !ofQuota({ id }))
-      .map(({ id }) => id),
-  ).toEqual(['versioning.transport', 'requests.created-at', 'roles.may-not-create'])
-})
+test.each([1, 2])(
+  'and whatever it chooses where the document leaves it open: choice %i',
+  async (position) => {
+    const rules: Partial<Choices> = {
+      ...choicesAt(position),
+      'webhook-retries': 'quick',
+      'leaving-received': 'step-by-step',
+      'repeated-events': 'never',
+    }
+    const roomyRun = await (await lab({ rules })).run()
+    const tightRun = await (await lab({ rules, quota: tight })).run({ only: ofQuota })
+    expect([...broken(roomyRun), ...broken(tightRun)]).toEqual([])
+    expect(
+      casesNotTested(roomyRun)
+        .filter(({ id }) => !ofQuota({ id }))
+        .map(({ id }) => id),
+    ).toEqual(['versioning.transport', 'requests.created-at', 'roles.may-not-create'])
+  },
+)
 
 test('a request that is over at once leaves nothing to see on the way', async () => {
   const { run } = await lab({ rules: { 'leaving-received': 'at-once' } })
   const report = await run({ only: ({ id }) => /^(statuses|webhook)/.test(id) })
   expect(broken(report)).toEqual([])
-  expect(notJudged(report).map(({ id }) => id)).toEqual(['statuses.in-progress', 'statuses.partial'])
+  expect(casesNotTested(report).map(({ id }) => id)).toEqual(['statuses.in-progress', 'statuses.partial'])
 })
 
 test('events that are repeated although they were acknowledged are allowed', async () => {
   const { run } = await lab({ rules: { 'repeated-events': 'sometimes' } })
   const report = await run({ only: ({ id }) => id.startsWith('webhook.') })
   expect(broken(report)).toEqual([])
-  expect(notJudged(report)).toEqual([
+  expect(casesNotTested(report)).toEqual([
     {
       id: 'webhook.only-changes',
       reason: 'acknowledged events may be redelivered here at any time, which is allowed',
@@ -78,7 +81,7 @@ test('events that are repeated although they were acknowledged are allowed', asy
   ])
 })
 
-test('"Failed deliveries may be retried": one that never retries is told what else is said', async () => {
+test('"Failed deliveries may be retried": for one that never retries it is advice what else the document says', async () => {
   const { run } = await lab({ rules: { 'webhook-retries': 'never' } })
   const report = await run({ only: ({ id }) => id.startsWith('webhook.again') })
   expect(broken(report)).toEqual([])
@@ -96,6 +99,6 @@ test('a request that never begins breaks no rule', async () => {
   expect(broken(report)).toEqual([])
 })
 
-test('the suite and the sandbox mean one place by the control of a sandbox', () => {
+test('the suite and the sandbox mean one position by the control of a sandbox', () => {
   expect(suitesControlPath).toBe(controlPath)
 })

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
 
 import { shareOf } from '../harness/share.ts'
-import { broken, notJudged } from './lab.ts'
+import { broken, casesNotTested } from './lab.ts'
 import type { Knobs } from './second/knobs.ts'
 import { second, tightWindows } from './second-lab.ts'
 
@@ -17,7 +17,7 @@ test('a second service that keeps to the document breaks no rule', async () => {
   const { run } = await second()
   const report = await run({ only: (each) => !ofQuota(each) })
   expect(broken(report)).toEqual([])
-  expect(notJudged(report)).toEqual([
+  expect(casesNotTested(report)).toEqual([
     { id: 'versioning.transport', reason: '--base-url is http: it takes a deployment on https' },
     {
       id: 'requests.created-at',
@@ -30,7 +30,7 @@ test('nor the rules of the quota', async () => {
   const { run } = await second({ windows: tightWindows })
   const report = await run({ only: ofQuota })
   expect(broken(report)).toEqual([])
-  expect(notJudged(report)).toEqual([])
+  expect(casesNotTested(report)).toEqual([])
 })
 
 const ways: [string, RegExp, Partial<Knobs>][] = [
@@ -43,7 +43,7 @@ const ways: [string, RegExp, Partial<Knobs>][] = [
   [
     'the first of several faults, no field besides',
     /^(create|users|packages)/,
-    { told: 'first', extras: false },
+    { reportedFault: 'first', extras: false },
   ],
   ['ids when a check begins', /^(requests|statuses|reports)/, { idFromStart: false }],
   ['every event twice', /^(webhook|statuses)/, { duplicates: true }],
@@ -54,9 +54,9 @@ const ways: [string, RegExp, Partial<Knobs>][] = [
     'names in other words',
     /^requests/,
     {
-      answer(told, { path }) {
-        if (!path.startsWith('/v1/requests/') || Buffer.isBuffer(told.body)) return
-        const { checks = [] } = (told.body.data ?? {}) as { checks?: Record<string, unknown>[] }
+      answer(reply, { path }) {
+        if (!path.startsWith('/v1/requests/') || Buffer.isBuffer(reply.body)) return
+        const { checks = [] } = (reply.body.data ?? {}) as { checks?: Record<string, unknown>[] }
         for (const check of checks) if (check['type'] === 'background') check['check_name'] = 'In other words'
       },
     },
@@ -140,7 +140,7 @@ test.each<[string, Partial<Knobs>]>([['windows that begin with the first call', 
   },
 )
 
-test('a window that nobody can use up in time is not judged', async () => {
+test('a window that cannot be used up in time is not judged', async () => {
   const { run } = await second({
     windows: [
       { calls: 30, ms: 1 },

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 
 import type { ConformanceReport } from '../../src/conformance/case.ts'
 import { type ConformanceOptions, runConformance } from '../../src/conformance/run.ts'
-import type { Control, Target } from '../../src/conformance/visit.ts'
+import type { Control, Target } from '../../src/conformance/target.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { HttpClient } from '../../src/http/client.ts'
 import { closedTeam, keys, people, secret } from './second/data.ts'

@@ -23,13 +23,13 @@ test('where time goes by itself it breaks no rule either', { timeout: 60_000 }, 
   expect(held).toEqual(expect.arrayContaining(['requests.created-at', 'statuses.partial', 'webhook.in-step']))
 })
 
-test('a created_at that no clock agrees with is told', { timeout: 60_000 }, async () => {
+test('a created_at that no clock agrees with is reported', { timeout: 60_000 }, async () => {
   const { run } = await second({
     speed,
     knobs: {
-      answer(told, { method, path }) {
-        if (method !== 'GET' || !path.startsWith('/v1/requests/') || Buffer.isBuffer(told.body)) return
-        Object.assign(told.body.data ?? {}, { created_at: '2020-01-01T00:00:00Z' })
+      answer(reply, { method, path }) {
+        if (method !== 'GET' || !path.startsWith('/v1/requests/') || Buffer.isBuffer(reply.body)) return
+        Object.assign(reply.body.data ?? {}, { created_at: '2020-01-01T00:00:00Z' })
       },
     },
   })
@@ -45,7 +45,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** As somebody types it who has nothing of the service but accounts, a webhook that leads here, and time. */
+/** As a user types it who has nothing of the service but accounts, a webhook that leads here, and time. */
 async function typed() {
   const { service } = await second({ speed })
   const port = await freePort()

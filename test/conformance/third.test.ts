@@ -7,7 +7,7 @@ import { type ConformanceOptions, runConformance } from '../../src/conformance/r
 import { systemClock } from '../../src/host/clock.ts'
 import { HttpClient } from '../../src/http/client.ts'
 import { shareOf } from '../harness/share.ts'
-import { broken, notJudged } from './lab.ts'
+import { broken, casesNotTested } from './lab.ts'
 import { roomy, tight } from './quotas.ts'
 import { emails, keys, secret } from './third/data.ts'
 import { defects } from './third/defects.ts'
@@ -79,7 +79,7 @@ async function checked(
 test('a service that takes every liberty of the document breaks no rule', async () => {
   const report = await checked((each) => !ofQuota(each))
   expect(broken(report)).toEqual([])
-  expect(notJudged(report).map(({ id }) => id)).toEqual(['versioning.transport', 'requests.created-at'])
+  expect(casesNotTested(report).map(({ id }) => id)).toEqual(['versioning.transport', 'requests.created-at'])
   const advised = report.cases.filter(({ advice }) => advice.length > 0).map(({ id }) => id)
   expect(advised).toEqual(
     expect.arrayContaining([
@@ -96,7 +96,7 @@ test('a service that takes every liberty of the document breaks no rule', async 
 test('nor the rules of the quota', async () => {
   const report = await checked(ofQuota, undefined, tight)
   expect(broken(report)).toEqual([])
-  expect(notJudged(report)).toEqual([])
+  expect(casesNotTested(report)).toEqual([])
 })
 
 test.each(shareOf(defects, 8))('$name: $by', async (defect) => {

@@ -149,7 +149,7 @@ test('every endpoint of the document, with the failures it names', () => {
   expect(Object.keys(document.webhooks)).toEqual(['request.updated'])
 })
 
-test('ids, addresses and times are told by their formats', () => {
+test('ids, addresses and times are known by their formats', () => {
   const { RequestBody, Request, BackgroundCheck, Referee, User, StatusEvent } = document.components.schemas
   const text = (name: string) => ({ type: 'string', format: name })
   const orNull = (name: string) => ({ type: ['string', 'null'], format: name })
@@ -245,11 +245,11 @@ const report = '/v1/reports/{check_id}'
 const reference = '/v1/reports/{check_id}/referees/{referee_id}'
 
 test('every answer of the sandbox is as the document says: successes, failures and PDFs', async () => {
-  const place = visit()
-  const { sandbox, get, post, order, signedIn } = place
+  const caller = visit()
+  const { sandbox, get, post, order, signedIn } = caller
   const id = await order(fullOrder)
   await sandbox.advance(2 * hour)
-  const { checks } = await place.read(id)
+  const { checks } = await caller.read(id)
   const background = checks.find(({ type }) => type === 'background')
   const referees = checks.find(({ type }) => type === 'reference')
   const refereePath = `/v1/reports/${referees?.id}/referees/${referees?.references?.[0]?.referee_id}`
@@ -295,16 +295,16 @@ test('every answer of the sandbox is as the document says: successes, failures a
 
 test('what the sandbox delivers is the event of the document', async () => {
   const bodies: unknown[] = []
-  const place = visit({
+  const caller = visit({
     webhookUrl: 'https://hooks.example.com/',
     deliver: async (_url, _headers, body) => {
       bodies.push(JSON.parse(Buffer.from(body).toString()))
       return 204
     },
   })
-  await place.order()
-  await place.order({ ...simpleOrder, recipient: { ...jane, email: 'jane+error@example.com' } })
-  await place.sandbox.advance(2 * hour)
+  await caller.order()
+  await caller.order({ ...simpleOrder, recipient: { ...jane, email: 'jane+error@example.com' } })
+  await caller.sandbox.advance(2 * hour)
   const fits = ajv.compile({ $ref: 'openapi#/components/schemas/WebhookEvent' })
   expect(bodies.length).toBeGreaterThan(2)
   for (const body of bodies) expect([body, fits(body), fits.errors]).toEqual([body, true, null])
@@ -327,7 +327,7 @@ test('a body that the document forbids does not fit its schema', () => {
   expect(fits({ package_id: 102 })).toBe(false)
 })
 
-test('an exchange that the document says otherwise of is told, whichever side is wrong', () => {
+test('an exchange that contradicts the document is reported, whichever side is wrong', () => {
   const exchange = (sent: object, status: number, message = '') => {
     const request = new Request('http://127.0.0.1/v1/requests', {
       method: 'POST',
@@ -338,8 +338,8 @@ test('an exchange that the document says otherwise of is told, whichever side is
       status === 201 ? { request_id: '00000000-0000-4000-8000-000000000000', status: 'RECEIVED' } : null
     const status_message = status === 201 ? 'ok' : 'client_error'
     const answer = Response.json({}, { status })
-    const said = JSON.stringify({ data, status_message, message })
-    return undocumented({ request, sent: JSON.stringify(sent), answer, said }, true)
+    const text = JSON.stringify({ data, status_message, message })
+    return undocumented({ request, sent: JSON.stringify(sent), answer, said: text }, true)
   }
   expect(exchange(simpleOrder, 201)).toBeUndefined()
   expect(exchange({}, 400, 'package_id: is required')).toBeUndefined()
@@ -349,7 +349,7 @@ test('an exchange that the document says otherwise of is told, whichever side is
   expect(exchange(simpleOrder, 404)).toContain('message must NOT have fewer than 1 characters')
 })
 
-test('it is served beside the service and printed by the command', async () => {
+test('it is served next to the service and printed by the command', async () => {
   const { url, sandbox } = await world()
   const served = await fetch(`${url}/openapi.json`)
   expect([served.headers.get('Cache-Control'), served.headers.get('Expires')]).toEqual(['no-store', '0'])

@@ -80,7 +80,7 @@ test('asks for no additional information where no check requires any', () => {
   })
 })
 
-test('nothing may be told where nothing is needed', () => {
+test('nothing may be given where nothing is needed', () => {
   const fits = judge(plainSchema)
   const body = { package_id: 7, recipient: recipientOf() }
   expect([fits(body), fits({ ...body, additional_information: [] })]).toEqual([true, true])

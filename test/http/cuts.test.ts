@@ -65,7 +65,7 @@ test.each(['close', 'reset'] as const)(
   },
 )
 
-test('cut before the first byte: whatever is told, nothing arrived', async () => {
+test('cut before the first byte: whatever is reported, nothing arrived', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(created) })
   await using proxy = await startFaultProxy(server.port, { up: 0 })
   expect(await outcome(`http://127.0.0.1:${proxy.port}/`)).not.toBe('answered')
@@ -85,13 +85,13 @@ test.each(['up', 'down'] as const)(
     for (let bytes = 1; seen.at(-1) !== 'answered'; bytes += 7) {
       proxy.cut = { [way]: bytes }
       const [connections, before] = [proxy.connections, server.bytes]
-      const told = await outcome(`https://localhost:${proxy.port}/`)
+      const result = await outcome(`https://localhost:${proxy.port}/`)
       expect(
-        { told, arrived: server.bytes > before },
-        `cut after ${bytes}: what is told as unsent never arrived`,
-      ).not.toEqual({ told: 'unsent', arrived: true })
+        { result, arrived: server.bytes > before },
+        `cut after ${bytes}: what is reported as unsent never arrived`,
+      ).not.toEqual({ result: 'unsent', arrived: true })
       expect(proxy.connections - connections, `connections, cut after ${bytes}`).toBe(1)
-      if (told !== seen.at(-1)) seen.push(told)
+      if (result !== seen.at(-1)) seen.push(result)
     }
     // Once a connection stood at one cut, it stands at every later one.
     expect(seen).toEqual(['unsent', 'lost', 'answered'])

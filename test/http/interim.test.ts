@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { answer, type RawServerOptions, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, nextTurn, post, startClient } from './setup.ts'
 
-/** "An interim 1xx answer is no answer" (src/docs/ordering.md, section 2): 0.1.0 broke off at a 100 that nobody asked for. */
+/** "An interim 1xx answer is no answer" (src/docs/ordering.md, section 2): 0.1.0 broke off at a 100 that was not asked for. */
 
 expectNoProcessFaults()
 

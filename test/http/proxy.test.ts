@@ -187,7 +187,7 @@ test('a proxy whose certificate is not to be trusted is not used', async () => {
   expect(front.bytes).toBe(0)
 })
 
-test('a proxy whose certificate is for another host is told as such', async () => {
+test('a proxy whose certificate is for another host is reported as such', async () => {
   await using front = await startRawServer({ tls: identity('other') })
   await using client = startClient({ env: { HTTPS_PROXY: `https://localhost:${front.port}` } })
   const error = await transportError(client.sendOnce(post('https://service.test/')))

@@ -23,7 +23,7 @@ const rng = (fraction: number): Random => ({
 
 interface Run {
   tries: number
-  notices: RetryEvent[]
+  events: RetryEvent[]
   clock: ManualClock
   policy: RetryPolicy
   /** Each step in turn, the last one for ever. */
@@ -34,7 +34,7 @@ function script(steps: Step[], policy: Partial<RetryPolicy> & { clock?: ManualCl
   const clock = policy.clock ?? new ManualClock({ auto: true })
   const run: Run = {
     tries: 0,
-    notices: [],
+    events: [],
     clock,
     policy: {
       random: rng(1),
@@ -43,7 +43,7 @@ function script(steps: Step[], policy: Partial<RetryPolicy> & { clock?: ManualCl
         const value = headers['retry-after']
         return parseRetryAfter(typeof value === 'string' ? value : undefined)
       },
-      onRetry: (notice) => run.notices.push(notice),
+      onRetry: (event) => run.events.push(event),
       ...policy,
       clock,
     },
@@ -63,7 +63,7 @@ function script(steps: Step[], policy: Partial<RetryPolicy> & { clock?: ManualCl
 test.each([200, 204, 301, 400, 401, 403, 404, 422, 499])('a %i is the answer: one try', async (status) => {
   const run = script([status])
   expect((await withRetries(run.attempt, run.policy)).status).toBe(status)
-  expect(run).toMatchObject({ tries: 1, notices: [], clock: { sleeps: [] } })
+  expect(run).toMatchObject({ tries: 1, events: [], clock: { sleeps: [] } })
 })
 
 test.each([500, 501, 502, 503, 504, 599])('a %i is tried 4 times and then returned', async (status) => {
@@ -83,7 +83,7 @@ test('a connection error is tried 4 times and then thrown as it came', async () 
 test('a failure that would end the same again is not repeated', async () => {
   const run = script(['certificate'])
   await expect(withRetries(run.attempt, run.policy)).rejects.toThrow('certificate')
-  expect(run).toMatchObject({ tries: 1, notices: [] })
+  expect(run).toMatchObject({ tries: 1, events: [] })
 })
 
 test('an error that is not of the transport is not repeated', async () => {
@@ -102,10 +102,10 @@ test.each<[Step[]]>([[[500, 200]], [['cut', 200]], [[500, 'cut', 503, 200]]])(
   },
 )
 
-test('each wait is told with what went wrong', async () => {
+test('each wait is reported with what went wrong', async () => {
   const run = script([503, 'cut', 200])
   await withRetries(run.attempt, run.policy)
-  expect(run.notices).toEqual([
+  expect(run.events).toEqual([
     { kind: 'retry', attempt: 2, of: 4, seconds: 0.5, reason: 'answer 503' },
     { kind: 'retry', attempt: 3, of: 4, seconds: 1, reason: 'cut' },
   ])
@@ -163,7 +163,7 @@ test.each([
   const run = script([[429, header], 200], { budgetMs: 3_660_000 })
   expect((await withRetries(run.attempt, run.policy)).status).toBe(200)
   expect(run.clock.sleeps).toEqual([seconds * 1_000])
-  expect(run.notices).toEqual([{ kind: 'throttled', seconds, understood }])
+  expect(run.events).toEqual([{ kind: 'throttled', seconds, understood }])
 })
 
 test('waiting out a 429 is no try: nothing failed', async () => {
@@ -214,7 +214,7 @@ test('no answers whatever make more than 4 tries that failed, or a wait under a 
       async (steps, fraction, budgetMs) => {
         const run = script([...steps, 200], { random: rng(fraction), budgetMs })
         await withRetries(run.attempt, run.policy).catch((error: unknown) => error)
-        const waits = run.notices.filter(({ kind }) => kind === 'throttled').length
+        const waits = run.events.filter(({ kind }) => kind === 'throttled').length
         expect(run.tries - waits).toBeLessThanOrEqual(4)
         expect(run.clock.sleeps.every((ms) => ms >= 250)).toBe(true)
         expect(run.clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(budgetMs)

@@ -9,7 +9,7 @@ import { identity, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient, transportError } from './setup.ts'
 
 /**
- * What decides between "ordered nothing" and "nobody knows": ordering-protocol, "failure before the TLS (or
+ * What decides between "ordered nothing" and an unknown outcome (src/docs/ordering.md, section 2): "failure before the TLS (or
  * loopback TCP) connection stood" against "anything else".
  */
 
@@ -50,12 +50,12 @@ test('a host name that does not exist: not sent', async () => {
 test.each([
   ['self-signed', 'its certificate is self-signed'],
   ['service', 'its certificate is signed by an unknown authority'],
-] as const)('a certificate nobody here trusts (%s): not sent', async (name, said) => {
+] as const)('a certificate that is not trusted here (%s): not sent', async (name, reason) => {
   await using server = await startRawServer({ tls: identity(name) })
   await using client = startClient()
   const error = await transportError(client.sendOnce(post(`${server.origin}/v1/requests`)))
   expect(error).toMatchObject({ sent: false, permanent: true })
-  expect(error.message).toBe(`127.0.0.1:${server.port}: ${said}`)
+  expect(error.message).toBe(`127.0.0.1:${server.port}: ${reason}`)
   expect(error.hint).toContain('NODE_EXTRA_CA_CERTS')
   expect(server.bytes).toBe(0)
 })
@@ -164,12 +164,12 @@ test('a proxy that never answers CONNECT: not sent, by the connect limit', async
 test.each([
   ['self-signed', 'its certificate is self-signed'],
   ['other', 'its certificate is signed by an unknown authority'],
-] as const)('a certificate not to be trusted at the end of a tunnel (%s): not sent', async (name, said) => {
+] as const)('a certificate not to be trusted at the end of a tunnel (%s): not sent', async (name, reason) => {
   await using server = await startRawServer({ tls: identity(name) })
   await using proxy = await startConnectProxy({ routes: { 'service.test:443': server.port } })
   await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
   const error = await transportError(client.sendOnce(post('https://service.test/v1/requests')))
-  expect(error).toMatchObject({ sent: false, message: `service.test: ${said}` })
+  expect(error).toMatchObject({ sent: false, message: `service.test: ${reason}` })
   expect(server.bytes).toBe(0)
 })
 
@@ -217,12 +217,12 @@ test.each<[string, Parameters<typeof startRawServer>[0], string]>([
   ],
 ])(
   'a server that %s: it may have been sent, and only one connection was made',
-  async (_name, options, said) => {
+  async (_name, options, reason) => {
     await using server = await startRawServer(options)
     await using client = startClient()
     const error = await transportError(client.sendOnce(post(`${server.origin}/v1/requests`)))
     expect(error.sent).toBe(true)
-    expect(error.message).toBe(`127.0.0.1:${server.port}: ${said}`)
+    expect(error.message).toBe(`127.0.0.1:${server.port}: ${reason}`)
     expect(server.connections).toBe(1)
     expect(server.requests.length).toBeLessThanOrEqual(1)
   },

@@ -39,7 +39,7 @@ export function trustAuthority(): void {
   afterAll(() => setDefaultCACertificates(before))
 }
 
-/** After every test of the file: nothing was thrown or rejected that nobody heard of. */
+/** After every test of the file: nothing was thrown or rejected without a handler. */
 export function expectNoProcessFaults(): void {
   const faults: unknown[] = []
   const note = (fault: unknown): void => {

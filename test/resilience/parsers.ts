@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import { signedReportUrl } from '../../src/api/service.ts'
+import { signedReportUrl } from '../../src/api/api.ts'
 import { parseMoment } from '../../src/cli/flags/time.ts'
 import { emailAddress } from '../../src/contract/request-body.ts'
 import { envelope } from '../../src/contract/envelope.ts'

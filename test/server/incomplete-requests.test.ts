@@ -10,7 +10,7 @@ import { listen, type Listener } from '../../src/server/listen.ts'
 import { serveSmallRequests, type SmallRequestOptions } from '../../src/server/small-requests.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
-faultRow('incomplete', 'kept out')
+faultRow('incomplete', 'client out')
 
 const mebibyte = 1024 * 1024
 const options = {
@@ -212,7 +212,7 @@ test('a connection whose request is being answered is not closed', async () => {
   expect(String(await once(slow.socket, 'data'))).toMatch(/^HTTP\/1\.1 204 /)
 })
 
-test('where more than half of the places are taken, no connection is kept for another request', async () => {
+test('where more than half of the places are taken, no connection is client for another request', async () => {
   const { port } = await start()
   await openMany(port, 11, head(10))
   const client = await open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok')
@@ -221,17 +221,20 @@ test('where more than half of the places are taken, no connection is kept for an
 
 test('an idle connection is closed as one that waits for a request', async () => {
   const { port } = await start()
-  const kept = await open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok')
-  await once(kept.socket, 'data')
+  const client = await open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok')
+  await once(client.socket, 'data')
   const others = await openMany(port, 20, '')
-  expect(await kept.answer).toContain('\r\n\r\n2')
+  expect(await client.answer).toContain('\r\n\r\n2')
   expect(await closedOf(others)).toEqual([])
 })
 
 test('a request that is refused before its body came is incomplete until all of it came', async () => {
   const { port } = await start({ maxBytes: 10 })
-  const kept = await open(port, `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n${'x'.repeat(50)}`)
-  expect(await kept.answer).toMatch(/^HTTP\/1\.1 413 /)
+  const client = await open(
+    port,
+    `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n${'x'.repeat(50)}`,
+  )
+  expect(await client.answer).toMatch(/^HTTP\/1\.1 413 /)
   expect(await (await open(port, `${head(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 200 /)
 })
 

@@ -20,7 +20,7 @@ async function status(port: number): Promise<number | undefined> {
   return answer.statusCode
 }
 
-test('a client that opens more connections than are taken and says nothing keeps nobody else out', async () => {
+test('a client that opens more connections than are taken and sends nothing does not keep others out', async () => {
   const server = await serveSmallRequests(() => ({ status: 204 }), { host: '127.0.0.1', port: 0, ...few(20) })
   const idle: Socket[] = []
   let ended = 0

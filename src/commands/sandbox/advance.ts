@@ -25,6 +25,6 @@ export default class SandboxAdvance extends SandboxCommand<typeof SandboxAdvance
       'Give a number and a unit: 30s, 5m, 2h, 30d or 1h30m.',
     )
     const sandbox = await this.running(this.flags['base-url'])
-    this.answer(sandboxStateView((await sandbox.tell('advance', { ms })) as SandboxState))
+    this.answer(sandboxStateView((await sandbox.send('advance', { ms })) as SandboxState))
   }
 }

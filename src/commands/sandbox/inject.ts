@@ -38,7 +38,7 @@ export default class SandboxInject extends SandboxCommand<typeof SandboxInject> 
     )
     const sandbox = await this.running(this.flags['base-url'])
     if (clear) {
-      await sandbox.tell('clear-faults', {})
+      await sandbox.send('clear-faults', {})
       return this.answer(changedView({ cleared: true }, 'All faults are cleared.'))
     }
     const what =
@@ -53,7 +53,7 @@ export default class SandboxInject extends SandboxCommand<typeof SandboxInject> 
       ...(times === undefined ? {} : { times }),
       ...(after === undefined ? {} : { after }),
     }
-    await sandbox.tell('inject', injection)
+    await sandbox.send('inject', injection)
     this.answer(changedView(injection, `Injected: ${JSON.stringify(injection)}`))
   }
 }

@@ -18,7 +18,7 @@ export default class SandboxRedeliver extends SandboxCommand<typeof SandboxRedel
 
   async run(): Promise<void> {
     const sandbox = await this.running(this.flags['base-url'])
-    const done = await sandbox.tell('redeliver', { delivery_id: this.args.event })
+    const done = await sandbox.send('redeliver', { delivery_id: this.args.event })
     this.answer(redeliveredView(done as Redelivered))
   }
 }

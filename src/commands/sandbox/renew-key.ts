@@ -14,7 +14,7 @@ export default class SandboxRenewKey extends SandboxCommand<typeof SandboxRenewK
 
   async run(): Promise<void> {
     const sandbox = await this.running(this.flags['base-url'])
-    const { api_key } = (await sandbox.tell('renew-key', {})) as { api_key: string }
+    const { api_key } = (await sandbox.send('renew-key', {})) as { api_key: string }
     this.answer(renewedKeyView(api_key))
   }
 }

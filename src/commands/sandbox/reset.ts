@@ -11,6 +11,6 @@ export default class SandboxReset extends SandboxCommand<typeof SandboxReset> {
 
   async run(): Promise<void> {
     const sandbox = await this.running(this.flags['base-url'])
-    this.answer(sandboxStateView((await sandbox.tell('reset', {})) as SandboxState))
+    this.answer(sandboxStateView((await sandbox.send('reset', {})) as SandboxState))
   }
 }

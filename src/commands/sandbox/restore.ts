@@ -21,6 +21,6 @@ export default class SandboxRestore extends SandboxCommand<typeof SandboxRestore
       'Make a snapshot with: refcheck sandbox snapshot > FILE',
     )
     const sandbox = await this.running(this.flags['base-url'])
-    this.answer(sandboxStateView((await sandbox.tell('restore', snapshot)) as SandboxState))
+    this.answer(sandboxStateView((await sandbox.send('restore', snapshot)) as SandboxState))
   }
 }

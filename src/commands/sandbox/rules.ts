@@ -33,7 +33,7 @@ export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
     )
     const sandbox = await this.running(baseUrl)
     if (choices.length === 0) return (await sandbox.read('rules')) as RuleRow[]
-    return (await sandbox.tell(
+    return (await sandbox.send(
       'rules',
       Object.fromEntries(choices.map((each) => each.split('='))),
     )) as RuleRow[]

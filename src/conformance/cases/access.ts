@@ -25,9 +25,9 @@ import {
   under,
   when,
 } from '../table.ts'
-import type { CallOptions } from '../probe.ts'
+import type { CallOptions, Visit } from '../visit.ts'
 import { object, text } from '../shape.ts'
-import type { Identity, Plan, Visit } from '../visit.ts'
+import type { Identity, Plan } from '../target.ts'
 
 const unknownKey = 'x'.repeat(32)
 

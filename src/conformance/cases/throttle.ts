@@ -3,7 +3,8 @@ import { type Case, unless } from '../case.ts'
 import { foreignUser, packages, plainOrder, schemaOf, secondUser } from '../order.ts'
 import { type Expectations, expectStatus, type Run, under, when } from '../table.ts'
 import { completed } from '../journey.ts'
-import type { QuotaWindow, Visit } from '../visit.ts'
+import type { QuotaWindow } from '../target.ts'
+import type { Visit } from '../visit.ts'
 import { everyEndpoint } from './access.ts'
 import { reportUrls } from './reports.ts'
 
@@ -34,7 +35,7 @@ const isAbout = (visit: Visit, seconds: number, wanted: number): boolean =>
 
 /** One counted call. */
 const counted = ({ probe }: Visit, note?: string): Promise<Answer> =>
-  probe.get('/v1/users', { throttled: 'tell', note })
+  probe.get('/v1/users', { throttled: 'return', note })
 
 interface Filled {
   accepted: number
@@ -201,17 +202,17 @@ async function pingExempt(visit: Visit, windows: Windows): Promise<Expectations>
   const wrong = `after 3 pings ${accepted} calls were accepted: pings count`
   return [
     ...when(accepted !== windows.minute.calls, wrong),
-    { get: '/v1/ping', throttled: 'tell', note: 'when the quota is used up', expect: 200 },
+    { get: '/v1/ping', throttled: 'return', note: 'when the quota is used up', expect: 200 },
   ]
 }
 
 async function tokenExempt(visit: Visit, windows: Windows): Promise<Expectations> {
   const { ordered } = await completed(visit)
   await atStartOfWindow(visit, windows)
-  const read = await visit.probe.get(`/v1/requests/${ordered.requestId}`, { throttled: 'tell' })
+  const read = await visit.probe.get(`/v1/requests/${ordered.requestId}`, { throttled: 'return' })
   const get = visit.probe.path(reportUrls(read.data)[0]?.url ?? '')
   unless(get !== undefined, 'no report URL of this deployment was seen')
-  const options = { as: {}, throttled: 'tell' } as const
+  const options = { as: {}, throttled: 'return' } as const
   for (let time = 0; time < 2; time += 1) await visit.probe.get(get, { ...options, note: 'by token' })
   const { accepted } = await fill(visit, windows.minute.calls)
   const isExempt = accepted === windows.minute.calls - 1
@@ -228,7 +229,7 @@ async function allEndpoints(visit: Visit, windows: Windows): Promise<string[]> {
   await atStartOfWindow(visit, windows)
   let taken = 0
   for (const path of paths.slice(0, minute.calls - 1)) {
-    if ((await visit.probe.get(path, { throttled: 'tell' })).status === 200) taken += 1
+    if ((await visit.probe.get(path, { throttled: 'return' })).status === 200) taken += 1
   }
   unless(taken > 0, 'no other endpoint answered')
   const { accepted } = await fill(visit, minute.calls)
@@ -281,7 +282,7 @@ export const throttleCases: readonly Case[] = [
       metered(async (visit, windows) => {
         await packages(visit)
         await usedUp(visit, windows)
-        return everyEndpoint(visit, { throttled: 'tell', note: 'when the quota is used up' }, 429)
+        return everyEndpoint(visit, { throttled: 'return', note: 'when the quota is used up' }, 429)
       }),
     ],
     'throttle.ping-exempt': [exemptions, metered(pingExempt)],
@@ -292,7 +293,7 @@ export const throttleCases: readonly Case[] = [
         const as = foreignUser(visit)
         await usedUp(visit, windows)
         const note = 'with another key, when the quota of the first is used up'
-        return [{ get: '/v1/users', as, throttled: 'tell', note, expect: 200 }]
+        return [{ get: '/v1/users', as, throttled: 'return', note, expect: 200 }]
       }),
     ],
   }),
@@ -308,7 +309,7 @@ export const quotaScopeCases: readonly Case[] = [
         const as = secondUser(visit)
         await usedUp(visit, windows)
         const note = 'as the second user, when the quota of the key is used up'
-        return [{ get: '/v1/users', as, throttled: 'tell', note, expect: 429 }]
+        return [{ get: '/v1/users', as, throttled: 'return', note, expect: 429 }]
       }),
     ],
   }),

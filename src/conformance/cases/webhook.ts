@@ -2,17 +2,8 @@ import { createHmac } from 'node:crypto'
 
 import { advise, type Case, unless } from '../case.ts'
 import { field, shown } from '../answer.ts'
-import {
-  about,
-  arrived,
-  type Delivery,
-  rankOf,
-  receiverOf,
-  type Reply,
-  statusOf,
-  unannounced,
-  updateOf,
-} from '../events.ts'
+import { about, arrived, rankOf, receiverOf, statusOf, unannounced, updateOf } from '../events.ts'
+import type { Delivery, Reply } from '../receiver.ts'
 import { expectSame, type Run, under, when } from '../table.ts'
 import { checksOf, type Journey, journey, journeys, terminal } from '../journey.ts'
 import { richOrder, usualRecipient } from '../order.ts'

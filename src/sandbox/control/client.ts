@@ -3,10 +3,10 @@ import type { HttpClient } from '../../http/client.ts'
 
 /** A running sandbox, as its control API is called from another process. */
 export interface RunningSandbox {
-  /** What it tells of itself: `state`, `rules`, `scenarios`, `snapshot` … */
+  /** What it reports of itself: `state`, `rules`, `scenarios`, `snapshot` … */
   read(what: string, signal?: AbortSignal): Promise<unknown>
   /** Has it do something; what it answers. Throws UsageError with its words where it refuses. */
-  tell(what: string, order: unknown): Promise<unknown>
+  send(what: string, order: unknown): Promise<unknown>
 }
 
 /** A snapshot of a hundred thousand requests is large, and an advance by a month takes its time. */
@@ -33,7 +33,7 @@ export function runningSandbox(http: HttpClient, baseUrl: string, token: string 
   return {
     read: async (what, signal) =>
       answerOf(await http.send({ method: 'GET', url: url(what), headers: shown, limits, signal })),
-    tell: async (what, order) =>
+    send: async (what, order) =>
       answerOf(
         await http.send({
           method: 'POST',

@@ -11,11 +11,12 @@ import {
   checkedSnapshot,
   delivery,
   injection,
+  overview,
   storyResult,
   subscription,
   trial,
 } from '../service/schemas.ts'
-import type { Sandbox } from './embedded.ts'
+import type { Sandbox } from './sandbox.ts'
 
 /*
  * What the control of a sandbox takes and answers, for those who write programs around it. Times are milliseconds since
@@ -29,32 +30,6 @@ const credits = count.nullable()
 
 const done = z.object({})
 const anything = z.record(text, z.unknown())
-
-const state = z.object({
-  now: z.number(),
-  clock: z.enum(['real', 'manual']),
-  speed: z.number(),
-  seed: text,
-  webhook_url: text.nullable(),
-  credits,
-  trial,
-  subscription,
-  requests: z.object({
-    RECEIVED: count,
-    IN_PROGRESS: count,
-    PARTIAL: count,
-    COMPLETED: count,
-    ERROR: count,
-    CANCELLED: count,
-  }),
-  deliveries: z.object({ waiting: count, delivered: count, given_up: count }),
-  /** The windows of the first organisation's key: how full, and when they end (null: nothing counted). */
-  quota: z.array(
-    z.object({ calls: count, seconds: z.number(), used: count, ends_at: z.number().nullable() }),
-  ),
-})
-/** What is going on, in numbers. */
-export type Overview = z.infer<typeof state>
 
 const rules = z.array(
   z.object({
@@ -122,7 +97,7 @@ export const readControls: readonly ReadControl[] = [
   {
     name: 'state',
     summary: 'What is going on, in numbers',
-    answer: state,
+    answer: overview,
     read: (sandbox) => sandbox.overview(),
   },
   {
@@ -197,7 +172,7 @@ export const orderControls: readonly OrderControl[] = [
     'advance',
     'Move a manual clock, and everything with it',
     z.object({ ms: z.number().nonnegative() }),
-    state,
+    overview,
     async (sandbox, { ms }) => {
       await sandbox.advance(ms)
       return sandbox.overview()
@@ -297,7 +272,7 @@ export const orderControls: readonly OrderControl[] = [
     storyResult,
     (sandbox, { story, to }) => sandbox.trigger(story, to),
   ),
-  order('reset', 'Back to the initial state', nothing, state, (sandbox) => {
+  order('reset', 'Back to the initial state', nothing, overview, (sandbox) => {
     sandbox.reset()
     return sandbox.overview()
   }),
@@ -305,7 +280,7 @@ export const orderControls: readonly OrderControl[] = [
     'restore',
     'Back to a snapshot',
     anything,
-    state,
+    overview,
     (sandbox, given) => {
       sandbox.restore(checkedSnapshot(given))
       return sandbox.overview()

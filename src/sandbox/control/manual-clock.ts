@@ -59,7 +59,7 @@ export class ManualClock implements Clock {
   }
 
   /** Makes `advance` wait for this work, for a moment of real time, before the clock moves past it. */
-  hold(work: Promise<unknown>): void {
+  waitFor(work: Promise<unknown>): void {
     const held = work.catch(() => {})
     this.#held.add(held)
     void held.then(() => this.#held.delete(held))

@@ -25,7 +25,7 @@ export function sandboxOpenApi(baseUrl: string): Json {
 }
 
 /** What a running sandbox answers at /openapi.json: not a call of the service, so no part of its quotas or log. */
-export function described(baseUrl: string): Response {
+export function describeSandbox(baseUrl: string): Response {
   return Response.json(sandboxOpenApi(baseUrl), { headers: cacheHeaders })
 }
 

@@ -6,10 +6,9 @@ import { sanitize } from '../../host/text.ts'
 import { pill, quotaBar, statusChart } from '../../html/charts.ts'
 import { type Piece, stylesheet } from '../../html/document.ts'
 import type { LogEntry } from '../service/log.ts'
-import type { DeliveryRecord } from '../service/schemas.ts'
+import type { DeliveryRecord, Overview } from '../service/schemas.ts'
 import { scenarioTable } from '../service/scenarios.ts'
-import type { Overview } from './controls.ts'
-import type { Sandbox } from './embedded.ts'
+import type { Sandbox } from './sandbox.ts'
 
 /** Nothing but what this server sends runs on the page, and no other site can frame it. */
 const policy =

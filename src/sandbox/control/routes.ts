@@ -11,7 +11,7 @@ import type { Connection } from '../../server/listen.ts'
 import { clearTextRefusal, type Reach } from '../service/gateway.ts'
 import { controlPath } from './client.ts'
 import { orderControls, readControls } from './controls.ts'
-import type { Sandbox } from './embedded.ts'
+import type { Sandbox } from './sandbox.ts'
 
 /*
  * How another process controls a running sandbox. Plain JSON, `{error: {code, message, hint}}` on

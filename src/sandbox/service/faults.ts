@@ -1,49 +1,63 @@
 import { cacheHeaders } from '../../contract/headers.ts'
 import type { Connection } from '../../server/listen.ts'
-import { failure } from './call.ts'
-import type { Fault, FaultInjection } from './schemas.ts'
+import { failure } from './answer.ts'
+import type { Fault, FaultInjection, Injection } from './schemas.ts'
 
-interface Armed {
-  matches: (method: string, path: string) => boolean
-  pass: number
-  left: number
-  fault: Fault
+/** What happens to the next calls or requests: each so many times, after so many that pass. */
+export class Injections<T> {
+  readonly #waiting = new Set<{ item: T; pass: number; left: number }>()
+
+  /** Returns what takes the item back. */
+  add(item: T, { times = 1, after = 0 }: Pick<Injection, 'times' | 'after'>): () => void {
+    const waiting = { item, pass: after, left: times }
+    this.#waiting.add(waiting)
+    return () => void this.#waiting.delete(waiting)
+  }
+
+  clear(): void {
+    this.#waiting.clear()
+  }
+
+  /** Those that apply now, the first added first; each that is reached counts this as one of its times. */
+  *apply(matches: (item: T) => boolean = () => true): Generator<T> {
+    for (const waiting of this.#waiting) {
+      if (!matches(waiting.item)) continue
+      if (waiting.pass > 0) {
+        waiting.pass -= 1
+        continue
+      }
+      waiting.left -= 1
+      if (waiting.left <= 0) this.#waiting.delete(waiting)
+      yield waiting.item
+    }
+  }
 }
 
 /** The faults asked for, waiting for their calls. */
 export class Faults {
-  readonly #armed = new Set<Armed>()
+  readonly #injections = new Injections<{
+    matches: (method: string, path: string) => boolean
+    fault: Fault
+  }>()
 
   /** Returns what takes the fault back. */
-  add({ on, times = 1, after = 0, fault }: FaultInjection): () => void {
-    const armed: Armed = { matches: pattern(on), pass: after, left: times, fault }
-    this.#armed.add(armed)
-    return () => void this.#armed.delete(armed)
+  add({ on, fault, ...injection }: FaultInjection): () => void {
+    return this.#injections.add({ matches: pattern(on), fault }, injection)
   }
 
   clear(): void {
-    this.#armed.clear()
+    this.#injections.clear()
   }
 
-  /** The fault that strikes this call, if one does; the first asked for comes first. */
-  take(method: string, path: string): Fault | undefined {
-    if (this.#armed.size === 0) return undefined
-    for (const armed of this.#armed) {
-      if (!armed.matches(method, path)) continue
-      if (armed.pass > 0) {
-        armed.pass -= 1
-        continue
-      }
-      armed.left -= 1
-      if (armed.left <= 0) this.#armed.delete(armed)
-      return armed.fault
-    }
-    return undefined
+  /** The fault that strikes this call, if one does; of several the first asked for. */
+  faultFor(method: string, path: string): Fault | undefined {
+    const applied = this.#injections.apply(({ matches }) => matches(method, path))
+    return applied.next().value?.fault
   }
 }
 
-/** `:name` stands for one part of the path, `*` for the rest. */
-function pattern(on: string): Armed['matches'] {
+/** `:name` matches one part of the path, `*` the rest. */
+function pattern(on: string): (method: string, path: string) => boolean {
   const [first = '*', second] = on.trim().split(/\s+/, 2)
   const route = second ?? (first.startsWith('/') ? first : '*')
   const method = second === undefined ? '*' : first.toUpperCase()

@@ -6,7 +6,8 @@ import { isLoopbackHost } from '../../contract/loopback.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Connection } from '../../server/listen.ts'
-import { type Call, type CallEnv, failure, readBody, Refusal, textOf } from './call.ts'
+import type { Call, CallEnv } from './call.ts'
+import { failure, readBody, Refusal, textOf } from './answer.ts'
 import type { Fault } from './schemas.ts'
 import { appliesBeforeService, applyFault, Faults } from './faults.ts'
 import { addPackageRoutes, addPingRoute, addUserRoute } from './lists.ts'
@@ -53,7 +54,7 @@ export class Gateway {
     const passage: Passage = { request, method, path: pathOf(url), connection, call }
     const refused = clearTextRefusal(url, connection.remoteAddress, reach)
     if (refused !== undefined) return this.#logged(refused, passage)
-    const fault = this.faults.take(method, passage.path)
+    const fault = this.faults.faultFor(method, passage.path)
     if (fault?.kind === 'switch') {
       onSwitch(fault.switch)
       return this.#answerWith(this.#app.fetch(request, call), undefined, passage)

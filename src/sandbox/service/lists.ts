@@ -3,9 +3,10 @@ import type { Context, Hono } from 'hono'
 import type { Package } from '../../contract/package.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { User } from '../../contract/user.ts'
-import { authenticate, type CallEnv, isVisible, ok, refusals, visiblePackage } from './call.ts'
+import { authenticate, type CallEnv, isVisible, visiblePackage } from './call.ts'
+import { ok, refusals } from './answer.ts'
 import type { PackageRecord, UserRecord } from './schemas.ts'
-import { products, type State } from './state.ts'
+import { type State } from './state.ts'
 
 const statuses = new Map([
   ['active', 'ACTIVE'],
@@ -136,6 +137,9 @@ function userView(user: UserRecord, state: State): User {
     job_title: user.job_title,
   }
 }
+
+/** "Permission products", in alphabetical order. */
+const products = ['bgc', 'exit', 'integration', 'pulse', 'reference']
 
 /** "Permissions are returned in alphabetical order", as `<product>.<level>`. */
 function permissions(user: UserRecord): string[] {

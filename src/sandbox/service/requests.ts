@@ -2,18 +2,8 @@ import type { Context, Hono } from 'hono'
 
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
 import { appliesBeforeService } from './faults.ts'
-import {
-  authenticate,
-  type Call,
-  type CallEnv,
-  failure,
-  ok,
-  okText,
-  okWith,
-  readBody,
-  refusals,
-  visiblePackage,
-} from './call.ts'
+import { authenticate, type Call, type CallEnv, visiblePackage } from './call.ts'
+import { failure, ok, okText, okWith, readBody, refusals } from './answer.ts'
 import type { Caller } from './state.ts'
 import type { CheckRecord, PackageRecord, RequestRecord } from './schemas.ts'
 import type { Choice, Choices } from './rules.ts'
@@ -63,7 +53,7 @@ async function createRequest(request: Request, call: Call): Promise<RequestRecor
   if (!mayOrder(caller, pack, service.rule('support-creates') === 'yes')) throw refusals.role()
   checkAdditionalInformation(body.additional_information, pack.additional_information, rules)
   requirePlan(caller)
-  const scenarios = [...scenariosOf(body.recipient.email), ...service.takeScenarios()]
+  const scenarios = [...scenariosOf(body.recipient.email), ...service.scenarios.apply()]
   call.fault ??= createFault(scenarios)
   if (call.fault !== undefined && appliesBeforeService(call.fault)) return undefined
   return service.accept(body, caller, pack, scenarios, now)

@@ -11,7 +11,6 @@ import type { FieldValue } from '../../contract/request-body.ts'
 import { checkStatuses, refereeStatuses, requestStatuses } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { type Choices, ruleTable, switchNames } from './rules.ts'
-import { products } from './state.ts'
 
 const text = z.string()
 const orNull = text.nullable()
@@ -19,7 +18,8 @@ const time = z.number()
 const count = z.int().nonnegative()
 
 export const role = z.enum(['owner', 'admin', 'support', 'member'])
-export const product = z.enum(products)
+/** "Permission products". */
+export const product = z.enum(['bgc', 'exit', 'integration', 'pulse', 'reference'])
 export const trial = z.enum(['none', 'running', 'expired'])
 export const subscription = z.enum(['active', 'inactive'])
 const requestStatus = z.enum(requestStatuses)
@@ -206,6 +206,30 @@ export function checkedSnapshot(value: unknown): Snapshot {
     { hint: 'Nothing was changed. Make a snapshot with: refcheck sandbox snapshot > FILE' },
   )
 }
+
+/** What is going on, in numbers. */
+export const overview = z.object({
+  now: time,
+  clock: z.enum(['real', 'manual']),
+  speed: time,
+  seed: text,
+  webhook_url: orNull,
+  credits: count.nullable(),
+  trial,
+  subscription,
+  requests: z.object({
+    RECEIVED: count,
+    IN_PROGRESS: count,
+    PARTIAL: count,
+    COMPLETED: count,
+    ERROR: count,
+    CANCELLED: count,
+  }),
+  deliveries: z.object({ waiting: count, delivered: count, given_up: count }),
+  /** The windows of the first organisation's key: how full, and when they end (null: nothing counted). */
+  quota: z.array(z.object({ calls: count, seconds: time, used: count, ends_at: time.nullable() })),
+})
+export type Overview = z.infer<typeof overview>
 
 /** What became of the events of a story. */
 export const storyResult = z.object({

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 
 import type { RequestStatus } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
-import { refusals } from './call.ts'
+import { refusals } from './answer.ts'
+import { Injections } from './faults.ts'
 import { inOrder, nextStepAt, plan, progress, type ProgressPlan } from './progress.ts'
 import type { Choices, RuleName } from './rules.ts'
 import type { SeededRandom } from './seeded-random.ts'
@@ -28,12 +29,13 @@ export class Service {
   readonly tokens: ReportTokens
   readonly windows: readonly QuotaWindow[]
   readonly speed: number
+  /** Scenarios that requests go by that are created next. */
+  readonly scenarios = new Injections<string>()
   /** Part of what ids are drawn from: empty where the same calls are to give the same ids. */
   life: readonly string[] = []
   readonly #options: ServiceOptions
   /** Requests whose course was not computed yet. */
   readonly #unplanned = new Map<RequestRecord, Omit<ProgressPlan, 'dice'>>()
-  readonly #armed = new Set<{ tag: string; left: number; pass: number }>()
 
   constructor(options: ServiceOptions) {
     this.state = options.state
@@ -79,32 +81,6 @@ export class Service {
       })
     }
     if (wait > 0) throw refusals.throttled(wait)
-  }
-
-  /** Makes the next `times` created requests, after the first `after`, go by a scenario. */
-  armScenario(tag: string, times: number, after: number): () => void {
-    const armed = { tag, left: times, pass: after }
-    this.#armed.add(armed)
-    return () => void this.#armed.delete(armed)
-  }
-
-  disarmScenarios(): void {
-    this.#armed.clear()
-  }
-
-  /** The scenarios that wait for a request to be created now. */
-  takeScenarios(): string[] {
-    const taken: string[] = []
-    for (const armed of this.#armed) {
-      if (armed.pass > 0) {
-        armed.pass -= 1
-        continue
-      }
-      taken.push(armed.tag)
-      armed.left -= 1
-      if (armed.left <= 0) this.#armed.delete(armed)
-    }
-    return taken
   }
 
   /** Keeps a new request: RECEIVED, its checks planned, a credit used. */
@@ -153,7 +129,7 @@ export class Service {
   /** Forgets what was only thought of: the state has been replaced. */
   forget(): void {
     this.#unplanned.clear()
-    this.#armed.clear()
+    this.scenarios.clear()
   }
 
   /** Lets what is due by `now` happen to a request. */

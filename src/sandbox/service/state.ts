@@ -11,9 +11,6 @@ import type {
   WindowUse,
 } from './schemas.ts'
 
-/** "Permission products". */
-export const products = ['bgc', 'exit', 'integration', 'pulse', 'reference'] as const
-
 /** On whose behalf an authenticated call is made. */
 export interface Caller {
   organisation: Organisation

@@ -1,7 +1,7 @@
 import type { CheckInformation, FieldDefinition } from '../../contract/package-schema.ts'
 import { parseJson } from '../../contract/parse-json.ts'
 import type { AdditionalInformation, FieldValue, Recipient } from '../../contract/request-body.ts'
-import { Refusal, refusals } from './call.ts'
+import { Refusal, refusals } from './answer.ts'
 import type { Choices } from './rules.ts'
 
 /** A body of POST /v1/requests whose shape is right; the package has not been looked at. */

@@ -41,7 +41,7 @@ const settingNames: readonly string[] = Object.keys(settings)
 
 /** Changes one setting of a running sandbox. Throws UsageError where there is no such setting or value. */
 export async function setInSandbox(
-  sandbox: Pick<RunningSandbox, 'tell'>,
+  sandbox: Pick<RunningSandbox, 'send'>,
   name: string,
   value: string,
 ): Promise<void> {
@@ -57,5 +57,5 @@ export async function setInSandbox(
       hint: `Give ${setting.values.join(', ').replace(/, (?=[^,]+$)/, ' or ')}.`,
     })
   }
-  await sandbox.tell(...order)
+  await sandbox.send(...order)
 }

@@ -28,7 +28,7 @@ export async function triggerStory(
   to: string | undefined,
 ): Promise<{ result: StoryResult; failure: RefcheckError | undefined }> {
   await requireSandbox(sandbox)
-  const result = (await sandbox.tell('trigger', to === undefined ? { story } : { story, to })) as StoryResult
+  const result = (await sandbox.send('trigger', to === undefined ? { story } : { story, to })) as StoryResult
   return { result, failure: failureOf(result.deliveries) }
 }
 

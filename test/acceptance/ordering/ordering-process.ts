@@ -4,7 +4,7 @@
  */
 import { createInterface } from 'node:readline'
 
-import { connectApi } from '../../../src/api/service.ts'
+import { connectApi } from '../../../src/api/api.ts'
 import { windowsFor } from '../../../src/domain/quota/windows.ts'
 import { governor } from '../../../src/usecases/quota/governor.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'

@@ -5,7 +5,7 @@
  */
 import { rmSync, writeSync } from 'node:fs'
 
-import { connectApi } from '../../../src/api/service.ts'
+import { connectApi } from '../../../src/api/api.ts'
 import { fetchReports } from '../../../src/usecases/report/fetch.ts'
 import { defaultTemplate, parseTemplate } from '../../../src/domain/report/template.ts'
 import { systemClock as clock } from '../../../src/host/clock.ts'

@@ -26,32 +26,32 @@ export const answerDefects: Defect[] = [
     name: 'status_message error on a 403',
     caughtBy: 'answers.status-message',
     around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        if (told.status === 403) told.body.status_message = 'error'
+      onJson(sandbox, (reply) => {
+        if (reply.status === 403) reply.body.status_message = 'error'
       }),
   },
   {
     name: 'an empty object as data of errors',
     caughtBy: 'answers.data',
     around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        told.body.data ??= {}
+      onJson(sandbox, (reply) => {
+        reply.body.data ??= {}
       }),
   },
   {
     name: 'a message on success',
     caughtBy: 'answers.message',
     around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        if (told.status === 200) told.body.message = 'OK'
+      onJson(sandbox, (reply) => {
+        if (reply.status === 200) reply.body.message = 'OK'
       }),
   },
   {
     name: 'no message on a 401',
     caughtBy: 'answers.message',
     around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        if (told.status === 401) told.body.message = ''
+      onJson(sandbox, (reply) => {
+        if (reply.status === 401) reply.body.message = ''
       }),
   },
   {
@@ -67,16 +67,16 @@ export const answerDefects: Defect[] = [
     name: '422 instead of 400',
     caughtBy: 'answers.never-422',
     around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        if (told.status === 400) told.status = 422
+      onJson(sandbox, (reply) => {
+        if (reply.status === 400) reply.status = 422
       }),
   },
   {
     name: '405 for an unknown place',
     caughtBy: 'answers.known-statuses',
     around: (sandbox) =>
-      onJson(sandbox, (told, request) => {
-        if (pathOf(request).startsWith('/v1/no/')) told.status = 405
+      onJson(sandbox, (reply, request) => {
+        if (pathOf(request).startsWith('/v1/no/')) reply.status = 405
       }),
   },
   {
@@ -91,16 +91,16 @@ export const answerDefects: Defect[] = [
     name: 'ping without a status',
     caughtBy: 'ping.answer',
     around: (sandbox) =>
-      onJson(sandbox, (told, request) => {
-        if (pathOf(request) === '/v1/ping') told.body.data = {}
+      onJson(sandbox, (reply, request) => {
+        if (pathOf(request) === '/v1/ping') reply.body.data = {}
       }),
   },
   {
     name: 'an internal error called client_error',
     caughtBy: 'standing.internal-error',
     around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        if (told.status >= 500) told.body.status_message = 'client_error'
+      onJson(sandbox, (reply) => {
+        if (reply.status >= 500) reply.body.status_message = 'client_error'
       }),
   },
   {
@@ -128,8 +128,8 @@ export const answerDefects: Defect[] = [
     name: 'a 403 for a request nobody has',
     caughtBy: 'requests.unknown',
     around: (sandbox) =>
-      onJson(sandbox, (told, request) => {
-        if (told.status === 404 && requestPath.test(pathOf(request))) told.status = 403
+      onJson(sandbox, (reply, request) => {
+        if (reply.status === 404 && requestPath.test(pathOf(request))) reply.status = 403
       }),
   },
   {
@@ -165,16 +165,16 @@ export const answerDefects: Defect[] = [
     name: 'a 403 for a key nobody has',
     caughtBy: 'authentication.invalid-key',
     around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        if (told.body.message === 'invalid API key') told.status = 403
+      onJson(sandbox, (reply) => {
+        if (reply.body.message === 'invalid API key') reply.status = 403
       }),
   },
   {
     name: 'a 401 for a user nobody knows',
     caughtBy: 'authentication.unknown-user',
     around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        if (told.status === 403) told.status = 401
+      onJson(sandbox, (reply) => {
+        if (reply.status === 403) reply.status = 401
       }),
   },
   {
@@ -202,10 +202,10 @@ export const answerDefects: Defect[] = [
     caughtBy: 'standing.inactive-user',
     around: (sandbox) => {
       let first: unknown
-      return onJson(sandbox, (told, request) => {
-        if (pathOf(request) !== '/v1/users' || told.status !== 200) return
-        first ??= told.body.data
-        told.body.data = first
+      return onJson(sandbox, (reply, request) => {
+        if (pathOf(request) !== '/v1/users' || reply.status !== 200) return
+        first ??= reply.body.data
+        reply.body.data = first
       })
     },
   },

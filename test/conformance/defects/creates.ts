@@ -12,11 +12,11 @@ const unpaid = (name: string, caughtBy: string, refusal: RegExp): Defect => ({
   name,
   caughtBy,
   around: (sandbox) =>
-    onJson(sandbox, (told) => {
-      if (!refusal.test(told.body.message)) return
-      told.status = 201
+    onJson(sandbox, (reply) => {
+      if (!refusal.test(reply.body.message)) return
+      reply.status = 201
       const data = { request_id: '44444444-4444-4444-8444-444444444444', status: 'RECEIVED' }
-      told.body = { data, status_message: 'ok', message: '' }
+      reply.body = { data, status_message: 'ok', message: '' }
     }),
 })
 
@@ -25,16 +25,16 @@ export const createDefects: Defect[] = [
     name: '202 instead of 201',
     caughtBy: 'create.accepted',
     around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        if (told.status === 201) told.status = 202
+      onJson(sandbox, (reply) => {
+        if (reply.status === 201) reply.status = 202
       }),
   },
   {
     name: '202 is emitted',
     caughtBy: 'answers.never-202',
     around: (sandbox) =>
-      onJson(sandbox, (told, request) => {
-        if (told.status === 200 && request.url.endsWith('/v1/users')) told.status = 202
+      onJson(sandbox, (reply, request) => {
+        if (reply.status === 200 && request.url.endsWith('/v1/users')) reply.status = 202
       }),
   },
   {
@@ -62,24 +62,24 @@ export const createDefects: Defect[] = [
     name: 'a message without the field path',
     caughtBy: 'create.missing-fields',
     around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        if (told.status === 400) told.body.message = told.body.message.replace(/^.*?: /, '')
+      onJson(sandbox, (reply) => {
+        if (reply.status === 400) reply.body.message = reply.body.message.replace(/^.*?: /, '')
       }),
   },
   {
     name: 'a message that names the last part of the path only',
     caughtBy: 'create.email',
     around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        if (told.status === 400) told.body.message = told.body.message.replace(/^recipient\./, '')
+      onJson(sandbox, (reply) => {
+        if (reply.status === 400) reply.body.message = reply.body.message.replace(/^recipient\./, '')
       }),
   },
   {
     name: 'a 400 for a package nobody has',
     caughtBy: 'create.package-unknown',
     around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        if (told.body.message === 'resource not found') told.status = 400
+      onJson(sandbox, (reply) => {
+        if (reply.body.message === 'resource not found') reply.status = 400
       }),
   },
   {
@@ -110,8 +110,8 @@ export const createDefects: Defect[] = [
     name: 'a 400 for a DISABLED package',
     caughtBy: 'create.package-disabled',
     around: (sandbox) =>
-      onJson(sandbox, (told, request) => {
-        if (told.status === 404 && request.method === 'POST') told.status = 400
+      onJson(sandbox, (reply, request) => {
+        if (reply.status === 404 && request.method === 'POST') reply.status = 400
       }),
   },
   accepted('a package that is not available to the user', 'packages.order-by-role', /^resource not found/),
@@ -133,10 +133,10 @@ export const createDefects: Defect[] = [
     name: 'a 500 for broken JSON',
     caughtBy: 'create.invalid-json',
     around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        if (!told.body.message.startsWith('body: must be valid JSON')) return
-        told.status = 500
-        told.body.status_message = 'server_error'
+      onJson(sandbox, (reply) => {
+        if (!reply.body.message.startsWith('body: must be valid JSON')) return
+        reply.status = 500
+        reply.body.status_message = 'server_error'
       }),
   },
   {

@@ -23,21 +23,21 @@ export interface Defect {
 }
 
 /** An answer in the envelope, to be changed in place. */
-export interface Told {
+export interface Reply {
   status: number
   headers: Headers
   body: { data: unknown; status_message: string; message: string } & Record<string, unknown>
 }
 
 /** Answers as the sandbox does, but for what `change` does to its JSON. */
-export function onJson(sandbox: Sandbox, change: (told: Told, request: Request) => void): Handler {
+export function onJson(sandbox: Sandbox, change: (reply: Reply, request: Request) => void): Handler {
   return async (request, connection) => {
     const answer = await sandbox.fetch(request, connection)
     if (answer.headers.get('Content-Type') !== 'application/json') return answer
-    const body = (await answer.json()) as Told['body']
-    const told: Told = { status: answer.status, headers: new Headers(answer.headers), body }
-    change(told, request)
-    return new Response(JSON.stringify(told.body), { status: told.status, headers: told.headers })
+    const body = (await answer.json()) as Reply['body']
+    const reply: Reply = { status: answer.status, headers: new Headers(answer.headers), body }
+    change(reply, request)
+    return new Response(JSON.stringify(reply.body), { status: reply.status, headers: reply.headers })
   }
 }
 
@@ -94,7 +94,7 @@ export function accepting(sandbox: Sandbox, refusal: RegExp): Handler {
     const headers = new Headers(request.headers)
     headers.delete('Content-Length')
     const answer = await sandbox.fetch(new Request(request.url, { method: 'POST', headers, body: sent }))
-    const { message } = (await answer.clone().json()) as Told['body']
+    const { message } = (await answer.clone().json()) as Reply['body']
     if (answer.status === 201) good = sent
     return refusal.test(message) ? send(request, good) : answer
   }
@@ -105,7 +105,7 @@ export const pathOf = (request: Request): string => new URL(request.url).pathnam
 export const requestPath = /^\/v1\/requests\/./
 export const schemaPath = /^\/v1\/packages\/\d+\/schema$/
 
-/** An answer in the envelope, of nobody. */
+/** An answer in the envelope, of no service. */
 export function answerOf(status: number, data: unknown, message = ''): Response {
   const statusMessage = status < 300 ? 'ok' : status < 500 ? 'client_error' : 'server_error'
   return Response.json(

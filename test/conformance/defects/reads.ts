@@ -118,8 +118,8 @@ export const readDefects: Defect[] = [
     name: 'a 400 for the schema of a package nobody has',
     caughtBy: 'schema.unknown-package',
     around: (sandbox) =>
-      onJson(sandbox, (told, request) => {
-        if (told.status === 404 && schemaPath.test(pathOf(request))) told.status = 400
+      onJson(sandbox, (reply, request) => {
+        if (reply.status === 404 && schemaPath.test(pathOf(request))) reply.status = 400
       }),
   },
   ofUsers('permissions for owners', 'users.permissions-of-members', (user) => {

@@ -25,7 +25,7 @@ function lettingIn(sandbox: Sandbox, when: (url: URL) => boolean): Handler {
   })
 }
 
-/** Whether a text has the form of a token, whoever it was made for. */
+/** Whether a text has the form of a token, whatever it was made for. */
 const looksIssued = (url: URL): boolean => /^[^.]+\.[^.]+\.[\w-]{43}$/.test(url.searchParams.get('t') ?? '')
 
 export const reportDefects: Defect[] = [
@@ -141,16 +141,16 @@ export const reportDefects: Defect[] = [
     name: 'a 400 for a report nobody has',
     caughtBy: 'reports.unknown',
     around: (sandbox) =>
-      onJson(sandbox, (told, request) => {
-        if (told.status === 404 && reportPath.test(pathOf(request))) told.status = 400
+      onJson(sandbox, (reply, request) => {
+        if (reply.status === 404 && reportPath.test(pathOf(request))) reply.status = 400
       }),
   },
   {
     name: 'an empty 200 for a report that is not there yet',
     caughtBy: 'reports.not-yet',
     around: (sandbox) =>
-      onJson(sandbox, (told, request) => {
-        if (told.status === 404 && reportPath.test(pathOf(request))) told.status = 200
+      onJson(sandbox, (reply, request) => {
+        if (reply.status === 404 && reportPath.test(pathOf(request))) reply.status = 200
       }),
   },
   {

@@ -54,7 +54,7 @@ function sliding(sandbox: Sandbox, calls: number, seconds: number): Handler {
 const retryAfter = (
   name: string,
   caughtBy: string,
-  told: (seconds: number) => number | undefined,
+  changed: (seconds: number) => number | undefined,
 ): Defect => ({
   name,
   caughtBy,
@@ -62,7 +62,7 @@ const retryAfter = (
   around: (sandbox) =>
     onJson(sandbox, ({ status, headers }) => {
       if (status !== 429) return
-      const seconds = told(Number(headers.get('Retry-After')))
+      const seconds = changed(Number(headers.get('Retry-After')))
       if (seconds === undefined) headers.delete('Retry-After')
       else headers.set('Retry-After', String(seconds))
     }),
@@ -135,8 +135,8 @@ export const throttleDefects: Defect[] = [
     caughtBy: 'throttle.every-endpoint',
     tight,
     around: (sandbox) =>
-      onJson(sandbox, (told, request) => {
-        if (told.status === 429 && request.method === 'POST') told.status = 400
+      onJson(sandbox, (reply, request) => {
+        if (reply.status === 429 && request.method === 'POST') reply.status = 400
       }),
   },
   retryAfter('the minute’s Retry-After when the hour is full', 'throttle.hour', (seconds) =>

@@ -29,8 +29,8 @@ export const accessSwitches: Switch[] = [
     name: 'an e-mail is looked at before the key',
     by: 'authentication.invalid-key',
     knobs: {
-      answer: on(/ 401 /, (_body, told, { headers }) => {
-        if (headers['x-service-user-email']?.endsWith('.invalid') === true) told.status = 403
+      answer: on(/ 401 /, (_body, reply, { headers }) => {
+        if (headers['x-service-user-email']?.endsWith('.invalid') === true) reply.status = 403
       }),
     },
   },
@@ -114,9 +114,9 @@ export const accessSwitches: Switch[] = [
     name: 'members get 404 for what they see',
     by: 'roles.creates-or-is-refused',
     knobs: {
-      answer: on(/POST 201/, (body, told, { headers }) => {
+      answer: on(/POST 201/, (body, reply, { headers }) => {
         if (headers['x-service-user-email'] === olga) return
-        told.status = 404
+        reply.status = 404
         Object.assign(body, { data: null, status_message: 'client_error', message: 'not found' })
       }),
     },

@@ -1,46 +1,46 @@
 import type { Switch } from './defects.ts'
-import { type Asked, type Knobs, lawful, type Told } from './knobs.ts'
+import { type Asked, type Knobs, lawful, type Reply } from './knobs.ts'
 
 type Item = Record<string, unknown>
 
 const lenient = (name: string, by: string, forgive: RegExp): Switch => ({ name, by, knobs: { forgive } })
 const knob = (name: string, by: string, knobs: Partial<Knobs>): Switch => ({ name, by, knobs })
-const posts = (name: string, by: string, change: (told: Told, asked: Asked) => void): Switch => ({
+const posts = (name: string, by: string, change: (reply: Reply, asked: Asked) => void): Switch => ({
   name,
   by,
   knobs: {
-    answer(told, asked) {
-      if (asked.method === 'POST') change(told, asked)
+    answer(reply, asked) {
+      if (asked.method === 'POST') change(reply, asked)
     },
   },
 })
-const setStatus = (from: number, to: number) => (told: Told) => {
-  if (told.status === from) told.status = to
+const setStatus = (from: number, to: number) => (reply: Reply) => {
+  if (reply.status === from) reply.status = to
 }
-const dataOf = (told: Told): Item => (Buffer.isBuffer(told.body) ? {} : (told.body.data as Item))
-const messages = (change: (message: string) => string) => (told: Told) => {
-  if (told.status === 400 && !Buffer.isBuffer(told.body)) told.body.message = change(told.body.message)
+const dataOf = (reply: Reply): Item => (Buffer.isBuffer(reply.body) ? {} : (reply.body.data as Item))
+const messages = (change: (message: string) => string) => (reply: Reply) => {
+  if (reply.status === 400 && !Buffer.isBuffer(reply.body)) reply.body.message = change(reply.body.message)
 }
 
-const kept = new Map<string, unknown>()
+const accepted = new Map<string, unknown>()
 
 export const createSwitches: Switch[] = [
   posts('200 for an order', 'create.accepted', setStatus(201, 200)),
   posts('202 for an order', 'create.accepted', setStatus(201, 202)),
-  posts('an order that is IN_PROGRESS at once', 'create.accepted', (told) => {
-    if (told.status === 201) dataOf(told)['status'] = 'IN_PROGRESS'
+  posts('an order that is IN_PROGRESS at once', 'create.accepted', (reply) => {
+    if (reply.status === 201) dataOf(reply)['status'] = 'IN_PROGRESS'
   }),
-  posts('an order without an id', 'create.accepted', (told) => {
-    if (told.status === 201) dataOf(told)['request_id'] = 'REQ-17'
+  posts('an order without an id', 'create.accepted', (reply) => {
+    if (reply.status === 201) dataOf(reply)['request_id'] = 'REQ-17'
   }),
-  posts('orders that are merged by an Idempotency-Key', 'create.no-idempotency', (told, { headers }) => {
+  posts('orders that are merged by an Idempotency-Key', 'create.no-idempotency', (reply, { headers }) => {
     const key = headers['idempotency-key']
-    if (key === undefined || told.status !== 201) return
-    if (kept.has(key)) Object.assign(dataOf(told), kept.get(key))
-    else kept.set(key, { ...dataOf(told) })
+    if (key === undefined || reply.status !== 201) return
+    if (accepted.has(key)) Object.assign(dataOf(reply), accepted.get(key))
+    else accepted.set(key, { ...dataOf(reply) })
   }),
-  posts('409 for the same order again', 'create.no-idempotency', (told, { headers }) => {
-    if (headers['idempotency-key'] !== undefined) told.status = 409
+  posts('409 for the same order again', 'create.no-idempotency', (reply, { headers }) => {
+    if (headers['idempotency-key'] !== undefined) reply.status = 409
   }),
   posts(
     'messages without a path',
@@ -62,12 +62,12 @@ export const createSwitches: Switch[] = [
     'create.phone',
     messages((text) => text.replace('/recipient/', '')),
   ),
-  posts('404 for an INACTIVE package', 'create.package-inactive', (told, { body }) => {
-    if (body.includes('"package_id":74')) told.status = 404
+  posts('404 for an INACTIVE package', 'create.package-inactive', (reply, { body }) => {
+    if (body.includes('"package_id":74')) reply.status = 404
   }),
   lenient('INACTIVE packages can be ordered', 'create.package-inactive', /package_id is not active/),
-  posts('400 for a DISABLED package', 'create.package-disabled', (told, { body }) => {
-    if (body.includes('"package_id":75')) told.status = 400
+  posts('400 for a DISABLED package', 'create.package-disabled', (reply, { body }) => {
+    if (body.includes('"package_id":75')) reply.status = 400
   }),
   posts('400 for an unknown package', 'create.package-unknown', setStatus(404, 400)),
   lenient('unknown fields of the information', 'create.information-unknown', /fields\.no_such_field/),
@@ -123,24 +123,24 @@ export const createSwitches: Switch[] = [
   knob('phones with spaces', 'create.phone', {
     phoneOk: (phone) => lawful.phoneOk(phone.replaceAll(/[ -]/g, '')),
   }),
-  posts('500 for broken JSON', 'create.invalid-json', (told) => {
-    if (told.status === 400 && !Buffer.isBuffer(told.body) && /cannot be read/.test(told.body.message)) {
-      told.status = 500
+  posts('500 for broken JSON', 'create.invalid-json', (reply) => {
+    if (reply.status === 400 && !Buffer.isBuffer(reply.body) && /cannot be read/.test(reply.body.message)) {
+      reply.status = 500
     }
   }),
-  posts('415 for another Content-Type', 'create.content-type', (told, { headers }) => {
-    if (headers['content-type'] === 'text/plain') told.status = 415
+  posts('415 for another Content-Type', 'create.content-type', (reply, { headers }) => {
+    if (headers['content-type'] === 'text/plain') reply.status = 415
   }),
   knob('any Content-Type', 'create.content-type', {
     before: ({ method, headers }) => {
       if (method === 'POST') headers['content-type'] = 'application/json'
     },
   }),
-  posts('404 for a package_id that is an array', 'create.package-forms', (told, { body }) => {
-    if (body.includes('"package_id":[')) told.status = 404
+  posts('404 for a package_id that is an array', 'create.package-forms', (reply, { body }) => {
+    if (body.includes('"package_id":[')) reply.status = 404
   }),
-  posts('an empty additional_information is refused', 'create.information-optional', (told, { body }) => {
-    if (body.includes('"additional_information":[]')) told.status = 400
+  posts('an empty additional_information is refused', 'create.information-optional', (reply, { body }) => {
+    if (body.includes('"additional_information":[]')) reply.status = 400
   }),
   posts('402 without credits', 'standing.credits', setStatus(403, 402)),
 ]

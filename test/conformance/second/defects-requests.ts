@@ -1,5 +1,5 @@
 import type { Switch } from './defects.ts'
-import { type Asked, type Knobs, meaning, type Told } from './knobs.ts'
+import { type Asked, type Knobs, meaning, type Reply } from './knobs.ts'
 
 type Item = Record<string, unknown>
 
@@ -8,10 +8,10 @@ const ofReads = (name: string, by: string, change: (request: Item, asked: Asked)
   name,
   by,
   knobs: {
-    answer(told, asked) {
+    answer(reply, asked) {
       const { method, path } = asked
-      if (method !== 'GET' || !path.startsWith('/v1/requests/') || told.status !== 200) return
-      if (!Buffer.isBuffer(told.body)) change(told.body.data as Item, asked)
+      if (method !== 'GET' || !path.startsWith('/v1/requests/') || reply.status !== 200) return
+      if (!Buffer.isBuffer(reply.body)) change(reply.body.data as Item, asked)
     },
   },
 })
@@ -32,7 +32,7 @@ const backgrounds = (change: (check: Item) => void) => kind('background', change
 
 const knob = (name: string, by: string, knobs: Partial<Knobs>): Switch => ({ name, by, knobs })
 
-const kept = new Map<string, unknown>()
+const stored = new Map<string, unknown>()
 
 export const requestSwitches: Switch[] = [
   ofReads('another request_id', 'create.readable', (request) => {
@@ -41,10 +41,10 @@ export const requestSwitches: Switch[] = [
   ofReads('package_id as text', 'requests.shape', (request) => (request['package_id'] = '71')),
   ofReads('created_at as a number', 'requests.shape', (request) => (request['created_at'] = 1_777_777_777)),
   ofReads('created_at of every read', 'requests.unchanging', (request) => {
-    request['created_at'] = new Date(1_777_777_000_000 + 1000 * kept.size).toISOString()
-    kept.set(`read ${kept.size}`, 0)
+    request['created_at'] = new Date(1_777_777_000_000 + 1000 * stored.size).toISOString()
+    stored.set(`read ${stored.size}`, 0)
   }),
-  ofReads('names without accents', 'create.kept-as-sent', (request) => {
+  ofReads('names without accents', 'create.stored-as-sent', (request) => {
     const recipient = request['recipient'] as Item
     const first = String(recipient['first_name'])
       .normalize('NFD')
@@ -118,7 +118,7 @@ export const requestSwitches: Switch[] = [
   knob('COMPLETED when the first check is', 'statuses.completed', {
     status: (checks) => (meaning(checks) === 'PARTIAL' ? 'COMPLETED' : meaning(checks)),
   }),
-  knob('PARTIAL is never told', 'statuses.in-progress', {
+  knob('PARTIAL is never reply', 'statuses.in-progress', {
     status: (checks) => (meaning(checks) === 'PARTIAL' ? 'IN_PROGRESS' : meaning(checks)),
   }),
   knob('PARTIAL before IN_PROGRESS', 'statuses.partial', {
@@ -155,34 +155,34 @@ export const requestSwitches: Switch[] = [
     name: '500 for an id that is none',
     by: 'requests.malformed-id',
     knobs: {
-      answer(told, { path }) {
-        if (path.endsWith('not-a-uuid')) told.status = 500
+      answer(reply, { path }) {
+        if (path.endsWith('not-a-uuid')) reply.status = 500
       },
     },
   },
   ofReads('back to RECEIVED', 'statuses.transitions', (request) => {
     if (request['status'] !== 'IN_PROGRESS') return
     const name = `running ${String(request['request_id'])}`
-    if (!kept.has(name)) kept.set(name, 0)
+    if (!stored.has(name)) stored.set(name, 0)
     else request['status'] = 'RECEIVED'
   }),
   {
     name: '403 for a request nobody has',
     by: 'requests.unknown',
     knobs: {
-      answer(told, { path }) {
-        if (path.startsWith('/v1/requests/c0f0')) told.status = 403
+      answer(reply, { path }) {
+        if (path.startsWith('/v1/requests/c0f0')) reply.status = 403
       },
     },
   },
 ]
 
-const reports = (name: string, by: string, change: (told: Told, asked: Asked) => void): Switch => ({
+const reports = (name: string, by: string, change: (reply: Reply, asked: Asked) => void): Switch => ({
   name,
   by,
   knobs: {
-    answer(told, asked) {
-      if (asked.path.startsWith('/v1/reports/')) change(told, asked)
+    answer(reply, asked) {
+      if (asked.path.startsWith('/v1/reports/')) change(reply, asked)
     },
   },
 })
@@ -190,34 +190,34 @@ const reports = (name: string, by: string, change: (told: Told, asked: Asked) =>
 const uses = new Map<string, number>()
 
 export const reportSwitches: Switch[] = [
-  reports('reports as octets', 'reports.by-headers', (told) => {
-    if (Buffer.isBuffer(told.body)) told.headers['Content-Type'] = 'application/octet-stream'
+  reports('reports as octets', 'reports.by-headers', (reply) => {
+    if (Buffer.isBuffer(reply.body)) reply.headers['Content-Type'] = 'application/octet-stream'
   }),
-  reports('half a report', 'reports.by-token', (told) => {
-    if (Buffer.isBuffer(told.body)) told.body = told.body.subarray(0, 40)
+  reports('half a report', 'reports.by-token', (reply) => {
+    if (Buffer.isBuffer(reply.body)) reply.body = reply.body.subarray(0, 40)
   }),
-  reports('the report of the second referee cannot be had', 'reports.every-report', (told, { path }) => {
+  reports('the report of the second referee cannot be had', 'reports.every-report', (reply, { path }) => {
     if (!path.endsWith('/b-2')) return
-    told.status = 404
-    told.body = { data: null, status_message: 'client_error', message: 'not found' }
+    reply.status = 404
+    reply.body = { data: null, status_message: 'client_error', message: 'not found' }
   }),
-  reports('404 for reports without headers', 'reports.refused-headers', (told, { query, headers }) => {
-    if (!query.has('t') && headers['x-service-api-key'] === undefined) told.status = 404
+  reports('404 for reports without headers', 'reports.refused-headers', (reply, { query, headers }) => {
+    if (!query.has('t') && headers['x-service-api-key'] === undefined) reply.status = 404
   }),
-  reports('reports in base64', 'reports.by-headers', (told) => {
-    if (Buffer.isBuffer(told.body)) told.body = Buffer.from(told.body.toString('base64'))
+  reports('reports in base64', 'reports.by-headers', (reply) => {
+    if (Buffer.isBuffer(reply.body)) reply.body = Buffer.from(reply.body.toString('base64'))
   }),
-  reports('403 for a bad token', 'reports.token-invalid', (told, { query }) => {
-    if (query.has('t') && told.status === 401) told.status = 403
+  reports('403 for a bad token', 'reports.token-invalid', (reply, { query }) => {
+    if (query.has('t') && reply.status === 401) reply.status = 403
   }),
-  reports('404 for a bad token', 'reports.token-invalid', (told, { query }) => {
-    if (query.has('t') && told.status === 401) told.status = 404
+  reports('404 for a bad token', 'reports.token-invalid', (reply, { query }) => {
+    if (query.has('t') && reply.status === 401) reply.status = 404
   }),
-  reports('403 for a report nobody has', 'reports.unknown', (told) => {
-    if (told.status === 404) told.status = 403
+  reports('403 for a report nobody has', 'reports.unknown', (reply) => {
+    if (reply.status === 404) reply.status = 403
   }),
-  reports('409 for a report that is not there yet', 'reports.not-yet', (told, { path }) => {
-    if (told.status === 404 && !path.includes('c0f0')) told.status = 409
+  reports('409 for a report that is not there yet', 'reports.not-yet', (reply, { path }) => {
+    if (reply.status === 404 && !path.includes('c0f0')) reply.status = 409
   }),
   {
     name: 'a bad token does not matter beside headers',
@@ -241,14 +241,14 @@ export const reportSwitches: Switch[] = [
     by: 'requests.fresh-urls',
     knobs: { tokenOf: (path) => `${Buffer.from(path).toString('hex')}.9999999999` },
   },
-  reports('a token is good once', 'reports.token-lasts', (told, { query }) => {
+  reports('a token is good once', 'reports.token-lasts', (reply, { query }) => {
     const token = query.get('t')
-    if (token === null || told.status !== 200) return
+    if (token === null || reply.status !== 200) return
     const before = uses.get(token) ?? 0
     uses.set(token, before + 1)
     if (before > 0) {
-      told.status = 401
-      told.body = { data: null, status_message: 'client_error', message: 'used' }
+      reply.status = 401
+      reply.body = { data: null, status_message: 'client_error', message: 'used' }
     }
   }),
   {
@@ -268,11 +268,11 @@ export const reportSwitches: Switch[] = [
       if (typeof url === 'string') check['report_pdf_url'] = url.replace(/\?.*/, '')
     }
   }),
-  reports('a reference check has a report of its own', 'reports.kinds', (told, { path }) => {
-    if (told.status === 404 && !path.includes('referees') && !path.includes('c0f0')) {
-      told.status = 200
-      told.headers['Content-Type'] = 'application/pdf'
-      told.body = Buffer.from('%PDF-1.4\n%%EOF\n')
+  reports('a reference check has a report of its own', 'reports.kinds', (reply, { path }) => {
+    if (reply.status === 404 && !path.includes('referees') && !path.includes('c0f0')) {
+      reply.status = 200
+      reply.headers['Content-Type'] = 'application/pdf'
+      reply.body = Buffer.from('%PDF-1.4\n%%EOF\n')
     }
   }),
 ]

@@ -34,10 +34,10 @@ export const eventSwitches: Switch[] = [
   event('error_reason on COMPLETED', 'webhook.error-reason', (sent) =>
     sent['status'] === 'COMPLETED' ? { ...sent, error_reason: 'none' } : sent,
   ),
-  event('COMPLETED is told at PARTIAL', 'webhook.in-step', (sent) =>
+  event('COMPLETED is reply at PARTIAL', 'webhook.in-step', (sent) =>
     sent['status'] === 'PARTIAL' ? { ...sent, status: 'COMPLETED' } : sent,
   ),
-  event('two ends are told', 'statuses.terminal', (sent) =>
+  event('two ends are reply', 'statuses.terminal', (sent) =>
     sent['status'] === 'PARTIAL' ? { ...sent, status: 'CANCELLED' } : sent,
   ),
   knob('a signature in upper case', 'webhook.signature-form', { signature: (hex) => hex.toUpperCase() }),
@@ -98,8 +98,8 @@ export const quotaSwitches: Switch[] = [
   }),
   tight('no Retry-After', 'answers.retry-after', { retryAfter: () => undefined }),
   tight('503 for 429', 'throttle.minute', {
-    answer: (told) => {
-      if (told.status === 429) told.status = 503
+    answer: (reply) => {
+      if (reply.status === 429) reply.status = 503
     },
   }),
 ]

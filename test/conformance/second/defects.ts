@@ -1,5 +1,5 @@
 import { users } from './data.ts'
-import type { Asked, Knobs, Told } from './knobs.ts'
+import type { Asked, Knobs, Reply } from './knobs.ts'
 
 /** A sentence of the document that the service breaks when this is switched on, and the case that has to notice. */
 export interface Switch {
@@ -17,14 +17,14 @@ interface Envelope {
   status_message: string
   message: string
 }
-type Change = (body: Envelope, told: Told, asked: Asked) => void
+type Change = (body: Envelope, reply: Reply, asked: Asked) => void
 
 /** Answers to calls that fit, changed. */
 export const on =
   (form: RegExp, change: Change): Knobs['answer'] =>
-  (told, asked) => {
-    if (Buffer.isBuffer(told.body) || !form.test(`${asked.method} ${told.status} ${asked.path}`)) return
-    change(told.body as unknown as Envelope, told, asked)
+  (reply, asked) => {
+    if (Buffer.isBuffer(reply.body) || !form.test(`${asked.method} ${reply.status} ${asked.path}`)) return
+    change(reply.body as unknown as Envelope, reply, asked)
   }
 
 const flaw = (name: string, by: string, form: RegExp, change: Change): Switch => ({
@@ -56,8 +56,8 @@ const survey = (pack: Item): Item | null =>
   (pack['details'] as { reference_survey: Item | null }).reference_survey
 
 export const status = (name: string, by: string, form: RegExp, to: number): Switch =>
-  flaw(name, by, form, (body, told) => {
-    told.status = to
+  flaw(name, by, form, (body, reply) => {
+    reply.status = to
     body.status_message = to < 300 ? 'ok' : to < 500 ? 'client_error' : 'server_error'
     if (to < 300) body.message = ''
   })
@@ -90,15 +90,15 @@ export const answerSwitches: Switch[] = [
   flaw('no message in the envelope', 'answers.envelope', / 200 /, (body) => {
     delete (body as Partial<Envelope>).message
   }),
-  flaw('users outside the envelope', 'answers.envelope', / 200 \/v1\/users/, (body, told) => {
-    told.body = body.data as never
+  flaw('users outside the envelope', 'answers.envelope', / 200 \/v1\/users/, (body, reply) => {
+    reply.body = body.data as never
   }),
   ...['Cache-Control', 'Pragma', 'Expires'].flatMap((name) => [
-    flaw(`no ${name} on success`, 'answers.cache-headers', / 200 /, (_body, told) => {
-      delete told.headers[name]
+    flaw(`no ${name} on success`, 'answers.cache-headers', / 200 /, (_body, reply) => {
+      delete reply.headers[name]
     }),
-    flaw(`no ${name} on a 401`, 'answers.cache-headers', / 401 /, (_body, told) => {
-      delete told.headers[name]
+    flaw(`no ${name} on a 401`, 'answers.cache-headers', / 401 /, (_body, reply) => {
+      delete reply.headers[name]
     }),
   ]),
   {
@@ -106,19 +106,19 @@ export const answerSwitches: Switch[] = [
     by: 'answers.cache-headers',
     also: 'reports.by-headers',
     knobs: {
-      answer: (told) => {
-        if (Buffer.isBuffer(told.body)) delete told.headers['Cache-Control']
+      answer: (reply) => {
+        if (Buffer.isBuffer(reply.body)) delete reply.headers['Cache-Control']
       },
     },
   },
-  flaw('pages that may be kept', 'answers.cache-headers', / 200 /, (_body, told) => {
-    told.headers['Cache-Control'] = 'private, max-age=60'
+  flaw('pages that may be kept', 'answers.cache-headers', / 200 /, (_body, reply) => {
+    reply.headers['Cache-Control'] = 'private, max-age=60'
   }),
-  flaw('Expires as a date', 'answers.cache-headers', / 200 /, (_body, told) => {
-    told.headers['Expires'] = 'Thu, 01 Jan 1970 00:00:00 GMT'
+  flaw('Expires as a date', 'answers.cache-headers', / 200 /, (_body, reply) => {
+    reply.headers['Expires'] = 'Thu, 01 Jan 1970 00:00:00 GMT'
   }),
-  flaw('errors as text', 'answers.content-type', / 404 /, (_body, told) => {
-    told.headers['Content-Type'] = 'text/plain'
+  flaw('errors as text', 'answers.content-type', / 404 /, (_body, reply) => {
+    reply.headers['Content-Type'] = 'text/plain'
   }),
   status('202 for reads', 'answers.never-202', / 200 \/v1\/users/, 202),
   status('422 for validation', 'answers.never-422', /GET 400 /, 422),
@@ -134,8 +134,8 @@ export const readSwitches: Switch[] = [
     name: 'a ping that looks at the key',
     by: 'ping.no-authentication',
     knobs: {
-      answer: (told, { path, headers }) => {
-        if (path === '/v1/ping' && headers['x-service-api-key']?.startsWith('xx') === true) told.status = 401
+      answer: (reply, { path, headers }) => {
+        if (path === '/v1/ping' && headers['x-service-api-key']?.startsWith('xx') === true) reply.status = 401
       },
     },
   },
@@ -168,7 +168,7 @@ export const readSwitches: Switch[] = [
     'a page of packages',
     'packages.no-pagination',
     /GET 200 \/v1\/packages$/,
-    ({ data }, _told, { query }) => {
+    ({ data }, _reply, { query }) => {
       if (query.has('limit')) (data as unknown as { packages: Item[] }).packages.splice(1)
     },
   ),
@@ -197,8 +197,8 @@ export const readSwitches: Switch[] = [
     'an unsupported status gives nothing',
     'packages.filter-status-unsupported',
     /GET 400 \/v1\/packages$/,
-    (body, told) => {
-      told.status = 200
+    (body, reply) => {
+      reply.status = 200
       Object.assign(body, { data: { packages: [] }, status_message: 'ok', message: '' })
     },
   ),
@@ -301,7 +301,7 @@ export const readSwitches: Switch[] = [
     const { organisation: _home, active: _active, ...shown } = gone ?? users()[0]!
     ;(data as unknown as { users: unknown[] }).users.push({ ...shown, teams: [] })
   }),
-  flaw('a page of users', 'users.no-parameters', /GET 200 \/v1\/users$/, ({ data }, _told, { query }) => {
+  flaw('a page of users', 'users.no-parameters', /GET 200 \/v1\/users$/, ({ data }, _reply, { query }) => {
     if (query.has('limit')) (data as unknown as { users: Item[] }).users.splice(1)
   }),
 ]

@@ -78,7 +78,7 @@ export class Events {
   }
 
   /** Waits for the answers under way, but not for those that do not come. */
-  async settle(): Promise<void> {
+  async waitForAnswers(): Promise<void> {
     const young = [...this.#flying].filter(([, since]) => Date.now() - since < patience)
     if (young.length > 0) await Promise.race([Promise.all(young.map(([flight]) => flight)), sleep(patience)])
   }

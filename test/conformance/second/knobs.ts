@@ -2,7 +2,7 @@ import type { Field } from './data.ts'
 import type { Order } from './orders.ts'
 
 /** An answer about to be sent, to be changed in place. */
-export interface Told {
+export interface Reply {
   status: number
   headers: Record<string, string>
   /** The envelope; a Buffer for a PDF. */
@@ -29,8 +29,8 @@ export interface Course {
 export interface Knobs {
   /** How a path is written in "<field path>: <reason>". */
   writePath: (path: (string | number)[]) => string
-  /** Which of several faults is told. */
-  told: 'first' | 'last'
+  /** Which of several faults is reported. */
+  reportedFault: 'first' | 'last'
   /** Whether answers have fields besides those of the document. */
   extras: boolean
   fits: (type: string, value: unknown) => boolean
@@ -69,7 +69,7 @@ export interface Knobs {
   /** Before anything is decided. */
   before: ((asked: Asked) => void) | undefined
   /** After everything. */
-  answer: ((told: Told, asked: Asked) => void) | undefined
+  answer: ((reply: Reply, asked: Asked) => void) | undefined
 }
 
 /** "The request could not be processed" from this age on. */
@@ -84,7 +84,7 @@ export function meaning(checks: string[]): string {
 
 export const lawful: Knobs = {
   writePath: (path) => path.map((part) => `/${part}`).join(''),
-  told: 'last',
+  reportedFault: 'last',
   extras: true,
   fits(type, value) {
     switch (type) {

@@ -12,8 +12,8 @@ export interface Order {
   checkIds: string[]
   courses: Course[]
   fails: boolean
-  /** Statuses that events told of. */
-  told: number
+  /** Statuses that events were sent about. */
+  announcedCount: number
 }
 
 const minute = 60_000
@@ -21,14 +21,14 @@ const minute = 60_000
 /** How a request goes, by the local part of its recipient's e-mail. */
 export function coursesOf(email: string, count: number): { courses: Course[]; fails: boolean } {
   const fails = email.startsWith('fails')
-  const endingOf = (place: number): Course['ending'] => {
+  const endingOf = (position: number): Course['ending'] => {
     if (email.startsWith('declines')) return 'CANCELLED'
-    return email.startsWith('mixed') && place === 0 ? 'CANCELLED' : 'COMPLETED'
+    return email.startsWith('mixed') && position === 0 ? 'CANCELLED' : 'COMPLETED'
   }
-  const courses = Array.from({ length: count }, (_, place) => ({
-    start: (3 + place) * minute,
-    end: (12 + 9 * place) * minute,
-    ending: endingOf(place),
+  const courses = Array.from({ length: count }, (_, position) => ({
+    start: (3 + position) * minute,
+    end: (12 + 9 * position) * minute,
+    ending: endingOf(position),
   }))
   return { courses, fails }
 }

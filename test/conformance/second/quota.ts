@@ -17,7 +17,7 @@ export class Quota {
   }
 
   /** Milliseconds until the breached window is over; undefined where the call may pass. */
-  take(asked: Asked, now: number): number | undefined {
+  count(asked: Asked, now: number): number | undefined {
     if (!this.#knobs.counts(asked)) return undefined
     const states = this.#windows.map((window) => ({ window, state: this.#state(asked, window, now) }))
     for (const { window, state } of states) {

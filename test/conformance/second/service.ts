@@ -6,7 +6,7 @@ import express from 'express'
 
 import { home, keys, packs, secret, users } from './data.ts'
 import { Events } from './events.ts'
-import { type Asked, type Knobs, lawful, type Told } from './knobs.ts'
+import { type Asked, type Knobs, lawful, type Reply } from './knobs.ts'
 import {
   coursesOf,
   type Fault,
@@ -22,7 +22,7 @@ import { pdf, requestData, userData, packageData, schemaData } from './views.ts'
 export interface SecondOptions {
   knobs?: Partial<Knobs> | undefined
   windows?: readonly Window[] | undefined
-  /** Where time goes by itself: how much faster requests go than told. Otherwise it stands still but for `advance`. */
+  /** Where time goes by itself: how much faster requests go than stated. Otherwise it stands still but for `advance`. */
   speed?: number | undefined
 }
 
@@ -80,15 +80,15 @@ export class SecondService {
       const url = new URL(request.originalUrl, 'http://second')
       const body = request.body instanceof Uint8Array ? Buffer.from(request.body).toString() : ''
       const headers = request.headers as Asked['headers']
-      const told = this.#answer({
+      const reply = this.#answer({
         method: request.method,
         path: url.pathname,
         query: url.searchParams,
         headers,
         body,
       })
-      response.status(told.status).set(told.headers)
-      response.send(Buffer.isBuffer(told.body) ? told.body : JSON.stringify(told.body))
+      response.status(reply.status).set(reply.headers)
+      response.send(Buffer.isBuffer(reply.body) ? reply.body : JSON.stringify(reply.body))
     })
     const server = app.listen(port, '127.0.0.1')
     this.#server = server
@@ -110,7 +110,7 @@ export class SecondService {
     const until = this.#now + ms
     for (;;) {
       this.#tick()
-      await this.events.settle()
+      await this.events.waitForAnswers()
       const next = Math.min(this.#nextTurn(), this.events.next())
       if (next > until) break
       this.#now = Math.max(this.#now, next)
@@ -129,17 +129,17 @@ export class SecondService {
       const passed = [0, ...turns(order)].filter((each) => each <= age)
       const statuses = passed.map((each) => statusAt(order, each, this.knobs))
       const changes = statuses.filter((status, at) => status !== statuses[at - 1])
-      for (const status of changes.slice(order.told)) {
+      for (const status of changes.slice(order.announcedCount)) {
         this.events.send(order.id, status, status === 'ERROR' ? 'partner said no' : undefined)
       }
-      order.told = changes.length
+      order.announcedCount = changes.length
     }
     this.events.tick()
   }
 
-  #answer(asked: Asked): Told {
+  #answer(asked: Asked): Reply {
     this.knobs.before?.(asked)
-    const told: Told = {
+    const reply: Reply = {
       status: 200,
       headers: {
         'Cache-Control': 'no-store',
@@ -150,18 +150,18 @@ export class SecondService {
       body: { message: '', status_message: 'ok', data: null, ...(this.knobs.extras && { trace: 'abc' }) },
     }
     try {
-      this.#route(asked, told)
+      this.#route(asked, reply)
     } catch (error) {
       if (!(error instanceof Refused)) throw error
-      told.status = error.status
+      reply.status = error.status
       const status_message = error.status < 500 ? 'client_error' : 'server_error'
-      told.body = { data: null, status_message, message: error.message }
+      reply.body = { data: null, status_message, message: error.message }
     }
-    this.knobs.answer?.(told, asked)
-    return told
+    this.knobs.answer?.(reply, asked)
+    return reply
   }
 
-  #route(asked: Asked, told: Told): void {
+  #route(asked: Asked, reply: Reply): void {
     const { method, path, query } = asked
     const parts = path.split('/').slice(1)
     if (parts[0] !== 'v1') throw new Refused(404, 'nothing is here')
@@ -170,32 +170,32 @@ export class SecondService {
       form.length === parts.length &&
       form.every((part, at) => part === '*' || part === parts[at])
     if (is('GET', 'v1', 'ping')) {
-      if (this.knobs.counts(asked)) this.#quota.take(asked, this.now())
-      return data(told, { status: 'up' })
+      if (this.knobs.counts(asked)) this.#quota.count(asked, this.now())
+      return data(reply, { status: 'up' })
     }
     const report = is('GET', 'v1', 'reports', '*') || is('GET', 'v1', 'reports', '*', 'referees', '*')
-    if (report && query.has('t')) return this.#report(told, path, this.#issuer(path, query.get('t') ?? ''))
-    const { user, organisation } = this.#caller(asked, told)
-    if (report) return this.#report(told, path, organisation)
+    if (report && query.has('t')) return this.#report(reply, path, this.#issuer(path, query.get('t') ?? ''))
+    const { user, organisation } = this.#caller(asked, reply)
+    if (report) return this.#report(reply, path, organisation)
     if (is('GET', 'v1', 'users')) {
       if (this.fails > 0) {
         this.fails -= 1
         throw new Refused(500, 'something broke')
       }
       const all = this.users.filter((each) => each.organisation === organisation && each.active)
-      return data(told, { users: all.reverse().map((each) => userData(each, this.knobs)) })
+      return data(reply, { users: all.reverse().map((each) => userData(each, this.knobs)) })
     }
-    if (is('GET', 'v1', 'packages')) return this.#packages(told, query, organisation, user.role)
+    if (is('GET', 'v1', 'packages')) return this.#packages(reply, query, organisation, user.role)
     if (is('GET', 'v1', 'packages', '*', 'schema')) {
       const pack = this.#pack(Number(parts[2]), organisation, user.role)
       if (pack === undefined || pack.status === 'DISABLED') throw new Refused(404, 'no such package')
-      return data(told, schemaData(pack))
+      return data(reply, schemaData(pack))
     }
-    if (is('POST', 'v1', 'requests')) return this.#create(asked, told, organisation, user)
+    if (is('POST', 'v1', 'requests')) return this.#create(asked, reply, organisation, user)
     if (is('GET', 'v1', 'requests', '*')) {
       const order = this.orders.get((parts[2] ?? '').toLowerCase())
       if (order?.organisation !== organisation) throw new Refused(404, 'no such request')
-      return data(told, requestData(order, this))
+      return data(reply, requestData(order, this))
     }
     throw new Refused(404, 'nothing is here')
   }
@@ -215,16 +215,16 @@ export class SecondService {
     return createHmac('sha256', 'of tokens').update(text).digest('hex')
   }
 
-  #caller(asked: Asked, told: Told) {
+  #caller(asked: Asked, reply: Reply) {
     const key = asked.headers['x-service-api-key']
     const email = asked.headers['x-service-user-email']
     if (key === undefined || email === undefined) throw new Refused(401, 'headers are missing')
     const organisation = this.keys.find((each) => each.key === key)?.organisation
     if (organisation === undefined) throw new Refused(401, 'this key is not valid')
-    const left = this.#quota.take(asked, this.now())
+    const left = this.#quota.count(asked, this.now())
     if (left !== undefined) {
       const seconds = this.knobs.retryAfter(left)
-      if (seconds !== undefined) told.headers['Retry-After'] = seconds
+      if (seconds !== undefined) reply.headers['Retry-After'] = seconds
       throw new Refused(429, 'too many calls')
     }
     const user = this.users.find((each) => each.email === email.toLowerCase())
@@ -238,7 +238,7 @@ export class SecondService {
     )
   }
 
-  #packages(told: Told, query: URLSearchParams, organisation: string, role: string): void {
+  #packages(reply: Reply, query: URLSearchParams, organisation: string, role: string): void {
     const status = query.get('status')
     if (status !== null && !['active', 'inactive', 'disabled'].includes(status)) {
       throw new Refused(400, 'status: must be active, inactive or disabled')
@@ -249,10 +249,10 @@ export class SecondService {
       .filter((each) => status === null || each.status.toLowerCase() === status)
       .filter((each) => id === null || !/^\d+$/.test(id) || each.id === Number(id))
     this.packs.push(...this.packs.splice(0, 1))
-    data(told, { packages: found.map((each) => packageData(each, this.knobs)) })
+    data(reply, { packages: found.map((each) => packageData(each, this.knobs)) })
   }
 
-  #create(asked: Asked, told: Told, organisation: string, user: { role: string; email: string }): void {
+  #create(asked: Asked, reply: Reply, organisation: string, user: { role: string; email: string }): void {
     if (!(asked.headers['content-type'] ?? '').startsWith('application/json')) {
       throw new Refused(400, 'Content-Type: must be application/json')
     }
@@ -282,11 +282,11 @@ export class SecondService {
       recipient,
       checkIds: Array.from({ length: count }, () => randomUUID()),
       ...coursesOf(recipient['email'] ?? '', count),
-      told: 0,
+      announcedCount: 0,
     }
     this.orders.set(order.id, order)
-    told.status = 201
-    data(told, { status: 'RECEIVED', request_id: order.id })
+    reply.status = 201
+    data(reply, { status: 'RECEIVED', request_id: order.id })
   }
 
   #refuse(faults: Fault[]): void {
@@ -294,11 +294,11 @@ export class SecondService {
       const text = `${path.join('.')} ${reason}`
       return this.knobs.forgive?.test(text) !== true
     })
-    const fault = this.knobs.told === 'first' ? left[0] : left.at(-1)
+    const fault = this.knobs.reportedFault === 'first' ? left[0] : left.at(-1)
     if (fault !== undefined) throw new Refused(400, `${this.knobs.writePath(fault.path)}: ${fault.reason}`)
   }
 
-  #report(told: Told, path: string, organisation: string): void {
+  #report(reply: Reply, path: string, organisation: string): void {
     const [, , , checkId, , refereeId] = path.split('/')
     for (const order of this.orders.values()) {
       if (order.organisation !== organisation) continue
@@ -308,14 +308,14 @@ export class SecondService {
       const holder =
         refereeId === undefined ? check : check.references?.find(({ referee_id }) => referee_id === refereeId)
       if (typeof holder?.report_pdf_url !== 'string') break
-      told.headers['Content-Type'] = 'application/pdf'
-      told.body = pdf(path)
+      reply.headers['Content-Type'] = 'application/pdf'
+      reply.body = pdf(path)
       return
     }
     throw new Refused(404, 'no such report')
   }
 }
 
-function data(told: Told, value: unknown): void {
-  if (!Buffer.isBuffer(told.body)) told.body.data = value
+function data(reply: Reply, value: unknown): void {
+  if (!Buffer.isBuffer(reply.body)) reply.body.data = value
 }

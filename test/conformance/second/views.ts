@@ -30,7 +30,7 @@ export function schemaData({ id, information }: Pack) {
   }
 }
 
-interface Told {
+interface ViewedService {
   base: string
   knobs: Knobs
   age: (order: Order) => number
@@ -56,7 +56,7 @@ interface Referee {
   report_pdf_url: string | null
 }
 
-export function requestData(order: Order, service: Told) {
+export function requestData(order: Order, service: ViewedService) {
   const age = service.age(order)
   const failed = order.fails && age >= failsAt
   const { id, pack, recipient, requester, createdAt } = order
@@ -73,7 +73,7 @@ export function requestData(order: Order, service: Told) {
   }
 }
 
-function checksOf(order: Order, age: number, service: Told): CheckData[] {
+function checksOf(order: Order, age: number, service: ViewedService): CheckData[] {
   const survey = order.pack.survey === null ? [] : [null]
   return [...survey, ...order.pack.checks].map((background, at) => {
     const course = order.courses[at]
@@ -92,7 +92,7 @@ function checksOf(order: Order, age: number, service: Told): CheckData[] {
   })
 }
 
-function references(check: string, status: string, service: Told): Referee[] {
+function references(check: string, status: string, service: ViewedService): Referee[] {
   if (status === 'RECEIVED') return []
   return ['a-1', 'b-2'].map((referee_id, at) => ({
     referee_id,
@@ -104,7 +104,7 @@ function references(check: string, status: string, service: Told): Referee[] {
   }))
 }
 
-function signed(path: string, service: Told): string {
+function signed(path: string, service: ViewedService): string {
   const { knobs, base } = service
   const text = knobs.tokenOf(path, service.now() + knobs.tokenMs)
   return `${base}${path}?t=${text}~${service.sign(text)}&as=pdf`

@@ -66,14 +66,14 @@ test('waits for work that was begun before it moves on', async () => {
   }
   const begin = async (): Promise<void> => {
     await clock.sleep(10)
-    clock.hold(work())
+    clock.waitFor(work())
   }
   void begin()
   await clock.advance(100)
   expect(seen).toEqual([10])
 })
 
-test('a timetable runs its jobs when due, those of one moment in the order told', async () => {
+test('a timetable runs its jobs when due, those of one moment in the order given', async () => {
   const clock = new ManualClock(0)
   const failed: unknown[] = []
   const timetable = new Scheduler(clock, (error) => failed.push(error))

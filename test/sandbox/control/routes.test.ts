@@ -312,8 +312,8 @@ test('the log keeps calls, statuses and deliveries, without tokens, and tells su
     webhookUrl: 'https://hooks.example.com/in',
     deliver: () => Promise.resolve(200),
   })
-  const heard: number[] = []
-  const stop = where.sandbox.log.subscribe(({ n }) => heard.push(n))
+  const received: number[] = []
+  const stop = where.sandbox.log.subscribe(({ n }) => received.push(n))
   const id = await where.order()
   await where.clock.advance(hour)
   const url = (await where.read(id)).checks[0]?.report_pdf_url ?? ''
@@ -323,7 +323,7 @@ test('the log keeps calls, statuses and deliveries, without tokens, and tells su
   const { data } = await control(where, 'log')
   const entries = data as { n: number; kind: string; path?: string }[]
   expect(entries.map(({ n }) => n)).toEqual(entries.map((_entry, index) => index))
-  expect(heard).toEqual(entries.slice(0, -1).map(({ n }) => n))
+  expect(received).toEqual(entries.slice(0, -1).map(({ n }) => n))
   const count = (kind: string): number => entries.filter((entry) => entry.kind === kind).length
   expect([count('call'), count('status'), count('delivery')]).toEqual([4, 3, 2])
   expect(JSON.stringify(entries)).not.toContain(new URL(url).searchParams.get('t'))

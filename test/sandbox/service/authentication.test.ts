@@ -100,12 +100,12 @@ test('without a seed every sandbox has a key, secret and ids of its own', async 
 test('the key decides which requests are accessible', async () => {
   const { sandbox, get, order } = visit()
   const id = await order()
-  const stranger = {
+  const foreign = {
     'X-Service-API-Key': sandbox.otherOrganisation.apiKey,
     'X-Service-User-Email': sandbox.otherOrganisation.userEmail,
   }
   expect((await get(`/v1/requests/${id}`)).status).toBe(200)
-  expect((await get(`/v1/requests/${id}`, stranger)).status).toBe(404)
+  expect((await get(`/v1/requests/${id}`, foreign)).status).toBe(404)
 })
 
 test('a role that does not permit an action is a 403', async () => {

@@ -222,8 +222,8 @@ test('kill -9 at any moment loses no request that was answered', async () => {
   }
   const { sandbox } = await open(path)
   onTestFinished(() => sandbox.close())
-  const kept = new Set(sandbox.requests().map(({ request_id }) => request_id))
+  const stored = new Set(sandbox.requests().map(({ request_id }) => request_id))
   expect(answered.size).toBeGreaterThan(1000)
-  expect([...answered].filter((id) => !kept.has(id))).toEqual([])
-  expect(kept.size - answered.size).toBeLessThanOrEqual(5)
+  expect([...answered].filter((id) => !stored.has(id))).toEqual([])
+  expect(stored.size - answered.size).toBeLessThanOrEqual(5)
 })

@@ -121,7 +121,7 @@ test.each([
   ).toBe(true)
 })
 
-test('an expectation that nobody knows is passed over: a 417 is not in the matrix', async () => {
+test('an unknown expectation is passed over: a 417 is not in the matrix', async () => {
   const { port } = await running()
   const answer = await answerTo(
     port,

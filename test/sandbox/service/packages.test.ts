@@ -97,11 +97,11 @@ test('availability depends on the user’s role', async () => {
 test('packages of another organisation are not there', async () => {
   const { get, sandbox } = visit()
   expect((await get('/v1/packages/201/schema')).status).toBe(404)
-  const stranger = {
+  const foreign = {
     'X-Service-API-Key': sandbox.otherOrganisation.apiKey,
     'X-Service-User-Email': sandbox.otherOrganisation.userEmail,
   }
-  expect(await ids(get, '', stranger)).toEqual([[201, 'ACTIVE']])
+  expect(await ids(get, '', foreign)).toEqual([[201, 'ACTIVE']])
 })
 
 test('the schema has one entry per check that needs information, with fields of all six types', async () => {

@@ -80,8 +80,8 @@ test('each API key has windows of its own', async () => {
   const where = visit({ quota: [{ calls: 1, seconds: 60 }] })
   expect(await calls(where, 2)).toEqual([200, 429])
   const { apiKey, userEmail } = where.sandbox.otherOrganisation
-  const stranger = { 'X-Service-API-Key': apiKey, 'X-Service-User-Email': userEmail }
-  expect((await where.get('/v1/users', stranger)).status).toBe(200)
+  const foreign = { 'X-Service-API-Key': apiKey, 'X-Service-User-Email': userEmail }
+  expect((await where.get('/v1/users', foreign)).status).toBe(200)
 })
 
 test('an invalid key is a 401 however full the windows are', async () => {

@@ -156,6 +156,6 @@ test('a report of another organisation is a 404', async () => {
   const where = visit()
   const { police } = await finished(where)
   const { apiKey, userEmail } = where.sandbox.otherOrganisation
-  const stranger = { 'X-Service-API-Key': apiKey, 'X-Service-User-Email': userEmail }
-  expect((await where.get(police.path, stranger)).status).toBe(404)
+  const foreign = { 'X-Service-API-Key': apiKey, 'X-Service-User-Email': userEmail }
+  expect((await where.get(police.path, foreign)).status).toBe(404)
 })

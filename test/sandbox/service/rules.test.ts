@@ -226,13 +226,13 @@ const about = (part: object) => ({ ...simpleOrder, recipient: { ...jane, ...part
 
 /** What a body gets with the usual choice of a rule, and with the other: a status, or the message of a 400. */
 async function both(name: RuleName, body: unknown, type = 'application/json') {
-  const said: unknown[] = []
+  const results: unknown[] = []
   for (const choice of ruleTable[name].choices) {
     const { post, signedIn } = visit({ rules: { [name]: choice } })
     const answer = await post(body, { ...signedIn(), 'Content-Type': type })
-    said.push(answer.status === 400 ? answer.envelope().message : answer.status)
+    results.push(answer.status === 400 ? answer.envelope().message : answer.status)
   }
-  return said
+  return results
 }
 
 test.each<[RuleName, unknown, string]>([
@@ -349,9 +349,9 @@ test('a rule that data of an earlier version does not know is as usual', async (
   const { sandbox } = visit({ rules: { 'support-creates': 'yes' } })
   const snapshot = sandbox.snapshot()
   const { 'id-case': _new, ...earlier } = snapshot.settings.rules
-  const kept = { ...snapshot, settings: { ...snapshot.settings, rules: earlier } }
+  const older = { ...snapshot, settings: { ...snapshot.settings, rules: earlier } }
   const restored = visit()
-  restored.sandbox.restore(checkedSnapshot(JSON.parse(JSON.stringify(kept))))
+  restored.sandbox.restore(checkedSnapshot(JSON.parse(JSON.stringify(older))))
   const current = (name: string) => restored.sandbox.rules().find((rule) => rule.name === name)?.current
   expect([current('support-creates'), current('id-case')]).toEqual(['yes', 'ignored'])
 })
@@ -372,7 +372,7 @@ test('each rule is of a sentence that the document has', () => {
   expect(missing).toEqual([])
 })
 
-test('every rule is tried here or beside the part it rules', () => {
+test('every rule is tried here or next to the part it rules', () => {
   const tests = ['rules', 'events'].map((name) =>
     readFileSync(new URL(`./${name}.test.ts`, import.meta.url), 'utf8'),
   )

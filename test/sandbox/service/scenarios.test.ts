@@ -131,7 +131,7 @@ test('a tag that is no scenario means nothing, and several may stand together', 
   expect((await seen(where, both)).checks).toEqual(['COMPLETED', 'COMPLETED', 'CANCELLED'])
 })
 
-test('a scenario can be injected for the next requests, whoever they are for', async () => {
+test('a scenario can be injected for the next requests, whatever their recipient', async () => {
   const where = visit()
   where.sandbox.inject({ scenario: 'declined', after: 1, times: 2 })
   const ids: string[] = []

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { connectApi } from '../../../src/api/service.ts'
+import { connectApi } from '../../../src/api/api.ts'
 import type { User } from '../../../src/contract/user.ts'
 import type { Connect } from '../../../src/usecases/session/login.ts'
 import { systemClock as clock } from '../../../src/host/clock.ts'
