@@ -355,15 +355,6 @@ export interface Book {
   sheets: BookSheet[]
 }
 
-export interface BookOptions {
-  /** By name; needed where several hold something. */
-  sheet: string | undefined
-  /** Sheets that hold no data, unless asked for. */
-  aside: readonly string[]
-  /** As the spreadsheet counts, from 1. */
-  headerRow: number | undefined
-}
-
 /** White space of this length is not looked through: a workbook may repeat one text in millions of cells. */
 const maxWhiteSpace = 1000
 
@@ -383,6 +374,13 @@ export function beyondColumns(name: string, column: number, row: number) {
     `cell ${columnName(column)}${row} lies beyond the ${limits.columns} columns that are read`,
     'Empty it, or leave out what is not about the requests.',
   )
+}
+
+/** A rectangle of cells with the name of its range. */
+export function cellRange(area: Omit<MergedCells, 'range'>): MergedCells {
+  const { firstRow, lastRow, firstColumn, lastColumn } = area
+  const range = `${columnName(firstColumn)}${firstRow}:${columnName(lastColumn)}${lastRow}`
+  return { range, ...area }
 }
 
 /** A row without cells. */

@@ -17,17 +17,15 @@ import {
   type SheetSource,
   type OpenedSheet,
   headOf,
+  type OpenOptions,
 } from './sheet.ts'
 
 const sampleBytes = 64 * 1024
 
-interface CsvOptions {
-  headerRow?: number | undefined
-  /** Of bytes that are no UTF-8. */
-  encoding?: string | undefined
-}
-
-export async function openCsv(source: SheetSource, options: CsvOptions): Promise<OpenedSheet> {
+export async function openCsv(
+  source: SheetSource,
+  options: Pick<OpenOptions, 'headerRow' | 'encoding'>,
+): Promise<OpenedSheet> {
   const { name } = source
   const text = decodedText(source, options.encoding)
   const { sample, complete } = await firstPart(text)

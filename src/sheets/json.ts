@@ -1,29 +1,21 @@
-import {
-  type Cell,
-  type Dialect,
-  type JsonRow,
-  type JsonValue,
-  plainDialect,
-  type SheetRow,
-} from '../domain/sheet/cell.ts'
+import { type Cell, type Dialect, type JsonValue, plainDialect, type SheetRow } from '../domain/sheet/cell.ts'
 import { InvalidInputError } from '../errors/kinds.ts'
 import { encoderOf, type DecodedText, decodedText } from './text.ts'
-import { limits, refusal, splitHint, type SheetSource, type OpenedSheet } from './sheet.ts'
+import {
+  limits,
+  refusal,
+  splitHint,
+  type SheetSource,
+  type OpenedSheet,
+  type JsonRowReader,
+  type OpenOptions,
+} from './sheet.ts'
 
-/** The caller decides which columns an object has: nested objects may become columns. */
-export type JsonRowReader = (text: string) => JsonRow
-
-interface JsonOptions {
-  /** Whether it is one array, not an object a line. */
-  array: boolean
-  read: JsonRowReader
-  /** Of bytes that are no UTF-8. */
-  encoding?: string | undefined
-}
-
+/** `array`: whether it is one array, not an object a line. */
 export async function openJson(
   source: SheetSource,
-  { array, read, encoding }: JsonOptions,
+  array: boolean,
+  { readJson: read, encoding }: Pick<OpenOptions, 'readJson' | 'encoding'>,
 ): Promise<OpenedSheet> {
   const { name } = source
   const text = decodedText(source, encoding ?? 'utf-8')

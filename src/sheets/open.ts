@@ -2,7 +2,7 @@ import { type SheetFormat, type SheetRow, textOf } from '../domain/sheet/cell.ts
 import { UsageError } from '../errors/kinds.ts'
 import { openCsv } from './csv.ts'
 import { requireEncoding, markedEncoding, undecidedEncoding } from './text.ts'
-import { type JsonRowReader, openJson } from './json.ts'
+import { openJson } from './json.ts'
 import {
   limits,
   refusal,
@@ -12,19 +12,8 @@ import {
   type SheetSource,
   type OpenedSheet,
   noLook,
+  type OpenOptions,
 } from './sheet.ts'
-
-export interface OpenOptions {
-  /** Workbooks only, by name. */
-  sheet?: string | undefined
-  /** Workbooks only: sheets that hold no data unless asked for. */
-  aside?: readonly string[] | undefined
-  /** Tables only: the line that names the columns, as a spreadsheet program counts. */
-  headerRow?: number | undefined
-  /** Of a text's bytes that are no UTF-8; a name of TextDecoder's or iconv-lite's. */
-  encoding?: string | undefined
-  readJson: JsonRowReader
-}
 
 /**
  * Opens a table of any format and reads its header. Throws an InvalidInputError where it cannot be read, an
@@ -71,13 +60,13 @@ async function* limited(sheet: OpenedSheet, name: string): AsyncGenerator<SheetR
 }
 
 async function openAny(source: SheetSource, options: OpenOptions): Promise<OpenedSheet> {
-  const { sheet, aside = [], headerRow, readJson } = options
+  const { sheet, headerRow, readJson } = options
   const encoding =
     options.encoding === undefined ? undefined : await requireEncoding(options.encoding, '--encoding')
   const format = await detectFormat(source)
   if (format === 'xlsx') {
     const { openWorkbook } = await import('./workbook.ts')
-    return openWorkbook(source, { sheet, aside, headerRow })
+    return openWorkbook(source, options)
   }
   if (sheet !== undefined) {
     throw new UsageError(`--sheet: ${source.name} is not a workbook and has no sheets`, {
@@ -90,8 +79,10 @@ async function openAny(source: SheetSource, options: OpenOptions): Promise<Opene
       hint: 'Leave --header-row out.',
     })
   }
-  return openJson(source, { array: format === 'json', read: readJson, encoding })
+  return openJson(source, format === 'json', { readJson, encoding })
 }
+
+const saveAsTable = 'Open it in a spreadsheet program and save it as XLSX or CSV.'
 
 const ole = Buffer.from('d0cf11e0a1b11ae1', 'hex')
 const zip = Buffer.from('PK\u0003\u0004', 'latin1')
@@ -112,20 +103,12 @@ async function detectFormat(source: SheetSource): Promise<SheetFormat> {
   }
   const old = misnamed(first)
   if (old !== undefined) {
-    throw refusal(
-      name,
-      `it is ${old}, whatever its name says`,
-      'Open it in a spreadsheet program and save it as XLSX or CSV.',
-    )
+    throw refusal(name, `it is ${old}, whatever its name says`, saveAsTable)
   }
   // What is only cut off or wrong at its end does not matter here.
   const text = new TextDecoder(markedEncoding(first)).decode(first)
   if (/^\s*<(?:!doctype html|html|table|\?xml|\?mso|meta|head)/i.test(text)) {
-    throw refusal(
-      name,
-      'it is a web page or XML',
-      'Open it in a spreadsheet program and save it as XLSX or CSV.',
-    )
+    throw refusal(name, 'it is a web page or XML', saveAsTable)
   }
   if (/\.(?:csv|tsv|tab|txt)$/i.test(name)) return 'csv'
   const character = /\S/.exec(text)?.[0]

@@ -14,7 +14,7 @@ import { InvalidInputError } from '../errors/kinds.ts'
 import { sanitize } from '../host/text.ts'
 import { csvBytes } from './csv.ts'
 import { jsonBytes } from './json.ts'
-import type { Sheet } from './sheet.ts'
+import { type Sheet, exampleSheet } from './sheet.ts'
 import type { XlsxBook } from './xlsx/write.ts'
 
 /** A row of the person's own file, and the cells that are added to it. */
@@ -126,10 +126,8 @@ function stillRefused(each: AnnotatedRow, kinds: readonly TypedCell['kind'][]): 
   return { ...each, row: { ...row, cells } }
 }
 
-/** The sheet people fill in, and the one that shows how; the second is never read as data. */
+/** The sheet that people fill in. */
 const templateSheet = 'Requests'
-
-export const exampleSheet = 'Example'
 
 /** What a cell of a workbook holds at most, and a note of it that is still read. */
 const longestHeader = 32_767

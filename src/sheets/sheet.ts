@@ -3,7 +3,7 @@ import { open, stat } from 'node:fs/promises'
 
 import { cutText } from '../domain/wording/cut-text.ts'
 import { InvalidInputError, IoError, UsageError, UndecidedError } from '../errors/kinds.ts'
-import type { Dialect, MergedCells, SheetRow } from '../domain/sheet/cell.ts'
+import type { Dialect, MergedCells, SheetRow, JsonRow } from '../domain/sheet/cell.ts'
 import type { SheetAppearance } from '../domain/sheet/appearance.ts'
 
 const mebibyte = 1024 * 1024
@@ -191,6 +191,22 @@ export const noLook: SheetAppearance = {
   lost: new Set(),
   otherSheets: [],
 }
+
+export interface OpenOptions {
+  /** Workbooks only, by name; needed where several sheets contain something. */
+  sheet?: string | undefined
+  /** Tables only: the line that names the columns, as a spreadsheet program counts. */
+  headerRow?: number | undefined
+  /** Of a text's bytes that are no UTF-8; a name of TextDecoder's or iconv-lite's. */
+  encoding?: string | undefined
+  readJson: JsonRowReader
+}
+
+/** The caller decides which columns an object has: nested objects may become columns. */
+export type JsonRowReader = (text: string) => JsonRow
+
+/** The sheet of a template that shows how it is filled in. It is not read as data unless asked for. */
+export const exampleSheet = 'Example'
 
 /** What the reader of a format knows of a table; `openSheet` adds the rest. */
 export type OpenedSheet = Pick<Sheet, 'columns' | 'headerLine' | 'dialect' | 'parts'> & Partial<Sheet>

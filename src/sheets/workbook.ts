@@ -1,6 +1,6 @@
 import { type Cell, columnName, plainDialect, type SheetRow, textOf } from '../domain/sheet/cell.ts'
 import { UndecidedError } from '../errors/kinds.ts'
-import { type Book, type BookOptions, type BookSheet, openArchive } from './book.ts'
+import { type Book, type BookSheet, openArchive } from './book.ts'
 import {
   headerOf,
   headerRow,
@@ -11,11 +11,13 @@ import {
   type SheetSource,
   type OpenedSheet,
   headOf,
+  type OpenOptions,
+  exampleSheet,
 } from './sheet.ts'
 import { xlsxBook } from './xlsx/read.ts'
 
 /** A zip as the workbook that it holds. */
-export async function openWorkbook(source: SheetSource, options: BookOptions): Promise<OpenedSheet> {
+export async function openWorkbook(source: SheetSource, options: OpenOptions): Promise<OpenedSheet> {
   const { name } = source
   const archive = await openArchive(await source.whole(), name)
   if (archive.has('content.xml')) {
@@ -28,13 +30,13 @@ export async function openWorkbook(source: SheetSource, options: BookOptions): P
 /** A workbook's sheet as a table. */
 async function openBook(
   { format, from1904, sheets }: Book,
-  options: BookOptions,
+  options: OpenOptions,
   name: string,
 ): Promise<OpenedSheet> {
   const chosen = await chosenSheet(sheets, options, name)
   const { found } = chosen
   const header = await headerCells(chosen, options.headerRow, name)
-  const others = sheets.filter(({ name: each }) => each !== chosen.name && !options.aside.includes(each))
+  const others = sheets.filter(({ name: each }) => each !== chosen.name && each !== exampleSheet)
   const columns = headerOf(header.cells.map(headerText(name, header.line)), name)
   return {
     columns,
@@ -130,7 +132,7 @@ function unnamed(cell: Cell, at: number, number: number, name: string) {
 /** The sheet that was named, or the only visible one that holds anything. */
 async function chosenSheet(
   sheets: readonly BookSheet[],
-  { sheet: wanted, aside }: BookOptions,
+  { sheet: wanted }: OpenOptions,
   name: string,
 ): Promise<BookSheet> {
   const list = sheets.map((sheet) => shown(sheet.name)).join(', ')
@@ -139,7 +141,7 @@ async function chosenSheet(
     if (found !== undefined) return found
     throw refusal(name, `it has no sheet named ${shown(wanted)}`, `Its sheets: ${list}`)
   }
-  const visible = sheets.filter((sheet) => !sheet.hidden && !aside.includes(sheet.name))
+  const visible = sheets.filter((sheet) => !sheet.hidden && sheet.name !== exampleSheet)
   const [only, other] = visible
   if (only === undefined) throw refusal(name, 'it has no sheet to read', `Its sheets: ${list}`)
   if (other === undefined) return only

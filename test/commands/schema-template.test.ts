@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { openSheet } from '../../src/sheets/open.ts'
-import { fileSource } from '../../src/sheets/sheet.ts'
-import { exampleSheet } from '../../src/sheets/rewrite.ts'
+import { fileSource, exampleSheet } from '../../src/sheets/sheet.ts'
 import { session } from '../harness/session.ts'
 import { all as allOf, plain, plainJson } from '../sheets/table.ts'
 
@@ -29,7 +28,7 @@ test('a workbook to fill in, with an example on a sheet of its own, and what to 
   `)
   expect(statSync(join(folder, 'people.xlsx')).mode & 0o777).toBe(0o600)
   const source = await fileSource(join(folder, 'people.xlsx'), 'people.xlsx')
-  const open = (sheet?: string) => openSheet(source, { sheet, aside: [exampleSheet], readJson: plainJson })
+  const open = (sheet?: string) => openSheet(source, { sheet, readJson: plainJson })
   const people = await open()
   expect(people.columns.join(',')).toBe(header)
   expect(await allOf(people.rows())).toEqual([])

@@ -1,6 +1,6 @@
-import { type OpenOptions, openSheet } from '../../src/sheets/open.ts'
+import { openSheet } from '../../src/sheets/open.ts'
 import type { JsonRow, Cell, JsonValue, SheetRow } from '../../src/domain/sheet/cell.ts'
-import { type Sheet, heldSource } from '../../src/sheets/sheet.ts'
+import { type Sheet, heldSource, type OpenOptions } from '../../src/sheets/sheet.ts'
 import { Ambiguities } from '../../src/domain/batch/ambiguities.ts'
 import type { Target } from '../../src/domain/batch/columns.ts'
 

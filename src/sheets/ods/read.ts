@@ -1,4 +1,4 @@
-import { type Cell, columnName } from '../../domain/sheet/cell.ts'
+import type { Cell } from '../../domain/sheet/cell.ts'
 import {
   asShownWithoutZeros,
   beyondColumns,
@@ -14,6 +14,7 @@ import {
   requireFewSheets,
   xmlChunks,
   newRow,
+  cellRange,
 } from '../book.ts'
 import { limits, refusal } from '../sheet.ts'
 import { cellOf, Paragraphs, type RawCell, spaces, type Styles, stylesOf } from './cells.ts'
@@ -300,14 +301,7 @@ class Walk {
     const at = this.#ruled.get(column) ?? struckByRule.length
     this.#ruled.set(column, at)
     const firstRow = struckByRule[at]?.firstRow ?? this.#row.number
-    const name = columnName(column)
-    struckByRule[at] = {
-      range: `${name}${firstRow}:${name}${lastRow}`,
-      firstRow,
-      lastRow,
-      firstColumn: column,
-      lastColumn: column,
-    }
+    struckByRule[at] = cellRange({ firstRow, lastRow, firstColumn: column, lastColumn: column })
   }
 
   #noteLook(cell: Cell, { attributes, text }: RawCell): void {
@@ -328,9 +322,8 @@ class Walk {
     lost.add('merged cells')
     if (merged.length === limits.merged) throw new Error('it has too many merged cells')
     const [firstRow, firstColumn] = [this.#row.number, this.#column]
-    const [last, lastColumn] = [firstRow + rows - 1, firstColumn + columns - 1]
-    const range = `${columnName(firstColumn)}${firstRow}:${columnName(lastColumn)}${last}`
-    merged.push({ range, firstRow, lastRow: last, firstColumn, lastColumn })
+    const [lastRow, lastColumn] = [firstRow + rows - 1, firstColumn + columns - 1]
+    merged.push(cellRange({ firstRow, lastRow, firstColumn, lastColumn }))
   }
 }
 

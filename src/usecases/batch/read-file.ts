@@ -27,15 +27,13 @@ export async function openBatchFile(
   file: string,
   { sheet, headerRow, encoding }: Partial<Pick<ColumnChoices, 'sheet' | 'headerRow' | 'encoding'>> = {},
 ): Promise<BatchFile> {
-  const [{ openSheet }, { exampleSheet }, { jsonRow }] = await Promise.all([
+  const [{ openSheet }, { jsonRow }] = await Promise.all([
     import('../../sheets/open.ts'),
-    import('../../sheets/rewrite.ts'),
     import('../../domain/batch/json-row.ts'),
   ])
   const path = file === '-' ? undefined : resolve(target.cwd, file)
   const source = await sourceOf(target, path, file)
-  const aside = [exampleSheet]
-  const opened = await openSheet(source, { sheet, headerRow, encoding, aside, readJson: jsonRow })
+  const opened = await openSheet(source, { sheet, headerRow, encoding, readJson: jsonRow })
   return { name: source.name, path, sheet: opened, sha256: await digest(source) }
 }
 

@@ -8,7 +8,7 @@ import { type Office, startOffice } from './office.ts'
 import { all, bytesOf, inChunks, openBytes, plain, plainJson, table } from '../../sheets/table.ts'
 import { type Cell, plainDialect } from '../../../src/domain/sheet/cell.ts'
 import { openSheet } from '../../../src/sheets/open.ts'
-import { annotatedBytes, exampleSheet } from '../../../src/sheets/rewrite.ts'
+import { annotatedBytes } from '../../../src/sheets/rewrite.ts'
 import { heldSource } from '../../../src/sheets/sheet.ts'
 
 let office: Office
@@ -42,7 +42,6 @@ test('our template, filled in by hand and saved in LibreOffice, is read to the l
     Object.entries(typed).map(([column, text]) => [columns.indexOf(column), 1, text]),
   )
   const sheet = await openSheet(await heldSource(inChunks(filled, filled.length), 'filled.xlsx'), {
-    aside: [exampleSheet],
     readJson: plainJson,
   })
   expect(sheet.columns).toEqual(columns)
