@@ -17,7 +17,7 @@ import type { Reconciliation } from '../domain/batch/reconciliation.ts'
 import type { View } from '../output/view.ts'
 import { decideUnknownRows } from '../usecases/batch/reconcile-batch.ts'
 import { decideHeldRows } from '../usecases/batch/change-batch.ts'
-import { wrapped } from '../output/terminal.ts'
+import { wrapLines } from '../output/terminal.ts'
 import { sanitize } from '../host/text.ts'
 import { stoppedRows } from '../usecases/batch/read-batch.ts'
 
@@ -130,7 +130,7 @@ export async function decideHeld(
 function showLines({ reporter }: App): (lines: readonly string[]) => void {
   const { columns } = reporter.terminal
   return (lines) =>
-    reporter.block(wrapped(lines.map((line) => sanitize(line, { layout: true })).join('\n'), columns))
+    reporter.block(wrapLines(lines.map((line) => sanitize(line, { layout: true })).join('\n'), columns))
 }
 
 /** Asks about each row whose outcome is unknown still, where there is a terminal. What is left. */

@@ -16,7 +16,7 @@ const root = new URL('../../', import.meta.url)
 
 const context = processContext()
 
-async function printed(line: readonly string[]): Promise<string> {
+async function printPage(line: readonly string[]): Promise<string> {
   let text = ''
   const stdout = {
     ...context.streams.stdout,
@@ -36,7 +36,7 @@ async function writePage(kind: 'commands' | 'topics' | 'pages', id: string): Pro
   const words = id === '' ? [] : id.split(':')
   const file = new URL(`dist/help/${kind}/${['refcheck', ...words].join('.')}.txt`, root)
   mkdirSync(dirname(fileURLToPath(file)), { recursive: true })
-  writeFileSync(file, await printed(kind === 'pages' ? ['help', ...words] : [...words, '--help']))
+  writeFileSync(file, await printPage(kind === 'pages' ? ['help', ...words] : [...words, '--help']))
 }
 
 const config = await Config.load({

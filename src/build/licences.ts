@@ -44,7 +44,7 @@ function licenceInReadme(folder: string): string[] {
 }
 
 /** A package with the licences of the folders that its modules are in. Throws an `Error` where it may not be shipped. */
-export function licensed(folder: string, modules: readonly string[]): Licensed {
+export function licenceOf(folder: string, modules: readonly string[]): Licensed {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     name: string
     version: string
@@ -70,7 +70,9 @@ export function licencesOf(modules: readonly string[]): Licensed[] {
     const folder = /.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replace(/^\0/, ''))?.[0]
     if (folder !== undefined) folders.set(folder, [...(folders.get(folder) ?? []), id])
   }
-  return [...folders].map(([folder, ids]) => licensed(folder, ids)).sort((a, b) => (a.name < b.name ? -1 : 1))
+  return [...folders]
+    .map(([folder, ids]) => licenceOf(folder, ids))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 /** One text, where packages with the same licence and holder share a section. */

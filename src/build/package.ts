@@ -23,8 +23,16 @@ import { pipeline } from 'node:stream/promises'
 
 import { ZipFile } from 'yazl'
 
-import { launcher, locked, platformNamed, platforms, run, unpacked, versionOf } from './platforms.ts'
-import { licenceFile, licensed, licenceText } from './licences.ts'
+import {
+  launcher,
+  lockedPackage,
+  platformNamed,
+  platforms,
+  run,
+  unpackPackage,
+  versionOf,
+} from './platforms.ts'
+import { licenceFile, licenceOf, licenceText } from './licences.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const modules = join(root, 'node_modules')
@@ -46,14 +54,14 @@ const nodePaths = (name: string): string[] => [
 
 function nodePackage(work: string): string {
   const { node } = platforms[platform]
-  return unpacked(node, work, nodePaths(node.name))
+  return unpackPackage(node, work, nodePaths(node.name))
 }
 
 /** Node's own licence and those of what is in it, alike for all platforms: not every package has the file. */
 function nodeLicence(work: string, folder: string): string {
   const { node } = platforms['linux-x64']
   const own = join(folder, 'LICENSE')
-  const file = existsSync(own) ? own : join(unpacked(node, work, nodePaths(node.name)), 'LICENSE')
+  const file = existsSync(own) ? own : join(unpackPackage(node, work, nodePaths(node.name)), 'LICENSE')
   return readFileSync(file, 'utf8')
 }
 
@@ -62,7 +70,7 @@ function copyKeychain(work: string, to: string): string[] {
   const name = '@napi-rs/keyring'
   return [name, `${name}-${platforms[platform].keychain}`].map((each) => {
     const folder = join(to, each)
-    const from = unpacked(locked(root, each), work, [join(modules, each)])
+    const from = unpackPackage(lockedPackage(root, each), work, [join(modules, each)])
     cpSync(from, folder, { recursive: true, dereference: true, filter: (path) => !path.endsWith('.tgz') })
     return folder
   })
@@ -81,7 +89,7 @@ function writeLicences(folder: string, keychain: readonly string[], node: string
   const bundled = readFileSync(join(folder, 'lib', 'dist', licenceFile), 'utf8')
   const ownText = licenceText(
     'These packages are beside it, for the keychain.',
-    keychain.map((each) => licensed(each, [])),
+    keychain.map((each) => licenceOf(each, [])),
   )
   const own = `Node.js ${versionOf(node)} is beside it.\n\n${nodeLicence(work, node)}`
   writeFileSync(join(folder, licenceFile), [bundled, ownText, own].join(`\n${'='.repeat(80)}\n\n`))

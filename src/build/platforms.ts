@@ -82,7 +82,7 @@ export function platformNamed(argv: readonly string[]): PlatformName {
 }
 
 /** As the lockfile pins it: what npm would install on the machine itself. */
-export function locked(root: string, name: string): Exact {
+export function lockedPackage(root: string, name: string): Exact {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { version: string; integrity: string } | undefined>
   }
@@ -95,7 +95,7 @@ export function locked(root: string, name: string): Exact {
  * The folder of a package, unpacked below `work`: taken from where npm installed it, of the same version, or fetched
  * through npm and held against its hash.
  */
-export function unpacked(
+export function unpackPackage(
   { name, version, integrity }: Exact,
   work: string,
   installed: readonly string[],

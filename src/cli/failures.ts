@@ -80,7 +80,7 @@ function argumentName(arg: unknown): string {
 }
 
 /** oclif writes a frame of its own into the message of whatever a flag's `parse` throws; this takes it off. */
-export function unframed(error: RefcheckError): RefcheckError {
+export function removeFrame(error: RefcheckError): RefcheckError {
   const [, own] = /^Parsing --[\w-]+\s*\n\t([\s\S]*)\nSee more help with --help$/.exec(error.message) ?? []
   return own === undefined
     ? error
@@ -91,7 +91,7 @@ function firstLine(message: string): string {
   const text = stripVTControlCharacters(message)
   // A value that was typed may have lines of its own.
   const whole = text.replace(/\nSee more help.*$/s, '')
-  const reworded = inOurWords(whole)
+  const reworded = reword(whole)
   if (reworded !== undefined) return reworded
   const lines = text
     .split('\n')
@@ -99,10 +99,10 @@ function firstLine(message: string): string {
     .filter((line) => line !== '' && !line.startsWith('See more help'))
   const [first = 'invalid command line', second] = lines
   const [, flag] = /^Parsing (--[\w-]+)$/.exec(first) ?? []
-  if (second === undefined) return inOurWords(first) ?? withoutValue(first)
-  if (flag !== undefined) return `${flag}: ${inOurWords(second) ?? withoutValue(second)}`
+  if (second === undefined) return reword(first) ?? withoutValue(first)
+  if (flag !== undefined) return `${flag}: ${reword(second) ?? withoutValue(second)}`
   const line = /^The following errors? occurred:?$/.test(first) ? second : first
-  return inOurWords(line) ?? withoutValue(line)
+  return reword(line) ?? withoutValue(line)
 }
 
 /** The messages of oclif about a command line, in the words of this program. */
@@ -136,7 +136,7 @@ const sentences: [pattern: RegExp, say: (...parts: string[]) => string][] = [
   ],
 ]
 
-function inOurWords(line: string): string | undefined {
+function reword(line: string): string | undefined {
   for (const [pattern, say] of sentences) {
     const found = pattern.exec(line)
     if (found !== null) return say(...found.slice(1))
@@ -193,7 +193,7 @@ export function requireCountable(flags: Readonly<Record<string, unknown>>, id: s
 export function nameCommand(failure: RefcheckError, argv: readonly string[], secrets?: Secrets): void {
   if (failure.hint !== undefined) failure.hint = commandsFor(argv)(failure.hint)
   const keys = argv.flatMap(keysIn)
-  const redacted = (text: string): string => withoutTyped(redactKeys(secrets?.redact(text) ?? text), keys)
+  const redacted = (text: string): string => removeTypedKeys(redactKeys(secrets?.redact(text) ?? text), keys)
   const { hint, again } = failure
   if (again !== undefined && hint?.includes(again) !== true) {
     const isSecret = argv.some((word) => redacted(word) !== word)
@@ -210,7 +210,7 @@ export function nameCommand(failure: RefcheckError, argv: readonly string[], sec
 }
 
 /** Ids are compared in lowercase, and a key in lowercase is harder to distinguish from words. */
-function withoutTyped(text: string, keys: readonly string[]): string {
+function removeTypedKeys(text: string, keys: readonly string[]): string {
   return keys.reduce((rest, key) => rest.replaceAll(key, '…').replaceAll(key.toLowerCase(), '…'), text)
 }
 

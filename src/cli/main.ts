@@ -12,7 +12,7 @@ import { diskFailure, errorNumber } from '../disk/failure.ts'
 import { secretsOf } from '../host/secrets.ts'
 import { resolvePaths, withAccount } from '../host/paths.ts'
 import { type Context, within } from '../app/context.ts'
-import { AlreadyReported, isParseFailure, nameCommand, unframed, usageError } from './failures.ts'
+import { AlreadyReported, isParseFailure, nameCommand, removeFrame, usageError } from './failures.ts'
 import type { BuiltCommand } from './base-command.ts'
 
 export interface MainOptions {
@@ -40,7 +40,7 @@ export async function main(
   return within(whole, async () => {
     const code = await codeOf(argv, whole, root, options)
     await stdout.drained()
-    return code === 0 && stdout.failure !== undefined ? unwritten(stdout.failure, argv, whole) : code
+    return code === 0 && stdout.failure !== undefined ? reportUnwritten(stdout.failure, argv, whole) : code
   })
 }
 
@@ -67,7 +67,7 @@ async function codeOf(
 }
 
 /** The command did what it was asked for, and its answer went nowhere. */
-function unwritten(cause: Error, argv: readonly string[], context: Context): number {
+function reportUnwritten(cause: Error, argv: readonly string[], context: Context): number {
   const { message } = diskFailure('write the result to', 'stdout', cause)
   const hint = 'The command itself was carried out; only its output is lost.'
   const failure = new IoError(message, { hint, cause })
@@ -190,7 +190,7 @@ function plainExit(error: unknown): number | undefined {
 }
 
 function asRefcheckError(error: unknown, context: Context): RefcheckError {
-  if (error instanceof RefcheckError) return unframed(error)
+  if (error instanceof RefcheckError) return removeFrame(error)
   if (context.interrupts.stopped) return interrupted(error)
   if (isParseFailure(error)) return usageError(error)
   if (isOfTheSystem(error)) return diskFailure(error.syscall, error.path, error)

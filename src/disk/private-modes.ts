@@ -128,7 +128,7 @@ function readChecked(
   try {
     const file = openPrivate(path)
     try {
-      if (file.status.size > maxBytes) throw replaced(path, `it is larger than ${maxBytes} bytes`)
+      if (file.status.size > maxBytes) throw suspectFile(path, `it is larger than ${maxBytes} bytes`)
       prepare(file)
       return readFileSync(file.descriptor, 'utf8')
     } finally {
@@ -148,7 +148,7 @@ function readChecked(
 export function openPrivate(path: string, flags?: number, mode?: number): OpenedFile {
   const file = openOwn(path, flags, mode)
   try {
-    if (!file.status.isFile()) throw replaced(path, 'it is not a regular file')
+    if (!file.status.isFile()) throw suspectFile(path, 'it is not a regular file')
     const weakness = weaknessOf(file.status)
     if (weakness === 'foreign') throw foreign('file', path)
     if (weakness === 'writable' && hasModes(file)) {
@@ -285,7 +285,7 @@ function weakFolder(folder: string, { path, isAbove, problem, status }: Weakness
   })
 }
 
-function replaced(path: string, why: string): IoError {
+function suspectFile(path: string, why: string): IoError {
   return new IoError(`cannot read "${path}": ${why}`, {
     hint: 'Something replaced it. Move it away, then run the same command again.',
   })

@@ -439,8 +439,8 @@ function* decodings(source: string, passes?: Edit[][]): Generator<string> {
     const isStripping = pass % 2 === 0
     const edits: Edit[] | undefined = passes && []
     const next = isStripping
-      ? edited(text, hidden, () => '', edits)
-      : edited(text, encodedCharacter, decodedCharacter, edits)
+      ? replacePattern(text, hidden, () => '', edits)
+      : replacePattern(text, encodedCharacter, decodedCharacter, edits)
     if (next === text && !isStripping) return
     if (next === text) continue
     if (edits !== undefined) passes?.push(edits)
@@ -457,7 +457,12 @@ function rangeIn(passes: readonly Edit[][], start: number, end: number): [from: 
   )
 }
 
-function edited(text: string, pattern: RegExp, change: (found: string) => string, edits?: Edit[]): string {
+function replacePattern(
+  text: string,
+  pattern: RegExp,
+  change: (found: string) => string,
+  edits?: Edit[],
+): string {
   // Most texts need no slower pattern.
   if (!mayChange.test(text)) return text
   let shift = 0

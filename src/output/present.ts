@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync'
 
 import type { FieldProblem, RefcheckError } from '../errors/base.ts'
 import { sanitize } from '../host/text.ts'
-import { wrapped, styled, type Terminal, type Sink } from './terminal.ts'
+import { wrapLines, styled, type Terminal, type Sink } from './terminal.ts'
 import { marked } from '../domain/sheet/formula.ts'
 import { type Keep, keepNothing } from '../domain/wording/repeated-flags.ts'
 import { UsageError } from '../errors/kinds.ts'
@@ -39,13 +39,13 @@ export function failureLine(error: RefcheckError, terminal: Terminal): string {
  * was chosen, the answer has it already, and only the hint is printed.
  */
 export function failureText(error: RefcheckError, terminal: Terminal): string {
-  const wrappedLines = lines(error).map((line) => wrapped(line, terminal.columns))
+  const wrappedLines = lines(error).map((line) => wrapLines(line, terminal.columns))
   const [first = '', ...rest] = error.isChosen ? [] : wrappedLines
   const head = styledHead(first, error, terminal)
   const hint =
     error.hint === undefined
       ? []
-      : wrapped(sanitize(error.hint, { lines: true }), terminal.columns).split('\n')
+      : wrapLines(sanitize(error.hint, { lines: true }), terminal.columns).split('\n')
   return [...(error.isChosen ? [] : [head]), ...rest, ...hint.map((line) => styled(terminal, 'dim', line))]
     .map((line) => `${line}\n`)
     .join('')
@@ -56,7 +56,7 @@ function styledHead(first: string, { code }: RefcheckError, terminal: Terminal):
 }
 
 function lines(error: RefcheckError): string[] {
-  if (error.code === 'interrupted') return [sanitize(capitalised(error.message))]
+  if (error.code === 'interrupted') return [sanitize(capitalize(error.message))]
   const problems = several(error)
   if (problems === undefined) return [`Error: ${sanitize(error.message)}`]
   const [head = ''] = error.message.split(': ', 1)
@@ -67,7 +67,7 @@ function several({ problems = [] }: RefcheckError): readonly FieldProblem[] | un
   return problems.length > 1 ? problems : undefined
 }
 
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** How a list is asked for: `--csv --columns a,b --sort col --no-header`. */
 export interface ListFormat {
@@ -99,8 +99,8 @@ export function presentText(view: View, stdout: Sink, terminal: Terminal, keep: 
 
 /** The rows of a list in the order and columns asked for. */
 export function arrangeColumns<Row>(view: ListView<Row>, format: ListFormat): ListView<Row> {
-  const columns = chosen(view.columns, format)
-  return { ...view, columns, rows: sorted(view, format.sort) }
+  const columns = chooseColumns(view.columns, format)
+  return { ...view, columns, rows: sortRows(view, format.sort) }
 }
 
 /** Prints an arranged list as CSV, a table, or the sentence for an empty one. */
@@ -121,16 +121,16 @@ export function presentList<Row>(
   stdout.write(`${text}\n`)
 }
 
-function chosen<Row>(columns: readonly Column<Row>[], format: ListFormat): readonly Column<Row>[] {
+function chooseColumns<Row>(columns: readonly Column<Row>[], format: ListFormat): readonly Column<Row>[] {
   if (format.columns === undefined) {
     return format.csv ? columns : columns.filter((column) => column.extra !== true)
   }
-  return format.columns.split(',').map((name) => named(columns, name.trim(), '--columns'))
+  return format.columns.split(',').map((name) => findColumn(columns, name.trim(), '--columns'))
 }
 
-function sorted<Row>(view: ListView<Row>, sort: string | undefined): readonly Row[] {
+function sortRows<Row>(view: ListView<Row>, sort: string | undefined): readonly Row[] {
   if (sort === undefined) return view.rows
-  const column = named(view.columns, sort.replace(/^-/, ''), '--sort')
+  const column = findColumn(view.columns, sort.replace(/^-/, ''), '--sort')
   const direction = sort.startsWith('-') ? -1 : 1
   return [...view.rows].sort((a, b) => direction * compare(cellIn(column, a), cellIn(column, b)))
 }
@@ -147,7 +147,7 @@ function isMissing(value: unknown): boolean {
   return value === null || value === undefined || value === ''
 }
 
-function named<Row>(columns: readonly Column<Row>[], name: string, flag: string): Column<Row> {
+function findColumn<Row>(columns: readonly Column<Row>[], name: string, flag: string): Column<Row> {
   const column = columns.find((each) => each.name === name)
   if (column === undefined) {
     throw new UsageError(`${flag}: no column named "${name}"`, {

@@ -1,7 +1,7 @@
 import { type Keep, keepNothing } from '../domain/wording/repeated-flags.ts'
 import type { Clock } from '../host/clock.ts'
 import { sanitize } from '../host/text.ts'
-import { cutTo, wrapped, type Sink, styled, type Terminal } from './terminal.ts'
+import { cutTo, wrapLines, type Sink, styled, type Terminal } from './terminal.ts'
 
 const eraseLine = '\r\u001B[2K'
 const lineUp = '\u001B[1A'
@@ -36,7 +36,7 @@ export class Reporter {
   note(text: string): void {
     if (this.#quiet) return
     this.#clear()
-    this.#sink.write(`${wrapped(this.#keep(sanitize(text, { lines: true })), this.#terminal.columns)}\n`)
+    this.#sink.write(`${wrapLines(this.#keep(sanitize(text, { lines: true })), this.#terminal.columns)}\n`)
   }
 
   /** Text that a view has drawn, styles and all. */
@@ -48,7 +48,10 @@ export class Reporter {
   /** A line that matters even with --quiet. */
   warn(text: string): void {
     this.#clear()
-    const warning = wrapped(`Warning: ${this.#keep(sanitize(text, { lines: true }))}`, this.#terminal.columns)
+    const warning = wrapLines(
+      `Warning: ${this.#keep(sanitize(text, { lines: true }))}`,
+      this.#terminal.columns,
+    )
     this.#sink.write(`${warning.replace('Warning:', styled(this.#terminal, 'yellow', 'Warning:'))}\n`)
   }
 

@@ -38,12 +38,12 @@ export function table<Row>(
   const head = columns.map((column) => column.name.replaceAll('_', ' ').toUpperCase())
   const textsOf = (cells: readonly (readonly string[])[]): string[][] =>
     columns.map((_, at) => [header ? (head[at] ?? '') : '', ...cells.map((row) => row[at] ?? '')])
-  let cells = rows.map((row) => columns.map((column) => shown(column, row)))
+  let cells = rows.map((row) => columns.map((column) => cellText(column, row)))
   if (
     columns.some((column) => column.short !== undefined) &&
     widthOf(textsOf(cells)) > (terminal.columns ?? Infinity)
   )
-    cells = rows.map((row) => columns.map((column) => shown(column, row, true)))
+    cells = rows.map((row) => columns.map((column) => cellText(column, row, true)))
   const texts = textsOf(cells)
   const widths = fit(
     texts,
@@ -69,14 +69,14 @@ function linesOf(
 ): string[][] {
   return cells.map((text, at) => {
     const width = widths[at] ?? 1
-    const lines = stringWidth(text) <= width ? [text] : wrapped(text, width)
+    const lines = stringWidth(text) <= width ? [text] : wrapCell(text, width)
     const chosen = style(at)
     return chosen === undefined ? lines : lines.map((line) => styled(terminal, chosen, line))
   })
 }
 
 /** A word that is wider than its column, such as a URL, is broken after a sign of punctuation where it has one. */
-function wrapped(text: string, width: number): string[] {
+function wrapCell(text: string, width: number): string[] {
   const parted = text.replaceAll(/[!-~]+/g, (word) =>
     word.length <= width ? word : partsOf(word, width).join('\n'),
   )
@@ -126,7 +126,7 @@ function draw(rows: readonly (readonly string[][])[], widths: readonly number[])
 }
 
 /** What a person sees of a value: words for what is missing, no control characters. */
-function shown<Row>(column: Column<Row>, row: Row, isNarrow = false): string {
+function cellText<Row>(column: Column<Row>, row: Row, isNarrow = false): string {
   const { uncut } = column
   const clean = (text: string): string =>
     sanitize(nameColumn.test(column.name) ? shownName(text) : text, { uncut })

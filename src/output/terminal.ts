@@ -168,7 +168,7 @@ export function formatDuration(seconds: number): string {
 const narrowest = 20
 
 /** Text below a heading, every line of it behind `indent`, wrapped to what is left of the terminal. */
-export function indented(text: string, indent: string, { columns }: Terminal): string {
+export function indentLines(text: string, indent: string, { columns }: Terminal): string {
   const lines = columns === undefined ? text : wrapAnsi(text, Math.max(narrowest, columns - indent.length))
   return lines.replace(/^/gm, indent)
 }
@@ -181,7 +181,7 @@ const continuationIndent = '  '
  * Text for a terminal of that width: a line that is too long goes on below, between two words. A command then has a
  * line of its own and can be pasted, however long it is. Text for a pipe or file (`undefined`) stays as it is.
  */
-export function wrapped(text: string, columns: number | undefined): string {
+export function wrapLines(text: string, columns: number | undefined): string {
   if (columns === undefined) return text
   return text
     .split('\n')

@@ -38,7 +38,7 @@ export class TerminalPrompter implements Prompter {
         help: sanitize(help),
         // It is the answer where the person keeps it.
         initial: sanitize(initial, { layout: true }),
-        check: cleaned(check),
+        check: sanitizeProblem(check),
         canGoBack,
         theme: promptStyle(this.#options.color),
         columns: this.#options.output.columns,
@@ -52,7 +52,7 @@ export class TerminalPrompter implements Prompter {
   secret({ message, check }: SecretQuestion): Promise<string> {
     return this.#ask(message, async (context) => {
       const { module, theme } = await this.#inquirer(context)
-      const problem = cleaned(check)
+      const problem = sanitizeProblem(check)
       const { answer } = await module<{ answer: string }>([
         {
           type: 'password',
@@ -107,7 +107,7 @@ export class TerminalPrompter implements Prompter {
   }: ConfirmQuestion): Promise<boolean> {
     return this.#ask(message, async (context) => {
       for (const line of above) this.#options.output.write(`${this.#laidOut(line)}\n`)
-      if (isDestructive) await forgetTyped(this.#options.input.stream)
+      if (isDestructive) await discardTypedAhead(this.#options.input.stream)
       const { module, theme } = await this.#inquirer(context)
       const { answer } = await module<{ answer: boolean }>([
         {
@@ -170,7 +170,7 @@ export class TerminalPrompter implements Prompter {
         signal: AbortSignal.any([left.signal, ...(signal === undefined ? [] : [signal])]),
       })
     } catch (error) {
-      if (!stoppedByPerson(error)) throw error
+      if (!isStoppedByPerson(error)) throw error
       throw new InterruptedError('cancelled; nothing was done', { cause: error })
     } finally {
       unwatch()
@@ -178,7 +178,7 @@ export class TerminalPrompter implements Prompter {
   }
 }
 
-function cleaned(check: TextQuestion['check']): (value: string) => string | undefined {
+function sanitizeProblem(check: TextQuestion['check']): (value: string) => string | undefined {
   return (value) => {
     const problem = check?.(value)
     return problem === undefined ? undefined : sanitize(problem)
@@ -186,7 +186,7 @@ function cleaned(check: TextQuestion['check']): (value: string) => string | unde
 }
 
 /** inquirer throws these; they are recognised by name, because its classes are in a package of its own. */
-function stoppedByPerson(error: unknown): boolean {
+function isStoppedByPerson(error: unknown): boolean {
   return error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name)
 }
 
@@ -216,7 +216,7 @@ function onLeaving(input: Readable, leave: () => void): () => void {
 const turnsToRead = 10
 
 /** Reads away what was typed ahead, which was meant for something else. */
-async function forgetTyped(input: Readable): Promise<void> {
+async function discardTypedAhead(input: Readable): Promise<void> {
   const forget = (): void => undefined
   const terminal = input as Readable & { setRawMode?: (isRaw: boolean) => unknown }
   // Line by line, a terminal would keep back what no Enter has ended.

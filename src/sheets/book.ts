@@ -30,9 +30,9 @@ export async function openArchive(bytes: Buffer, name: string): Promise<Archive>
         const entry = parts.get(part)
         if (entry === undefined) throw damaged(name, new Error(`${part} is missing`))
         if (entry.isEncrypted()) throw refusal(name, 'it is encrypted', 'Save it without a password.')
-        allowed(entry, largest, name)
+        requireAllowedSize(entry, largest, name)
         try {
-          yield* inflated(zip, entry)
+          yield* inflate(zip, entry)
         } catch (error) {
           throw damaged(name, error)
         }
@@ -59,14 +59,18 @@ async function partsOf(zip: ZipFile, name: string): Promise<Map<string, Entry>> 
 }
 
 /** yauzl ends a stream that gives more or less than the size in the archive, so that size can be checked. */
-function allowed({ fileName, uncompressedSize, compressedSize }: Entry, largest: number, name: string): void {
+function requireAllowedSize(
+  { fileName, uncompressedSize, compressedSize }: Entry,
+  largest: number,
+  name: string,
+): void {
   const packed = uncompressedSize > limits.ratioFrom && uncompressedSize > limits.ratio * compressedSize
   if (uncompressedSize <= largest && !packed) return
   const mebibytes = String(Math.ceil(uncompressedSize / 1024 / 1024))
   throw beyondLimit(name, `its part ${fileName} is ${mebibytes} MiB unpacked, too large for a list of people`)
 }
 
-async function* inflated(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
+async function* inflate(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   let sum = 0
   for await (const chunk of await zip.openReadStreamPromise(entry)) {
     const bytes = chunk as Buffer
@@ -138,7 +142,7 @@ export async function* xmlChunks(
   largest?: number,
 ): AsyncGenerator<void> {
   const size = new XmlSize(part, name)
-  const parser = listening(handlers, size)
+  const parser = createParser(handlers, size)
   let decoder: InstanceType<typeof TextDecoder> | undefined
   try {
     for await (const bytes of archive.read(part, largest)) {
@@ -195,7 +199,7 @@ class XmlSize {
   }
 }
 
-function listening(handlers: XmlHandlers, size: XmlSize): SaxesParser<{ xmlns: false }> {
+function createParser(handlers: XmlHandlers, size: XmlSize): SaxesParser<{ xmlns: false }> {
   const { spaces = workbookSpaces, open, close, text } = handlers
   const parser = new SaxesParser({ position: false, xmlns: false })
   const names = new Names(spaces)
@@ -283,7 +287,7 @@ class Names {
  */
 const escape = /_x([\dA-Fa-f]{4})_/g
 
-export function unescaped(text: string): string {
+export function unescapeText(text: string): string {
   if (!text.includes('_x')) return text
   return text.replace(escape, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 }
@@ -291,7 +295,7 @@ export function unescaped(text: string): string {
 const unsafe = /_(?=x[\dA-Fa-f]{4}_)|(?![\t\n])\p{Cc}|\p{Cs}|[\uFFFE\uFFFF]/gu
 
 /** A text as element content or in a quoted attribute. */
-export function escaped(text: string): string {
+export function escapeText(text: string): string {
   return escapeXml(
     text.replaceAll(
       unsafe,

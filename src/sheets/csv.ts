@@ -89,12 +89,12 @@ async function* dataRows(
     for (const { cells, line } of part) {
       if (line <= headerLine) continue
       if ((cells.length !== width || isWhite(cells[0] as string)) && isBlank(cells)) continue
-      if (cells.length !== width) fitted(cells, width, line, name)
-      const whole = typed(cells, named, line, { name, delimiter: dialect.delimiter })
+      if (cells.length !== width) fitToHeader(cells, width, line, name)
+      const whole = unmarkCells(cells, named, line, { name, delimiter: dialect.delimiter })
       rows.push({
         row: line - headerLine,
         line,
-        cells: text.found.encoding === undefined ? whole.map(undecoded) : whole,
+        cells: text.found.encoding === undefined ? whole.map(asBytes) : whole,
       })
     }
     yield rows
@@ -102,12 +102,12 @@ async function* dataRows(
   Object.assign(dialect, text.found)
 }
 
-function undecoded(cell: Cell): Cell {
+function asBytes(cell: Cell): Cell {
   return typeof cell === 'string' && foreign.test(cell) ? { kind: 'bytes', text: cell } : cell
 }
 
 /** Empty cells past the header are left over by spreadsheets; anything else is a row gone wrong. */
-function fitted(cells: string[], width: number, line: number, name: string): void {
+function fitToHeader(cells: string[], width: number, line: number, name: string): void {
   while (cells.length > width && isWhite(cells.at(-1) as string)) cells.pop()
   if (cells.length === width) return
   throw refusal(
@@ -117,7 +117,7 @@ function fitted(cells: string[], width: number, line: number, name: string): voi
   )
 }
 
-function typed(
+function unmarkCells(
   cells: string[],
   named: readonly boolean[],
   line: number,
@@ -203,7 +203,7 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
     await new Promise<void>((resolve) => parser.end(() => resolve()))
     yield await parsed()
   } catch (error) {
-    throw error instanceof CsvError ? broken(error, line, name) : error
+    throw error instanceof CsvError ? csvRefusal(error, line, name) : error
   } finally {
     parser.destroy()
   }
@@ -229,7 +229,7 @@ const complaints: Partial<Record<string, (at: string) => [what: string, hint: st
   ],
 }
 
-function broken(error: CsvError, line: number, name: string): Error {
+function csvRefusal(error: CsvError, line: number, name: string): Error {
   const at = String(Math.max(1, line))
   const [what, hint] = complaints[error.code]?.(at) ?? [`line ${at}: ${error.message}`, 'Save it as XLSX.']
   return refusal(name, what, hint, error)
@@ -256,7 +256,7 @@ function detectDialect(sample: string, complete: boolean, name: string): CsvDial
     delimiter,
     spaced,
     lineEnd: detectLineEnd(sample),
-    quote: allQuoted(body, delimiter) ? 'all' : 'needed',
+    quote: isAllQuoted(body, delimiter) ? 'all' : 'needed',
     separatorLine: separator !== null,
   }
 }
@@ -277,9 +277,9 @@ function findDelimiter(
   complete: boolean,
   name: string,
 ): Pick<Candidate, 'delimiter' | 'spaced'> {
-  if (declared !== undefined) return judge(declared, body, complete)
+  if (declared !== undefined) return rateDelimiter(declared, body, complete)
   const candidates = delimiters
-    .map((delimiter) => judge(delimiter, body, complete))
+    .map((delimiter) => rateDelimiter(delimiter, body, complete))
     .filter(({ width }) => width > 1)
     .sort((a, b) => b.even - a.even || b.width - a.width)
   const [best, second] = candidates
@@ -295,11 +295,11 @@ function findDelimiter(
   return best
 }
 
-function judge(delimiter: string, body: string, complete: boolean): Candidate {
+function rateDelimiter(delimiter: string, body: string, complete: boolean): Candidate {
   let spaced = false
-  let read = sampled(body, { delimiter, spaced })
+  let read = sampleWidths(body, { delimiter, spaced })
   if (read.failed === 'INVALID_OPENING_QUOTE' && delimiter !== '\t') {
-    const other = sampled(body, { delimiter, spaced: true })
+    const other = sampleWidths(body, { delimiter, spaced: true })
     if (other.failed === undefined || (!complete && other.failed === 'CSV_QUOTE_NOT_CLOSED')) {
       spaced = true
       read = other
@@ -321,7 +321,7 @@ function judge(delimiter: string, body: string, complete: boolean): Candidate {
 }
 
 /** How wide the first records are, empty ones left out, and what ended the reading too early. */
-function sampled(
+function sampleWidths(
   body: string,
   dialect: Pick<Dialect, 'delimiter' | 'spaced'>,
 ): { widths: number[]; failed?: string | undefined } {
@@ -365,7 +365,7 @@ function detectLineEnd(sample: string): CsvDialect['lineEnd'] {
   return found === '\r\n' || found === '\r' ? found : '\n'
 }
 
-function allQuoted(body: string, delimiter: string): boolean {
+function isAllQuoted(body: string, delimiter: string): boolean {
   const [line = ''] = body.trimStart().split(/\r\n|\n|\r/, 1)
   const cells = line.split(delimiter)
   return line !== '' && cells.every((cell) => cell.length > 1 && cell.startsWith('"') && cell.endsWith('"'))

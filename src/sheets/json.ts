@@ -300,7 +300,7 @@ export async function* jsonBytes(
   if (bom) yield encode('\uFEFF')
   if (array) yield encode('[')
   for await (const { row, added } of rows) {
-    const object = extended(row.source ?? objectOf(columns, row.cells), addedColumns, added)
+    const object = extendObject(row.source ?? objectOf(columns, row.cells), addedColumns, added)
     if (array) yield encode(`${first ? '\n' : ',\n'}${object}`)
     else yield encode(`${oneLine(object)}\n`)
     first = false
@@ -309,7 +309,7 @@ export async function* jsonBytes(
 }
 
 /** Puts names at the end of an object's text; every other stays as it is written, its digits too. */
-function extended(source: string, names: readonly string[], values: readonly Cell[]): string {
+function extendObject(source: string, names: readonly string[], values: readonly Cell[]): string {
   if (names.length === 0) return source
   const added = names.map(
     (name, at) => `${JSON.stringify(name)}: ${JSON.stringify(valueOf(values[at] ?? ''))}`,

@@ -22,7 +22,7 @@ import {
 export async function openSheet(source: SheetSource, options: OpenOptions): Promise<Sheet> {
   const { name } = source
   const opened = await openAny(source, options)
-  const parts = (): AsyncGenerator<SheetRow[]> => limited(opened, name)
+  const parts = (): AsyncGenerator<SheetRow[]> => limitRows(opened, name)
   return {
     name,
     hiddenColumns: new Set(),
@@ -36,7 +36,7 @@ export async function openSheet(source: SheetSource, options: OpenOptions): Prom
 }
 
 /** The rows of a sheet, as long as they are not too many or too large altogether. */
-async function* limited(sheet: OpenedSheet, name: string): AsyncGenerator<SheetRow[]> {
+async function* limitRows(sheet: OpenedSheet, name: string): AsyncGenerator<SheetRow[]> {
   let rows = 0
   let characters = 0
   for await (const part of sheet.parts()) {
@@ -91,7 +91,7 @@ const gzip = Buffer.from('1f8b', 'hex')
 /** What a file is by its first bytes; its name only distinguishes CSV from JSON. */
 async function detectFormat(source: SheetSource): Promise<SheetFormat> {
   const { name } = source
-  const first = await beginning(source)
+  const first = await firstBytes(source)
   if (first.length === 0) {
     throw refusal(name, 'it is empty', 'It needs a header line and a row for each person.')
   }
@@ -101,7 +101,7 @@ async function detectFormat(source: SheetSource): Promise<SheetFormat> {
   if (first.subarray(0, 5).toString('latin1') === '%PDF-') {
     throw refusal(name, 'it is a PDF', 'Export the table as CSV or XLSX.')
   }
-  const old = misnamed(first)
+  const old = misnamedFormat(first)
   if (old !== undefined) {
     throw refusal(name, `it is ${old}, whatever its name says`, saveAsTable)
   }
@@ -117,7 +117,7 @@ async function detectFormat(source: SheetSource): Promise<SheetFormat> {
 }
 
 /** Formats that exports give the name of another. */
-function misnamed(first: Buffer): string | undefined {
+function misnamedFormat(first: Buffer): string | undefined {
   const start = first.subarray(0, 512).toString('latin1')
   if (start.startsWith('{\\rtf')) return 'a text document (RTF)'
   if (/^(?:MIME-Version:|From: <Saved by)/i.test(start)) return 'a web archive (.mht)'
@@ -128,7 +128,7 @@ function misnamed(first: Buffer): string | undefined {
     : undefined
 }
 
-async function beginning(source: SheetSource): Promise<Buffer> {
+async function firstBytes(source: SheetSource): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of source.chunks()) {

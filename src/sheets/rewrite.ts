@@ -108,14 +108,14 @@ async function* toWrite(
   rows: AsyncIterable<AnnotatedRow>,
   kinds: readonly TypedCell['kind'][],
 ): AsyncGenerator<AnnotatedRow> {
-  for await (const each of rows) if (each.leftOut !== true) yield stillRefused(each, kinds)
+  for await (const each of rows) if (each.leftOut !== true) yield markRefused(each, kinds)
 }
 
 /**
  * A cell whose type is why it was refused would be any text where it is written as one. Of an unknown encoding
  * the letters are not known, in a column that is not sent.
  */
-function stillRefused(each: AnnotatedRow, kinds: readonly TypedCell['kind'][]): AnnotatedRow {
+function markRefused(each: AnnotatedRow, kinds: readonly TypedCell['kind'][]): AnnotatedRow {
   const { refused, row } = each
   if (row.cells.every((cell) => typeof cell === 'string')) return each
   const cells = row.cells.map((cell, at) => {
@@ -144,7 +144,7 @@ export function templateBytes(
   if (format === 'csv') return csvBytes(headers, rowless(), plainDialect)
   return bookBytes({
     sheets: [
-      { name: templateSheet, columns: columns.map(explained), rows: [] },
+      { name: templateSheet, columns: columns.map(withNote), rows: [] },
       {
         name: exampleSheet,
         columns: columns.map(({ header, required, text }) => ({ header, required, text })),
@@ -166,7 +166,7 @@ function check(header: string, format: 'csv' | 'xlsx'): void {
   }
 }
 
-function explained({ header, required, note = '', text, choices }: TemplateColumn): XlsxColumn {
+function withNote({ header, required, note = '', text, choices }: TemplateColumn): XlsxColumn {
   return { header, required, text, choices, note: cutText(sanitize(note, { lines: true }), longestNote) }
 }
 

@@ -264,31 +264,31 @@ export function headerRow<Row extends HeadRow>(
   const meant = belowTitle(head)
   if (meant === undefined) return first
   throw new UndecidedError(
-    `${name}: line ${first.line}, ${shown(filled(first)[0] ?? '')}, looks like a title, not like the header`,
+    `${name}: line ${first.line}, ${shown(filledTexts(first)[0] ?? '')}, looks like a title, not like the header`,
     {
       about: 'header-row',
-      hint: `If line ${meant.line} names the columns (${listed(meant)}), add: --header-row ${meant.line}`,
+      hint: `If line ${meant.line} names the columns (${listTexts(meant)}), add: --header-row ${meant.line}`,
       question: `Which line of ${name} names the columns?`,
       answers: [meant, first].map((row) => ({
         value: String(row.line),
-        label: `line ${row.line}: ${listed(row)}`,
+        label: `line ${row.line}: ${listTexts(row)}`,
       })),
     },
   )
 }
 
-const filled = ({ texts }: HeadRow): string[] =>
+const filledTexts = ({ texts }: HeadRow): string[] =>
   texts.map((text) => text.trim()).filter((text) => text !== '')
 
 /** The first row that could be a header, where the first of all is too narrow to name the columns of the others. */
 function belowTitle(head: readonly HeadRow[]): HeadRow | undefined {
   const [first, ...others] = head
   if (first === undefined) return undefined
-  const widest = Math.max(0, ...others.map((row) => filled(row).length))
-  const width = filled(first).length
+  const widest = Math.max(0, ...others.map((row) => filledTexts(row).length))
+  const width = filledTexts(first).length
   if (width >= widest || width > Math.max(1, widest / 2)) return undefined
   return others.find((row) => {
-    const texts = filled(row)
+    const texts = filledTexts(row)
     if (texts.length <= width || texts.length < widest * 0.6) return false
     return (
       texts.every((text) => /\p{L}/u.test(text) && !text.includes('@')) &&
@@ -297,8 +297,8 @@ function belowTitle(head: readonly HeadRow[]): HeadRow | undefined {
   })
 }
 
-function listed(row: HeadRow): string {
-  const texts = filled(row)
+function listTexts(row: HeadRow): string {
+  const texts = filledTexts(row)
   const some = texts.slice(0, 5).map((text) => text.replaceAll(/\s+/g, ' ').slice(0, 30))
   return `${some.join(', ')}${texts.length > some.length ? ', …' : ''}`
 }

@@ -42,7 +42,7 @@ export async function decoderOf(name: string): Promise<Decoder> {
     return {
       decode: (bytes) => {
         const text = decoder.decode(bytes, { stream: true })
-        return decoder.encoding.startsWith('utf-') ? text : defined(text)
+        return decoder.encoding.startsWith('utf-') ? text : requireDefined(text)
       },
       end: () => decoder.decode(),
     }
@@ -51,14 +51,14 @@ export async function decoderOf(name: string): Promise<Decoder> {
     const { default: iconv } = await import('iconv-lite')
     const decoder = iconv.getDecoder(name)
     return {
-      decode: (bytes) => defined(decoder.write(Buffer.from(bytes))),
-      end: () => defined(decoder.end() ?? ''),
+      decode: (bytes) => requireDefined(decoder.write(Buffer.from(bytes))),
+      end: () => requireDefined(decoder.end() ?? ''),
     }
   }
 }
 
 /** Encodings of one byte have gaps, which come as control characters or U+FFFD. */
-function defined(text: string): string {
+function requireDefined(text: string): string {
   if (/[\u0080-\u009F\uFFFD]/.test(text)) throw new TypeError('bytes that the encoding does not have')
   return text
 }
@@ -386,7 +386,7 @@ export async function likelyReadings(samples: readonly string[]): Promise<Likely
   const values = [...new Set(samples)].slice(0, 200).map((text) => Buffer.from(text, 'latin1'))
   const scored: (LikelyReading & { score: number })[] = []
   for (const [encoding, of] of candidates) {
-    const texts = await decoded(values, encoding)
+    const texts = await decodeAll(values, encoding)
     if (texts === undefined) continue
     const score = texts.reduce((sum, text) => sum + plausibility(text), 0)
     scored.push({ encoding, of, samples: texts, score })
@@ -402,10 +402,10 @@ export async function likelyReadings(samples: readonly string[]): Promise<Likely
   const near = distinct.filter(({ score }, at) => at < 2 || score > (best?.score ?? 0) / 2)
   return near
     .slice(0, 3)
-    .map(({ encoding, of, samples: texts }) => ({ encoding, of, samples: telling(texts) }))
+    .map(({ encoding, of, samples: texts }) => ({ encoding, of, samples: sampleTexts(texts) }))
 }
 
-async function decoded(values: readonly Buffer[], encoding: string): Promise<string[] | undefined> {
+async function decodeAll(values: readonly Buffer[], encoding: string): Promise<string[] | undefined> {
   try {
     const texts: string[] = []
     for (const bytes of values) {
@@ -430,7 +430,7 @@ function wordScore(word: string): number {
   if (foreign.some((letter) => !/[\p{L}\p{M}]/u.test(letter)))
     return /^[€£°§©®™«»–—½º]+$/.test(foreign.join('')) ? 0.5 : 0
   if (foreign.length === Array.from(word).length && scripts.some((script) => script.test(word)))
-    return common(word)
+    return rateForeignWord(word)
   // A capital within small letters.
   if (/\p{Lu}\p{Lu}\p{Ll}/u.test(word)) return 0.1
   if (/\p{Ll}\p{Lu}/u.test(word) && !/^(?:Mc|Mac|De|Di|La|Le|O)\p{Lu}/u.test(word)) return 0.1
@@ -441,7 +441,7 @@ function wordScore(word: string): number {
 }
 
 /** Multi-byte encodings have rare characters for any two bytes; the common ones are what names use. */
-function common(word: string): number {
+function rateForeignWord(word: string): number {
   if (/^[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}ー々]+$/u.test(word)) {
     return /[\uFF61-\uFF9F]|[\u{20000}-\u{3FFFF}]/u.test(word) ? 0.2 : 0.9
   }
@@ -450,7 +450,7 @@ function common(word: string): number {
 }
 
 /** Some values that show the difference. */
-function telling(texts: readonly string[]): string[] {
+function sampleTexts(texts: readonly string[]): string[] {
   return texts
     .map((text) => text.trim().replaceAll(/\s+/g, ' ').slice(0, 30))
     .filter((text) => text !== '')

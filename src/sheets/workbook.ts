@@ -148,7 +148,7 @@ async function chosenSheet(
   const filled: { sheet: BookSheet; label: string }[] = []
   const search = { pieces: 0 }
   for (const sheet of visible) {
-    const label = await beginning(sheet, search, name)
+    const label = await firstTexts(sheet, search, name)
     if (label !== undefined) filled.push({ sheet, label: `${sheet.name}: ${label}` })
   }
   const [first, second] = filled
@@ -166,7 +166,7 @@ async function chosenSheet(
 }
 
 /** The first texts of a sheet; undefined where it is empty. */
-async function beginning(
+async function firstTexts(
   { rows, name: title }: BookSheet,
   search: { pieces: number },
   name: string,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { launcher, locked, platformNamed, platforms } from '../../src/build/platforms.ts'
+import { launcher, lockedPackage, platformNamed, platforms } from '../../src/build/platforms.ts'
 import { root } from '../house/sources.ts'
 
 test('a platform is named by its flag; another one is refused with those there are', () => {
@@ -19,11 +19,11 @@ test('each Node is new enough for the program, and each keychain is the one of t
     engines: { node: string }
   }
   expect(engines.node).toBe('>=24.15')
-  const { version } = locked(root, '@napi-rs/keyring')
+  const { version } = lockedPackage(root, '@napi-rs/keyring')
   for (const { node, keychain } of Object.values(platforms)) {
     const [major = 0, minor = 0] = node.version.split('.').map(Number)
     expect(major > 24 || (major === 24 && minor >= 15)).toBe(true)
-    expect(locked(root, `@napi-rs/keyring-${keychain}`)).toMatchObject({ version })
+    expect(lockedPackage(root, `@napi-rs/keyring-${keychain}`)).toMatchObject({ version })
   }
 })
 

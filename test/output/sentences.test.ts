@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 
 import { InterruptedError, InvalidInputError } from '../../src/errors/kinds.ts'
 import { failureText } from '../../src/output/present.ts'
-import { wrapped } from '../../src/output/terminal.ts'
+import { wrapLines } from '../../src/output/terminal.ts'
 
 const hint =
   'To order cancelled rows after all, write them to a file and run that: refcheck batch export c663dfc8-cd71-4cc9-978b-98fb91664f32 --state cancelled --output again.csv'
 
 test('on a terminal a line ends between two words, and a command can be pasted', () => {
-  expect(wrapped(hint, 80)).toBe(
+  expect(wrapLines(hint, 80)).toBe(
     [
       'To order cancelled rows after all, write them to a file and run that:',
       '  refcheck batch export c663dfc8-cd71-4cc9-978b-98fb91664f32 --state cancelled \\',
@@ -19,7 +19,7 @@ test('on a terminal a line ends between two words, and a command can be pasted',
 
 test('a quoted word stays whole, and a flag keeps its value', () => {
   expect(
-    wrapped(
+    wrapLines(
       "Save it: refcheck batch validate people.csv --map 'Given name=first_name' --save-mapping hr",
       50,
     ),
@@ -34,29 +34,31 @@ test('a quoted word stays whole, and a flag keeps its value', () => {
 })
 
 test('flags to add can be pasted too; flags that a sentence names are words of it', () => {
-  expect(wrapped("If this is what they mean, add: --map 'Given name=first_name' --map Mail=email", 45)).toBe(
+  expect(
+    wrapLines("If this is what they mean, add: --map 'Given name=first_name' --map Mail=email", 45),
+  ).toBe(
     ['If this is what they mean, add:', "  --map 'Given name=first_name' \\", '    --map Mail=email'].join(
       '\n',
     ),
   )
-  expect(wrapped('Error: --row is required by --drop', 20)).toBe('Error: --row is\nrequired by --drop')
+  expect(wrapLines('Error: --row is required by --drop', 20)).toBe('Error: --row is\nrequired by --drop')
 })
 
 test('a command on a line of its own can be pasted too', () => {
-  expect(wrapped('The same order as one command:\n  refcheck request create --package 102 --yes', 40)).toBe(
+  expect(wrapLines('The same order as one command:\n  refcheck request create --package 102 --yes', 40)).toBe(
     ['The same order as one command:', '  refcheck request create \\', '    --package 102 --yes'].join('\n'),
   )
 })
 
 test('what fits stays on its line, and a pipe gets every line as it is', () => {
-  expect(wrapped(hint, undefined)).toBe(hint)
-  expect(wrapped('Resume with: refcheck batch resume 3f2b8c1e', 80)).toBe(
+  expect(wrapLines(hint, undefined)).toBe(hint)
+  expect(wrapLines('Resume with: refcheck batch resume 3f2b8c1e', 80)).toBe(
     'Resume with: refcheck batch resume 3f2b8c1e',
   )
 })
 
 test('an item of a list goes on below itself', () => {
-  expect(wrapped('  --phone: "0412" has no +; start it with + and the country code', 40)).toBe(
+  expect(wrapLines('  --phone: "0412" has no +; start it with + and the country code', 40)).toBe(
     ['  --phone: "0412" has no +; start it', '    with + and the country code'].join('\n'),
   )
 })

@@ -41,7 +41,7 @@ export function keepCompiledCode(version: string, argv: readonly string[], root:
     if (isNew) {
       // Another account may have made the folder of data meanwhile.
       if (folderWeakness(data, byOthers) !== undefined) return
-      forgetOthers(folder, version)
+      removeOtherVersions(folder, version)
     }
     const dist = join(root, 'dist')
     keepCode(join(own, commandIn(dist, argv)), root, readFileSync(join(dist, 'build-id'), 'utf8'))
@@ -55,7 +55,7 @@ function isOwnFolder(path: string): boolean {
   return status !== undefined && status.isDirectory() && weaknessOf(status) === undefined
 }
 
-function forgetOthers(folder: string, version: string): void {
+function removeOtherVersions(folder: string, version: string): void {
   for (const name of readdirSync(folder)) {
     if (name !== version) rmSync(join(folder, name), { recursive: true, force: true })
   }
@@ -132,17 +132,17 @@ export function keepCode(file: string, root: string, build: string): void {
 
 const wordBytes = 8
 /** V8 copies what does not begin at a word of memory. */
-const padded = (bytes: number): number => Math.ceil(bytes / wordBytes) * wordBytes
+const padToWord = (bytes: number): number => Math.ceil(bytes / wordBytes) * wordBytes
 
 function readCached(file: string, build: string): CachedCode {
   try {
     const all = readOwnCode(file)
-    let at = padded(wordBytes + all.readUInt32LE(0))
+    let at = padToWord(wordBytes + all.readUInt32LE(0))
     const contents = JSON.parse(all.toString('utf8', wordBytes, at)) as Contents
     const code = new Map<string, Buffer>()
     for (const [path, bytes] of contents.scripts) {
       code.set(path, all.subarray(at, at + bytes))
-      at += padded(bytes)
+      at += padToWord(bytes)
     }
     if (contents.build === build && at === all.length) return { whole: contents.whole, code }
   } catch {
@@ -164,10 +164,13 @@ function readOwnCode(file: string): Buffer {
 function write(file: string, build: string, { whole, code }: CachedCode): void {
   const scripts = [...code].map(([path, { length }]): [string, number] => [path, length])
   const contents = Buffer.from(JSON.stringify({ build, whole, scripts } satisfies Contents))
-  const head = Buffer.alloc(padded(wordBytes + contents.length), ' ')
+  const head = Buffer.alloc(padToWord(wordBytes + contents.length), ' ')
   head.writeUInt32LE(contents.length)
   contents.copy(head, wordBytes)
-  const parts = [...code.values()].flatMap((each) => [each, Buffer.alloc(padded(each.length) - each.length)])
+  const parts = [...code.values()].flatMap((each) => [
+    each,
+    Buffer.alloc(padToWord(each.length) - each.length),
+  ])
   try {
     const temporary = `${file}.${processId()}`
     // A killed process with the same id may have left it.

@@ -8,7 +8,7 @@ import type {
 } from '../../domain/session/session.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
-import { wrapped, styled, statusStyle } from '../terminal.ts'
+import { wrapLines, styled, statusStyle } from '../terminal.ts'
 import { type ListView, type View, jsonText } from '../view.ts'
 import type { Package } from '../../contract/package.ts'
 import { formatCount } from '../../domain/wording/count-in-words.ts'
@@ -25,7 +25,7 @@ export function loginView(result: LoginResult, baseUrl: string, file: string): V
         `${styled(terminal, 'green', 'Logged in')} to ${baseUrl} as ${sanitize(personName(user))} (${sanitize(user.email)}, ${sanitize(user.role)}).`,
         `Profile "${profile}" is now in use. Its key is in ${storages[storage]}${storage === 'file' ? `, readable only by you: ${file}` : '.'}`,
       ]
-      return wrapped(pairs.join('\n'), terminal.columns)
+      return wrapLines(pairs.join('\n'), terminal.columns)
     },
   }
 }
@@ -82,7 +82,7 @@ export function logoutView(result: LogoutResult): View {
         result.left_in_keychain.length === 0
           ? ''
           : `\nThese entries could not be removed from the keychain: ${result.left_in_keychain.join(', ')}. They are no longer used.`
-      return wrapped(
+      return wrapLines(
         `Profile "${result.profile}", its key and its secrets are removed.${left}`,
         terminal.columns,
       )
@@ -135,7 +135,7 @@ export function settingView(key: string, value: string): View {
 }
 
 export function changedView(json: Record<string, unknown>, sentence: string): View {
-  return { json, text: ({ columns }) => wrapped(sentence, columns) }
+  return { json, text: ({ columns }) => wrapLines(sentence, columns) }
 }
 
 export function packagesView(packages: readonly Package[]): ListView<Package> {

@@ -8,7 +8,7 @@ import type { SheetAppearance } from '../../domain/sheet/appearance.ts'
 import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
-import { formatDuration, progressLine, wrapped, styled, type Terminal, statusStyle } from '../terminal.ts'
+import { formatDuration, progressLine, wrapLines, styled, type Terminal, statusStyle } from '../terminal.ts'
 import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
 import type { RefcheckError } from '../../errors/base.ts'
@@ -39,7 +39,7 @@ export function batchResultView(status: View, result: string, next: string | und
     ...status,
     text: (terminal) =>
       [
-        wrapped(result, terminal.columns),
+        wrapLines(result, terminal.columns),
         '',
         status.text(terminal),
         ...(next === undefined ? [] : ['', `Next: ${next}`]),
@@ -291,7 +291,7 @@ export function reconciledView(found: Reconciliation): View {
       })),
     },
     text: ({ columns }) =>
-      wrapped(
+      wrapLines(
         [
           reconciliationText(found),
           ...(asked > 0 ? [] : open).map(
@@ -421,7 +421,7 @@ export function followedBatchView(statusView: View, { statuses, checks, attentio
           : [
               '',
               styled(terminal, 'bold', 'Needs a person'),
-              ...indented(
+              ...indentAll(
                 attentionLines(attention, terminal, terminal.columns === undefined ? undefined : maxGroups),
               ),
             ]),
@@ -462,4 +462,4 @@ const formatChecks = (statuses: Readonly<Record<string, number>>): string =>
 
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
 
-const indented = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)
+const indentAll = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)

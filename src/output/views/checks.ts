@@ -4,7 +4,7 @@ import { formatCount } from '../../domain/wording/count-in-words.ts'
 import { escapeXml } from '../../domain/wording/escape-xml.ts'
 import type { conformance } from '../schemas/integration.ts'
 import { sanitize } from '../../host/text.ts'
-import { indented, type Style, styled, type Terminal } from '../terminal.ts'
+import { indentLines, type Style, styled, type Terminal } from '../terminal.ts'
 import type { View, Printed } from '../view.ts'
 
 const levelStyles: Readonly<Record<Level, Style>> = { ok: 'green', warn: 'yellow', fail: 'red' }
@@ -21,7 +21,7 @@ export function doctorView(findings: readonly Finding[], report?: string): View 
 
 function findingText({ check, level, message, hint }: Finding, terminal: Terminal): string {
   const head = `${styled(terminal, levelStyles[level], level.padEnd(4))}  ${check.padEnd(widestCheck)}  `
-  const below = (text: string): string => indented(sanitize(text), belowCheck, terminal)
+  const below = (text: string): string => indentLines(sanitize(text), belowCheck, terminal)
   return [head + below(message).trimStart(), ...(hint?.split('\n').map(below) ?? [])].join('\n')
 }
 
@@ -111,7 +111,7 @@ function caseText({ id, title, rule, verdict, findings }: CaseReport, terminal: 
   const head = `${styled(terminal, verdictStyles[verdict], word)}  ${id}  ${styled(terminal, 'dim', title)}`
   if (findings.length === 0) return head
   const lines = [`"${rule}"`, ...findings.map(({ text }) => `- ${sanitize(text)}`)]
-  return [head, ...lines.map((text) => indented(text, belowCase, terminal))].join('\n')
+  return [head, ...lines.map((text) => indentLines(text, belowCase, terminal))].join('\n')
 }
 
 const belowCase = ' '.repeat(8)
@@ -123,7 +123,7 @@ function skippedText(cases: readonly CaseReport[], terminal: Terminal): string[]
   )
   return [...byReason].flatMap(([reason, some]) => [
     `${styled(terminal, 'yellow', 'not judged')}  ${sanitize(reason ?? '')}`,
-    indented(some.map(({ id }) => id).join(', '), belowCase, terminal),
+    indentLines(some.map(({ id }) => id).join(', '), belowCase, terminal),
   ])
 }
 

@@ -5,7 +5,7 @@ import { type Change, problemFieldName, type FieldNaming } from '../../domain/fo
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { sanitize } from '../../host/text.ts'
 import type { Reporter } from '../reporter.ts'
-import { wrapped, styled, type Terminal } from '../terminal.ts'
+import { wrapLines, styled, type Terminal } from '../terminal.ts'
 import { table } from '../table.ts'
 
 const reviewColumns: Column<ReviewRow>[] = [
@@ -40,7 +40,7 @@ export function reviewPages(
   const room = (terminal.rows ?? Number.POSITIVE_INFINITY) - questionLines
   if (linesOf(whole) <= room) return [whole]
   const others = rows.filter(({ group }) => group !== 'Recipient')
-  const person = `${title}\n${wrapped(personText(rows), terminal.columns)}`
+  const person = `${title}\n${wrapLines(personText(rows), terminal.columns)}`
   // A page leaves room for answers, and shows the person at least once.
   const isRepeated = others.length > 0 && linesOf(person) <= room / 2
   const head = isRepeated ? person : title

@@ -55,7 +55,7 @@ export function overviewView(overview: Overview, quota: QuotaStatus | undefined,
         ...runningLines(overview, terminal),
         ...needLines(overview.attention, terminal),
         ...reportLine(overview, terminal),
-        ...nearlyUsed(quota, now, terminal),
+        ...quotaWarning(quota, now, terminal),
         ...otherLines(overview.other_orders),
       ].join('\n'),
   }
@@ -63,7 +63,7 @@ export function overviewView(overview: Overview, quota: QuotaStatus | undefined,
 
 const labelWidth = 11
 
-const labelled = (terminal: Terminal, label: string, text: string): string =>
+const labelLine = (terminal: Terminal, label: string, text: string): string =>
   `${styled(terminal, 'bold', label)}${' '.repeat(Math.max(1, labelWidth - label.length))}${text}`
 
 function headLine({ organisation, in_flight: inFlight }: Overview, now: number, terminal: Terminal): string {
@@ -93,7 +93,7 @@ function runningLines({ in_flight: inFlight, attention }: Overview, terminal: Te
     ...(more > 0 ? [`${formatCount(more, 'more batch', 'more batches')}: refcheck batch list`] : []),
   ]
   return (lines.length === 0 ? ['nothing'] : lines).map((line, at) =>
-    labelled(terminal, at === 0 ? 'Running' : '', line),
+    labelLine(terminal, at === 0 ? 'Running' : '', line),
   )
 }
 
@@ -104,7 +104,7 @@ function batchLine({ name, state, total, pending }: ListedBatch): string {
 
 /** Who or what needs a person, each with a word and the command. */
 function needLines(attention: readonly Attention[], terminal: Terminal): string[] {
-  if (attention.length === 0) return [labelled(terminal, 'Needs you', 'nothing')]
+  if (attention.length === 0) return [labelLine(terminal, 'Needs you', 'nothing')]
   const isShort = terminal.columns !== undefined
   const all = groupedAttention(attention).flatMap(oneByOne)
   const shown = isShort ? all.slice(0, maxNeeds) : all
@@ -146,16 +146,16 @@ function reportLine({ completed, new_reports: fresh }: Overview, terminal: Termi
   const count = fresh ?? completed
   if (count === 0) return []
   const what = fresh === null ? 'completed' : 'new'
-  return [labelled(terminal, 'Reports', `${count} ${what} → refcheck report sync`)]
+  return [labelLine(terminal, 'Reports', `${count} ${what} → refcheck report sync`)]
 }
 
 /** The quota where a run would soon have to wait for it. */
-function nearlyUsed(quota: QuotaStatus | undefined, now: number, terminal: Terminal): string[] {
+function quotaWarning(quota: QuotaStatus | undefined, now: number, terminal: Terminal): string[] {
   if (quota === undefined) return []
   const windows = quota.windows.filter(({ used, calls }) => used / calls >= nearlyUsedPart)
   if (windows.length === 0 && quota.notBefore <= now) return []
   const lines = quotaLines({ ...quota, windows }, now, terminal).filter((line) => line !== '')
-  return lines.map((line, at) => labelled(terminal, at === 0 ? 'Quota' : '', line))
+  return lines.map((line, at) => labelLine(terminal, at === 0 ? 'Quota' : '', line))
 }
 
 /** Sandboxes come and go, so that their orders are counted together. */
@@ -183,7 +183,7 @@ export function attentionLines(
   const lines = groups.slice(0, maxShown).flatMap((group) => {
     const { kind, items, command } = group
     const head = `${items.length} ${attentionWords[kind]}`
-    const about = shortened(aboutGroup(group), terminal, head.length + 6)
+    const about = shorten(aboutGroup(group), terminal, head.length + 6)
     return [`${styled(terminal, kindStyle(kind), head)}  ${about}`.trimEnd(), `  ${command}`]
   })
   const more = groups.length - maxShown
@@ -213,7 +213,7 @@ function nameOf({ first_name: first, last_name: last, email, row }: Attention): 
   return sanitize(name === '' ? (email ?? `row ${row ?? '?'}`) : name)
 }
 
-function shortened(text: string, { columns }: Terminal, taken: number): string {
+function shorten(text: string, { columns }: Terminal, taken: number): string {
   const maxColumns = columns === undefined ? Number.POSITIVE_INFINITY : columns - taken
   return text.length <= maxColumns ? text : cutText(text, Math.max(0, maxColumns - 1))
 }

@@ -121,15 +121,15 @@ function commandText(name: string, command: CommandManifest): string {
     `## refcheck ${name}`,
     `${command.summary ?? ''}.`,
     command.description ?? '',
-    fenced(['refcheck', name, ...args, ...(flags.length === 0 ? [] : ['[FLAGS]'])].join(' ')),
+    fence(['refcheck', name, ...args, ...(flags.length === 0 ? [] : ['[FLAGS]'])].join(' ')),
     flags.length === 0 ? '' : flagTable(flags),
-    examples.length === 0 ? '' : fenced(examples.join('\n')),
+    examples.length === 0 ? '' : fence(examples.join('\n')),
     `JSON: \`refcheck reference --output-schema '${name}'\``,
   ]
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-const fenced = (text: string): string => `\`\`\`sh\n${text}\n\`\`\``
+const fence = (text: string): string => `\`\`\`sh\n${text}\n\`\`\``
 
 function flagTable(flags: readonly FlagManifest[]): string {
   return table(
@@ -170,7 +170,7 @@ export function manPage(
     ...commands.flatMap(([id, command]) => commandLines(id.replaceAll(':', ' '), command)),
     ...pages.flatMap(pageLines),
     '.SH SEE ALSO',
-    escaped('refcheck help PAGE prints a page on orders, batches, files, safety and more.'),
+    escapeRoff('refcheck help PAGE prints a page on orders, batches, files, safety and more.'),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -181,11 +181,11 @@ function commandLines(name: string, command: CommandManifest): string[] {
   )
   const examples = examplesOf(command)
   return [
-    `.SS "refcheck ${escaped([name, ...args].join(' '))}"`,
-    escaped(`${command.summary ?? ''}.`),
+    `.SS "refcheck ${escapeRoff([name, ...args].join(' '))}"`,
+    escapeRoff(`${command.summary ?? ''}.`),
     ...(command.description ?? '')
       .split('\n\n')
-      .flatMap((part) => (part === '' ? [] : ['.PP', escaped(part)])),
+      .flatMap((part) => (part === '' ? [] : ['.PP', escapeRoff(part)])),
     ...ownFlags(command).flatMap(flagLines),
     ...(examples.length === 0 ? [] : ['.PP', 'Examples:', ...literal(examples)]),
   ]
@@ -193,19 +193,23 @@ function commandLines(name: string, command: CommandManifest): string[] {
 
 function flagLines(flag: Parameters<typeof valueOf>[0]): string[] {
   const value = flag.type === 'boolean' ? '' : ` ${valueOf(flag)}`
-  return ['.TP', `.B ${escaped(`--${flag.name}${value}`)}`, escaped(flag.summary ?? flag.description ?? '')]
+  return [
+    '.TP',
+    `.B ${escapeRoff(`--${flag.name}${value}`)}`,
+    escapeRoff(flag.summary ?? flag.description ?? ''),
+  ]
 }
 
 /** A page of help, unchanged: its title as a section, the rest unfilled. */
 function pageLines(page: string): string[] {
   const [title = '', ...rest] = page.trimEnd().split('\n')
-  return [`.SH ${escaped(title)}`].concat(literal(rest.map((line) => line.replace(/^ {2}/, ''))))
+  return [`.SH ${escapeRoff(title)}`].concat(literal(rest.map((line) => line.replace(/^ {2}/, ''))))
 }
 
-const literal = (lines: readonly string[]): string[] => ['.nf', ...lines.map(escaped), '.fi']
+const literal = (lines: readonly string[]): string[] => ['.nf', ...lines.map(escapeRoff), '.fi']
 
 /** As roff prints it letter by letter: what it could take for a request, an escape or another dash is escaped. */
-function escaped(line: string): string {
+function escapeRoff(line: string): string {
   return line
     .replaceAll('\\', String.raw`\e`)
     .replaceAll('-', String.raw`\-`)

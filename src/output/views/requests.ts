@@ -9,7 +9,7 @@ import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
 import { failureJson } from '../present.ts'
-import { statusStyle, styled, type Terminal, wrapped, styledStatus } from '../terminal.ts'
+import { statusStyle, styled, type Terminal, wrapLines, styledStatus } from '../terminal.ts'
 import { table } from '../table.ts'
 import type { Column, ListView, View } from '../view.ts'
 import {
@@ -250,7 +250,7 @@ function reportLines(
   return [
     ...stored.map((report) => line(report, cwd, terminal)),
     ...missing.map((each) =>
-      wrapped(`${styled(terminal, 'yellow', 'unavailable')}  ${missingText(each)}`, terminal.columns),
+      wrapLines(`${styled(terminal, 'yellow', 'unavailable')}  ${missingText(each)}`, terminal.columns),
     ),
   ].join('\n')
 }

@@ -3,7 +3,7 @@ import { type Closing, closingClauses } from '../../domain/store/closing.ts'
 import { replicationText } from '../../domain/store/replication.ts'
 import type { KnownAccount, StoreServer } from '../../domain/store/types.ts'
 import { sanitize } from '../../host/text.ts'
-import { wrapped, styled } from '../terminal.ts'
+import { wrapLines, styled } from '../terminal.ts'
 import { table } from '../table.ts'
 import type { Column, ListView, View } from '../view.ts'
 import { size } from './requests.ts'
@@ -83,7 +83,7 @@ export function storeCheckView(
     text: (terminal) =>
       findings.length === 0
         ? `${styled(terminal, 'green', 'sound')}  ${sanitize(location)} (by the attempt logs of this machine)`
-        : wrapped(
+        : wrapLines(
             findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${sanitize(finding)}`).join('\n'),
             terminal.columns,
           ),
@@ -95,7 +95,7 @@ export function storeMigratedView(migrated: { location: string; from: number; to
   return {
     json: migrated,
     text: ({ columns }) =>
-      wrapped(
+      wrapLines(
         from === to
           ? `The store "${sanitize(location)}" already has the format of this version (${to}).`
           : `The store "${sanitize(location)}" now has format ${to}; before, it ${from === 0 ? 'was empty' : `had format ${from}`}.`,
@@ -116,7 +116,7 @@ export function heldText(held: number, batchIds: readonly string[]): string {
 export function storeBackupView(location: string, path: string): View {
   return {
     json: { location, path },
-    text: ({ columns }) => wrapped(`The store was copied to ${sanitize(path)}`, columns),
+    text: ({ columns }) => wrapLines(`The store was copied to ${sanitize(path)}`, columns),
   }
 }
 
@@ -196,7 +196,7 @@ export function storePurgeView(purged: Removed, dryRun: boolean): View {
           ? 'Nothing to remove: no personal data was found.'
           : 'Nothing to remove from the store.'
       if (rows + events + drafts + plans + kept === 0)
-        return wrapped([nothing, ...logs].join('\n'), columns).concat(
+        return wrapLines([nothing, ...logs].join('\n'), columns).concat(
           ...filesText(files).map((line) => `\n${line}`),
         )
       const did = dryRun ? 'Would remove' : 'Removed'
@@ -204,7 +204,7 @@ export function storePurgeView(purged: Removed, dryRun: boolean): View {
         kept === 0
           ? ''
           : `; ${formatCount(kept, 'row')} not settled yet ${kept === 1 ? 'is kept' : 'are kept'}`
-      return wrapped(
+      return wrapLines(
         [`${did} personal data of ${removedText(purged)}${left}.`, ...logs].join('\n'),
         columns,
       ).concat(...filesText(files).map((line) => `\n${line}`))
@@ -217,7 +217,7 @@ export function sameServiceView(urls: readonly [string, string], same: boolean):
   return {
     json: { urls, same },
     text: ({ columns }) =>
-      wrapped(
+      wrapLines(
         `Recorded: ${sanitize(urls[0])} and ${sanitize(urls[1])} are ${same ? 'the same service' : 'two services'}.`,
         columns,
       ),

@@ -33,11 +33,11 @@ export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
   }
   switch (type) {
     case 'string':
-      return seen(text, attributes['office:string-value'])
+      return visibleText(text, attributes['office:string-value'])
     case 'float':
     case 'percentage':
     case 'currency':
-      return numeric(attributes['office:value'], text, type) ?? because('is no number')
+      return numberCell(attributes['office:value'], text, type) ?? because('is no number')
     case 'boolean': {
       const written = attributes['office:boolean-value']
       if (written !== 'true' && written !== 'false')
@@ -49,16 +49,16 @@ export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
       return { kind: 'boolean', text: written, value: written === 'true' }
     }
     case 'date':
-      return dated(attributes['office:date-value'] ?? '', text) ?? because('is no date that can be read')
+      return dateCell(attributes['office:date-value'] ?? '', text) ?? because('is no date that can be read')
     case 'time':
-      return timed(attributes['office:time-value'] ?? '') ?? because('is no time of day that can be read')
+      return timeCell(attributes['office:time-value'] ?? '') ?? because('is no time of day that can be read')
     default:
       return because(`is of the type ${type.slice(0, 40)}, which is not known`)
   }
 }
 
 /** A text, unless its number format hides or changes it: then its value follows what is shown. */
-function seen(shown = '', value?: string): Cell {
+function visibleText(shown = '', value?: string): Cell {
   if (value === undefined || value.replaceAll(/\s/g, '') === shown.replaceAll(/\s/g, '')) return shown
   return {
     kind: 'fault',
@@ -72,7 +72,7 @@ function isError(text = ''): boolean {
   return /^(?:#[A-ZÄÖÜ/0?]{2,}[!?]?|Err:\d{3})$/i.test(text)
 }
 
-function numeric(written: string | undefined, shown: string | undefined, type: string): Cell | undefined {
+function numberCell(written: string | undefined, shown: string | undefined, type: string): Cell | undefined {
   if (written === undefined || !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(written))
     return undefined
   const value = Number(written)
@@ -97,7 +97,7 @@ function formatOf(shown: string): string {
 /** Excel cannot count days before March 1900 as the calendar does; such a date stays a text. */
 const firstSerial = 61
 
-function dated(written: string, shown: string | undefined): Cell | undefined {
+function dateCell(written: string, shown: string | undefined): Cell | undefined {
   const found = /^((\d{4})-(\d{2})-(\d{2}))(?:T(\d{2}:\d{2}:\d{2})(?:[.,]0+)?)?$/.exec(written)
   if (found === null) return undefined
   const [, date = '', year = '', month = '', day = '', clock] = found
@@ -126,7 +126,7 @@ function shownParts(shown: string, year: string, month: string, day: string): st
   return parts.filter((part) => part !== '').join(' ') || 'dddd'
 }
 
-function timed(written: string): Cell | undefined {
+function timeCell(written: string): Cell | undefined {
   const found = /^PT(\d{1,2})H(\d{1,2})M(\d{1,2})(?:[.,]0+)?S$/.exec(written)
   if (found === null) return undefined
   const [hours = 0, minutes = 0, seconds = 0] = found.slice(1).map(Number)

@@ -1,7 +1,15 @@
 import { posix } from 'node:path'
 
 import { beyondLimit, limits, refusal } from '../sheet.ts'
-import { type Archive, type Attributes, isOn, isTrue, readXml, requireFewSheets, unescaped } from '../book.ts'
+import {
+  type Archive,
+  type Attributes,
+  isOn,
+  isTrue,
+  readXml,
+  requireFewSheets,
+  unescapeText,
+} from '../book.ts'
 
 export interface SheetPart {
   name: string
@@ -42,7 +50,7 @@ export async function workbookParts(archive: Archive, name: string): Promise<Wor
       const relation = related.get(id ?? '')
       if (relation?.external !== false || !relation.type.endsWith('/worksheet')) return
       const { name: title = '', state = 'visible' } = attributes
-      sheets.push({ name: unescaped(title), part: relation.target, hidden: state !== 'visible' })
+      sheets.push({ name: unescapeText(title), part: relation.target, hidden: state !== 'visible' })
       requireFewSheets(sheets.length, name)
     },
   })
@@ -126,7 +134,7 @@ export async function sharedStrings(
       else if (tag === 'color') colours.note(texts.length, attributes)
     },
     close(tag) {
-      if (tag === 'si') texts.push(unescaped(text))
+      if (tag === 'si') texts.push(unescapeText(text))
       else if (tag === 'rPh') aloud -= 1
       else if (tag === 't') inText = false
       if (texts.length > limits.texts) {

@@ -11,7 +11,7 @@ import {
   noFindings,
   type Attributes,
   isTrue,
-  unescaped,
+  unescapeText,
   sheetSpaces,
   xmlChunks,
   type Archive,
@@ -77,10 +77,10 @@ export function cellOf(raw: RawCell, context: CellContext): Cell {
   if (raw.values > 1) return fault(text, 'has more than one value')
   switch (type) {
     case 's':
-      return seen(shared(text, context), raw, context)
+      return visibleText(sharedText(text, context), raw, context)
     case 'inlineStr':
     case 'str':
-      return seen(unescaped(text), raw, context)
+      return visibleText(unescapeText(text), raw, context)
     case 'b':
       return booleanOf(text)
     case 'e':
@@ -88,7 +88,7 @@ export function cellOf(raw: RawCell, context: CellContext): Cell {
     case 'd':
       return isoDate(text, raw.style, context)
     case 'n':
-      return text === '' ? '' : numeric(text, raw.style, context)
+      return text === '' ? '' : numberCell(text, raw.style, context)
     default:
       return fault(text, `is of the type ${type.slice(0, 40)}, which is not known`)
   }
@@ -101,14 +101,14 @@ function booleanOf(text: string): Cell {
 }
 
 /** A text, unless its number format hides or changes it: `;;;`, `"Mr "@`. */
-function seen(cell: Cell, { style }: RawCell, { formats }: CellContext): Cell {
+function visibleText(cell: Cell, { style }: RawCell, { formats }: CellContext): Cell {
   const format = formats[style]
   if (format === undefined || format.plain || typeof cell !== 'string' || cell === '') return cell
   const reason = `is shown otherwise by its number format, ${format.code.slice(0, 40)}; format the column as text and look at it again`
   return { kind: 'fault', text: cell, reason, format: format.code }
 }
 
-function shared(text: string, { strings }: CellContext): Cell {
+function sharedText(text: string, { strings }: CellContext): Cell {
   const string = /^\d{1,10}$/.test(text) ? strings.texts[Number(text)] : undefined
   return string ?? fault(text, 'refers to a text that the workbook does not have')
 }
@@ -141,7 +141,7 @@ function losesDigits(text: string, value: number): boolean {
   return String(value) !== text && BigInt(text) !== BigInt(value)
 }
 
-function numeric(text: string, style: number, { formats, from1904 }: CellContext): Cell {
+function numberCell(text: string, style: number, { formats, from1904 }: CellContext): Cell {
   const value = text.length < 400 && decimal.test(text) ? Number(text) : Number.NaN
   if (!Number.isFinite(value)) return fault(text, 'is no number')
   if (losesDigits(text, value)) return fault(text, 'has more digits than a number keeps')

@@ -5,7 +5,7 @@ import { ZipFile } from 'yazl'
 import { type Cell, columnName, type XlsxColumn } from '../../domain/sheet/cell.ts'
 import { escapeXml } from '../../domain/wording/escape-xml.ts'
 import { builtInId } from './formats.ts'
-import { escaped } from '../book.ts'
+import { escapeText } from '../book.ts'
 
 /** The earliest time of a zip: what is written depends on the rows alone. */
 const moment = { mtime: new Date(1980, 0, 1) }
@@ -93,7 +93,7 @@ function relationships(related: readonly Related[]): string {
 
 function workbook(sheets: readonly XlsxSheet[], from1904: boolean): string {
   const each = sheets.map(
-    ({ name }, at) => `<sheet name="${escaped(name)}" sheetId="${at + 1}" r:id="rId${at + 1}"/>`,
+    ({ name }, at) => `<sheet name="${escapeText(name)}" sheetId="${at + 1}" r:id="rId${at + 1}"/>`,
   )
   return (
     `${xml}<workbook xmlns="${main}" xmlns:r="${relations}">` +
@@ -172,7 +172,7 @@ function cellXml(name: string, cell: Cell, styles: Styles): string {
     case 'fault':
       if (cell.format !== undefined) return inline(name, cell.text, styled(cell.format))
       // What had no value may not come back as a text that has one.
-      return `<c r="${name}" s="${styled('General')}" t="e"><v>${escaped(cell.text.startsWith('#') ? cell.text : '#VALUE!')}</v></c>`
+      return `<c r="${name}" s="${styled('General')}" t="e"><v>${escapeText(cell.text.startsWith('#') ? cell.text : '#VALUE!')}</v></c>`
     case 'json':
     case 'marked':
     case 'bytes':
@@ -184,7 +184,7 @@ function cellXml(name: string, cell: Cell, styles: Styles): string {
 const booleanFormat = '"TRUE";"TRUE";"FALSE"'
 
 function inline(name: string, text: string, style: string): string {
-  return `<c r="${name}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`
+  return `<c r="${name}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${escapeText(text)}</t></is></c>`
 }
 
 const lastFillable = 10_000
@@ -200,7 +200,7 @@ function validations(columns: readonly XlsxColumn[]): string {
   const lists = columns.flatMap(({ choices = [] }, at) => {
     if (choices.length === 0) return []
     const range = `${columnName(at)}2:${columnName(at)}${lastFillable}`
-    const list = escaped(`"${choices.join(',')}"`)
+    const list = escapeText(`"${choices.join(',')}"`)
     return `<dataValidation type="list" allowBlank="1" showErrorMessage="1" sqref="${range}"><formula1>${list}</formula1></dataValidation>`
   })
   return lists.length === 0
@@ -213,7 +213,7 @@ function commentsXml(columns: readonly XlsxColumn[]): string {
   const comments = columns.flatMap(({ note = '' }, at) =>
     note === ''
       ? []
-      : `<comment ref="${columnName(at)}1" authorId="0"><text><t xml:space="preserve">${escaped(note)}</t></text></comment>`,
+      : `<comment ref="${columnName(at)}1" authorId="0"><text><t xml:space="preserve">${escapeText(note)}</t></text></comment>`,
   )
   return `${xml}<comments xmlns="${main}"><authors><author>refcheck</author></authors><commentList>${comments.join('')}</commentList></comments>`
 }
@@ -268,7 +268,9 @@ class Styles {
       if (builtInId(format) === undefined && !ids.has(format)) ids.set(format, 164 + ids.size)
     }
     const idOf = (format: string): number => builtInId(format) ?? ids.get(format) ?? 0
-    const formats = [...ids].map(([code, id]) => `<numFmt numFmtId="${id}" formatCode="${escaped(code)}"/>`)
+    const formats = [...ids].map(
+      ([code, id]) => `<numFmt numFmtId="${id}" formatCode="${escapeText(code)}"/>`,
+    )
     const cells = this.#formats.map((format) => cellStyle(idOf(format), 'applyNumberFormat="1"'))
     return [
       `${xml}<styleSheet xmlns="${main}">`,
