@@ -3,14 +3,22 @@
  * that is what starts fastest. Run: npm run build
  */
 import { createHash } from 'node:crypto'
-import { globSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { build, type OutputOptions, type RolldownOutput } from 'rolldown'
 
 import { groups, groupTest, requireMatches } from './groups.ts'
 import { licencePlugin } from './licences.ts'
-import { aliasPlugin, lateFsPlugin, lazyRequirePlugins, Rewrites, stylesheetPlugin } from './plugins.ts'
+import {
+  aliasPlugin,
+  lateFsPlugin,
+  lazyChunkEntries,
+  lazyChunkPlugin,
+  lazyRequirePlugins,
+  Rewrites,
+  stylesheetPlugin,
+} from './plugins.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const out = join(root, 'dist')
@@ -26,6 +34,7 @@ function entries(): Record<string, string> {
     ...from('src/commands', '**/*.ts', 'commands'),
     ...['start/start', 'help', 'command-not-found'].flatMap((path) => from('src/cli', `${path}.ts`, 'cli')),
     ...from('node_modules/@oclif/plugin-help/lib/commands', '**/*.js', 'commands'),
+    ...lazyChunkEntries(),
   ])
 }
 
@@ -71,6 +80,8 @@ const { output: files } = await build({
   plugins: [
     aliasPlugin(rewrites),
     lateFsPlugin(join(root, 'src'), rewrites),
+    // Before the lazy requires, which take what it leaves. The folder is where the modules are, which a link to them is not.
+    lazyChunkPlugin(realpathSync(join(root, 'node_modules')), rewrites),
     ...lazyRequirePlugins(rewrites),
     stylesheetPlugin(rewrites),
     licencePlugin(),
