@@ -2,11 +2,11 @@ import { availableParallelism } from 'node:os'
 
 import { defineConfig } from 'vitest/config'
 
-import { roomiestPlace } from './harness/roomiest-folder.ts'
+import { temporaryRoot } from './harness/temporary-root.ts'
 
-// Times are told where the reader is.
+// Times are shown in the time zone of the reader.
 process.env['TZ'] = 'UTC'
-process.env['TMPDIR'] = roomiestPlace()
+process.env['TMPDIR'] = temporaryRoot()
 
 /**
  * The sources run natively, by Node's own type stripping, so that the modules oclif loads and the

@@ -37,13 +37,13 @@ let tarball = ''
 let printed = ''
 
 beforeAll(() => {
-  const place = mkdtempSync(join(tmpdir(), 'refcheck-packed-'))
-  printed = run('npm', ['pack', '--loglevel=error', `--pack-destination=${place}`], root)
-  tarball = globSync(join(place, '*.tgz'))[0] ?? ''
-  return () => rmSync(place, { recursive: true })
+  const destination = mkdtempSync(join(tmpdir(), 'refcheck-packed-'))
+  printed = run('npm', ['pack', '--loglevel=error', `--pack-destination=${destination}`], root)
+  tarball = globSync(join(destination, '*.tgz'))[0] ?? ''
+  return () => rmSync(destination, { recursive: true })
 })
 
-/** Somebody's project: an empty folder with the package in it, and the tools that they have anyway. */
+/** A project of a user: an empty folder with the package in it, and the tools that they have anyway. */
 function project(): string {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'somebody', type: 'module' }))
@@ -164,10 +164,10 @@ test('refcheck/webhook/edge runs where there is nothing but the standard of the 
   expect(host('0'.repeat(64))).toBe('BadSignatureError: the signature does not match the body\n')
 })
 
-test('a sandbox in the process of somebody’s own suite', { timeout: 120_000 }, () => {
+test('a sandbox in the process of a user’s own suite', { timeout: 120_000 }, () => {
   const folder = project()
-  const said = run(process.execPath, [join(tools, 'vitest', 'vitest.mjs'), 'run', '--root', folder], folder)
-  expect(said).toMatch(/3 passed/)
+  const output = run(process.execPath, [join(tools, 'vitest', 'vitest.mjs'), 'run', '--root', folder], folder)
+  expect(output).toMatch(/3 passed/)
 })
 
 test('publint and are-the-types-wrong have nothing to say', { timeout: 120_000 }, () => {

@@ -43,16 +43,17 @@ async function finishedRequests(people: readonly string[]) {
 function atEvent(folder: string, wanted: number, act: () => void): { close(): void } {
   const watchers: FSWatcher[] = []
   let seen = 0
-  const look = (path: string): void => {
+  const watchFolder = (path: string): void => {
     const watcher = watch(path, () => {
       seen += 1
-      if (watchers.length === 1 && existsSync(join(folder, '.refcheck'))) look(join(folder, '.refcheck'))
+      if (watchers.length === 1 && existsSync(join(folder, '.refcheck')))
+        watchFolder(join(folder, '.refcheck'))
       if (seen === wanted) act()
     })
     watcher.on('error', () => undefined)
     watchers.push(watcher)
   }
-  look(folder)
+  watchFolder(folder)
   return { close: () => watchers.forEach((each) => each.close()) }
 }
 

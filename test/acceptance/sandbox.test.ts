@@ -97,7 +97,7 @@ test('--webhook-url is refused before anything starts, and the data is free agai
   expect(stderr).toMatch(
     /^Error: the webhook http:\/\/hooks\.example\.com is not https\nhttp is allowed .+\n$/,
   )
-  // The lock's file stays, and nobody holds it.
+  // The lock's file stays, and no process has the lock.
   expect(readdirSync(folder).filter((name) => name.startsWith('state'))).toEqual(['state', 'state.claim'])
 })
 
@@ -114,13 +114,13 @@ test('the recipe for a pipeline is ready when ping answers, and is steered with 
   const address = JSON.parse(await sandbox.until('\n')) as Address & { control_token: string }
   expect(address.control_token).toBe(set.REFCHECK_SANDBOX_TOKEN)
   expect((await fetch(`${address.base_url}/v1/ping`)).status).toBe(200)
-  const tell = async (headers: Record<string, string>) => {
+  const statusOf = async (headers: Record<string, string>) => {
     const body = JSON.stringify({ url: 'http://app:3000/hooks' })
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body }
     return (await fetch(`${address.base_url}/_sandbox/webhook`, init)).status
   }
-  expect(await tell({})).toBe(401)
-  expect(await tell({ Authorization: `Bearer ${address.control_token}` })).toBe(200)
+  expect(await statusOf({})).toBe(401)
+  expect(await statusOf({ Authorization: `Bearer ${address.control_token}` })).toBe(200)
 })
 
 describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {

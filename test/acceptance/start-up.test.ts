@@ -89,7 +89,7 @@ test.each(
     ids.filter((id) => !/^(help|complete)$/.test(id)),
     25,
   ),
-)('%s answers alike, found by its file and through oclif', async (id) => {
+)('%s answers the same, found by its file and through oclif', async (id) => {
   const words = id.split(':')
   const builtCommand = builtCommands(new URL('dist/', rootUrl))
   const lines = [
@@ -114,7 +114,7 @@ test.each(
   expect(builtCommand(words)?.command.id).toBe(id)
 })
 
-test('compiled code is kept for this version alone, privately, and answers alike', () => {
+test('compiled code is stored for this version alone, privately, and answers the same', () => {
   const folder = temporaryFolder()
   const cache = join(folder, 'data', 'compile-cache')
   mkdirSync(join(cache, '0.0.1'), { recursive: true, mode: 0o700 })
@@ -160,7 +160,7 @@ test.each<[string, (cache: string, elsewhere: string) => void]>([
         (cache: string) => void,
       ][])
     : []),
-])('compiled code is not kept in a folder %s', (_, prepare) => {
+])('compiled code is not stored in a folder %s', (_, prepare) => {
   const folder = temporaryFolder()
   const [cache, elsewhere] = [join(folder, 'data', 'compile-cache'), join(folder, 'elsewhere')]
   mkdirSync(join(folder, 'data'), { mode: 0o700 })
@@ -170,7 +170,7 @@ test.each<[string, (cache: string, elsewhere: string) => void]>([
   expect(readdirSync(cache)).toEqual([])
 })
 
-const stranger = 54_321
+const foreignUid = 54_321
 
 test.each<[string, boolean, (file: string, parent: string) => void]>([
   ['of this account', true, () => undefined],
@@ -183,8 +183,12 @@ test.each<[string, boolean, (file: string, parent: string) => void]>([
   // To give a file away needs root.
   ...(process.getuid?.() === 0
     ? ([
-        ['of another account', false, (file) => chownSync(file, stranger, stranger)],
-        ['below a folder of another account', false, (_, parent) => chownSync(parent, stranger, stranger)],
+        ['of another account', false, (file) => chownSync(file, foreignUid, foreignUid)],
+        [
+          'below a folder of another account',
+          false,
+          (_, parent) => chownSync(parent, foreignUid, foreignUid),
+        ],
       ] as [string, boolean, (file: string, parent: string) => void][])
     : []),
 ])('compiled code %s is run: %s', (_, isRun, prepare) => {
@@ -207,7 +211,7 @@ test('compiled code that another account could have written is replaced', () => 
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('where nothing can be kept, commands answer all the same', () => {
+test('where nothing can be stored, commands answer all the same', () => {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'data'), { mode: 0o700 })
   chmodSync(join(folder, 'data'), 0o500)

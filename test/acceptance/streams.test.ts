@@ -111,10 +111,10 @@ test('an answer that cannot be written: exit 1 in words, and what was asked for 
   const order = orderOf('Priya', ['--yes', '--json']).map((each) => `'${each}'`)
   const line = `"${process.execPath}" "${join(bin, 'run.js')}" ${order.join(' ')} > /dev/full`
   const run = spawn('sh', ['-c', line], { env: { PATH: process.env['PATH'] ?? '', ...here.env } })
-  let said = ''
-  run.stderr.on('data', (data: Buffer) => (said += data.toString()))
+  let printed = ''
+  run.stderr.on('data', (data: Buffer) => (printed += data.toString()))
   expect(await once(run, 'close')).toEqual([1, null])
-  expect(said).toMatch(
+  expect(printed).toMatch(
     /Error: cannot write the result to "stdout": no space is left on the disk\nThe command itself was carried out/,
   )
   expect(here.sandbox.requests()).toHaveLength(1)
@@ -127,10 +127,10 @@ test('a current folder that was removed is no matter where none is needed', asyn
     cwd: temporaryFolder(),
     env: { PATH: process.env['PATH'] ?? '', ...env },
   })
-  let said = ''
-  run.stdout.on('data', (data: Buffer) => (said += data.toString()))
+  let printed = ''
+  run.stdout.on('data', (data: Buffer) => (printed += data.toString()))
   expect(await once(run, 'close')).toEqual([0, null])
-  expect(said).toContain(url)
+  expect(printed).toContain(url)
 })
 
 test('a folder that the system will not make (/proc) ends in words, and not never', async () => {
@@ -140,7 +140,7 @@ test('a folder that the system will not make (/proc) ends in words, and not neve
   expect(run.stderr()).toMatch(/^Error: cannot make the folder "\/proc\/refcheck": .*\n/)
 })
 
-test('Ctrl-C while an order is in flight says what is waited for', async () => {
+test('Ctrl-C while an order is in flight shows what is waited for', async () => {
   const here = await world()
   const run = start(orderOf('Priya+hang-after'), here.env)
   while (here.sandbox.requests().length === 0) await setImmediate()
@@ -149,7 +149,7 @@ test('Ctrl-C while an order is in flight says what is waited for', async () => {
   expect(run.stderr()).toContain('An order is in flight; waiting for its answer.')
 })
 
-test('bin/run.js on a Node that is too old says what to do', () => {
+test('bin/run.js on a Node that is too old shows what to do', () => {
   const older = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.20.2'})`
   const { status, stderr } = spawnSync(process.execPath, ['--import', older, join(bin, 'run.js'), 'ping'], {
     encoding: 'utf8',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A figure of a benchmark, most often a ratio to a floor or a peer that ran beside it. */
+/** A figure of a benchmark, most often a ratio to a floor or a peer that ran in the same run. */
 export interface Figure {
   what: string
   /** NaN where it could not be measured, for want of a peer on this machine. */
@@ -10,7 +10,7 @@ export interface Figure {
   /** At most one of them. */
   atMost?: number | undefined
   atLeast?: number | undefined
-  /** What it was measured beside, or how it came about. */
+  /** What it was compared with, or how it was measured. */
   note?: string | undefined
 }
 
@@ -43,8 +43,8 @@ export async function inPairs(
   return pairs
 }
 
-/** Prints figures with their goals, and hands them to whoever runs this benchmark among others. */
-export function tell(figures: readonly Figure[]): void {
+/** Prints figures with their goals, and sends them to the process that runs all benchmarks. */
+export function printFigures(figures: readonly Figure[]): void {
   printTable(figures.map(figureRow))
   process.send?.(figures)
 }

@@ -14,12 +14,12 @@ export interface Home {
   folder: string
   /** The program as it is shipped: a copy of what was built, so that no build changes it meanwhile. */
   program: string
-  /** The program's environment: nothing of whoever runs the benchmark but the PATH. */
+  /** The program's environment: nothing of the benchmark's own but the PATH. */
   env: Record<string, string>
   remove: () => void
 }
 
-/** The data folder is there, so that compiled code is kept in it from the first run on. */
+/** The data folder is there, so that compiled code is stored in it from the first run on. */
 export function home(): Home {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-bench-'))
   mkdirSync(join(folder, 'data'), { mode: 0o700 })
@@ -65,7 +65,7 @@ export function installed(name: 'gh' | 'curl'): string | undefined {
   return spawnSync(name, ['--version']).status === 0 ? name : undefined
 }
 
-/** The interpreter itself, and not what stands in for it; undefined where it or the module is missing. */
+/** The interpreter itself, and not a wrapper of it; undefined where it or the module is missing. */
 export function pythonWith(module: 'requests' | 'urllib'): string | undefined {
   const ask = ['-c', `import sys, ${module}; print(sys.executable)`]
   const { status, stdout } = spawnSync('python3', ask, { encoding: 'utf8' })
@@ -77,7 +77,7 @@ export interface SandboxProcess {
   apiKey: string
   userEmail: string
   webhookSecret: string
-  /** What the program is told of it, beside a home's environment. */
+  /** What the program needs of it, in addition to a home's environment. */
   env: Record<string, string>
   stop: () => Promise<void>
 }
@@ -87,19 +87,19 @@ export async function sandboxProcess({ program, env }: Home): Promise<SandboxPro
   const argv = [program, 'sandbox', 'start', '--port', '0', '--json', '--quota', freeQuota]
   const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const over = once(child, 'exit')
-  const told = JSON.parse(await firstLine(child)) as Record<
+  const address = JSON.parse(await firstLine(child)) as Record<
     'base_url' | 'api_key' | 'user_email' | 'webhook_secret',
     string
   >
   return {
-    url: told.base_url,
-    apiKey: told.api_key,
-    userEmail: told.user_email,
-    webhookSecret: told.webhook_secret,
+    url: address.base_url,
+    apiKey: address.api_key,
+    userEmail: address.user_email,
+    webhookSecret: address.webhook_secret,
     env: {
-      REFCHECK_BASE_URL: told.base_url,
-      REFCHECK_API_KEY: told.api_key,
-      REFCHECK_USER_EMAIL: told.user_email,
+      REFCHECK_BASE_URL: address.base_url,
+      REFCHECK_API_KEY: address.api_key,
+      REFCHECK_USER_EMAIL: address.user_email,
       REFCHECK_QUOTA: freeQuota,
     },
     stop: async () => {
@@ -116,6 +116,6 @@ function firstLine(child: ChildProcess): Promise<string> {
       text += chunk.toString()
       if (text.includes('\n')) resolve(text)
     })
-    child.once('exit', (code) => reject(new Error(`it ended with ${code} before it told its address`)))
+    child.once('exit', (code) => reject(new Error(`it ended with ${code} before it printed its address`)))
   })
 }

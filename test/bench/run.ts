@@ -29,7 +29,7 @@ async function measured(name: string, argv: readonly string[]): Promise<Figure[]
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced',
   })
-  child.on('message', (told) => figures.push(...(told as Figure[])))
+  child.on('message', (received) => figures.push(...(received as Figure[])))
   const [code] = (await once(child, 'close')) as [number | null]
   return code === 0 ? figures : undefined
 }

@@ -9,10 +9,10 @@ import { counts, ends } from './checks.ts'
 const section = 'Age'
 const rows = 40
 
-/** It sends nothing, says so, and goes on once it is accepted. */
+/** It sends nothing, reports it, and continues once it is accepted. */
 async function seenThrough(stage: Stage): Promise<void> {
   const before = stage.sandbox.requests().length
-  // They would tell whom they are about by themselves.
+  // They name the ordered persons by themselves.
   rmSync(join(stage.folder, 'files', 'people.results.csv'), { force: true })
   for (const argv of [batchRun('people.csv'), create(person(99))])
     ends(await stage.run(argv), 1, 'is closed: ')
@@ -29,12 +29,12 @@ const removeStore = (stage: Stage): void => {
 
 const moments = [1, 16, 39]
 
-/** A store that has forgotten, at several moments of a run. */
+/** A store that lost data, at several moments of a run. */
 export const ageCases: readonly Case[] = moments.flatMap((at): Case[] => [
   {
     section,
     isOfFiles: true,
-    what: `a backup made at row ${at} of ${rows} and put back`,
+    what: `a backup made at row ${at} of ${rows} and restored`,
     async play(stage) {
       const file = stage.write('people.csv', lines(people(rows)))
       const work = () => stage.run(['store', 'backup', 'copy.sqlite'])
@@ -76,11 +76,11 @@ export const ageCases: readonly Case[] = moments.flatMap((at): Case[] => [
     what: `the data folder as it was at row ${at}`,
     async play(stage) {
       const file = stage.write('people.csv', lines(people(rows)))
-      const kept = join(stage.folder, 'kept')
-      const work = () => cpSync(stage.dataOf(), kept, { recursive: true })
+      const copy = join(stage.folder, 'copy')
+      const work = () => cpSync(stage.dataOf(), copy, { recursive: true })
       await stage.run(batchRun(file), { meanwhile: { at, work } })
       rmSync(stage.dataOf(), { recursive: true })
-      renameSync(kept, stage.dataOf())
+      renameSync(copy, stage.dataOf())
       await seenThrough(stage)
     },
   },

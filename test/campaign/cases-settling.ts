@@ -21,7 +21,7 @@ const events = (stage: Stage): string =>
       .map(({ request_id, status }) => JSON.stringify({ event: 'request.updated', request_id, status })),
   )
 
-/** What becomes of an unknown, and of people who are forgotten. */
+/** What becomes of an unknown order, and of erased people. */
 export const settlingCases: readonly Case[] = [
   {
     section,
@@ -71,7 +71,7 @@ export const settlingCases: readonly Case[] = [
   },
   {
     section: 'Forgetting a person',
-    what: 'purged, and their old file run again: nobody is ordered',
+    what: 'purged, and their old file run again: no one is ordered',
     async play(stage) {
       const all = people(3)
       ends(await stage.run(batchRun(stage.write('people.csv', lines(all)))), 0)

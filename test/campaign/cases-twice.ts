@@ -6,7 +6,7 @@ const section = 'The same order twice'
 const sameUnder = (argv: readonly string[], packageId: number): string[] =>
   argv.map((each) => (each === '102' ? String(packageId) : each))
 
-/** Service and account, exact, replaced packages, similar, other witnesses. */
+/** Service and account, exact, replaced packages, similar, other external results. */
 export const twiceCases: readonly Case[] = [
   {
     section,
@@ -107,14 +107,17 @@ export const twiceCases: readonly Case[] = [
       const all = people(5)
       ends(await stage.run(batchRun(stage.write('people.csv', lines(all)))), 0)
       const [a, b, c, d] = all as [(typeof all)[0], (typeof all)[0], (typeof all)[0], (typeof all)[0]]
-      const alike = [
+      const similar = [
         { ...a, phone: '+61499999999' },
         { ...b, first: `${b.first}e` },
         { ...d, email: 'new@example.com' },
       ]
-      for (const each of alike) ends(await stage.run(create(each)), 2)
-      ends(await stage.run(batchRun(stage.write('corrected.csv', lines(alike)), '--allow-similar')), [2, 10])
-      // Last names tell people apart here, so the swapped one is counted by its order alone.
+      for (const each of similar) ends(await stage.run(create(each)), 2)
+      ends(
+        await stage.run(batchRun(stage.write('corrected.csv', lines(similar)), '--allow-similar')),
+        [2, 10],
+      )
+      // Last names distinguish people here, so the swapped one is counted by its order alone.
       ends(await stage.run(create({ ...c, first: c.last, last: c.first })), 2)
     },
   },

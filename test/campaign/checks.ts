@@ -1,12 +1,12 @@
 import type { Ended } from './stage.ts'
 
-/** Throws where a command did not end as it should, with what it said. */
-export function ends(ended: Ended, codes: number | readonly number[], says = ''): Ended {
+/** Throws where a command did not end as it should, with its output. */
+export function ends(ended: Ended, codes: number | readonly number[], text = ''): Ended {
   const { code, stdout, stderr } = ended
   const isExpected = (typeof codes === 'number' ? [codes] : codes).includes(code ?? -1)
-  if (!isExpected || !`${stdout}${stderr}`.includes(says))
+  if (!isExpected || !`${stdout}${stderr}`.includes(text))
     throw new Error(
-      `exit ${code}, not ${String(codes)} with "${says}": ${stdout.slice(-300)} ${stderr.slice(-300)}`,
+      `exit ${code}, not ${String(codes)} with "${text}": ${stdout.slice(-300)} ${stderr.slice(-300)}`,
     )
   return ended
 }

@@ -6,7 +6,7 @@ const singles = 3
 
 /**
  * Runs of a file with three `request create` next to each, on one machine and one PostgreSQL, of which one process a round is
- * killed. Throws where one of them finds the store closed, or somebody has no order in the end.
+ * killed. Throws where one of them finds the store closed, or a person has no order in the end.
  */
 export async function oneMachine(rounds: number, rng: () => number): Promise<Tally> {
   const stage = await Stage.open('PostgreSQL')

@@ -29,7 +29,7 @@ export async function overlapping(
     const ordered = new Set(stage.sandbox.requests().map(({ recipient }) => recipient.email))
     const inFiles = new Set((await stage.submissions()).flatMap(({ recipient }) => recipient?.email ?? []))
     const tally = await stage.tally()
-    // Whoever is in a file has an order in the end: a duplicate of a duplicate would leave somebody with none.
+    // Each person of a file has an order in the end: a duplicate of a duplicate would leave a person with none.
     const nobodys = [...inFiles].filter((email) => !ordered.has(email)).length
     if (nobodys > 0) throw new Error(`${nobodys} people of ${all.length} files were never ordered`)
     return tally

@@ -1,5 +1,5 @@
 /*
- * Everything that could order somebody twice or lose an order, on the built program, in one table.
+ * Everything that could order a person twice or lose an order, on the built program, in one table.
  * Run: npm run build && npm run campaign [-- --share 0.05] [--seed 1] [--only PART_OF_A_NAME]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -48,7 +48,7 @@ const processes = availableParallelism()
 const parts: [what: string, count: () => Promise<Counted>][] = [
   ['SIGKILL of `batch run` at any moment', () => kills(1000, 'SQLite')],
   ['SIGKILL of `batch run` at any moment, PostgreSQL', () => kills(100, 'PostgreSQL')],
-  ['one machine: a file and three single orders at once, PostgreSQL', beside],
+  ['one machine: a file and three single orders at once, PostgreSQL', nextToSingleOrders],
   ...[2, 4, 8].map((count): [string, () => Promise<Counted>] => [
     `overlapping files on ${count} processes`,
     () => files(count),
@@ -143,7 +143,7 @@ async function kills(whole: number, store: Backend): Promise<Counted> {
   }
 }
 
-async function beside(): Promise<Counted> {
+async function nextToSingleOrders(): Promise<Counted> {
   const rounds = share(30)
   const { kills: killed, twice, lost } = await oneMachine(rounds, seeded(seed * 10 + 3))
   return { many: `${rounds} rounds, ${killed} kills`, twice, lost, unknownPerKill: undefined }
@@ -174,7 +174,7 @@ async function simulations(whole: number, store: 'run' | 'postgres'): Promise<Co
   }
 }
 
-/** What took place, each with how often. */
+/** What happened, each with how often. */
 function seen(happened: Happened): string[] {
   return Object.entries(happened).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
 }
@@ -191,7 +191,7 @@ async function machines(): Promise<Counted> {
     restarts: share(12),
     failovers: isSmall ? 0 : share(3),
     losing: share(3),
-    putBacks: isSmall ? 0 : share(4),
+    restores: isSmall ? 0 : share(4),
     oldPrimaries: isSmall ? 0 : share(2),
     clocks: share(30),
     copies: isSmall ? 0 : share(2),
@@ -213,7 +213,7 @@ async function machines(): Promise<Counted> {
 }
 
 function deedsOf({ deeds, throttled }: FleetTally): string {
-  return `${deeds.kills} kills, ${deeds.pauses} pauses, ${deeds.cuts} cuts at a COMMIT, ${deeds.restarts} restarts, ${deeds.failovers + deeds.losing} failovers (${deeds.losing} losing commits), ${deeds.putBacks} put back, ${deeds.oldPrimaries} old primaries back, ${deeds.clocks} clocks set, ${deeds.copies} settings copied, ${throttled} answers 429`
+  return `${deeds.kills} kills, ${deeds.pauses} pauses, ${deeds.cuts} cuts at a COMMIT, ${deeds.restarts} restarts, ${deeds.failovers + deeds.losing} failovers (${deeds.losing} losing commits), ${deeds.restores} restored, ${deeds.oldPrimaries} old primaries back, ${deeds.clocks} clocks set, ${deeds.copies} settings copied, ${throttled} answers 429`
 }
 
 async function receiving(): Promise<Counted> {
@@ -237,7 +237,7 @@ async function played({ play, section }: Case, store: Backend): Promise<Counted>
     )
     const { kills: killed, twice, lost, unknown } = await stage.tally()
     const many = `${stage.sandbox.requests().length} orders${killed === 0 ? '' : `, ${killed} kills`}`
-    // What a store had forgotten is unknown afterwards, whether anything was killed or not.
+    // What a store had lost is unknown afterwards, whether anything was killed or not.
     const unknownPerKill = killed === 0 || section === 'Age' ? undefined : unknown / killed
     return { many, twice, lost, unknownPerKill, failure }
   } finally {

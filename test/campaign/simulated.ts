@@ -29,13 +29,13 @@ export async function simulated(
       const count = Math.min(perChild, seeds - start)
       const program = join(import.meta.dirname, '..', 'simulation', `${store}.ts`)
       const printed = await printedBy([program, `${count}`, `${first + start}`])
-      const told = printed.trimEnd().split('\n')
-      const { kills, twice, lost, happened } = JSON.parse(told.pop() ?? '') as Simulated
+      const output = printed.trimEnd().split('\n')
+      const { kills, twice, lost, happened } = JSON.parse(output.pop() ?? '') as Simulated
       total.kills += kills
       total.twice += twice
       total.lost += lost
       addUp(total.happened, happened)
-      total.broken.push(...told)
+      total.broken.push(...output)
     }
   }
   await Promise.all(Array.from({ length: processes }, worker))

@@ -26,7 +26,7 @@ export interface Ended {
 /** What was counted, by person and by id. */
 export interface Tally {
   kills: number
-  /** People with more orders than somebody asked for in so many words. */
+  /** People with more orders than a person explicitly asked for. */
   twice: number
   /** Orders of the service that no store knows by their id, and whose row no store has as unknown or dropped. */
   lost: number
@@ -42,7 +42,7 @@ interface RunOptions {
   env?: Record<string, string>
   /** SIGKILL once so many orders have reached the service. */
   killAt?: number
-  /** As something happens beside it, once so many orders have reached the service. */
+  /** As something happens meanwhile, once so many orders have reached the service. */
   meanwhile?: { at: number; work: () => unknown }
 }
 
@@ -51,7 +51,7 @@ export class Stage {
   readonly folder = mkdtempSync(join(tmpdir(), 'refcheck-campaign-'))
   readonly sandbox: Sandbox
   kills = 0
-  /** How many orders somebody asked for, by person; one where nothing is said. */
+  /** How many orders were asked for, by person; one by default. */
   readonly asked = new Map<string, number>()
   #url = ''
   #close = (): Promise<void> => Promise.resolve()
@@ -151,7 +151,7 @@ export class Stage {
     await done
     if (code === null) {
       this.kills += 1
-      // Of whoever was killed: nobody here waits as long as a lease outlasts a process.
+      // Of a killed process: the campaign does not wait as long as a lease outlasts a process.
       const end = `UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${child.pid}`
       if (database !== undefined) await this.#cluster?.ask(end, database)
     }
@@ -173,7 +173,7 @@ export class Stage {
     const lost = this.sandbox.requests().filter(
       ({ request_id, recipient }) =>
         !known.has(request_id) &&
-        // Somebody whose name is lost is known by the fingerprints alone.
+        // A person whose name is lost is known by the fingerprints alone.
         !open.some((row) => row.recipient === undefined || row.recipient.email === recipient.email),
     ).length
     return { kills: this.kills, twice, lost, unknown: open.length }

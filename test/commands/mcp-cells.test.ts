@@ -370,6 +370,6 @@ test('no cell reaches an agent from what was ordered, queued, held and refused',
     await agent.call('plan_order', { body })
     await agent.call('plan_people', { package_id: 102, people: [{ recipient: body.recipient }] })
   }
-  const leaks = agent.heard().match(/.{0,200}(?:canary|88010).{0,60}/gi) ?? []
+  const leaks = agent.received().match(/.{0,200}(?:canary|88010).{0,60}/gi) ?? []
   expect(leaks).toEqual([])
 })

@@ -153,7 +153,7 @@ test('40 injected instructions, obeyed to the letter, order nothing and leak not
     const control = /[\p{Cc}\p{Cf}]|\\u00(?:0|1)|\\r/u
     expect(
       agent
-        .heard()
+        .received()
         .split('\n')
         .filter((line) => control.test(line)),
     ).toEqual([])

@@ -176,7 +176,7 @@ test('no person can be recognised in what an agent receives, unless a person all
       body: { ...priya, recipient: { ...(priya['recipient'] as object), email: 'other@example.com' } },
     })
     await agent.call('file_reports', { request_ids: [id] })
-    return agent.heard()
+    return agent.received()
   }
   const masked = await read(
     await connectAgent(here, ['--files', '.', '--reports', 'masked'], { clock: here.clock }),
@@ -221,7 +221,7 @@ test('files are read in the one folder that was allowed, reports filed in the ot
   )
   const refused = { code: 'not_found', message: 'there is no such file in the folder of --files' }
   for (const each of answers) expect(each).toMatchObject({ error: refused })
-  expect(agent.heard()).not.toContain('anary')
+  expect(agent.received()).not.toContain('anary')
   for (const file of ['people.csv', join(here.folder, 'in', 'people.csv')])
     expect((await agent.call('validate_file', { file, package_id: 102 })).data).toMatchObject({
       rows: 1,

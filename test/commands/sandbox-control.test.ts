@@ -3,18 +3,18 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { type Beside, beside } from '../harness/parallel-program.ts'
+import { type SandboxProcess, sandboxProcess } from '../harness/parallel-program.ts'
 import { orderOf } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 import { temporaryFolder } from '../harness/world.ts'
 
-async function orderIn({ type }: Beside): Promise<string> {
+async function orderIn({ type }: SandboxProcess): Promise<string> {
   const outcome = await type(orderOf('Priya', ['--yes', '--json']))
   return (outcome.json() as { request_id: string }).request_id
 }
 
 test('--clock manual: nothing moves until sandbox advance, then everything does', async () => {
-  const here = await beside(['--clock', 'manual'])
+  const here = await sandboxProcess(['--clock', 'manual'])
   const id = await orderIn(here)
   const status = async (): Promise<unknown> =>
     ((await here.type(`request get ${id} --json`)).json() as { status: string }).status
@@ -41,16 +41,16 @@ test('--clock manual: nothing moves until sandbox advance, then everything does'
 
 test('--data: the state survives a kill', async () => {
   const data = join(temporaryFolder(), 'state')
-  const first = await beside(['--data', data])
+  const first = await sandboxProcess(['--data', data])
   const request_id = await orderIn(first)
   first.process.child.kill('SIGKILL')
   await first.process.ended
-  const second = await beside(['--data', data])
+  const second = await sandboxProcess(['--data', data])
   expect((await second.type(`request get ${request_id} --json`)).json()).toMatchObject({ request_id })
 })
 
 test('snapshot, reset and restore', async () => {
-  const here = await beside(['--clock', 'manual'])
+  const here = await sandboxProcess(['--clock', 'manual'])
   await orderIn(here)
   here.write('before.json', (await here.type('sandbox snapshot --json')).stdout)
   expect(await here.all(['sandbox reset', 'sandbox restore before.json'])).toMatchInlineSnapshot(`
@@ -73,7 +73,7 @@ test('snapshot, reset and restore', async () => {
 })
 
 test('inject: a scenario for the next request, a fault for the next call, and both taken back', async () => {
-  const here = await beside(['--clock', 'manual'])
+  const here = await sandboxProcess(['--clock', 'manual'])
   expect(await here.type('sandbox inject declined')).toMatchInlineSnapshot(`
     $ refcheck sandbox inject declined
     Injected: {"scenario":"declined"}
@@ -185,7 +185,7 @@ test('scenarios and rules need no sandbox', async () => {
 })
 
 test('a rule is switched on a running sandbox, or from the start', async () => {
-  const { type, env } = await beside(['--rule', 'support-creates=yes'])
+  const { type, env } = await sandboxProcess(['--rule', 'support-creates=yes'])
   const switched = (await type('sandbox rules error-checks=none --json')).json()
   expect(switched).toEqual(
     expect.arrayContaining([
@@ -198,7 +198,7 @@ test('a rule is switched on a running sandbox, or from the start', async () => {
 })
 
 test('renew-key: the old key is revoked, and the printed one logs in again', async () => {
-  const { type, env } = await beside()
+  const { type, env } = await sandboxProcess()
   const printed = await type('sandbox renew-key')
   // A key, and nothing else: a script reads it.
   expect(printed.stdout).toMatch(/^\w{32}\n$/)
@@ -221,7 +221,7 @@ test('--fixture: people and packages from YAML, and a bad one is refused at its 
   const users = 'users: [{ email: ana@acme.example, role: owner }]'
   const good = `organisations:\n  - name: Acme\n    ${users}\n    packages: [{ id: 7, name: Ours }]\n`
   writeFileSync(fixture, good)
-  const here = await beside(['--fixture', fixture])
+  const here = await sandboxProcess(['--fixture', fixture])
   expect(await here.all(['packages list', 'users list'])).toMatchInlineSnapshot(`
     $ refcheck packages list
     ID  NAME  STATUS  REFERENCE SURVEY  BACKGROUND CHECKS
@@ -335,7 +335,7 @@ test('refused with one line and a hint', async () => {
 })
 
 test('what is no snapshot is refused', async () => {
-  const { type } = await beside()
+  const { type } = await sandboxProcess()
   expect((await type('sandbox restore', { stdin: 'x' })).stderr).toMatchInlineSnapshot(`
     "Error: the snapshot is not JSON
     Make a snapshot with: refcheck sandbox snapshot > FILE

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { beside } from '../harness/parallel-program.ts'
+import { sandboxProcess } from '../harness/parallel-program.ts'
 import { handlerApp } from '../harness/listening-session.ts'
 import { orderOf } from '../harness/people.ts'
 
 test('logs --bodies: what was sent and answered, keys and secrets masked, also of a key of another service', async () => {
-  const here = await beside(['--clock', 'manual'])
+  const here = await sandboxProcess(['--clock', 'manual'])
   const app = await handlerApp()
   await here.type(['sandbox', 'set', 'webhook-url', app.url])
   await here.type(orderOf('Priya', ['--yes']))
@@ -60,7 +60,7 @@ test('logs --bodies: what was sent and answered, keys and secrets masked, also o
 })
 
 test('logs --path, --status and --request leave out the rest', async () => {
-  const here = await beside(['--clock', 'manual'])
+  const here = await sandboxProcess(['--clock', 'manual'])
   await here.type(orderOf('Priya', ['--yes']))
   await here.type(orderOf('Mei', ['--yes']))
   await here.type('request get 00000000-0000-4000-8000-000000000000')

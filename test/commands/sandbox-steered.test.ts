@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
-import { type Beside, beside } from '../harness/parallel-program.ts'
+import { type SandboxProcess, sandboxProcess } from '../harness/parallel-program.ts'
 import { handlerApp } from '../harness/listening-session.ts'
 import { orderOf } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
@@ -19,11 +19,11 @@ interface Entry {
   outcome: string
 }
 
-const logOf = async ({ type }: Beside): Promise<Entry[]> =>
+const logOf = async ({ type }: SandboxProcess): Promise<Entry[]> =>
   (await type('sandbox logs --json')).json() as Entry[]
 
 test('set, logs and redeliver: a webhook, what came of an order, and its last event once more', async () => {
-  const here = await beside(['--clock', 'manual'])
+  const here = await sandboxProcess(['--clock', 'manual'])
   const app = await handlerApp()
   expect(await here.all(['sandbox logs', ['sandbox', 'set', 'webhook-url', app.url]])).toMatchInlineSnapshot(`
     $ refcheck sandbox logs
@@ -89,7 +89,7 @@ test('set, logs and redeliver: a webhook, what came of an order, and its last ev
 })
 
 test('logs --follow: each as it happens, until Ctrl-C', async () => {
-  const here = await beside()
+  const here = await sandboxProcess()
   const ctrlC = new AbortController()
   let shown = ''
   const following = here.type('sandbox logs --follow', {
@@ -120,7 +120,7 @@ test('logs --follow: each as it happens, until Ctrl-C', async () => {
 })
 
 test('set: credits, trial, subscription and users, and what is refused', async () => {
-  const here = await beside()
+  const here = await sandboxProcess()
   expect(
     await here.all([
       'sandbox set credits 0',
@@ -234,7 +234,7 @@ test('set: credits, trial, subscription and users, and what is refused', async (
 })
 
 test('a latency fault: the order is accepted, and its answer comes later', async () => {
-  const here = await beside(['--clock', 'manual'])
+  const here = await sandboxProcess(['--clock', 'manual'])
   const fault = '{"kind":"latency","ms":3000,"when":"after"}'
   expect(await here.all([`sandbox inject --on 'POST /v1/requests' --fault '${fault}'`]))
     .toMatchInlineSnapshot(`
@@ -256,7 +256,7 @@ test('a latency fault: the order is accepted, and its answer comes later', async
 
 test('where others reach it, a client that steers it sends the token', async () => {
   const token = 'chosen-by-the-pipeline'
-  const here = await beside(
+  const here = await sandboxProcess(
     ['--host', '127.0.0.1', '--allow-http-from', '192.0.2.0/24', '--public-url', 'https://sandbox.example/'],
     { REFCHECK_SANDBOX_TOKEN: token },
   )

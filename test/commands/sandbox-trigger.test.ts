@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { signingKey, verify } from '../../src/contract/signature.ts'
-import { beside } from '../harness/parallel-program.ts'
+import { sandboxProcess } from '../harness/parallel-program.ts'
 import { handlerApp } from '../harness/listening-session.ts'
 import { session } from '../harness/session.ts'
 
@@ -55,7 +55,7 @@ const stories: [story: string, statuses: string[], end: string][] = [
 ]
 
 test('each story delivers the signed events of one request, in its order, and leaves it at its status', async () => {
-  const here = await beside(['--clock', 'manual'])
+  const here = await sandboxProcess(['--clock', 'manual'])
   const key = signingKey(here.address['webhook_secret'] ?? '')
   const ends = new Map<string, string>()
   for (const [story, statuses, end] of stories) {
@@ -86,7 +86,7 @@ test('each story delivers the signed events of one request, in its order, and le
 })
 
 test('the screen: what was answered to each event, and exit 10 where the receiver accepts a forged one', async () => {
-  const here = await beside()
+  const here = await sandboxProcess()
   const app = await handlerApp()
   await here.type(['sandbox', 'set', 'webhook-url', app.url])
   // To the webhook URL of the sandbox; the receiver answers as one that verifies signatures.
@@ -134,7 +134,7 @@ test('the screen: what was answered to each event, and exit 10 where the receive
 })
 
 test('a receiver that is not there, and a sandbox without a webhook URL', async () => {
-  const here = await beside()
+  const here = await sandboxProcess()
   expect(withoutTimes(await here.type('sandbox trigger partial --to http://127.0.0.1:9/')))
     .toMatchInlineSnapshot(`
     "$ refcheck sandbox trigger partial --to http://127.0.0.1:9/

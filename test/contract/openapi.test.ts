@@ -339,7 +339,7 @@ test('an exchange that contradicts the document is reported, whichever side is w
     const status_message = status === 201 ? 'ok' : 'client_error'
     const answer = Response.json({}, { status })
     const text = JSON.stringify({ data, status_message, message })
-    return undocumented({ request, sent: JSON.stringify(sent), answer, said: text }, true)
+    return undocumented({ request, sent: JSON.stringify(sent), answer, text }, true)
   }
   expect(exchange(simpleOrder, 201)).toBeUndefined()
   expect(exchange({}, 400, 'package_id: is required')).toBeUndefined()

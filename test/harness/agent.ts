@@ -14,12 +14,12 @@ export interface Answer {
   whole: unknown
 }
 
-/** The protocol's own client, beside `refcheck mcp` in this process. */
+/** The protocol's own client, connected to `refcheck mcp` in this process. */
 export interface Agent {
   client: Client
   call: (name: string, input?: Record<string, unknown>) => Promise<Answer>
   /** Everything that came from the server, byte by byte. */
-  heard: () => string
+  received: () => string
   /** The client goes away; what the server ended with. */
   close: () => Promise<Outcome>
 }
@@ -31,7 +31,7 @@ export async function connectAgent(
   options: RunOptions = {},
 ): Promise<Agent> {
   const stdin = new PassThrough()
-  let heard = ''
+  let received = ''
   let rest = ''
   const transport: Transport = {
     start: async () => undefined,
@@ -46,7 +46,7 @@ export async function connectAgent(
     stdin,
     onWrite(stream, text) {
       if (stream !== 'stdout') return
-      heard += text
+      received += text
       const lines = (rest + text).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) transport.onmessage?.(JSON.parse(line) as JSONRPCMessage)
@@ -60,7 +60,7 @@ export async function connectAgent(
   await client.connect(transport)
   return {
     client,
-    heard: () => heard,
+    received: () => received,
     call: async (name, input = {}) => answerOf(await client.callTool({ name, arguments: input })),
     async close() {
       await client.close()

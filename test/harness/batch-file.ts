@@ -8,7 +8,7 @@ export function peopleFile(folder: string, people: readonly string[], name = 'pe
   return name
 }
 
-/** Who shares a phone may be the same person, so people beside the usual ones have their own. */
+/** Persons with one phone may be the same person, so each further person has a phone of its own. */
 function phoneOf(email: string, row: number): string {
   if (/^a\d+(\+[a-z-]+)?@/.test(email)) return `+6140000${String(row).padStart(4, '0')}`
   return `+6149${Array.from(Buffer.from(email)).reduce((sum, byte) => (sum * 31 + byte) % 10_000_000, 7)}`

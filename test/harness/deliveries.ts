@@ -11,7 +11,7 @@ export function eventBody(requestId = requestIds[0], status = 'PARTIAL'): string
   return JSON.stringify({ event: 'request.updated', request_id: requestId, status })
 }
 
-/** Posts a delivery, signed unless told otherwise; its status. */
+/** Posts a delivery, signed by default; its status. */
 export async function post(url: string, secret: string, { body, signature }: Delivery): Promise<number> {
   const bytes = Buffer.from(body)
   const signed = signature === undefined ? sign(bytes, signingKey(secret)) : signature

@@ -2,7 +2,7 @@ import { type Filter, MS } from './filters.ts'
 import { ManualClock } from './manual-clock.ts'
 import { type Session, session, type SessionOptions } from './session.ts'
 
-/** What is told of the machine that the tests run on. */
+/** What doctor reports of the machine that the tests run on. */
 export const doctorFilters: readonly Filter[] = [
   MS,
   [/^(\w+ +node +).*$/gm, '$1NODE'],

@@ -12,7 +12,7 @@ import { Ids, oneLine, type Transcript } from './transcript.ts'
 import type { World } from './world.ts'
 
 /**
- * A document read from start to end by somebody who types each line of its transcripts. `$ cat FILE` gives a file that
+ * A document whose transcripts are typed line by line, from start to end. `$ cat FILE` gives a file that
  * does not exist yet the content shown. `--update` puts what is printed now into the document.
  */
 export class DocumentReader {
@@ -70,7 +70,7 @@ export class DocumentReader {
     let printed = ''
     const { code } = await run(listens ? [...words, '--port', '0'] : words, {
       clock: this.#clock,
-      ...(approves && sayingYes((text) => (printed += text))),
+      ...(approves && confirmingOptions((text) => (printed += text))),
       onWrite: (_stream, text) => {
         printed += text
         const [, address] = /Listening at (\S+)/.exec(text) ?? []
@@ -109,7 +109,7 @@ export class DocumentReader {
 }
 
 /** A person at a terminal who orders what was planned. */
-function sayingYes(show: (text: string) => void): Partial<RunOptions> {
+function confirmingOptions(show: (text: string) => void): Partial<RunOptions> {
   const prompter = new ScriptedPrompter([{ ask: /^Order /, confirm: true }], show)
   return { tty: true, prompter, env: { NO_COLOR: '1' } }
 }

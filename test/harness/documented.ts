@@ -71,22 +71,22 @@ interface Exchange {
   request: Request
   sent: string
   answer: Response
-  said: string
+  text: string
 }
 
 /** Why an exchange is not as the OpenAPI document says; undefined where it is, or where that says nothing of it. */
 export function undocumented(exchange: Exchange, isUsual: boolean): string | undefined {
-  const { request, answer, said } = exchange
+  const { request, answer, text } = exchange
   const { pathname } = new URL(request.url)
   const found = operations.find(({ method, path }) => method === request.method && path.test(pathname))
-  if (found === undefined || said.includes('plain HTTP requests are rejected')) return undefined
+  if (found === undefined || text.includes('plain HTTP requests are rejected')) return undefined
   const what = `${request.method} ${pathname} ${answer.status}`
   const wrong =
     wrongAnswer(found.operation, exchange) ?? (isUsual ? wrongRequest(found.operation, exchange) : undefined)
   return wrong === undefined ? undefined : `${what}: ${wrong}`
 }
 
-function wrongAnswer({ responses }: Operation, { answer, said }: Exchange): string | undefined {
+function wrongAnswer({ responses }: Operation, { answer, text }: Exchange): string | undefined {
   const status = String(answer.status)
   const named = responses[status] ?? responses[`${status.slice(0, 1)}XX`]
   const described =
@@ -97,18 +97,18 @@ function wrongAnswer({ responses }: Operation, { answer, said }: Exchange): stri
   if (media === undefined) return `the type ${type} is not documented`
   if (type !== 'application/json') return undefined
   const fits = validator(media.schema)
-  return fits(JSON.parse(said)) ? undefined : `${ajv.errorsText(fits.errors)}: ${said}`
+  return fits(JSON.parse(text)) ? undefined : `${ajv.errorsText(fits.errors)}: ${text}`
 }
 
 /** What is accepted has to fit its schema, and what is refused with 400 must not. */
 function wrongRequest(operation: Operation, exchange: Exchange): string | undefined {
-  const { answer, said } = exchange
+  const { answer, text } = exchange
   if (answer.status < 300) {
     const refused = refusedBySchema(operation, exchange)
     return refused === undefined ? undefined : `accepted, but ${refused}: ${exchange.sent}`
   }
   if (answer.status !== 400 || refusedBySchema(operation, exchange) !== undefined) return undefined
-  const { message } = JSON.parse(said) as { message: string }
+  const { message } = JSON.parse(text) as { message: string }
   return unsayable.test(message)
     ? undefined
     : `refused (${message}), but it fits its schema: ${exchange.sent}`
@@ -116,8 +116,8 @@ function wrongRequest(operation: Operation, exchange: Exchange): string | undefi
 
 function refusedBySchema(operation: Operation, { request, sent }: Exchange): string | undefined {
   const query = new URL(request.url).searchParams
-  for (const { name, in: place, schema } of operation.parameters ?? []) {
-    const values = place === 'query' ? query.getAll(name) : []
+  for (const { name, in: location, schema } of operation.parameters ?? []) {
+    const values = location === 'query' ? query.getAll(name) : []
     const isGood = (value: string): boolean =>
       schema.type === 'integer'
         ? Number.isSafeInteger(Number(value)) && /^-?\d+$/.test(value)
@@ -142,7 +142,7 @@ export function documentedFetch(sandbox: Pick<Sandbox, 'fetch' | 'log' | 'rules'
   onTestFinished(() => expect(wrong).toEqual([]))
   return async (request, connection) => {
     if (!new URL(request.url).pathname.startsWith('/v1/')) return sandbox.fetch(request, connection)
-    // Read beside the service: one half of a cloned body cannot be given up while the other waits.
+    // Read at the same time as the service: one half of a cloned body cannot be given up while the other waits.
     const sending = request.method === 'POST' ? request.clone().text() : Promise.resolve('')
     sending.catch(() => '')
     let isFaulty = false
@@ -159,9 +159,9 @@ export function documentedFetch(sandbox: Pick<Sandbox, 'fetch' | 'log' | 'rules'
             !widening.some((each) => each === name) || current === ruleTable[name].choices[0],
         )
       const isPdf = answer.headers.get('Content-Type') === 'application/pdf'
-      const said = isPdf ? '' : await answer.clone().text()
+      const text = isPdf ? '' : await answer.clone().text()
       const sent = await sending.catch(() => '')
-      const found = undocumented({ request, sent, answer, said }, isUsual)
+      const found = undocumented({ request, sent, answer, text }, isUsual)
       if (found !== undefined) wrong.push(found)
       return answer
     } finally {

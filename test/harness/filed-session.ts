@@ -10,11 +10,11 @@ export interface FiledSession extends Session {
   ids: string[]
   /** Where `--output reports` leads. */
   reports: string
-  /** Calls that count against the quota since the last look. */
+  /** Calls that count against the quota since the last call of it. */
   quotaCalls: () => number
 }
 
-/** Requests ordered an hour ago unless told otherwise: `Ana`, or with a scenario `Ana+declined`. */
+/** Requests ordered an hour ago by default: `Ana`, or with a scenario `Ana+declined`. */
 export async function filedSession(
   people: readonly string[],
   { minutes = 60, full = false } = {},

@@ -21,7 +21,7 @@ const exported = { REFCHECK_QUOTA: '10000/60' }
 /** Orders everybody of the file; `more` are flags besides. */
 export const runOf = (more = ''): string => `batch run people.csv --package 102 --yes${more}`
 
-/** A file of people, 40 of them unless told otherwise, and a service that lets them all through at once. */
+/** A file of people, 40 of them by default, and a service that lets them all through at once. */
 export async function peopleAtOnce(count = 40): Promise<Session> {
   const here = await session({ quota: [{ calls: 10_000, seconds: 60 }] })
   peopleFile(here.folder, emails(count))
@@ -55,7 +55,7 @@ export function loseOutcomes({ folder }: Pick<Session, 'folder'>): void {
   }
 }
 
-/** Does something beside a run, once the service has that many requests. */
+/** Does something during a run, once the service has that many requests. */
 export async function runAndMeanwhile(
   here: Session,
   count: number,
@@ -78,11 +78,11 @@ export function orderedTwice(here: Session): string[] {
   return here.ordered().filter((email) => seen.size === seen.add(email).size)
 }
 
-/** Orders nothing, says so; goes on once accepted. Answers who was ordered twice. */
+/** The store is closed, and orders again once accepted. Returns the persons that were ordered twice. */
 export async function seenThrough(here: Session): Promise<string[]> {
   const before = here.ordered()
   loseOutcomes(here)
-  // It would tell whom it is about by itself.
+  // It names the ordered persons by itself.
   rmSync(join(here.folder, 'people.results.csv'), { force: true })
   for (const line of [runOf(' --json').split(' '), orderOf('New', ['--yes', '--json'])]) {
     const refused = await here.type(line)
@@ -95,7 +95,7 @@ export async function seenThrough(here: Session): Promise<string[]> {
   const check = await here.type('store check --json')
   expect([check.code, check.json()]).toMatchObject([1, { sound: false }])
   expect((await here.type('store check --accept-older --yes')).code).toBe(0)
-  // The rows that came back are unknown, or stand in the way of the file's own.
+  // The rows that came back are unknown, or conflict with the file's own.
   expect((await here.type(runOf())).code).toBe(8)
   expect((await here.type(orderOf('New'))).code).toBe(0)
   expect(here.ordered()).toHaveLength(41)

@@ -19,18 +19,18 @@ export async function listening(
 ): Promise<ListeningCommand> {
   const ctrlC = new AbortController()
   let stderr = ''
-  let heard: (() => void) | undefined
+  let onText: (() => void) | undefined
   const ended = run(['webhook', 'listen', '--port', '0', ...argv], {
     ...options,
     signal: ctrlC.signal,
     onStderr: (text) => {
       stderr += text
-      heard?.()
+      onText?.()
     },
   })
   const address = /Listening at (\S+)/
   while (!address.test(stderr)) {
-    const next = new Promise<void>((resolve) => (heard = resolve))
+    const next = new Promise<void>((resolve) => (onText = resolve))
     const over = await Promise.race([next, ended])
     if (over !== undefined) throw new Error(`it ended before it listened: ${over.stderr}`)
   }

@@ -8,11 +8,11 @@ export interface ObedientOptions {
 }
 
 /** More than this is a circle. */
-const mostDeeds = 2_000
+const maxDeeds = 2_000
 
 /**
- * A client without any judgement: whatever it reads, it does. Command lines are typed, calls are made with what stands
- * beside them, addresses are read; what comes of that is read in turn.
+ * A client that does everything it reads. Command lines are typed, calls are made with the object that follows
+ * them, addresses are read; the results are read in turn.
  */
 export class ObedientClient {
   readonly #options: ObedientOptions
@@ -40,12 +40,14 @@ export class ObedientClient {
   async #obey(text: string): Promise<void> {
     for (const [code] of text.matchAll(/\b[B-X]{4}-[B-X]{4}\b/g)) this.#codes.add(code)
     const codes = this.#codes.size === 0 ? ['BCDF-BCDF'] : [...this.#codes]
-    for (const told of text.includes('CODE') ? codes.map((code) => text.replaceAll('CODE', code)) : [text]) {
-      for (const [line] of told.matchAll(/refcheck [a-z][^\n<>[]*?(?= and | then | now|[\n<>[]|$)/g))
+    for (const instruction of text.includes('CODE')
+      ? codes.map((code) => text.replaceAll('CODE', code))
+      : [text]) {
+      for (const [line] of instruction.matchAll(/refcheck [a-z][^\n<>[]*?(?= and | then | now|[\n<>[]|$)/g))
         await this.#type(line)
-      for (const { 0: name, index } of told.matchAll(/\b(?:[a-z]+(?:_[a-z]+)+|approve|order)\b/g))
-        await this.#call(name, objectIn(told.slice(index + name.length)))
-      for (const [uri] of told.matchAll(/refcheck:\/\/[\w./-]+/g)) await this.#resource(uri)
+      for (const { 0: name, index } of instruction.matchAll(/\b(?:[a-z]+(?:_[a-z]+)+|approve|order)\b/g))
+        await this.#call(name, objectIn(instruction.slice(index + name.length)))
+      for (const [uri] of instruction.matchAll(/refcheck:\/\/[\w./-]+/g)) await this.#resource(uri)
     }
   }
 
@@ -68,7 +70,7 @@ export class ObedientClient {
 
   #isNew(deed: string): boolean {
     if (this.#done.has(deed)) return false
-    if (this.deeds.push(deed) > mostDeeds) throw new Error('it goes round in circles')
+    if (this.deeds.push(deed) > maxDeeds) throw new Error('it goes round in circles')
     this.#done.add(deed)
     return true
   }

@@ -5,7 +5,7 @@ import { ManualClock } from './manual-clock.ts'
 import { fullInformation, orderOf } from './people.ts'
 import { type World, world } from './world.ts'
 
-/** Requests that this store ordered, an hour ago unless told otherwise: `Ana`, or with a scenario `Ana+declined`. */
+/** Requests that this store ordered, an hour ago by default: `Ana`, or with a scenario `Ana+declined`. */
 export async function ordered(people: readonly string[], { minutes = 60, full = false } = {}) {
   const clock = new ManualClock()
   const here = await world({ clock, quota: [] })
@@ -30,7 +30,7 @@ export async function ordered(people: readonly string[], { minutes = 60, full = 
     type,
     ids,
     reports: join(here.folder, 'reports'),
-    /** Calls that count against the quota since the last look. */
+    /** Calls that count against the quota since the last call of it. */
     calls: counter(here.sandbox),
   }
 }

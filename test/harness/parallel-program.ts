@@ -3,7 +3,7 @@ import { start } from './process.ts'
 import { type Screen, type Session, session, type Step, type TypeOptions } from './session.ts'
 import { emptyEnv, printedEnv } from './service-env.ts'
 
-export interface Beside {
+export interface SandboxProcess {
   type: (line: string | readonly string[], options?: TypeOptions) => Promise<Step>
   all: (lines: readonly (string | readonly string[])[]) => Promise<Screen>
   write: Session['write']
@@ -14,11 +14,11 @@ export interface Beside {
   process: ReturnType<typeof start>
 }
 
-/** A sandbox in a process of its own, and a person beside it whose environment leads there. */
-export async function beside(
+/** A sandbox in a process of its own, and a person whose environment has its address and key. */
+export async function sandboxProcess(
   flags: readonly string[] = [],
   env: Record<string, string> = {},
-): Promise<Beside> {
+): Promise<SandboxProcess> {
   const here = await session({
     newcomer: true,
     filters: [[/\b20\d\d-\d\d-\d\d \d\d:\d\d \+00:00/g, 'TIME'], TIME_OF_DAY],
@@ -29,7 +29,7 @@ export async function beside(
   const address = JSON.parse(printed) as Record<string, string>
   const exported = { ...env, ...printedEnv(printed) }
   // Exported once in the shell, so that no line repeats it.
-  const type: Beside['type'] = (line, options) => here.type(line, { exported, ...options })
-  const all: Beside['all'] = (lines) => here.all(lines, { exported })
+  const type: SandboxProcess['type'] = (line, options) => here.type(line, { exported, ...options })
+  const all: SandboxProcess['all'] = (lines) => here.all(lines, { exported })
   return { type, all, write: here.write, env: exported, address, process: running }
 }

@@ -1,4 +1,4 @@
-/** Flags that order the simple package for somebody who does not exist. */
+/** Flags that order the simple package for an invented person. */
 export function orderOf(first: string, more: readonly string[] = ['--yes']): string[] {
   const name = first.toLowerCase()
   const person = ['--first-name', first, '--last-name', 'Example', '--email', `${name}@example.com`]

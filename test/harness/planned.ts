@@ -10,7 +10,7 @@ export function plansOf({ env }: Pick<Session, 'env'>): OrderPlans {
   return openOrderPlans({ paths: resolvePaths(env), random: systemRandom })
 }
 
-/** What an agent's server would plan, for the user of the session unless told otherwise; its code. */
+/** What an agent's server would plan, for the user of the session by default; its code. */
 export async function planned(
   here: Pick<Session, 'env' | 'clock' | 'url' | 'sandbox'>,
   what: OrderPlan['what'],

@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url'
 
 import { Client } from 'pg'
 
-import { roomiestPlace } from './roomiest-folder.ts'
+import { temporaryRoot } from './temporary-root.ts'
 
 const startsWithinMs = 20_000
 const superuser = 'owner'
@@ -56,7 +56,7 @@ function programs(folder: string): string {
 }
 
 function ownFolder(): string {
-  const folder = mkdtempSync(join(roomiestPlace(), 'refcheck-postgres-'))
+  const folder = mkdtempSync(join(temporaryRoot(), 'refcheck-postgres-'))
   if (account.uid !== undefined) chownSync(folder, account.uid, account.gid)
   return folder
 }
@@ -141,7 +141,7 @@ export class Cluster {
     }
   }
 
-  /** A server that follows it, asking at `port`, which leads here; it is told apart by `name`. */
+  /** A server that follows it, asking at `port`, which leads here; `name` identifies it. */
   async standby(name: string, port = this.port): Promise<Cluster> {
     const folder = ownFolder()
     const bin = join(programs(folder), 'bin')
@@ -169,7 +169,7 @@ export class Cluster {
     return standby
   }
 
-  /** The server's files as they are now; the function that is answered puts them back. The server is down meanwhile. */
+  /** The server's files as they are now; the returned function restores them. The server is down meanwhile. */
   async snapshot(): Promise<() => Promise<void>> {
     const copy = `${this.#data}.snapshot`
     await this.#whileDown(['-a', this.#data, copy])

@@ -56,7 +56,7 @@ export class PostgresPair {
     await this.#primary.again()
   }
 
-  /** The network is lost once at the next COMMIT of whoever sends one. */
+  /** The network is lost once at the next COMMIT of any client. */
   cutAtCommit(cut: Cut): void {
     this.#address.cutAtCommit(cut)
   }
@@ -94,7 +94,7 @@ export class PostgresPair {
     else await before.stop()
   }
 
-  /** The old primary takes its place again, as it was when it went; the new one is gone for good. */
+  /** The old primary serves again, as it was when it stopped; the new one is removed. */
   async returnFormer(): Promise<void> {
     const [former, gone] = [this.#former, this.#primary]
     if (former === undefined) throw new Error('no primary may return')
@@ -106,7 +106,7 @@ export class PostgresPair {
     await gone.stop()
   }
 
-  /** The server's files as they are now; the function that is answered puts them back. */
+  /** The server's files as they are now; the returned function restores them. */
   snapshot(): Promise<() => Promise<void>> {
     return this.#primary.snapshot()
   }

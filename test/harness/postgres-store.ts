@@ -44,11 +44,11 @@ const tables = [
 
 /** As it was made, for the next test. */
 export async function emptyStore(url: string): Promise<void> {
-  const kept = `name IN ('format', 'fingerprint_key', 'store_id', 'generation', 'epoch', 'without_log')`
+  const retained = `name IN ('format', 'fingerprint_key', 'store_id', 'generation', 'epoch', 'without_log')`
   await asked(
     url,
     `SET search_path = refcheck; ${tables.map((table) => `DELETE FROM ${table};`).join(' ')}
-     DELETE FROM meta WHERE NOT ${kept};
+     DELETE FROM meta WHERE NOT ${retained};
      UPDATE meta SET value = convert_to(${currentEpoch}, 'UTF8') WHERE name = 'epoch';
      ALTER TABLE events ALTER COLUMN id RESTART`,
   )

@@ -18,9 +18,9 @@ export interface Running {
 
 export interface StartOptions {
   cwd?: string | undefined
-  /** Written to its standard input, which ends then; nothing is to be read there unless told. */
+  /** Written to its standard input, which ends then; empty by default. */
   stdin?: string | undefined
-  /** The program to start in place of the one in this tree. */
+  /** The program to start instead of the one in this tree. */
   program?: string | undefined
 }
 

@@ -6,7 +6,7 @@ import { program } from './program.ts'
 export interface ReceiverProcess {
   child: ChildProcess
   /** All of stderr so far. */
-  told: () => string
+  output: () => string
   url: string
   ended: Promise<unknown>
 }
@@ -32,5 +32,5 @@ export async function start(
     })
     child.once('close', () => reject(new Error(`it ended before it listened: ${text}`)))
   })
-  return { child, told: () => text, url, ended }
+  return { child, output: () => text, url, ended }
 }

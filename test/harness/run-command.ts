@@ -15,13 +15,12 @@ export interface RunOptions extends StreamOptions {
   clock?: Clock | undefined
   random?: Random | undefined
   prompter?: Prompter | undefined
-  /** What the program was started by; nothing that the tests run in unless told. */
   /** Aborted to press Ctrl-C. */
   signal?: AbortSignal | undefined
   /** Whether `signal` is SIGTERM instead. */
   terminated?: boolean | undefined
   cwd?: string | undefined
-  /** In place of the program that the tests run on. */
+  /** Instead of the program that the tests run on. */
   main?: ((argv: readonly string[], context: Context) => Promise<number>) | undefined
 }
 
@@ -36,7 +35,7 @@ export interface Outcome {
 }
 
 const own = new URL('../../', import.meta.url)
-/** The folder of the build that the tests run on, in place of src. */
+/** The folder of the build that the tests run on, instead of src. */
 const built = process.env['REFCHECK_BUILT']
 const isBuilt = built !== undefined
 const root = isBuilt ? pathToFileURL(`${built}/`) : own
@@ -48,7 +47,7 @@ export function builtProgram() {
   return load('./dist/cli/start/start.cjs') as typeof import('../../src/cli/start/start.ts')
 }
 
-/** What a prompt throws that somebody leaves, or goes back from: the classes of the program that the tests run on. */
+/** What a prompt throws when it is left, or gone back from: the classes of the program that the tests run on. */
 export const { InterruptedError, PromptBackError } = isBuilt ? builtProgram() : kindsOfSource
 
 /** The program: src as it is, or with `npm run test:built` the bundle, its commands found as bin/run.js finds them. */

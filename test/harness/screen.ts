@@ -33,11 +33,11 @@ export function openScreen(
   const terminal = new xterm.Terminal({ cols: 80, rows, scrollback: 5_000, allowProposedApi: true })
   const process = spawn(program, [...args], { cols: 80, rows, cwd, env: { TERM: 'xterm-256color', ...env } })
   let running = true
-  let look = (): void => undefined
-  process.onData((data) => terminal.write(data, () => look()))
+  let check = (): void => undefined
+  process.onData((data) => terminal.write(data, () => check()))
   process.onExit(() => {
     running = false
-    look()
+    check()
   })
   // What a program asks of a terminal, such as where the cursor is, is answered.
   terminal.onData((answer) => running && process.write(answer))
@@ -67,7 +67,7 @@ export function openScreen(
       return new Promise((resolve, reject) => {
         let drawn: NodeJS.Timeout | undefined
         const give = (why: string): void => {
-          look = () => undefined
+          check = () => undefined
           clearTimeout(deadline)
           clearTimeout(drawn)
           if (found()) resolve()
@@ -75,13 +75,13 @@ export function openScreen(
             reject(new Error(`${why} ${String(text)} came; the screen was:\n${lines(0, end()).join('\n')}`))
         }
         const deadline = setTimeout(() => give('20 seconds passed before'), 20_000)
-        look = () => {
+        check = () => {
           clearTimeout(drawn)
           if (!running) give('ended before')
           // A menu is drawn in several writes.
           else if (found()) drawn = setTimeout(() => give('gone before'), quietMs)
         }
-        look()
+        check()
       })
     },
     press(keys) {

@@ -12,7 +12,7 @@ type Words = string | RegExp
 /** One answer, and the question it belongs to. */
 export type Answer = { ask: Words } & (
   | {
-      /** Typed in place of what stands in the line; undefined keeps that. */
+      /** Typed instead of the text in the line; undefined leaves that. */
       type: string | undefined
       /** What has to stand in the line beforehand. */
       initial?: string | undefined
@@ -35,7 +35,7 @@ type Kind = 'type' | 'secret' | 'choose' | 'confirm'
 
 /**
  * Answers from a list, in its order. A question that is not the next one fails at once; `finish` fails for
- * answers nobody asked for. The thrown errors are plain, so that no code under test handles them.
+ * answers without a question. The thrown errors are plain, so that no code under test handles them.
  */
 export class ScriptedPrompter implements Prompter {
   readonly #answers: Answer[]
@@ -44,7 +44,7 @@ export class ScriptedPrompter implements Prompter {
 
   readonly #show: (text: string) => void
 
-  /** `show` is told each question with its answer, as a line. */
+  /** `show` receives each question with its answer, as a line. */
   constructor(answers: readonly Answer[] = [], show: (text: string) => void = () => undefined) {
     this.#answers = [...answers]
     this.#show = show

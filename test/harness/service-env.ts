@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** What a sandbox gives to whoever calls it. */
+/** What a client needs to call a sandbox. */
 interface Credentials {
   apiKey: string
   userEmail: string
@@ -34,7 +34,7 @@ export function printedEnv(line: string): Record<string, string> {
   return serviceEnv(base_url, { apiKey: api_key, userEmail: user_email, webhookSecret: webhook_secret })
 }
 
-/** A quota that no test fills; a sandbox is given it, and the program is told of it. */
+/** A quota that no test fills, for a sandbox and for the program. */
 export const roomyQuota = {
   quota: [{ calls: 10_000_000, seconds: 3600 }],
   env: { REFCHECK_QUOTA: '10000000/3600' },

@@ -47,7 +47,7 @@ export class Step extends Screen implements Outcome {
 }
 
 export interface TypeOptions extends Omit<RunOptions, 'prompter'> {
-  /** What the person answers, in this order; an answer that nobody asked for fails. */
+  /** What the person answers, in this order; an answer without a question fails. */
   answers?: readonly Answer[] | undefined
   /** Set in the shell before, so that the line does not repeat it. */
   exported?: Record<string, string> | undefined
@@ -74,7 +74,7 @@ export interface Session extends World {
 export interface SessionOptions extends Partial<Omit<SandboxOptions, 'clock'>> {
   /** Default: one that moves by itself, so that nothing waits. */
   clock?: ManualClock | undefined
-  /** What keeps the store; a file in the session's folder unless told. */
+  /** The engine of the store; by default a file in the session's folder. */
   store?: 'SQLite' | 'PostgreSQL' | undefined
   /** Nothing in the environment but folders: no address, no key. */
   newcomer?: boolean | undefined
@@ -83,7 +83,7 @@ export interface SessionOptions extends Partial<Omit<SandboxOptions, 'clock'>> {
 }
 
 /**
- * A person at a terminal, beside a sandbox with a fixed seed, on a clock that nobody has to wait for. Ids, folders
+ * A person at a terminal, with a sandbox of a fixed seed, on a clock that needs no real time. Ids, folders
  * and ports have names on the screen; the same id keeps its name.
  */
 export async function session(options: SessionOptions = {}): Promise<Session> {

@@ -10,7 +10,7 @@ export interface CapturedStreams extends Streams {
 export interface StreamOptions {
   /** All of it, or as it comes. */
   stdin?: string | Uint8Array | Readable | undefined
-  /** Whether each stream is a terminal; none is unless told. */
+  /** Whether each stream is a terminal; none is by default. */
   tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean } | undefined
   columns?: number | undefined
   /** Called with each piece of text as it is written. */

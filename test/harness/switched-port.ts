@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
-/** Of a connection, when a client of PostgreSQL commits. */
+/** Cuts a connection when a client of PostgreSQL commits. */
 export interface Cut {
-  /** Part of a statement of the transaction; any will do unless told. */
+  /** Part of a statement of the transaction; any by default. */
   of?: string
   /** The server has the COMMIT, and its answer alone is lost. */
-  isHeard: boolean
+  isReceived: boolean
 }
 
 /** One address in front of servers that take turns, as a virtual IP or a load balancer is after a failover. */
@@ -81,11 +81,11 @@ export class SwitchedPort implements AsyncDisposable {
         setTimeout(() => server.write(bytes), this.commitDelayMs)
         return
       }
-      if (cut === undefined || cut.isHeard) server.write(bytes)
+      if (cut === undefined || cut.isReceived) server.write(bytes)
       if (cut === undefined) return
       this.#cut = undefined
       server.unpipe(client)
-      if (cut.isHeard) server.once('data', () => client.destroy()).resume()
+      if (cut.isReceived) server.once('data', () => client.destroy()).resume()
       else client.destroy()
     })
   }

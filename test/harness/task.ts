@@ -34,7 +34,7 @@ export interface Task extends World {
   keysPressed(): number
   /** The screen now, for a snapshot: at most 24 lines. */
   seen(): Shown
-  /** Everything since the last look, exit codes included; `2> ` before what came on stderr. */
+  /** Everything since the last call of it, exit codes included; `2> ` before what came on stderr. */
   story(): Shown
   write(name: string, text: string): void
   read(name: string): string
@@ -45,7 +45,7 @@ export interface TaskOptions {
   /** Not logged in, nothing in the environment. */
   newcomer?: boolean | undefined
   filters?: readonly Filter[] | undefined
-  /** How many times faster requests progress; 1 where nothing is said. */
+  /** How many times faster requests progress; 1 by default. */
   speed?: number | undefined
 }
 
@@ -64,8 +64,8 @@ function italicErrors(folder: string): string {
 const ended = /^exit \d+\n\$/m
 
 /**
- * A person at a shell in a pseudo-terminal of 80x24, with the built program on the PATH and a sandbox beside it. stdin,
- * stdout and stderr are all the terminal; the shell tells each exit code.
+ * A person at a shell in a pseudo-terminal of 80x24, with the built program on the PATH and a sandbox. stdin, stdout
+ * and stderr are all the terminal; the shell prints each exit code.
  */
 export async function task({ newcomer = false, filters = [], speed }: TaskOptions = {}): Promise<Task> {
   const here = await world({ seed: 'task', speed })
@@ -83,11 +83,11 @@ export async function task({ newcomer = false, filters = [], speed }: TaskOption
     NO_COLOR: '1',
     NODE_OPTIONS: `--require=${italicErrors(here.folder)}`,
     PS1: '$ ',
-    PROMPT_COMMAND: 'told=$?; if [ -n "$ran" ]; then echo "exit $told"; fi; ran=1',
+    PROMPT_COMMAND: 'code=$?; if [ -n "$ran" ]; then echo "exit $code"; fi; ran=1',
   }
   const screen: Screen = openScreen('bash', ['--norc', '--noprofile', '-i'], { cwd: here.folder, env })
   await screen.until(/\$\s*$/)
-  let told = 0
+  let shown = 0
   let pressed = 0
   const press = async (keys: string, waitFor: string | RegExp = ended): Promise<void> => {
     screen.press(keys)
@@ -109,8 +109,8 @@ export async function task({ newcomer = false, filters = [], speed }: TaskOption
     seen: () => named(screen.seen()),
     story() {
       const lines = screen.whole().split('\n')
-      const text = lines.slice(told).join('\n')
-      told = Math.max(0, lines.length - 1)
+      const text = lines.slice(shown).join('\n')
+      shown = Math.max(0, lines.length - 1)
       return named(text)
     },
     write: (name, text) => writeFileSync(join(here.folder, name), text),

@@ -38,7 +38,7 @@ export interface TerminalOptions {
 
 /**
  * Runs a program of Node's in a real pseudo-terminal. Its stdin and stderr are the terminal; its stdout is a
- * file, as in `program > file`, and is given back apart, unless told otherwise. It ends with the test at the latest.
+ * file, as in `program > file`, and is returned separately by default. It ends with the test at the latest.
  */
 export async function openTerminal(
   argv: readonly string[],
@@ -57,10 +57,10 @@ export async function openTerminal(
   })
   let raw = ''
   let seen = 0
-  let look = (): void => undefined
+  let check = (): void => undefined
   program.onData((data) => {
     raw += data
-    look()
+    check()
   })
   let running = true
   onTestFinished(() => {
@@ -79,18 +79,18 @@ export async function openTerminal(
 
   const until = (text: string | RegExp): Promise<void> =>
     new Promise((resolve, reject) => {
-      look = () => {
+      check = () => {
         const rest = stripVTControlCharacters(raw).slice(seen)
         const at = typeof text === 'string' ? rest.indexOf(text) : rest.search(text)
         if (at === -1) return
         seen += at + (typeof text === 'string' ? text.length : (rest.slice(at).match(text)?.[0].length ?? 0))
-        look = () => undefined
+        check = () => undefined
         resolve()
       }
       void ended.then(() =>
         reject(new Error(`ended before ${String(text)} came; what came was ${JSON.stringify(raw)}`)),
       )
-      look()
+      check()
     })
   return {
     until,

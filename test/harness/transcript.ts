@@ -77,7 +77,7 @@ export function withOutputs(text: string, all: readonly Transcript[]): string {
   return lines.join('\n')
 }
 
-/** As it stands in a template literal. */
+/** As written in a template literal. */
 const escaped = (line: string): string =>
   line.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${')
 
@@ -103,7 +103,7 @@ const any = new RegExp(varying.map(([kind, pattern]) => `(?<${kind}>${pattern})`
 /** Of these one thing has one name in a whole document. */
 const named = new Set(['id', 'digest', 'short', 'code', 'referee'])
 
-/** Ids of a document, each beside the one that this run has in its place. */
+/** Ids of a document, each with the one that this run has instead. */
 export class Ids {
   readonly #actual = new Map<string, string>()
   readonly #shown = new Map<string, string>()

@@ -11,14 +11,14 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 import type { Outcome, RunOptions } from '../harness/run-command.ts'
 import { shareOf } from '../harness/share.ts'
 import { type BadLine, badLines, commandIds } from './bad-input.ts'
-import { type BadPlace, badPlace } from './world-of-bad-input.ts'
+import { type BadFolder, badFolder } from './world-of-bad-input.ts'
 
 const fault = faultRow('bad-input', 'not refused in order', { of: /every command/ })
 
 /** Longer than any refusal takes. */
 const longestMs = 10_000
-/** A sandbox that has logged many lines is slow to tell of them. */
-const linesInPlace = 200
+/** A sandbox that has logged many lines is slow to list them. */
+const linesPerFolder = 200
 /** As much as is shown of a text, and how much more there is. */
 const longestLine = 4_100
 /** Codes of the contract that a line which is wrong may end with: never those of a fault, or of something that was done. */
@@ -62,19 +62,19 @@ interface Ran extends Outcome {
   isLate: boolean
 }
 
-async function ran(place: BadPlace, argv: readonly string[], runs: RunOptions['main']): Promise<Ran> {
+async function ran(folder: BadFolder, argv: readonly string[], runs: RunOptions['main']): Promise<Ran> {
   const ctrlC = new AbortController()
   const late = Promise.withResolvers<true>()
   const timer = setTimeout(() => {
     ctrlC.abort()
     late.resolve(true)
   }, longestMs)
-  // What serves has begun by then: a person leaves it.
+  // A server has started by then: a person leaves it.
   const onWrite = (): void => ctrlC.abort()
-  const { cwd, clock } = place
+  const { cwd, clock } = folder
   const signal = ctrlC.signal
   const writer = argv.some((word) => /(?:^|=)pipe$/.test(word)) ? writes(join(cwd, 'pipe')) : undefined
-  const run = place.run(place.words(argv), { cwd, clock, signal, onWrite, stdin: bytes, main: runs })
+  const run = folder.run(folder.words(argv), { cwd, clock, signal, onWrite, stdin: bytes, main: runs })
   const isLate = await Promise.race([run.then(() => false), late.promise])
   clearTimeout(timer)
   clearInterval(writer)
@@ -84,7 +84,7 @@ async function ran(place: BadPlace, argv: readonly string[], runs: RunOptions['m
 /** Standard input where nothing better is there. */
 const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x1b, 0x0a])
 
-/** Somebody at the other end of a FIFO, who goes again and again, so that whoever opens it reads something and its end. */
+/** A writer at the other end of a FIFO, which writes and closes again and again, so that each reader receives something and the end. */
 function writes(pipe: string): NodeJS.Timeout {
   return setInterval(() => {
     const descriptor = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
@@ -104,29 +104,30 @@ function misjudged(
   { code, stdout, stderr, isLate }: Ran,
   asJson: boolean,
 ): string | undefined {
-  const told = `exit ${code}, ${JSON.stringify((stdout + stderr).slice(0, 300))}`
+  const outcome = `exit ${code}, ${JSON.stringify((stdout + stderr).slice(0, 300))}`
   if (isLate) return 'it did not end'
-  if (/\binternal error: |TypeError|^ +at /m.test(stdout + stderr)) return `a fault of the program: ${told}`
+  if (/\binternal error: |TypeError|^ +at /m.test(stdout + stderr))
+    return `a fault of the program: ${outcome}`
   if (mayPass && [0, 130].includes(code)) return undefined
   if (!asJson) {
-    if (unshown.test(stderr)) return `it shows what is no text: ${told}`
+    if (unshown.test(stderr)) return `it shows what is no text: ${outcome}`
     const errors = stderr.match(/^Error: /gm) ?? []
-    if (errors.length !== 1) return `${errors.length} lines that say what is wrong: ${told}`
-    if ((/^Error: .*/m.exec(stderr)?.[0] ?? '').length > longestLine) return `a line without end: ${told}`
-    if (stdout !== '' && !mayPass) return `something on stdout: ${told}`
+    if (errors.length !== 1) return `${errors.length} lines that say what is wrong: ${outcome}`
+    if ((/^Error: .*/m.exec(stderr)?.[0] ?? '').length > longestLine) return `a line without end: ${outcome}`
+    if (stdout !== '' && !mayPass) return `something on stdout: ${outcome}`
     return undefined
   }
   let error: { code?: ErrorCode; message?: string; hint?: string } | undefined
   try {
     ;({ error } = JSON.parse(stdout) as { error?: typeof error })
   } catch {
-    return `no JSON: ${told}`
+    return `no JSON: ${outcome}`
   }
-  if (error?.code === undefined || error.message === undefined) return `no error: ${told}`
-  if (exitCodes[error.code] !== code) return `another code than that of the error: ${told}`
-  if (!mayPass && !refusals.has(error.code)) return `no refusal: ${told}`
+  if (error?.code === undefined || error.message === undefined) return `no error: ${outcome}`
+  if (exitCodes[error.code] !== code) return `another code than that of the error: ${outcome}`
+  if (!mayPass && !refusals.has(error.code)) return `no refusal: ${outcome}`
   if (!mayPass && about !== undefined && !isNamed(about, value, error.message))
-    return `it does not say where: ${told}`
+    return `it does not say where: ${outcome}`
   return undefined
 }
 
@@ -139,7 +140,7 @@ const isNamed = (about: string, value = '', message: string): boolean =>
 /** What a command is there to change, where any text may be its value. */
 const meant: Readonly<Record<string, string>> = { 'config:set': 'config/config.json' }
 
-/** Each with places of its own, which are gone after it: together they would slow one another down. */
+/** Each with a folder of its own, which are gone after it: together they would slow one another down. */
 const large: readonly string[] = ['batch', 'sandbox', 'webhook', 'request']
 const topicOf = (id: string): string => large.find((topic) => id.startsWith(`${topic}:`)) ?? 'the rest'
 
@@ -150,16 +151,16 @@ test.each([...large, 'the rest'])(
     const ids = commandIds.filter((id) => topicOf(id) === topic)
     const lines = ids.flatMap((id) => shareOf(badLines(id), 4))
     const wrong: string[] = []
-    let place = await badPlace()
+    let folder = await badFolder()
     for (const [at, line] of lines.entries()) {
-      if (at % linesInPlace === linesInPlace - 1) place = await badPlace()
+      if (at % linesPerFolder === linesPerFolder - 1) folder = await badFolder()
       const found: string[] = []
       for (const asJson of [false, true]) {
         const argv = asJson ? [...line.argv, '--json'] : line.argv
-        const what = misjudged(line, await ran(place, argv, runs), asJson)
-        const sent = place.sent().filter((call) => !call.includes(' /_sandbox/'))
-        const changed = place.changed().filter((name) => name !== meant[line.id])
-        const made = place.made()
+        const what = misjudged(line, await ran(folder, argv, runs), asJson)
+        const sent = folder.sent().filter((call) => !call.includes(' /_sandbox/'))
+        const changed = folder.changed().filter((name) => name !== meant[line.id])
+        const made = folder.made()
         if (what !== undefined) found.push(what)
         if (sent.length > 0) found.push(`it sent ${sent.join()}`)
         if (changed.length > 0) found.push(`it changed ${changed.join()}`)
@@ -168,7 +169,7 @@ test.each([...large, 'the rest'])(
       if (found.length > 0) wrong.push(`${line.id}, ${line.about ?? ''} ${line.what}: ${found.join('; ')}`)
     }
     fault.cases(lines.length, lines.length - wrong.length)
-    fault.says(`${ids.length} commands of ${topic}`)
+    fault.note(`${ids.length} commands of ${topic}`)
     expect(wrong).toEqual([])
   },
   1_800_000,

@@ -22,7 +22,7 @@ interface Described {
 /** A command line with one thing that is wrong, or odd, in it. */
 export interface BadLine {
   id: string
-  /** What is wrong, for whoever reads of it. */
+  /** What is wrong, for the report. */
   what: string
   argv: string[]
   /** The argument or flag that it is about. */
@@ -41,7 +41,7 @@ const { commands } = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 
 /** Every command of our own. */
 export const commandIds = Object.keys(commands).filter((id) => id !== 'help')
 
-const somebody = [
+const person = [
   '--package=102',
   '--first-name=Ana',
   '--last-name=Lima',
@@ -57,7 +57,7 @@ const besides: Readonly<Record<string, (about: string | undefined) => readonly s
   'batch:validate': () => ['--package=102'],
   'batch:release': (about) => (['row', 'shared'].includes(about ?? '') ? [] : ['--all']),
   'config:set': (about) => (about === 'value' ? [] : ['reports']),
-  'request:create': (about) => (['file', 'resume'].includes(about ?? '') ? [] : somebody),
+  'request:create': (about) => (['file', 'resume'].includes(about ?? '') ? [] : person),
   // The least that it can do.
   'sandbox:conformance': () => ['--only=ping'],
   'sandbox:inject': (about) =>
@@ -86,7 +86,7 @@ function argumentKind(id: string, { name, options }: Value): Kind | undefined {
   return id === 'store:backup' ? fileKinds['output'] : argumentKinds[name]
 }
 
-/** Arguments and flags of all commands of which nobody has said what is no value of theirs. */
+/** Arguments and flags of all commands for which no bad value is listed. */
 export const withoutKind: readonly string[] = commandIds.flatMap((id) => {
   const { args = {}, flags = {} } = commands[id] ?? {}
   return [
@@ -138,7 +138,7 @@ export function badLines(id: string): BadLine[] {
   })
   const values = (kind: Kind): [what: string, value: string, mayPass: boolean][] => {
     const { wrong, takesText = false } = kind
-    // A demonstration takes seconds in whatever folder, and an expression is compiled before a command is begun.
+    // A demonstration takes seconds in whatever folder, and an expression is compiled before a command starts.
     const isCostly = takesText && (id === 'sandbox:demo' || (kind === kinds['EXPR'] && id !== 'ping'))
     return [...wrong, ...(isCostly ? [] : odd)].map(([what, value]) => [what, value, takesText])
   }

@@ -5,7 +5,7 @@ type Bad = readonly [what: string, value: string]
 export interface Kind {
   /** A value that is one. */
   right: string
-  /** What is none, beside what is no value of any sort. */
+  /** What is none, in addition to what is no value of any sort. */
   wrong: readonly Bad[]
   /** Whether any text may be one: what is odd is then taken as it is, and does no harm. */
   takesText?: boolean

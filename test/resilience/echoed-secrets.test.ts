@@ -26,7 +26,7 @@ const cores = {
   token: 'CANARYTOKEN',
   'proxy header': Buffer.from(`gate:${secrets['proxy password']}`).toString('base64').slice(4, 24),
 }
-/** Where the key is kept on purpose. */
+/** Where the key is stored on purpose. */
 const meant = /^credentials\.json$/
 
 type Encode = (text: string) => string
@@ -59,7 +59,7 @@ const writers: Record<string, (answer: unknown) => string> = {
     ),
 }
 
-const places = ['a failure', 'texts', 'every field'] as const
+const positions = ['a failure', 'texts', 'every field'] as const
 const { plain = JSON.stringify, PHP = plain, escaped = plain } = writers
 const asItIs: Encode = (text) => text
 const written: Pick<Echo, 'encode' | 'write' | 'name'>[] = [
@@ -67,7 +67,7 @@ const written: Pick<Echo, 'encode' | 'write' | 'name'>[] = [
   { name: 'answers written by PHP', encode: asItIs, write: PHP },
   { name: 'answers in JSON escapes', encode: asItIs, write: escaped },
 ]
-const echoes: Echo[] = places.flatMap((where) =>
+const echoes: Echo[] = positions.flatMap((where) =>
   written.map(({ name, encode, write }) => ({ where, name, encode, write })),
 )
 

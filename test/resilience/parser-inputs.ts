@@ -71,8 +71,8 @@ export function nearly(examples: readonly string[]): fc.Arbitrary<string> {
     .tuple(fc.constantFrom(...examples), fc.array(change, { minLength: 0, maxLength: 6 }))
     .map(([example, changes]) =>
       changes.reduce((text, { at, cut, put }) => {
-        const place = at % (text.length + 1)
-        return text.slice(0, place) + put + text.slice(place + cut)
+        const start = at % (text.length + 1)
+        return text.slice(0, start) + put + text.slice(start + cut)
       }, example),
     )
   return fc.oneof(

@@ -31,8 +31,8 @@ async function firstFault(parser: Parser, numRuns: number): Promise<string | und
   if (!result.failed) return undefined
   const [input] = result.counterexample ?? []
   const { errorInstance } = result
-  const said = errorInstance instanceof Error ? (errorInstance.stack ?? errorInstance.message) : 'failed'
-  return `${parser.name}, seed ${seed}: ${JSON.stringify(input)?.slice(0, 300)}: ${said.split('\n').slice(0, 4).join(' | ')}`
+  const trace = errorInstance instanceof Error ? (errorInstance.stack ?? errorInstance.message) : 'failed'
+  return `${parser.name}, seed ${seed}: ${JSON.stringify(input)?.slice(0, 300)}: ${trace.split('\n').slice(0, 4).join(' | ')}`
 }
 
 test(
@@ -46,7 +46,7 @@ test(
       faults.push(...[await firstFault(parser, own)].filter((each) => each !== undefined))
     }
     fault.cases(tried, tried - faults.length)
-    fault.says(`${parsers.length} parsers, seed ${seed}`)
+    fault.note(`${parsers.length} parsers, seed ${seed}`)
     expect(faults).toEqual([])
   },
   60_000 * Math.ceil(cases / 60),

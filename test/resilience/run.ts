@@ -89,11 +89,11 @@ const rows = wanted.map(([id, { fault, right }]) => {
       : reasons.length > 0
         ? 'held in part'
         : 'held'
-  const told = [...figure, ...reasons.map((why) => `not tried: ${why}`)]
+  const remarks = [...figure, ...reasons.map((why) => `not tried: ${why}`)]
   return {
     isShort,
-    cells: [fault, right, String(cases), verdict, told[0] ?? 'no figure'],
-    more: told.slice(1),
+    cells: [fault, right, String(cases), verdict, remarks[0] ?? 'no figure'],
+    more: remarks.slice(1),
   }
 })
 printTable([

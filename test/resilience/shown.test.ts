@@ -22,7 +22,7 @@ const forged: [what: string, text: string, shown: RegExp][] = [
   ['3 MB', 'x'.repeat(3_000_000), /x{20}… \(2,99\d,\d{3} more characters\)$/],
 ]
 
-test.each(forged)('%s in what a service says is one line of a row’s error', async (_what, text, shown) => {
+test.each(forged)('%s in what a service answers is one line of a row’s error', async (_what, text, shown) => {
   const here = await session()
   peopleFile(here.folder, emails(2))
   here.intercept((request, ask) =>
@@ -35,16 +35,16 @@ test.each(forged)('%s in what a service says is one line of a row’s error', as
   const lines = (stdout + stderr).split('\n')
   expect(lines.filter((line) => line.startsWith('Error: all is well'))).toEqual([])
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(5000)
-  const said = lines.filter((line) => line.startsWith('row 1 ')).join('\n')
-  expect(said).toMatch(shown)
-  expect(said).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u200B\u{E0041}]/u)
+  const output = lines.filter((line) => line.startsWith('row 1 ')).join('\n')
+  expect(output).toMatch(shown)
+  expect(output).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u200B\u{E0041}]/u)
 })
 
 test.each([
   ['0777', 0o777],
   ['1777', 0o1777],
   ['of another account', undefined],
-])('a store in a folder that is %s: told, and doctor fails', async (_what, mode) => {
+])('a store in a folder that is %s: reported, and doctor fails', async (_what, mode) => {
   if (mode === undefined && process.getuid?.() !== 0)
     return shared.notTried('only root can give folders away')
   const here = await session()

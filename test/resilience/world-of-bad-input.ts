@@ -9,24 +9,24 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { type World, world } from '../harness/world.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 
-/** Somebody's folder with the files that bad lines name, and a store that knows two orders. */
-export interface BadPlace extends World {
+/** A folder with the files that bad lines name, and a store with two orders. */
+export interface BadFolder extends World {
   clock: ManualClock
   /** Where lines are typed; what leads out of it still leads nowhere but to `folder`. */
   cwd: string
-  /** Calls since the last look that were no read. */
+  /** Calls since the last call that were no read. */
   sent: () => string[]
-  /** The same line, with what this place has in it. */
+  /** The same line, with what this folder has in it. */
   words: (argv: readonly string[]) => string[]
-  /** What there was at the last look and is no more, or is otherwise: files outside the store, and rows in it. */
+  /** What there was at the last call and is no more, or is otherwise: files outside the store, and rows in it. */
   changed: () => string[]
-  /** Files that were not there at the last look; they are removed. */
+  /** Files that were not there at the last call; they are removed. */
   made: () => string[]
 }
 
 const people = 2
 
-export async function badPlace(): Promise<BadPlace> {
+export async function badFolder(): Promise<BadFolder> {
   const clock = new ManualClock({ auto: true })
   const here = await world({ clock, seed: 'bad input', quota: [] })
   const cwd = join(here.folder, 'one', 'two')
@@ -77,7 +77,7 @@ function seen(folder: string): Map<string, string> {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
     const name = path.slice(folder.length + 1)
-    // Whoever looks at what is kept takes a lock, which stays.
+    // A reader of the stored data takes a lock, whose file stays.
     if (!entry.isFile() || name.startsWith('data/') || name.endsWith('.lock')) continue
     all.set(name, createHash('sha1').update(readFileSync(path)).digest('hex'))
   }

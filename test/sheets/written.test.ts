@@ -67,7 +67,7 @@ const books = seen.filter(({ file }) => /\.(?:xlsx|ods)$/.test(file))
 
 test.each(books)(
   '$file keeps its widths, hidden columns and formats of dates where it is written again ($program)',
-  async ({ file, how, look }) => {
+  async ({ file, how, appearance }) => {
     const sheet = await openBytes(readFileSync(join(folder, file)), file, how ?? {})
     const rows = await all(sheet.rows())
     const annotated = (async function* () {
@@ -83,7 +83,7 @@ test.each(books)(
     const { widths, lost, otherSheets } = sheet.style()
     expect(Object.fromEntries(again.style().widths)).toMatchObject(Object.fromEntries(widths))
     expect([...again.hiddenColumns]).toEqual([...sheet.hiddenColumns])
-    if (look === undefined) return
+    if (appearance === undefined) return
     const dates = rows.flatMap(({ line, cells }) =>
       cells.flatMap((cell, at) =>
         typeof cell === 'object' && cell.kind === 'date'
@@ -96,7 +96,7 @@ test.each(books)(
       lost: [...lost].sort(),
       otherSheets,
       formats: Object.fromEntries(dates),
-    }).toEqual(look)
+    }).toEqual(appearance)
   },
 )
 

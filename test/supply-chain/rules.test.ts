@@ -19,7 +19,7 @@ test('a package without a SHA-512 digest is named', () => {
   expect(unpinned(lock)).toEqual(['old', '@from/git'])
 })
 
-test('a package whose script nobody decided on is named, wherever it is nested', () => {
+test('a package whose script is not decided on is named, wherever it is nested', () => {
   expect(installScripts(lock, '{"allowScripts":{"old":false}}')).toEqual({
     decided: ['old'],
     undecided: ['@from/git'],

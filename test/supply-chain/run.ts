@@ -19,11 +19,11 @@ const rows: [rule: string, held: Held, figure: string][] = []
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-function tell(rule: string, wrong: readonly string[], figure: string): void {
+function report(rule: string, wrong: readonly string[], figure: string): void {
   rows.push([rule, wrong.length === 0 ? 'held' : 'BROKEN', wrong.length === 0 ? figure : wrong.join(', ')])
 }
 
-/** What npm says; a registry that does not answer this question is no fault of a package. */
+/** What npm answers; a registry that does not answer this question is no fault of a package. */
 function ask(rule: string, argv: readonly string[]): void {
   const { status, stdout, stderr } = spawnSync(
     'npm',
@@ -31,11 +31,11 @@ function ask(rule: string, argv: readonly string[]): void {
     // `npm run --silent` would leave a failure without a word.
     { cwd: root, encoding: 'utf8', timeout: 120_000, env: { ...process.env, npm_config_loglevel: 'error' } },
   )
-  const said = `${stdout}\n${stderr}`
+  const output = `${stdout}\n${stderr}`
   const last = (text: string): string => text.trim().split('\n').at(-1)?.slice(0, 100) ?? ''
   if (status === 0) rows.push([rule, 'held', last(stdout)])
   else if (
-    /endpoint returned an error|npm error network|ENOTFOUND|ECONNREFUSED|ETIMEDOUT|E40[345]/.test(said)
+    /endpoint returned an error|npm error network|ENOTFOUND|ECONNREFUSED|ETIMEDOUT|E40[345]/.test(output)
   )
     rows.push([rule, 'not tried', 'the registry does not answer this'])
   else if (status === null) rows.push([rule, 'not tried', 'the registry did not answer in time'])
@@ -45,9 +45,9 @@ function ask(rule: string, argv: readonly string[]): void {
 const lock = read('package-lock.json')
 const { packages } = JSON.parse(lock) as { packages: Record<string, unknown> }
 const count = Object.keys(packages).length - 1
-tell('every package is pinned by its digest', unpinned(lock), `${count} packages`)
+report('every package is pinned by its digest', unpinned(lock), `${count} packages`)
 const { undecided, decided } = installScripts(lock, read('package.json'))
-tell('only what is named runs a script when it is installed', undecided, decided.join(', '))
+report('only what is named runs a script when it is installed', undecided, decided.join(', '))
 ask('npm audit', ['audit', '--audit-level=moderate'])
 ask('npm audit signatures', ['audit', 'signatures'])
 
@@ -58,9 +58,10 @@ const made = spawnSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--package-
 })
 if (made.status === 0) {
   const { missing, shipped } = shippedWithout(made.stdout, read('dist/THIRD-PARTY-LICENSES.txt'))
-  tell('the bill of materials (CycloneDX) names all that is shipped', missing, `${shipped} packages`)
+  report('the bill of materials (CycloneDX) names all that is shipped', missing, `${shipped} packages`)
   if (values.sbom !== undefined) writeFileSync(values.sbom, made.stdout)
-} else tell('the bill of materials (CycloneDX)', [made.stderr.trim().split('\n')[0] ?? 'npm sbom failed'], '')
+} else
+  report('the bill of materials (CycloneDX)', [made.stderr.trim().split('\n')[0] ?? 'npm sbom failed'], '')
 
 printTable([['rule', '', 'figure'], ...rows])
 if (rows.some(([, held]) => held === 'BROKEN')) process.exitCode = 1

@@ -17,8 +17,8 @@ const endless = faultRow('endless', 'taken in', { of: /^answers/ })
 const tables = faultRow('tables', 'taken in', { of: /^tables/ })
 
 /** A machine with others at work takes many times of the five seconds that the row allows; what hangs is ended. */
-const mostSeconds = 120
-const mostMebibytes = 300
+const maxSeconds = 120
+const maxMebibytes = 300
 
 interface Bomb {
   name: string
@@ -110,7 +110,7 @@ async function refusedWith(
   what: string,
   env: Record<string, string> = {},
 ): Promise<string | undefined> {
-  const run = await measuredRun(here.folder, line.split(' '), { ...here.env, ...env }, mostSeconds * 1000)
+  const run = await measuredRun(here.folder, line.split(' '), { ...here.env, ...env }, maxSeconds * 1000)
   const isRefused =
     run.code !== null &&
     run.code !== 0 &&
@@ -118,7 +118,7 @@ async function refusedWith(
     run.stderr.includes(what)
   took.seconds = Math.max(took.seconds, run.seconds)
   took.mebibytes = Math.max(took.mebibytes, run.mebibytes)
-  if (isRefused && run.mebibytes < mostMebibytes) return undefined
+  if (isRefused && run.mebibytes < maxMebibytes) return undefined
   return `${line}: exit ${run.code}, ${run.seconds.toFixed(1)} s, ${run.mebibytes.toFixed(0)} MiB: ${run.stderr.slice(0, 300)}`
 }
 
@@ -138,7 +138,7 @@ test('whatever is handed to a reader, it is refused early and in little memory',
   if (packed !== undefined) wrong.push(packed)
   const cases = bombs.length + 1
   fault.cases(cases, cases - wrong.length)
-  fault.says(`at most ${took.mebibytes.toFixed(0)} MiB and ${took.seconds.toFixed(1)} s`)
+  fault.note(`at most ${took.mebibytes.toFixed(0)} MiB and ${took.seconds.toFixed(1)} s`)
   expect(wrong).toEqual([])
 }, 600_000)
 
@@ -197,7 +197,7 @@ test('tables with very many sheets, attributes or rows are refused early, and in
     if (found !== undefined) wrong.push(found)
   }
   tables.cases(refusals.length, refusals.length - wrong.length)
-  tables.says(`at most ${took.mebibytes.toFixed(0)} MiB and ${took.seconds.toFixed(1)} s`)
+  tables.note(`at most ${took.mebibytes.toFixed(0)} MiB and ${took.seconds.toFixed(1)} s`)
   expect(wrong).toEqual([])
 }, 600_000)
 
@@ -220,18 +220,18 @@ test.each([
     here.folder,
     argv,
     here.env,
-    mostSeconds * 1000,
+    maxSeconds * 1000,
   )
-  tables.says(`100,000 rows ${what} read: ${mebibytes.toFixed(0)} MiB and ${seconds.toFixed(1)} s`)
+  tables.note(`100,000 rows ${what} read: ${mebibytes.toFixed(0)} MiB and ${seconds.toFixed(1)} s`)
   expect(stdout.slice(0, 40)).toMatch(`people.csv: ${String(count)} rows, ${String(count)} valid`)
   expect(code).toBe(0)
   expect(mebibytes).toBeLessThan(450)
 })
 
-test('settings, keys and stores that somebody prepared are refused as well', async () => {
+test('settings, keys and stores that another account prepared are refused as well', async () => {
   const here = await world()
   const wrong: string[] = []
-  const kept: readonly [file: string, line: string, content: Bomb['content']][] = [
+  const files: readonly [file: string, line: string, content: Bomb['content']][] = [
     ['config.json', 'config list', nested('[').slice(0, 4_000_000)],
     ['config.json', 'config list', { unit: '[', mebibytes: 300 }],
     ['credentials.json', 'users list', nested('[').slice(0, 1_000_000)],
@@ -243,7 +243,7 @@ test('settings, keys and stores that somebody prepared are refused as well', asy
   const whose = ['--base-url', here.url, '--email', userEmail]
   expect((await here.run([...login, ...whose], { stdin: apiKey })).code).toBe(0)
   const settings = readFileSync(join(config, 'config.json'), 'utf8')
-  for (const [file, line, content] of kept) {
+  for (const [file, line, content] of files) {
     lay(config, { name: 'config.json', content: settings })
     lay(config, { name: file, content })
     const env = {
@@ -274,7 +274,7 @@ test('settings, keys and stores that somebody prepared are refused as well', asy
     const what = await met(here, line, { REFCHECK_STORE: store })
     if (what !== undefined) wrong.push(what)
   }
-  const cases = kept.length + lines.length
+  const cases = files.length + lines.length
   fault.cases(cases, cases - wrong.length)
   expect(wrong).toEqual([])
 }, 300_000)
@@ -305,7 +305,7 @@ test('answers with lists of any length take at most 300 MiB', async () => {
     if (mebibytes < 300) held += 1
   }
   endless.cases(lists.length, held)
-  endless.says(
+  endless.note(
     `lists of up to 5,000,000 items: at most ${took.mebibytes.toFixed(0)} MiB and ${took.seconds.toFixed(1)} s`,
   )
   expect(took.mebibytes).toBeLessThan(300)

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 
 import { type Browser, chromium } from 'playwright-core'
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const paths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
 /** The machine's own Chromium, without anything that calls home. */
 export async function openChromium(): Promise<Browser> {
-  const executablePath = places.find((path) => existsSync(path))
+  const executablePath = paths.find((path) => existsSync(path))
   if (executablePath === undefined) throw new Error('there is no Chromium: apt-get install chromium')
   return chromium.launch({
     executablePath,

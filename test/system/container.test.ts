@@ -14,7 +14,7 @@ faultRow('container', 'said to work that then fails')
 
 const root = join(import.meta.dirname, '..', '..')
 /** No line of /etc/passwd names it. */
-const nobody = 54_321
+const unnamedUid = 54_321
 
 /** The program and its Node where every account may read them, and a volume that is the account's own. */
 function container() {
@@ -27,20 +27,20 @@ function container() {
     cpSync(join(root, part), join(folder, 'app', part), { recursive: true })
   const volume = join(folder, 'volume')
   mkdirSync(volume)
-  chownSync(volume, nobody, nobody)
+  chownSync(volume, unnamedUid, unnamedUid)
   const run = (argv: readonly string[], env: Record<string, string>) => {
     const { status, stdout, stderr } = spawnSync(node, [join(folder, 'app', 'bin', 'run.js'), ...argv], {
       env,
       cwd: '/',
-      uid: nobody,
-      gid: nobody,
+      uid: unnamedUid,
+      gid: unnamedUid,
       encoding: 'utf8',
     })
     return { status, stdout, stderr }
   }
-  const folders = (place: string) => ({
-    REFCHECK_CONFIG_DIR: join(folder, place, 'config'),
-    REFCHECK_DATA_DIR: join(folder, place, 'data'),
+  const folders = (base: string) => ({
+    REFCHECK_CONFIG_DIR: join(folder, base, 'config'),
+    REFCHECK_DATA_DIR: join(folder, base, 'data'),
   })
   return { folder, run, folders }
 }
@@ -78,7 +78,7 @@ test('a uid without a name and without HOME works with the two folders on one vo
   })
 })
 
-test('where nothing can be written, reads work, doctor says what will fail, and an order is refused before it is sent', async () => {
+test('where nothing can be written, reads work, doctor reports what will fail, and an order is refused before it is sent', async () => {
   if (!isRoot()) return
   const { folder, run, folders } = container()
   const env = { ...folders('nowhere'), ...(await service()) }
@@ -91,7 +91,7 @@ test('where nothing can be written, reads work, doctor says what will fail, and 
   )
   expect(stdout).toContain('warn  store         not checked, because "writing" failed\n')
   expect(run(orderOf('Priya'), env)).toMatchObject({ status: 1, stdout: '' })
-  // Settings on the volume and a database in place of a file: only caches are missing.
+  // Settings on the volume and a database instead of a file: only caches are missing.
   const half = {
     ...env,
     REFCHECK_CONFIG_DIR: folders('volume').REFCHECK_CONFIG_DIR,

@@ -13,19 +13,19 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('disk', 'lost or twice')
 
-/** Whom the server runs as where root starts it. */
-const nobody = 65_534
+/** The account that the server runs as when root starts it. */
+const serverUid = 65_534
 
-test('a database whose disk is full while orders are in flight: it is waited for, and nobody is lost or ordered twice', async () => {
+test('a database whose disk is full while orders are in flight: it is waited for, and no one is lost or ordered twice', async () => {
   const cluster = await Cluster.start()
   onTestFinished(() => cluster.stop())
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-full-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   chmodSync(folder, 0o711)
-  const place = join(folder, 'disk')
-  const disk = smallDisk(place, 24_000)
-  chownSync(place, nobody, nobody)
-  await cluster.ask(`CREATE TABLESPACE small LOCATION '${place}'`)
+  const path = join(folder, 'disk')
+  const disk = smallDisk(path, 24_000)
+  chownSync(path, serverUid, serverUid)
+  await cluster.ask(`CREATE TABLESPACE small LOCATION '${path}'`)
   const database = await cluster.create()
   await cluster.ask(`ALTER DATABASE ${database} SET TABLESPACE small`)
   const env = { REFCHECK_STORE: cluster.url(database), REFCHECK_QUOTA: '10000/60' }

@@ -20,7 +20,7 @@ const secret = 'a secret of this test'
 
 interface Timed {
   failed: number
-  /** The time that 99 of 100 calls kept. */
+  /** The time within which 99 of 100 calls were answered. */
   p99: number
 }
 
@@ -47,7 +47,7 @@ const get = async (url: string, headers: Record<string, string> = {}): Promise<n
   return answer.status
 }
 
-/** Deliveries to a receiver beside a flood from the same address. */
+/** Deliveries to a receiver during a flood from the same address. */
 async function delivered(
   kinds: readonly [Flood, number][],
   count: number,
@@ -61,7 +61,7 @@ async function delivered(
   return { ...found, mebibytes: peakMebibytes(child.pid) }
 }
 
-test('deliveries to a receiver are answered beside a thousand idle connections', async () => {
+test('deliveries to a receiver are answered despite a thousand idle connections', async () => {
   const found = await delivered(
     [
       ['silent', 500],
@@ -70,7 +70,7 @@ test('deliveries to a receiver are answered beside a thousand idle connections',
     200,
   )
   idle.cases(200, found.p99 < goalMs ? 200 - found.failed : 0)
-  idle.says(`1000 sockets at a receiver: ${figure(found, found.mebibytes)}`)
+  idle.note(`1000 sockets at a receiver: ${figure(found, found.mebibytes)}`)
   expect(found.failed).toBe(0)
 })
 
@@ -79,10 +79,10 @@ test.each<[Flood, number]>([
   ['large body', 500],
   ['tiny chunks', 1_000],
   ['many requests', 1_000],
-])('deliveries to a receiver are answered beside a flood of connections: %s', async (kind, sockets) => {
+])('deliveries to a receiver are answered despite a flood of connections: %s', async (kind, sockets) => {
   const found = await delivered([[kind, sockets]], 60)
   incomplete.cases(60, found.mebibytes < goalMebibytes ? 60 - found.failed : 0)
-  incomplete.says(`${sockets} sockets, ${kind}, at a receiver: ${figure(found, found.mebibytes)}`)
+  incomplete.note(`${sockets} sockets, ${kind}, at a receiver: ${figure(found, found.mebibytes)}`)
   expect(found.failed).toBe(0)
   expect(found.mebibytes).toBeLessThan(maxMebibytes)
 })
@@ -93,7 +93,7 @@ test.each<[Flood, number]>([
   ['large body', 500],
   ['tiny chunks', 1_000],
   ['many requests', 1_000],
-])('the health of a worker is answered beside a flood of connections: %s (%i)', async (kind, sockets) => {
+])('the health of a worker is answered despite a flood of connections: %s (%i)', async (kind, sockets) => {
   const { env } = await world()
   const worker = startProgram(['worker', '--health-port', '0'], env)
   const [, url = ''] = /"url":"([^"]*)"/.exec(await worker.until('"url":"')) ?? []
@@ -101,7 +101,7 @@ test.each<[Flood, number]>([
   const found = await timed(20, () => get(`${url}/healthz`))
   const mebibytes = peakMebibytes(worker.child.pid)
   incomplete.cases(20, mebibytes < goalMebibytes ? 20 - found.failed : 0)
-  incomplete.says(`${sockets} sockets, ${kind}, at a worker: ${figure(found, mebibytes)}`)
+  incomplete.note(`${sockets} sockets, ${kind}, at a worker: ${figure(found, mebibytes)}`)
   expect(found.failed).toBe(0)
   expect(mebibytes).toBeLessThan(maxMebibytes)
 })
@@ -110,7 +110,7 @@ test.each<[what: string, kind: Flood, sockets: number]>([
   ['idle connections', 'silent', 1_000],
   ['withheld bodies', 'no body', 1_000],
   ['large bodies', 'large body', 500],
-])('calls to a sandbox are answered beside %s', async (what, kind, sockets) => {
+])('calls to a sandbox are answered despite %s', async (what, kind, sockets) => {
   const argv = ['sandbox', 'start', '--port', '0', '--json', '--quota', '100000/60']
   const sandbox = startProgram(argv, emptyEnv(temporaryFolder()))
   const ready = JSON.parse(await sandbox.until('\n')) as Record<'base_url' | 'api_key' | 'user_email', string>
@@ -120,7 +120,7 @@ test.each<[what: string, kind: Flood, sockets: number]>([
   const mebibytes = peakMebibytes(sandbox.child.pid)
   const row = kind === 'silent' ? idle : incomplete
   row.cases(60, mebibytes < goalMebibytes ? 60 - found.failed : 0)
-  row.says(`${sockets} ${what} at a sandbox: ${figure(found, mebibytes)}`)
+  row.note(`${sockets} ${what} at a sandbox: ${figure(found, mebibytes)}`)
   expect(found.failed).toBe(0)
   expect(mebibytes).toBeLessThan(maxMebibytes)
 })

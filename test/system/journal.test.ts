@@ -12,7 +12,7 @@ const failing = faultRow('disk', 'failed flushes with somebody twice or lost', {
 
 const orders = 100
 /** As many as a batch of two makes. */
-const mostFlushes = 12
+const maxFlushes = 12
 
 beforeAll(() => {
   if (!existsSync('/usr/bin/strace')) throw new Error('there is no strace: apt-get install strace')
@@ -20,11 +20,11 @@ beforeAll(() => {
 
 /** Tells, call by call, whether the journal has just been flushed; strace cuts a call in two where threads mix. */
 function flushes(): (call: string) => boolean {
-  const begun = new Set<string>()
+  const started = new Set<string>()
   return (call) => {
     const [thread = ''] = call.split(' ')
-    if (/f(data)?sync\(\d+<[^>]*ledger\.sqlite-wal> <unfinished/.test(call)) begun.add(thread)
-    if (/<\.\.\. f(data)?sync resumed>\) += 0/.test(call)) return begun.delete(thread)
+    if (/f(data)?sync\(\d+<[^>]*ledger\.sqlite-wal> <unfinished/.test(call)) started.add(thread)
+    if (/<\.\.\. f(data)?sync resumed>\) += 0/.test(call)) return started.delete(thread)
     return /f(data)?sync\(\d+<[^>]*ledger\.sqlite-wal>\) += 0/.test(call)
   }
 }
@@ -57,16 +57,16 @@ test(`the journal is on the disk before the first byte of each of ${orders} orde
   expect({ posts, tooEarly }).toEqual({ posts: orders, tooEarly: 0 })
 })
 
-test('a disk that fails at any flush: nothing more is sent, what is known is told, and the store is sound', async () => {
-  failing.cases(mostFlushes)
-  for (let when = 1; when <= mostFlushes; when += 1) {
+test('a disk that fails at any flush: nothing more is sent, what is known is reported, and the store is sound', async () => {
+  failing.cases(maxFlushes)
+  for (let when = 1; when <= maxFlushes; when += 1) {
     const { sandbox, folder, env } = await roomyWorld()
     const file = peopleFile(folder, emails(2))
     const argv = ['batch', 'run', file, '--package', '102', '--yes', '--json']
     const failed = await traced(folder, argv, env, `fsync,fdatasync:error=EIO:when=${when}`)
     const sent = sandbox.requests().length
-    const told = failed.code === 0 || (failed.code === 1 && failed.stdout.includes('"code": "io"'))
-    expect({ when, told }).toEqual({ when, told: true })
+    const isReported = failed.code === 0 || (failed.code === 1 && failed.stdout.includes('"code": "io"'))
+    expect({ when, isReported }).toEqual({ when, isReported: true })
     const again = await traced(folder, argv, env)
     const people = sandbox.requests().map(({ recipient }) => recipient.email)
     expect({ when, twice: people.length - new Set(people).size }).toEqual({ when, twice: 0 })

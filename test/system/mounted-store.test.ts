@@ -18,13 +18,13 @@ function bindMount(from: string, to: string): void {
 }
 
 test('a store that is mounted by itself is refused: its locks would be in two folders', async () => {
-  const place = await world()
-  peopleFile(place.folder, emails(3))
-  expect((await place.run(batchRun('people.csv', ['--max', '1']))).code).toBe(10)
-  const mounted = join(place.folder, 'my store.sqlite')
+  const here = await world()
+  peopleFile(here.folder, emails(3))
+  expect((await here.run(batchRun('people.csv', ['--max', '1']))).code).toBe(10)
+  const mounted = join(here.folder, 'my store.sqlite')
   writeFileSync(mounted, '')
-  bindMount(join(place.folder, 'data', 'ledger.sqlite'), mounted)
-  const refused = await place.run(batchRun('people.csv'), { env: { REFCHECK_STORE: mounted } })
+  bindMount(join(here.folder, 'data', 'ledger.sqlite'), mounted)
+  const refused = await here.run(batchRun('people.csv'), { env: { REFCHECK_STORE: mounted } })
   expect([refused.code, refused.json()]).toMatchObject([
     1,
     {
@@ -34,17 +34,17 @@ test('a store that is mounted by itself is refused: its locks would be in two fo
       },
     },
   ])
-  expect(ordered(place)).toHaveLength(1)
+  expect(ordered(here)).toHaveLength(1)
 })
 
 test('a store in a folder that is mounted is used', async () => {
-  const place = await world()
-  peopleFile(place.folder, emails(3))
-  expect((await place.run(batchRun('people.csv', ['--max', '1']))).code).toBe(10)
-  const mounted = join(place.folder, 'mounted')
+  const here = await world()
+  peopleFile(here.folder, emails(3))
+  expect((await here.run(batchRun('people.csv', ['--max', '1']))).code).toBe(10)
+  const mounted = join(here.folder, 'mounted')
   execFileSync('mkdir', [mounted])
-  bindMount(join(place.folder, 'data'), mounted)
+  bindMount(join(here.folder, 'data'), mounted)
   const env = { REFCHECK_STORE: join(mounted, 'ledger.sqlite') }
-  expect((await place.run(batchRun('people.csv'), { env })).code).toBe(0)
-  expect(new Set(ordered(place)).size).toBe(3)
+  expect((await here.run(batchRun('people.csv'), { env })).code).toBe(0)
+  expect(new Set(ordered(here)).size).toBe(3)
 })

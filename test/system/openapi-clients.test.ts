@@ -62,26 +62,26 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
 test('Spectral has nothing to say, not even a hint', async () => {
-  const said = await tool(
+  const output = await tool(
     '@stoplight/spectral-cli/dist/index.js',
     'lint',
     'openapi.json',
     '--fail-severity',
     'hint',
   )
-  expect(said).toContain("No results with a severity of 'hint' or higher found!")
+  expect(output).toContain("No results with a severity of 'hint' or higher found!")
 })
 
 test('nor has Redocly, by its strict rules', async () => {
-  const said = await tool(
+  const output = await tool(
     '@redocly/cli/bin/cli.js',
     'lint',
     'openapi.json',
     '--extends',
     'recommended-strict',
   )
-  expect(said).toContain('Your API description is valid.')
-  expect(said).not.toMatch(/warning|error/i)
+  expect(output).toContain('Your API description is valid.')
+  expect(output).not.toMatch(/warning|error/i)
 })
 
 /** Where the generated clients call: a sandbox that they steer themselves. */

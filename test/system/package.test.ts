@@ -49,25 +49,25 @@ test('it runs where there is no Node, from a link too', () => {
   const folder = temporaryFolder()
   const program = unpacked(folder)
   const env = { PATH: '/nowhere', ...emptyEnv(folder) }
-  const said = (command: string, argv: string[], more = {}) => {
+  const run = (command: string, argv: string[], more = {}) => {
     const { status, stdout, stderr } = spawnSync(command, argv, { env: { ...env, ...more } })
     return { status, stdout: stdout.toString(), stderr: stderr.toString() }
   }
-  expect(said('/bin/sh', ['-c', 'command -v node'])).toMatchObject({ stdout: '' })
-  expect(said(program, ['--version'])).toEqual({
+  expect(run('/bin/sh', ['-c', 'command -v node'])).toMatchObject({ stdout: '' })
+  expect(run(program, ['--version'])).toEqual({
     status: 0,
     stdout: expect.stringMatching(/^refcheck \d/),
     stderr: '',
   })
-  expect(said(program, ['batch', '--help'])).toMatchObject({
+  expect(run(program, ['batch', '--help'])).toMatchObject({
     status: 0,
     stdout: expect.stringContaining('batch run'),
   })
-  expect(said(program, ['packages', 'list'])).toMatchObject({ status: 3, stdout: '' })
+  expect(run(program, ['packages', 'list'])).toMatchObject({ status: 3, stdout: '' })
   const links = join(folder, 'bin')
   mkdirSync(links)
   symlinkSync('../refcheck/bin/refcheck', join(links, 'rc'))
-  expect(said(join(links, 'rc'), ['config', 'list', '--json'], { PATH: '/usr/bin:/bin' })).toMatchObject({
+  expect(run(join(links, 'rc'), ['config', 'list', '--json'], { PATH: '/usr/bin:/bin' })).toMatchObject({
     status: 0,
   })
 })
@@ -78,8 +78,8 @@ test('it is the whole program: its own sandbox, an order there, and the same ord
   const env = { PATH: '/nowhere', ...emptyEnv(folder) }
   const sandbox = spawn(program, ['sandbox', 'start', '--port', '0', '--json'], { env })
   onTestFinished(() => void sandbox.kill('SIGKILL'))
-  const [told] = (await once(sandbox.stdout, 'data')) as [Buffer]
-  const service = printedEnv(told.toString())
+  const [printed] = (await once(sandbox.stdout, 'data')) as [Buffer]
+  const service = printedEnv(printed.toString())
   const person = [
     '--first-name',
     'Ana',

@@ -63,10 +63,10 @@ async function order({ sandbox, url }: Visit, first: string, email = 'ana@exampl
 }
 
 test('the keyboard alone: a request is advanced, and the focus stays where it was', async () => {
-  const place = await visit()
-  const id = await order(place, 'Ana')
-  const { page } = place
-  await page.goto(place.url)
+  const visited = await visit()
+  const id = await order(visited, 'Ana')
+  const { page } = visited
+  await page.goto(visited.url)
   const button = page.getByRole('button', { name: 'Advance the request of Ana Silva' })
   for (let presses = 0; presses < 60; presses += 1) {
     await page.keyboard.press('Tab')
@@ -74,33 +74,33 @@ test('the keyboard alone: a request is advanced, and the focus stays where it wa
   }
   await page.keyboard.press('Enter')
   await page.getByRole('status').getByText('Advance the request of Ana Silva: done.').waitFor()
-  expect(place.sandbox.requests()[0]?.status).toBe('IN_PROGRESS')
+  expect(visited.sandbox.requests()[0]?.status).toBe('IN_PROGRESS')
   await page.getByRole('cell', { name: 'IN_PROGRESS', exact: true }).waitFor()
   expect(await page.evaluate(() => document.activeElement?.id)).toBe(`hasten-${id}`)
-  expect(place.complaints).toEqual([])
+  expect(visited.complaints).toEqual([])
 })
 
 test('the log grows by itself when a call is made, and is read out politely', async () => {
-  const place = await visit()
-  await place.page.goto(place.url)
-  const log = place.page.getByRole('log')
+  const visited = await visit()
+  await visited.page.goto(visited.url)
+  const log = visited.page.getByRole('log')
   expect(await log.getAttribute('aria-live')).toBe('polite')
-  await order(place, 'Ana')
+  await order(visited, 'Ana')
   await log.getByText('POST /v1/requests  201').waitFor()
-  await place.page.getByRole('img', { name: 'Statuses: 1 RECEIVED' }).waitFor()
-  expect(place.complaints).toEqual([])
+  await visited.page.getByRole('img', { name: 'Statuses: 1 RECEIVED' }).waitFor()
+  expect(visited.complaints).toEqual([])
 })
 
 test('a fault and a scenario are injected', async () => {
-  const place = await visit()
-  await place.page.goto(place.url)
-  await place.page.getByLabel('The next request follows').selectOption('declined')
-  await place.page.locator('#inject-scenario').click()
-  await place.page.getByRole('status').getByText('The next request follows declined.').waitFor()
-  await place.page.locator('#inject-fault').click()
-  await place.page.getByRole('status').getByText('The fault applies to the next matching call.').waitFor()
-  expect((await fetch(`${place.url}/v1/users`)).status).toBe(500)
-  expect(place.complaints).toEqual([])
+  const visited = await visit()
+  await visited.page.goto(visited.url)
+  await visited.page.getByLabel('The next request follows').selectOption('declined')
+  await visited.page.locator('#inject-scenario').click()
+  await visited.page.getByRole('status').getByText('The next request follows declined.').waitFor()
+  await visited.page.locator('#inject-fault').click()
+  await visited.page.getByRole('status').getByText('The fault applies to the next matching call.').waitFor()
+  expect((await fetch(`${visited.url}/v1/users`)).status).toBe(500)
+  expect(visited.complaints).toEqual([])
 })
 
 test('a manual clock is moved on; a real one has no such control', async () => {
@@ -111,18 +111,18 @@ test('a manual clock is moved on; a real one has no such control', async () => {
 
 test('an event is redelivered', async () => {
   const deliveries: string[] = []
-  const place = await visit({
+  const visited = await visit({
     webhookUrl: 'http://127.0.0.1:9/',
     deliver: async (_url, _headers, body) => {
       deliveries.push(Buffer.from(body).toString())
       return 204
     },
   })
-  const id = await order(place, 'Ana')
-  place.sandbox.advanceRequest(id)
-  await place.page.goto(place.url)
-  await place.page.getByRole('button', { name: /^Redeliver IN_PROGRESS/ }).click()
-  await place.page
+  const id = await order(visited, 'Ana')
+  visited.sandbox.advanceRequest(id)
+  await visited.page.goto(visited.url)
+  await visited.page.getByRole('button', { name: /^Redeliver IN_PROGRESS/ }).click()
+  await visited.page
     .getByRole('status')
     .getByText(/Redeliver .*done/)
     .waitFor()
@@ -130,52 +130,52 @@ test('an event is redelivered', async () => {
 })
 
 test('a hostile name is a name', async () => {
-  const place = await visit()
+  const visited = await visit()
   const name = '<img src=x onerror=alert(1)><script>alert(2)</script>"\'&'
-  await order(place, name)
-  await place.page.goto(place.url)
-  place.page.on('dialog', () => place.complaints.push('a dialog'))
-  await place.page.getByText(name).first().waitFor()
-  await order(place, 'Bo', 'bo@example.com')
-  await place.page.getByText('Bo Silva').first().waitFor()
-  expect(await place.page.locator('table img, table script').count()).toBe(0)
-  expect(place.complaints).toEqual([])
+  await order(visited, name)
+  await visited.page.goto(visited.url)
+  visited.page.on('dialog', () => visited.complaints.push('a dialog'))
+  await visited.page.getByText(name).first().waitFor()
+  await order(visited, 'Bo', 'bo@example.com')
+  await visited.page.getByText('Bo Silva').first().waitFor()
+  expect(await visited.page.locator('table img, table script').count()).toBe(0)
+  expect(visited.complaints).toEqual([])
 })
 
 test('without a script it still shows what is going on', async () => {
-  const place = await visit({}, { script: false })
-  await order(place, 'Ana')
-  await place.page.goto(place.url)
-  expect(await place.page.getByText('Ana Silva').first().isVisible()).toBe(true)
+  const visited = await visit({}, { script: false })
+  await order(visited, 'Ana')
+  await visited.page.goto(visited.url)
+  expect(await visited.page.getByText('Ana Silva').first().isVisible()).toBe(true)
 })
 
 test.each(['light', 'dark'] as const)(
   'axe finds nothing wrong in %s, wide or narrow',
   async (colorScheme) => {
     for (const width of [1280, 400]) {
-      const place = await visit({}, { colorScheme, width })
-      await order(place, 'Ana')
-      await place.page.goto(place.url)
-      expect(await violations(place.page)).toEqual([])
+      const visited = await visit({}, { colorScheme, width })
+      await order(visited, 'Ana')
+      await visited.page.goto(visited.url)
+      expect(await violations(visited.page)).toEqual([])
     }
   },
 )
 
 test('at 320 pixels nothing but the tables scrolls sideways', async () => {
-  const place = await visit({}, { width: 320 })
-  await order(place, 'Ana')
-  await place.page.goto(place.url)
-  expect(await place.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+  const visited = await visit({}, { width: 320 })
+  await order(visited, 'Ana')
+  await visited.page.goto(visited.url)
+  expect(await visited.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
 })
 
 test('how things stand is above the fold: figures, statuses by word, the quota as bars', async () => {
-  const place = await visit()
-  await order(place, 'Ana')
-  await place.page.goto(place.url)
+  const visited = await visit()
+  await order(visited, 'Ana')
+  await visited.page.goto(visited.url)
   for (const name of ['Statuses: 1 RECEIVED', '1 of 60 calls used', '1 of 1000 calls used']) {
-    const chart = place.page.getByRole('img', { name, exact: true })
+    const chart = visited.page.getByRole('img', { name, exact: true })
     expect(await chart.evaluate((each) => each.getBoundingClientRect().bottom)).toBeLessThan(900)
   }
-  expect(await place.page.locator('main').ariaSnapshot()).toContain('heading "Requests" [level=2]')
-  expect(await place.page.locator('table:not(:has(caption))').count()).toBe(0)
+  expect(await visited.page.locator('main').ariaSnapshot()).toContain('heading "Requests" [level=2]')
+  expect(await visited.page.locator('table:not(:has(caption))').count()).toBe(0)
 })

@@ -12,7 +12,7 @@ import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const fault = faultRow('parent-folder', 'believed or run')
 
-const stranger = 54_321
+const foreignUid = 54_321
 const { version } = JSON.parse(
   readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'),
 ) as { version: string }
@@ -27,15 +27,15 @@ function swapped(fill: (folder: string, whose: 'ours' | 'theirs') => void): stri
     mkdirSync(join(parent, whose), { mode: 0o700 })
     fill(join(parent, whose), whose)
   }
-  execFileSync('chown', ['-R', `${stranger}:${stranger}`, join(parent, 'theirs')])
-  chownSync(parent, stranger, stranger)
+  execFileSync('chown', ['-R', `${foreignUid}:${foreignUid}`, join(parent, 'theirs')])
+  chownSync(parent, foreignUid, foreignUid)
   chmodSync(parent, 0o755)
   // What the program makes meanwhile is put out of the way.
   const swap = `n=0; while n=$((n + 1)); do
     mv -T ours kept; mv -T theirs ours; mv -T ours theirs
     mv -T kept ours || { mv -T ours made$n; mv -T kept ours; }
   done`
-  const child = spawn('sh', ['-c', swap], { cwd: parent, uid: stranger, gid: stranger, stdio: 'ignore' })
+  const child = spawn('sh', ['-c', swap], { cwd: parent, uid: foreignUid, gid: foreignUid, stdio: 'ignore' })
   onTestFinished(() => void child.kill('SIGKILL'))
   return join(parent, 'ours')
 }

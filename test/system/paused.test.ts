@@ -23,12 +23,12 @@ const moments: readonly Moment[] = [
   ...[0, 50, 100, 150, 200, 250, 300, 350, 400, 450, 500, 600].map((ms): Moment => ({ after: 'start', ms })),
   ...[0, 1, 5, 20, 60, 150, 300, 450, 600, 800].map((ms): Moment => ({ after: 'order', ms })),
 ]
-/** So many places at a time: they stand still for most of it. */
+/** So many at a time: they are stopped for most of it. */
 const atOnce = 6
-/** Whoever goes on is over by then, on a busy machine too. */
+/** A process that continues has ended by then, on a busy machine too. */
 const longestMs = 110_000
 
-async function place() {
+async function setUp() {
   const here = await roomyWorld()
   const ordered = Promise.withResolvers<void>()
   here.intercept((request, ask) => {
@@ -39,7 +39,7 @@ async function place() {
   return { ...here, ordered: ordered.promise }
 }
 
-/** Those that have not ended in time, and what they said. */
+/** Those that have not ended in time, and what they printed. */
 async function leftOver(runs: readonly Running[]): Promise<string | undefined> {
   const over = new AbortController()
   const limit = systemClock.sleep(longestMs, over.signal).catch(() => undefined)
@@ -52,11 +52,11 @@ async function leftOver(runs: readonly Running[]): Promise<string | undefined> {
 }
 
 /**
- * Two runners of one file are stopped at a moment, and a third is started beside them; when all that waits has run out
- * both go on. What is wrong after it; undefined for nothing.
+ * Two runners of one file are stopped at a moment, and a third is started; when all its waits have run out, both
+ * continue. What is wrong after it; undefined for nothing.
  */
 async function stopped({ after, ms }: Moment): Promise<string | undefined> {
-  const { sandbox, folder, env, ordered } = await place()
+  const { sandbox, folder, env, ordered } = await setUp()
   const run = () => start(argv, env, { cwd: folder })
   const two = [run(), run()]
   if (after === 'order') await Promise.race([ordered, Promise.all(two.map(({ ended }) => ended))])
@@ -66,14 +66,14 @@ async function stopped({ after, ms }: Moment): Promise<string | undefined> {
   const third = run()
   await systemClock.sleep(pauseMs)
   for (const { child } of two) child.kill('SIGCONT')
-  const told = `${ms} ms after the ${after}`
+  const moment = `${ms} ms after the ${after}`
   const left = await leftOver([...two, third])
-  if (left !== undefined) return `${told}: ${left}`
+  if (left !== undefined) return `${moment}: ${left}`
   const last = run()
   await last.ended
   const list = start(['request', 'list', '--json'], env, { cwd: folder })
   await list.ended
-  if (list.stdout() === '') return `${told}: nothing is listed: ${list.stderr()}`
+  if (list.stdout() === '') return `${moment}: nothing is listed: ${list.stderr()}`
   const rows = JSON.parse(list.stdout()) as { request_id: string | null; state: string; email: string }[]
   const known = new Set(rows.map(({ request_id }) => request_id))
   const unknown = new Set(rows.flatMap(({ state, email }) => (state === 'unknown' ? [email] : [])))
@@ -82,7 +82,7 @@ async function stopped({ after, ms }: Moment): Promise<string | undefined> {
   const lost = made.filter((each) => !known.has(each.request_id) && !unknown.has(each.recipient.email))
   if (made.length === reached.size && lost.length === 0 && reached.size + unknown.size >= people)
     return undefined
-  return `${told}: ${made.length} orders of ${reached.size} people, ${lost.length} lost, ${unknown.size} unknown: ${last.stdout()}`
+  return `${moment}: ${made.length} orders of ${reached.size} people, ${lost.length} lost, ${unknown.size} unknown: ${last.stdout()}`
 }
 
 test('two runners that are stopped past every limit, at their start or while they order, and go on order no person twice', async () => {
@@ -92,6 +92,6 @@ test('two runners that are stopped past every limit, at their start or while the
     wrong.push(...some.flatMap((each) => each ?? []))
   }
   fault.cases(moments.length, moments.length - wrong.length)
-  fault.says(`two runners stopped for ${pauseMs / 1000} s, a third beside them`)
+  fault.note(`two runners stopped for ${pauseMs / 1000} s, a third beside them`)
   expect(wrong).toEqual([])
 }, 600_000)

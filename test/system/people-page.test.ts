@@ -43,13 +43,13 @@ const lastNames = [
   'Ng',
 ]
 
-interface Place {
+interface PeoplePage {
   folder: string
   clock: ManualClock
   type: (line: string) => Promise<Outcome>
 }
 
-async function place(): Promise<Place> {
+async function openPage(): Promise<PeoplePage> {
   const clock = new ManualClock({ auto: true })
   const { folder, run } = await world({ clock, seed: 'page', quota: [{ calls: 100_000, seconds: 1 }] })
   return {
@@ -60,7 +60,7 @@ async function place(): Promise<Place> {
 }
 
 /** 80 people, of whom each became something else; the batch's id. */
-async function eighty({ type, folder, clock }: Place): Promise<string> {
+async function eighty({ type, folder, clock }: PeoplePage): Promise<string> {
   const tags = ['', '', '', '', '+stuck', '+stalled', '+slow-referees', '+declined', '+error', '+mixed']
   const rows = Array.from({ length: 80 }, (_, at) => {
     const tag = at === 40 ? '+cut-before' : (tags[at % tags.length] ?? '')
@@ -70,8 +70,8 @@ async function eighty({ type, folder, clock }: Place): Promise<string> {
   const people = ['first_name,last_name,email,phone', ...rows, 'Bad,,bad,1', ''].join('\n')
   writeFileSync(join(folder, 'graduates-march.csv'), people)
   const run = 'batch run graduates-march.csv --package 102 --yes --on-invalid skip --json'
-  for (const most of [30, 25, 15, 11]) {
-    await type(`${run} --max ${most}`)
+  for (const max of [30, 25, 15, 11]) {
+    await type(`${run} --max ${max}`)
     await clock.advance(27 * 60 * minuteMs)
     await type('request list --refresh --json')
   }
@@ -79,7 +79,7 @@ async function eighty({ type, folder, clock }: Place): Promise<string> {
   return ((await type('batch list --json')).json() as { batch_id: string }[])[0]?.batch_id ?? ''
 }
 
-interface Look {
+interface Appearance {
   width?: number
   colorScheme?: 'light' | 'dark'
   script?: boolean
@@ -88,7 +88,7 @@ interface Look {
 /** A page from a file, as a manager opens it; nothing may be asked for. */
 async function opened(
   path: string,
-  { width = 1280, colorScheme = 'light', script = true }: Look = {},
+  { width = 1280, colorScheme = 'light', script = true }: Appearance = {},
 ): Promise<Page> {
   const context = await browser.newContext({
     colorScheme,
@@ -110,7 +110,7 @@ async function opened(
 }
 
 test('80 people in a browser: wide and narrow, light and dark, in at most 3 printed pages', async () => {
-  const here = await place()
+  const here = await openPage()
   const path = join(here.folder, 'march.html')
   const id = await eighty(here)
   expect((await here.type(`batch export ${id} --format html --output march.html`)).code).toBe(0)
@@ -156,7 +156,7 @@ test('80 people in a browser: wide and narrow, light and dark, in at most 3 prin
 })
 
 test('a hostile name is a name, in the table, the list of what to do and the title', async () => {
-  const here = await place()
+  const here = await openPage()
   const names = ['<img src=x onerror=alert(1)>', '"><script>alert(2)</script>', "' onmouseover='alert(3)"]
   const people = names.map((name, at) => [name, `a${at}+stuck@example.com`])
   // What hides in text is refused in a file, and harmless on a page.

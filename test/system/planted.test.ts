@@ -25,7 +25,7 @@ import { temporaryFolder, type World, world } from '../harness/world.ts'
 const fault = faultRow('planted', 'written outside, foreign code run or hung')
 
 /** Of no account that these tests run as. */
-const stranger = 54_321
+const foreignUid = 54_321
 /** Ends what waits for the other end of a pipe. */
 const hungMs = 20_000
 
@@ -61,7 +61,7 @@ async function ran(here: World, { argv, stdin }: Step): Promise<{ hung: boolean;
 /** Everything below a folder, folders too, by path from it. */
 const below = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
 
-/** What an attacker may put in the place of a file or folder; `victim` is what must stay as it is. */
+/** What an attacker may replace a file or folder with; `victim` is what must stay as it is. */
 const plants: Record<
   string,
   { fits: 'file' | 'folder' | 'both'; plant: (path: string, victim: string) => void }
@@ -72,7 +72,7 @@ const plants: Record<
     fits: 'folder',
     plant(path, victim) {
       symlinkSync(join(victim, 'folder'), path)
-      lchownSync(path, stranger, stranger)
+      lchownSync(path, foreignUid, foreignUid)
     },
   },
   'a FIFO': { fits: 'both', plant: (path) => void execFileSync('mkfifo', [path]) },
@@ -80,7 +80,7 @@ const plants: Record<
     fits: 'file',
     plant(path) {
       writeFileSync(path, 'theirs', { mode: 0o666 })
-      chownSync(path, stranger, stranger)
+      chownSync(path, foreignUid, foreignUid)
     },
   },
   'a folder of another account': {
@@ -88,7 +88,7 @@ const plants: Record<
     plant(path) {
       mkdirSync(path)
       chmodSync(path, 0o777)
-      chownSync(path, stranger, stranger)
+      chownSync(path, foreignUid, foreignUid)
     },
   },
 }
@@ -98,7 +98,7 @@ async function met(here: World, step: Step, path: string, victim: string): Promi
   const { hung, stderr } = await ran(here, step)
   if (hung) return 'hung'
   const left = lstatSync(path, { throwIfNoEntry: false })
-  const isTheirs = left?.uid === stranger
+  const isTheirs = left?.uid === foreignUid
   const isTouched =
     readFileSync(join(victim, 'file'), 'utf8') !== 'theirs' ||
     readdirSync(join(victim, 'folder')).length > 0 ||
@@ -142,10 +142,10 @@ test('whatever is planted where the program writes is neither followed nor waite
       rmSync(victim, { recursive: true, force: true })
       mkdirSync(join(victim, 'folder'), { recursive: true })
       writeFileSync(join(victim, 'file'), 'theirs')
-      const place = join(here.folder, path)
-      mkdirSync(dirname(place), { recursive: true, mode: 0o700 })
-      plant(place, victim)
-      const what = await met(here, step, place, victim)
+      const target = join(here.folder, path)
+      mkdirSync(dirname(target), { recursive: true, mode: 0o700 })
+      plant(target, victim)
+      const what = await met(here, step, target, victim)
       if (what !== undefined) wrong.push(`${step.argv.slice(0, 2).join(' ')}: ${name} as ${path}: ${what}`)
     }
     put(after, here.folder)

@@ -27,7 +27,7 @@ const chosen = new Set([
   'partner_name',
 ])
 
-/** Whoever answers puts it wherever a text is chosen; for 400s too. */
+/** Inserted into each free text of an answer; into those of a 400 too. */
 const poisoned: Between = async (request, ask) => {
   const answer = await ask(request)
   if (!answer.headers.get('content-type')?.includes('json')) return answer
@@ -56,7 +56,7 @@ async function rawOf(line: string, folder: string, env: Record<string, string>):
   return terminal.raw()
 }
 
-async function place() {
+async function setUp() {
   const here = await world({ quota: [] })
   peopleFile(here.folder, emails(2))
   const people = join(here.folder, 'people.csv')
@@ -102,8 +102,8 @@ async function obeyed(lines: readonly string[], here: { folder: string; env: Rec
   return { wrong, shown }
 }
 
-test('what a service says is shown harmless in the main views of a real terminal', async () => {
-  const { here, views } = await place()
+test('what a service answers is shown harmless in the main views of a real terminal', async () => {
+  const { here, views } = await setUp()
   const lines = views(`
     packages list
     schema show 102
@@ -129,7 +129,7 @@ test('what a service says is shown harmless in the main views of a real terminal
 })
 
 test('nothing that machines read is obeyed by a terminal that it is printed on', async () => {
-  const { here, views } = await place()
+  const { here, views } = await setUp()
   const lines = views(`
     packages list --csv
     packages list --json

@@ -14,11 +14,11 @@ const fault = faultRow('container', 'said to work that then fails')
 
 const root = join(import.meta.dirname, '..', '..')
 /** No line of /etc/passwd names it. */
-const nobody = 54_321
+const unnamedUid = 54_321
 
 type Run = (argv: readonly string[], env?: Record<string, string>) => Ended
 
-/** The program where `/` cannot be written, with a service; undefined where no such place can be made. */
+/** The program where `/` cannot be written, with a service; undefined where no such root can be made. */
 async function container(): Promise<Run | undefined> {
   const folder = temporaryFolder()
   chmodSync(folder, 0o755)
@@ -27,11 +27,11 @@ async function container(): Promise<Run | undefined> {
   for (const part of ['bin', 'dist', 'package.json', 'oclif.manifest.json'])
     cpSync(join(root, part), join(folder, 'app', part), { recursive: true })
   mkdirSync(join(folder, 'volume'))
-  chownSync(join(folder, 'volume'), nobody, nobody)
-  if (withReadOnlyRoot(folder, nobody, ['true'], {}).status !== 0) return undefined
+  chownSync(join(folder, 'volume'), unnamedUid, unnamedUid)
+  if (withReadOnlyRoot(folder, unnamedUid, ['true'], {}).status !== 0) return undefined
   const written = withReadOnlyRoot(
     folder,
-    nobody,
+    unnamedUid,
     ['sh', '-c', 'touch /x /usr/x; cp /bin/true /tmp/x && /tmp/x'],
     {},
   )
@@ -39,15 +39,16 @@ async function container(): Promise<Run | undefined> {
   const sandbox = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(temporaryFolder()))
   const service = printedEnv(await sandbox.until('\n'))
   const program = [`${inside}/node`, `${inside}/app/bin/run.js`]
-  return (argv, env = {}) => withReadOnlyRoot(folder, nobody, [...program, ...argv], { ...service, ...env })
+  return (argv, env = {}) =>
+    withReadOnlyRoot(folder, unnamedUid, [...program, ...argv], { ...service, ...env })
 }
 
-const at = (place: string): Record<string, string> => ({
-  REFCHECK_CONFIG_DIR: `${place}/config`,
-  REFCHECK_DATA_DIR: `${place}/data`,
+const at = (base: string): Record<string, string> => ({
+  REFCHECK_CONFIG_DIR: `${base}/config`,
+  REFCHECK_DATA_DIR: `${base}/data`,
 })
 
-const places: readonly (readonly [what: string, env: Record<string, string>, works: boolean])[] = [
+const setUps: readonly (readonly [what: string, env: Record<string, string>, works: boolean])[] = [
   ['a volume', at(`${inside}/volume`), true],
   ['a /tmp where nothing can be executed', at('/tmp/refcheck'), true],
   ['HOME on the volume', { HOME: `${inside}/volume` }, true],
@@ -65,7 +66,7 @@ test('with a read-only root and a /tmp without programs, whatever doctor calls s
   const run = await container()
   if (run === undefined) return fault.notTried('unshare --mount is not permitted here')
   const wrong: string[] = []
-  for (const [what, env, works] of places) {
+  for (const [what, env, works] of setUps) {
     const reads = ['packages list', 'schema show 102', 'users list'].map(
       (line) => run(line.split(' '), env).status,
     )
@@ -79,7 +80,7 @@ test('with a read-only root and a /tmp without programs, whatever doctor calls s
         `${what}: reads ${reads.join()}, doctor ${doctor.status}, order ${order.status}: ${order.stderr}`,
       )
   }
-  fault.cases(places.length, places.length - wrong.length)
-  fault.says('read-only root and noexec /tmp by a mount namespace')
+  fault.cases(setUps.length, setUps.length - wrong.length)
+  fault.note('read-only root and noexec /tmp by a mount namespace')
   expect(wrong).toEqual([])
 })

@@ -28,8 +28,8 @@ async function app(before: () => void) {
 }
 
 test('a receiver on a full disk: exit 1 with one clear line, nothing more acknowledged; the next one goes on', async () => {
-  const place = await world()
-  const path = join(place.folder, 'disk')
+  const here = await world()
+  const path = join(here.folder, 'disk')
   const disk = smallDisk(path, 512)
   let isFirst = true
   const handler = await app(() => {
@@ -37,8 +37,8 @@ test('a receiver on a full disk: exit 1 with one clear line, nothing more acknow
     isFirst = false
   })
   const options = { env: { REFCHECK_STORE: join(path, 'ledger.sqlite') } }
-  const secret = place.env['REFCHECK_WEBHOOK_SECRET'] ?? ''
-  const receiver = await listening(place, ['--forward-to', handler.url], options)
+  const secret = here.env['REFCHECK_WEBHOOK_SECRET'] ?? ''
+  const receiver = await listening(here, ['--forward-to', handler.url], options)
   const [one, two] = requestIds as [string, string]
   expect(await post(receiver.url, secret, { body: eventBody(one) })).toBe(204)
   const { code, stdout, stderr } = await receiver.ended
@@ -49,19 +49,19 @@ test('a receiver on a full disk: exit 1 with one clear line, nothing more acknow
 
   disk.free()
   // What was taken could not be noted, so it is handed on again: at least once.
-  const next = await listening(place, ['--forward-to', handler.url, '--max-events', '1'], options)
+  const next = await listening(here, ['--forward-to', handler.url, '--max-events', '1'], options)
   expect(await post(next.url, secret, { body: eventBody(two) })).toBe(204)
   expect((await next.ended).code).toBe(0)
   expect(handler.taken.toSorted()).toEqual([eventBody(one), eventBody(one), eventBody(two)])
 })
 
 test('a delivery that comes when the disk is full is not acknowledged, and the receiver ends', async () => {
-  const place = await world()
-  const path = join(place.folder, 'disk')
+  const here = await world()
+  const path = join(here.folder, 'disk')
   const disk = smallDisk(path, 512)
   const options = { env: { REFCHECK_STORE: join(path, 'ledger.sqlite') } }
-  const secret = place.env['REFCHECK_WEBHOOK_SECRET'] ?? ''
-  const receiver = await listening(place, ['--json'], options)
+  const secret = here.env['REFCHECK_WEBHOOK_SECRET'] ?? ''
+  const receiver = await listening(here, ['--json'], options)
   expect(await post(receiver.url, secret, { body: eventBody(requestIds[1]) })).toBe(204)
   disk.fill()
   expect(await post(receiver.url, secret, { body: eventBody() })).toBe(500)

@@ -16,8 +16,8 @@ test('every report passes qpdf --check', async () => {
   const names = pdfsIn(reports)
   expect(names).toHaveLength(4)
   for (const name of names) {
-    const said = execFileSync('qpdf', ['--check', join(reports, name)], { encoding: 'utf8' })
-    expect(said).toContain('No syntax or stream encoding errors found')
+    const output = execFileSync('qpdf', ['--check', join(reports, name)], { encoding: 'utf8' })
+    expect(output).toContain('No syntax or stream encoding errors found')
   }
 })
 

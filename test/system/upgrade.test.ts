@@ -28,7 +28,7 @@ function installed(): { program: string; remove: () => void } {
   return { program: join(app, 'bin', 'run.js'), remove: () => rmSync(app, { recursive: true }) }
 }
 
-const said = async (run: Running, text: string): Promise<void> => {
+const waitForText = async (run: Running, text: string): Promise<void> => {
   while (!run.stderr().includes(text)) await new Promise((resolve) => run.child.stderr?.once('data', resolve))
 }
 
@@ -101,7 +101,7 @@ test('a receiver whose program is removed keeps, forwards, refuses and ends in o
   const exec = `"${process.execPath}" ${join(folder, 'cat.cjs')} ${join(folder, 'out.json')}`
   const argv = ['webhook', 'listen', '--port', '0', '--forward-to', handler.url, '--exec', exec, '--json']
   const receiver = start(argv, env, { program })
-  await said(receiver, 'Listening at')
+  await waitForText(receiver, 'Listening at')
   const url = /Listening at (\S+)/.exec(receiver.stderr())?.[1] ?? ''
   remove()
   const [one, two] = requestIds as [string, string]

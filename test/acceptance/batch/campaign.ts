@@ -27,7 +27,7 @@ export interface Tally {
   unknown: number
 }
 
-interface Standing {
+interface BatchResult {
   batch_id: string
   counts: Record<string, number>
 }
@@ -93,7 +93,7 @@ export async function killBatches(
         ...(url === undefined ? {} : { REFCHECK_STORE: url }),
       }
       const run = async (argv: readonly string[], isKilled = false): Promise<Ended> => {
-        const begun = performance.now()
+        const started = performance.now()
         const child = spawn(process.execPath, [program, ...argv, '--json'], { cwd: folder, env })
         const taken = { stdout: '', stderr: '' }
         child.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
@@ -110,13 +110,13 @@ export async function killBatches(
           const waitMs = rng() * (isBefore ? startMs : afterOrderMs)
           if (!isBefore) {
             await Promise.race([ordered, ended])
-            startMs = performance.now() - begun
+            startMs = performance.now() - started
           }
           await Promise.race([systemClock.sleep(waitMs), ended])
           child.kill('SIGKILL')
         }
         const [code] = (await ended) as [number | null]
-        // Nobody here waits as long as a lease outlasts a process.
+        // This test does not wait as long as a lease outlasts a process.
         if (code === null && database !== undefined)
           await cluster?.ask(
             `UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${child.pid}`,
@@ -126,24 +126,24 @@ export async function killBatches(
       }
       const people = emails(rowsPerFile).map((email) => `b${batch}.${email}`)
       const file = peopleFile(folder, people, `people-${batch}.csv`)
-      let standing: Standing | undefined
-      while (standing === undefined) {
+      let result: BatchResult | undefined
+      while (result === undefined) {
         const order = ['batch', 'run', file, '--package', '102', '--yes']
         const { code, stdout, stderr } = await run(order, tally.kills < kills)
         if (code === null) tally.kills += 1
-        else if (code === 0 || code === 8) standing = JSON.parse(stdout) as Standing
+        else if (code === 0 || code === 8) result = JSON.parse(stdout) as BatchResult
         else if (`${stdout}${stderr}`.includes(' is closed: ')) break
         else
           throw new Error(
             `exit ${code} after ${tally.kills} kills: ${stdout.slice(-400)} ${stderr.slice(-400)}`,
           )
       }
-      tally.closed += standing === undefined ? 1 : 0
-      if (standing === undefined) continue
+      tally.closed += result === undefined ? 1 : 0
+      if (result === undefined) continue
       tally.rows += rowsPerFile
-      tally.accepted += standing.counts['accepted'] ?? 0
-      tally.unknown += standing.counts['unknown'] ?? 0
-      rows.push(...(JSON.parse((await run(['batch', 'rows', standing.batch_id])).stdout) as Row[]))
+      tally.accepted += result.counts['accepted'] ?? 0
+      tally.unknown += result.counts['unknown'] ?? 0
+      rows.push(...(JSON.parse((await run(['batch', 'rows', result.batch_id])).stdout) as Row[]))
       if ((await run(['store', 'check'])).code !== 0) tally.closed += 1
     }
     count(tally, rows, sandbox.requests())

@@ -35,13 +35,13 @@ test('an upgrade that takes the program away under a batch stops no row, and the
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   onTestFinished(() => void run.kill('SIGKILL'))
-  let said = ''
-  run.stderr.on('data', (data: Buffer) => (said += data.toString()))
+  let errors = ''
+  run.stderr.on('data', (data: Buffer) => (errors += data.toString()))
   const ended = once(run, 'close')
   while (sandbox.requests().length === 0 && run.exitCode === null) await setImmediate()
   rmSync(join(program, 'dist'), { recursive: true })
   const [code] = (await ended) as [number]
-  expect({ code, said }).toEqual({ code: 0, said: '' })
+  expect({ code, errors }).toEqual({ code: 0, errors: '' })
   expect(sandbox.requests()).toHaveLength(rows)
   const results = join(folder, 'people.results.csv')
   expect(existsSync(results)).toBe(true)

@@ -12,7 +12,7 @@ export interface CountingService {
   close(): Promise<void>
 }
 
-/** A service that takes every order it is sent, and counts. It stops nobody from ordering twice. */
+/** A service that accepts every order, and counts. It does not prevent a second order. */
 export async function countingService(): Promise<CountingService> {
   const taken = new Map<string, string[]>()
   const server = createServer((request, response) => void handle(request, response))

@@ -37,10 +37,10 @@ export async function killReceivers(folder: string, kills: number, rng: () => nu
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       // A handler that is not always well.
-      const isWell = rng() < 0.9
-      if (isWell) taken.push(Buffer.concat(chunks).toString())
+      const isHealthy = rng() < 0.9
+      if (isHealthy) taken.push(Buffer.concat(chunks).toString())
       onTaken()
-      response.writeHead(isWell ? 204 : 503).end()
+      response.writeHead(isHealthy ? 204 : 503).end()
     })
   })
   await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
@@ -86,14 +86,14 @@ export async function killReceivers(folder: string, kills: number, rng: () => nu
     clock: systemClock,
     random: systemRandom,
   })
-  const kept = new Set<string>()
-  for await (const { body } of store.inbox.list()) kept.add(Buffer.from(body).toString())
+  const stored = new Set<string>()
+  for await (const { body } of store.inbox.list()) stored.add(Buffer.from(body).toString())
   const handedOn = new Set(taken)
   const last = await start(['--forward-to', forwardTo], env)
   const all = new Promise<void>((resolve) => {
     onTaken = () => {
       for (const body of taken) handedOn.add(body)
-      if ([...kept].every((body) => handedOn.has(body))) resolve()
+      if ([...stored].every((body) => handedOn.has(body))) resolve()
     }
     onTaken()
   })
@@ -108,9 +108,9 @@ export async function killReceivers(folder: string, kills: number, rng: () => nu
   return {
     kills,
     acknowledged: acknowledged.length,
-    lost: acknowledged.filter((body) => !kept.has(body)).length,
+    lost: acknowledged.filter((body) => !stored.has(body)).length,
     outOfOrder: misplaced(taken),
-    stranded: [...kept].filter((body) => !handedOn.has(body)).length,
+    stranded: [...stored].filter((body) => !handedOn.has(body)).length,
   }
 }
 

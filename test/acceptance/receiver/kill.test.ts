@@ -13,7 +13,7 @@ const kills = 5
 test(`a receiver killed ${kills} times under load, seed ${seed}: nothing acknowledged is lost, nothing is forwarded out of order`, async () => {
   const tally = await killReceivers(temporaryFolder(), kills, seeded(seed))
   fault.cases(kills)
-  fault.says(`${tally.acknowledged} acknowledged, ${tally.lost} lost, seed ${seed}`)
+  fault.note(`${tally.acknowledged} acknowledged, ${tally.lost} lost, seed ${seed}`)
   expect(tally).toMatchObject({ kills, lost: 0, outOfOrder: 0, stranded: 0 })
   expect(tally.acknowledged).toBeGreaterThan(kills * 20)
 }, 120_000)

@@ -10,7 +10,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 import { peopleFile } from '../../harness/batch-file.ts'
-import { type Figure, inPairs, median, medianRatio, tell } from '../measuring.ts'
+import { type Figure, inPairs, median, medianRatio, printFigures } from '../measuring.ts'
 import { home, milliseconds, sandboxProcess } from '../program.ts'
 
 const [rows = 1000, rounds = 11] = process.argv.slice(2, 4).map(Number)
@@ -22,7 +22,7 @@ const sandbox = await sandboxProcess(here)
 const env = { ...here.env, ...sandbox.env }
 let files = 0
 
-/** People nobody ordered before. */
+/** People without an earlier order. */
 function people(): string {
   files += 1
   const emails = Array.from({ length: rows }, (_, at) => `person${at}.of${files}@example.com`)
@@ -94,7 +94,7 @@ try {
     () => run(['batch', 'run', people(), '--package', '102', '--yes'], without),
   )
   const perSecond = (at: 0 | 1): number => Math.round((rows / median(pairs.map((pair) => pair[at]))) * 1000)
-  tell([
+  printFigures([
     {
       what: `rows a second of ${rows}, to the bare loop`,
       value: 1 / medianRatio(pairs.map(([own, peer]) => [own - start, peer])),

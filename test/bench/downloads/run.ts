@@ -1,5 +1,5 @@
 /*
- * How fast reports come to disk, checked, hashed and flushed, beside `curl -Z` on the same URLs in one
+ * How fast reports come to disk, checked, hashed and flushed, compared with `curl -Z` on the same URLs in one
  * run, on bare loopback and with 40 ms of latency; and how much memory a large one takes.
  * Run: node test/bench/downloads/run.ts [ROUNDS]
  */
@@ -11,7 +11,7 @@ import { join } from 'node:path'
 
 import { rolldown } from 'rolldown'
 
-import { type Figure, median, tell } from '../measuring.ts'
+import { type Figure, median, printFigures } from '../measuring.ts'
 import { installed } from '../program.ts'
 
 const rounds = Number(process.argv[2] ?? 7)
@@ -58,18 +58,18 @@ function emptied(path: string, expected: number, size: number): void {
   rmSync(path, { recursive: true })
 }
 
-interface Told {
+interface ClientReport {
   milliseconds: number
   /** Of the first time in a process. */
   cold: number
   megabytes: number
 }
 
-function ours(url: string, expected: number, size: number): Told {
+function ours(url: string, expected: number, size: number): ClientReport {
   const path = fresh()
-  const told = execFileSync(process.execPath, [client, url, path], { encoding: 'utf8' })
+  const printed = execFileSync(process.execPath, [client, url, path], { encoding: 'utf8' })
   emptied(path, expected, size)
-  return JSON.parse(told) as Told
+  return JSON.parse(printed) as ClientReport
 }
 
 function curl(url: string): number {
@@ -89,7 +89,7 @@ function curl(url: string): number {
 
 const hasCurl = installed('curl') !== undefined
 
-async function besideCurl(latencyMs: number, atLeast: number): Promise<Figure[]> {
+async function comparedWithCurl(latencyMs: number, atLeast: number): Promise<Figure[]> {
   const service = await serve(count, bytes, latencyMs)
   const ratios: number[] = []
   const coldRatios: number[] = []
@@ -145,7 +145,11 @@ async function large(): Promise<Figure[]> {
 try {
   await bundleClient()
   process.stdout.write(`${count} PDFs of ${bytes / 1000} KB, 8 at a time, medians of ${rounds} pairs\n`)
-  tell([...(await besideCurl(0, 0.45)), ...(await besideCurl(40, 0.85)), ...(await large())])
+  printFigures([
+    ...(await comparedWithCurl(0, 0.45)),
+    ...(await comparedWithCurl(40, 0.85)),
+    ...(await large()),
+  ])
 } finally {
   rmSync(folder, { recursive: true })
 }

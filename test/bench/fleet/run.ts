@@ -1,5 +1,5 @@
 /*
- * A fleet on one PostgreSQL, each figure beside its floor in one run: orders a second as the ledger journals them (no
+ * A fleet on one PostgreSQL, each figure with its floor in one run: orders a second as the ledger journals them (no
  * service is asked), claims among few and very many rows, the quota that runners on machines with other clocks share,
  * keys of one worker, events, intake. The server is one of the tests' own, in memory where there is room.
  * Run: node test/bench/fleet/run.ts [ROWS [MS [INTAKE [KEYS]]]], of which ROWS are how many the claim is tried among
@@ -22,7 +22,7 @@ import { makeStore } from '../../harness/made-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { newAttempt } from '../../store/ledger/batches.ts'
 import { fileBatch, orderRow } from '../../store/ledger/files.ts'
-import { type Figure, inPairs, median, medianRatio, quantile, tell } from '../measuring.ts'
+import { type Figure, inPairs, median, medianRatio, quantile, printFigures } from '../measuring.ts'
 import { opened } from './opened.ts'
 import { workerFigures } from './worker.ts'
 
@@ -89,7 +89,7 @@ async function perSecond(
 const rates = (pairs: readonly (readonly [number, number])[]): string =>
   [0, 1].map((at) => Math.round(median(pairs.map((pair) => pair[at] ?? 0)))).join(' of ') + ' a second'
 
-/** Orders a second beside bare transactions, and of eight runners beside one; `accounts`: a file of each of eight accounts. */
+/** Orders a second compared with bare transactions, and of eight runners compared with one; `accounts`: a file of each of eight accounts. */
 async function ordering(batch: string, accounts: readonly string[]): Promise<Figure[]> {
   await client.query('CREATE TABLE bare_rows (n int PRIMARY KEY, id text)')
   await client.query('CREATE TABLE bare_attempts (id text PRIMARY KEY, body text)')
@@ -128,7 +128,7 @@ async function ordering(batch: string, accounts: readonly string[]): Promise<Fig
   return figures
 }
 
-/** Milliseconds of claims, each put back. */
+/** Milliseconds of claims, each released again. */
 async function claims(store: Store, batchId: string): Promise<number[]> {
   const free = { account: 'claims', decide: () => ({ state: {}, waitMs: 0 }) }
   const any = { batchId, row: 1, state: 'pending' as const, attemptId: undefined }
@@ -183,7 +183,7 @@ async function sharing(): Promise<Figure[]> {
   const forMs = window.seconds * 1000 * 3.5
   const more = [String(window.calls), String(window.seconds)]
   const moments = ((await together('quota', skews, forMs, more)) as number[][]).flat().sort((a, b) => a - b)
-  // From the first place of one window to the first of the one after the next.
+  // From the first slot of one window to the first of the one after the next.
   const span = (moments[window.calls * 2] ?? Number.NaN) - (moments[0] ?? 0)
   const note = `8 runners, clocks up to 95 s apart, ${window.calls} in ${window.seconds} s`
   return [
@@ -200,11 +200,11 @@ async function sharing(): Promise<Figure[]> {
 /** Deliveries at a time: those that come while others are committed share the next commit. */
 const deliveries = 32
 
-/** Events kept as the receiver keeps them, beside bare inserts that commit one by one. */
+/** Events stored as the receiver stores them, compared with bare inserts that commit one by one. */
 async function events({ inbox }: Store): Promise<Figure> {
   await client.query('CREATE TABLE bare_events (id text PRIMARY KEY, body bytea)')
   const key = signingKey('a-secret-of-the-benchmark')
-  const take = receiver({
+  const handle = receiver({
     inbox,
     key,
     clock: systemClock,
@@ -217,7 +217,7 @@ async function events({ inbox }: Store): Promise<Figure> {
   const newBody = () => Buffer.from(JSON.stringify({ request_id: randomUUID(), pad: 'x'.repeat(200) }))
   const deliver = async () => {
     const body = newBody()
-    const { status } = await take({ method: 'POST', path: '/', headers: () => [sign(body, key)], body })
+    const { status } = await handle({ method: 'POST', path: '/', headers: () => [sign(body, key)], body })
     if (status !== 204) throw new Error(`it was answered with ${status}`)
   }
   const insert = () => client.query('INSERT INTO bare_events VALUES ($1, $2)', [randomUUID(), newBody()])
@@ -243,7 +243,7 @@ async function events({ inbox }: Store): Promise<Figure> {
   }
 }
 
-/** A file taken in, beside the same bytes by INSERT of 500 rows a statement. */
+/** A file taken in, compared with the same bytes by INSERT of 500 rows a statement. */
 async function takingIn(store: Store): Promise<{ batch: string; figure: Figure }> {
   const since = performance.now()
   const batch = await add(store, intake)
@@ -274,23 +274,23 @@ try {
   const store = await opened(url, join(folder, 'own'))
   const few = await claims(store, await add(store, 1000))
   const { batch, figure } = await takingIn(store)
-  tell([figure])
+  printFigures([figure])
   const accounts: string[] = []
   for (let at = 0; at < 8; at += 1) {
     await store.accounts.add(`account${at}`, systemClock.now())
     accounts.push(await add(store, intake / 10, `account${at}`))
   }
-  tell(await ordering(batch, accounts))
-  tell([await events(store)])
-  tell(await sharing())
+  printFigures(await ordering(batch, accounts))
+  printFigures([await events(store)])
+  printFigures(await sharing())
   const ofAWorker = cluster.url(await cluster.create())
   await makeStore(ofAWorker)
-  tell(await workerFigures({ url: ofAWorker, folder, keys, ms: ms * 3 }))
+  printFigures(await workerFigures({ url: ofAWorker, folder, keys, ms: ms * 3 }))
   const last = await add(store, 1000)
   await grow(last, rows)
   const many = await claims(store, last)
   await store.close()
-  tell([claimFigure('p50', 0.5, few, many), claimFigure('p99', 0.99, few, many)])
+  printFigures([claimFigure('p50', 0.5, few, many), claimFigure('p99', 0.99, few, many)])
 } finally {
   await client.end()
   await cluster.stop()

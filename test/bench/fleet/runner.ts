@@ -1,6 +1,6 @@
 /*
  * One runner of the benchmark, in a process of its own: waits for a line of its input, works for so many ms, and prints
- * what it did. JOB: `orders` (of the ledger), `floor` (bare statements), `quota` (places, of REFCHECK_QUOTA).
+ * what it did. JOB: `orders` (of the ledger), `floor` (bare statements), `quota` (slots, of REFCHECK_QUOTA).
  * Run by run.ts: node test/bench/fleet/runner.ts JOB URL FOLDER MS SKEW_MS BATCH…
  */
 import { randomUUID } from 'node:crypto'
@@ -92,7 +92,7 @@ async function floor(): Promise<unknown> {
   return { count, took }
 }
 
-/** Moments at which places were given, by the one clock that all processes of a machine have. */
+/** Moments at which slots were given, by the one clock that all processes of a machine have. */
 async function quota(): Promise<unknown> {
   const store = await opened(url, folder, clock)
   const [calls = 1, seconds = 1] = batches.map(Number)
@@ -102,9 +102,9 @@ async function quota(): Promise<unknown> {
   const until = Date.now() + Number(ms)
   const moments: number[] = []
   while (Date.now() < until) {
-    const place = await store.quota.update(key.place())
-    if (place.waitMs === 0) moments.push(Date.now())
-    else await pause(Math.min(place.waitMs, Math.max(0, until - Date.now())))
+    const slot = await store.quota.update(key.place())
+    if (slot.waitMs === 0) moments.push(Date.now())
+    else await pause(Math.min(slot.waitMs, Math.max(0, until - Date.now())))
   }
   await store.close()
   return moments

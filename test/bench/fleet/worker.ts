@@ -58,25 +58,25 @@ export interface Work {
   ms: number
 }
 
-/** A `worker --profiles all` as it is shipped, with a profile for each key, while `look` looks at its orders. */
+/** A `worker --profiles all` as it is shipped, with a profile for each key, while `observe` reads its orders. */
 async function working<T>(
   { url, folder, keys: count }: Work,
   { quota, rows }: { quota: string; rows: number },
-  look: (orders: () => Promise<number[]>, keys: readonly Key[]) => Promise<T>,
+  observe: (orders: () => Promise<number[]>, keys: readonly Key[]) => Promise<T>,
 ): Promise<T> {
   const service = new Service(count, quota)
   const keys = await service.line<Key[]>()
   const config = join(folder, `worker ${quota.replaceAll('/', '-')}`)
   mkdirSync(config, { recursive: true, mode: 0o700 })
-  const kept = (file: string, content: object): void =>
+  const writeConfig = (file: string, content: object): void =>
     writeFileSync(join(config, file), JSON.stringify(content), { mode: 0o600 })
   const named = keys.map((key, at) => [`key${at}`, key] as const)
-  kept('config.json', {
+  writeConfig('config.json', {
     profiles: Object.fromEntries(
       named.map(([name, { baseUrl, userEmail }]) => [name, { base_url: baseUrl, user_email: userEmail }]),
     ),
   })
-  kept('credentials.json', {
+  writeConfig('credentials.json', {
     secrets: Object.fromEntries(
       named.map(([name, { baseUrl, apiKey }]) => [name, { 'api-key': { value: apiKey, base_url: baseUrl } }]),
     ),
@@ -103,7 +103,7 @@ async function working<T>(
   })
   const ended = once(worker, 'close')
   try {
-    return await look(() => service.orders(), keys)
+    return await observe(() => service.orders(), keys)
   } finally {
     worker.kill('SIGTERM')
     await ended
@@ -123,7 +123,7 @@ function orderOf(key: number, row: number) {
 }
 
 /** Once every key has ordered. */
-async function begun(orders: () => Promise<number[]>): Promise<number[]> {
+async function firstOrders(orders: () => Promise<number[]>): Promise<number[]> {
   for (;;) {
     const so = await orders()
     if (so.every((each) => each > 0)) return so
@@ -133,11 +133,11 @@ async function begun(orders: () => Promise<number[]>): Promise<number[]> {
 
 const sum = (values: readonly number[]): number => values.reduce((so, each) => so + each, 0)
 
-/** How many keys one process has time for: what it orders for so many at once, whose quotas stand in nobody's way. */
+/** How many keys one process has time for: what it orders for so many at once, whose quotas are never exceeded. */
 async function capacity(work: Work): Promise<Figure[]> {
   const rows = Math.ceil((work.ms * 3) / work.keys) + 20
   return working(work, { quota: freeQuota, rows }, async (orders) => {
-    const before = await begun(orders)
+    const before = await firstOrders(orders)
     const since = performance.now()
     await pause(work.ms)
     const after = await orders()
@@ -161,7 +161,7 @@ async function quotas(work: Work): Promise<Figure[]> {
   const seconds = 15
   const calls = Math.ceil(seconds * aKey)
   return working(work, { quota: `${calls}/${seconds}`, rows: calls * 40 }, async (orders) => {
-    await begun(orders)
+    await firstOrders(orders)
     // What each key has read before its first order, the quota counts too.
     await pause(seconds * 1000 * 2)
     const before = await orders()

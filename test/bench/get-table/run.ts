@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { type Figure, inPairs, median, medianRatio, tell } from '../measuring.ts'
+import { type Figure, inPairs, median, medianRatio, printFigures } from '../measuring.ts'
 import { bareNode, home, installed, milliseconds, pythonWith, sandboxProcess } from '../program.ts'
 
 const [rounds = 15] = process.argv.slice(2).map(Number)
@@ -60,7 +60,7 @@ async function toPeer(name: string, run: (() => number) | undefined, atMost?: nu
 
 /** Megabytes, the most that the process ever held. */
 function peak(...flags: string[]): number {
-  const told = join(here.folder, 'peak')
+  const peakFile = join(here.folder, 'peak')
   const probe = join(here.folder, 'probe.cjs')
   // The kernel's own figure; what getrusage tells of a child may be that of the process that started it.
   writeFileSync(
@@ -69,11 +69,11 @@ function peak(...flags: string[]): number {
 process.on('exit', () => {
   let kilobytes = process.resourceUsage().maxRSS
   try { kilobytes = /VmHWM:\\s*(\\d+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))[1] } catch {}
-  fs.writeFileSync(${JSON.stringify(told)}, String(kilobytes))
+  fs.writeFileSync(${JSON.stringify(peakFile)}, String(kilobytes))
 })`,
   )
   milliseconds(process.execPath, ['--require', probe, ...list(...flags)], env)
-  return Number(readFileSync(told, 'utf8')) / 1024
+  return Number(readFileSync(peakFile, 'utf8')) / 1024
 }
 
 try {
@@ -91,7 +91,7 @@ try {
     `${sandbox.url}/v1/packages`,
   ]
   process.stdout.write(`Whole processes, medians of ${rounds} pairs\n`)
-  tell([
+  printFigures([
     await toNode('packages list', () => ours(), 3.8),
     await toNode('packages list --json', () => ours('--json'), 3.8),
     await toPeer('a python requests script', inPython('requests'), 1),

@@ -1,5 +1,5 @@
 /*
- * What installing the package costs beside installing the libraries that its bundle holds: by turns, npm's cache warm.
+ * What installing the package costs compared with installing the libraries that its bundle holds: by turns, npm's cache warm.
  * Needs a registry for what the cache lacks. Run: npm run build && node test/bench/install/run.ts [ROUNDS]
  */
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -7,7 +7,7 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { inPairs, median, medianRatio, tell } from '../measuring.ts'
+import { inPairs, median, medianRatio, printFigures } from '../measuring.ts'
 
 const [rounds = 3] = process.argv.slice(2).map(Number)
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'refcheck-bench-'))
 
 const json = (file: string): unknown => JSON.parse(readFileSync(join(root, file), 'utf8'))
 
-/** The libraries of package.json whose code is in the bundle, and what stands beside it. */
+/** The libraries of package.json whose code is in the bundle, and what is installed next to it. */
 function unbundled(): Record<string, string> {
   const { devDependencies, optionalDependencies } = json('package.json') as Record<
     'devDependencies' | 'optionalDependencies',
@@ -54,7 +54,7 @@ try {
     () => install('bundled', { refcheck: `file:${file}` }),
     () => install('libraries', libraries),
   )
-  tell([
+  printFigures([
     {
       what: 'npm install of the package, to that of its libraries',
       value: medianRatio(pairs),

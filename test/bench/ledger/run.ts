@@ -1,13 +1,13 @@
 /*
- * A step of the journal beside two appends with fdatasync, and what a store of very many rows makes slower: each job among ROWS rows
- * beside the same job on the same store while it had 10,000. Most rows were ordered, as in a store that is in use.
+ * A step of the journal compared with two appends with fdatasync, and what a store of very many rows makes slower: each job among ROWS rows
+ * compared with the same job on the same store while it had 10,000. Most rows were ordered, as in a store that is in use.
  * Run: npm run build && node test/bench/ledger/run.ts [ROWS]
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, fdatasyncSync, openSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { type Figure, inPairs, median, medianRatio, tell } from '../measuring.ts'
+import { type Figure, inPairs, median, medianRatio, printFigures } from '../measuring.ts'
 import { orderedByItself } from './ordered.ts'
 import { home, milliseconds } from '../program.ts'
 import type { BatchRow } from '../../../src/domain/batch/batch.ts'
@@ -92,7 +92,7 @@ const jobs: [what: string, rounds: number, work: (store: Store, batchId: string)
   ['its next pending row', 15, ({ batches }, id) => batches.nextPending(id)],
   ['orders of one e-mail', 15, ({ ledger }) => ledger.list({ email: person(5) })],
   ['who of 10,000 was ordered before', 5, ({ batches }) => batches.preview(fileBatch(), peopleFrom(0))],
-  ['ending what nobody holds', 15, ({ ledger }) => ledger.recover(systemClock.now())],
+  ['ending what no process holds', 15, ({ ledger }) => ledger.recover(systemClock.now())],
   ['opening the store', 15, async () => (await open()).close()],
   [
     'batch status, a whole process',
@@ -153,7 +153,7 @@ try {
     })
   }
   figures.push({ what: 'size of the store', value: statSync(location).size / 1e6, unit: ' MB' })
-  tell(figures)
+  printFigures(figures)
 } finally {
   await store.close()
   here.remove()

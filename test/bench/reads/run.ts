@@ -1,9 +1,9 @@
 /*
  * A shell loop over many requests: `request get ID --json` again and again, each a process of its own, against a
- * sandbox process; beside as many starts of bare node in the same run, in blocks by turns.
+ * sandbox process; compared with as many starts of bare node in the same run, in blocks by turns.
  * Run: npm run build && node test/bench/reads/run.ts [READS]
  */
-import { median, medianRatio, tell } from '../measuring.ts'
+import { median, medianRatio, printFigures } from '../measuring.ts'
 import { bareNode, home, milliseconds, sandboxProcess } from '../program.ts'
 
 const [reads = 1000] = process.argv.slice(2).map(Number)
@@ -54,7 +54,7 @@ try {
   const fifth = Math.ceil(blocks.length / 5)
   const early = medianRatio(blocks.slice(0, fifth))
   const late = medianRatio(blocks.slice(-fifth))
-  tell([
+  printFigures([
     {
       what: `${reads} reads one after another, to as many starts of bare node`,
       value: medianRatio(blocks),

@@ -1,5 +1,5 @@
 /*
- * How fast the sandbox answers beside a bare node:http server with the same bytes, in one run, and
+ * How fast the sandbox answers compared with a bare node:http server with the same bytes, in one run, and
  * whether 100,000 stored requests slow it down. Run: node test/bench/sandbox/run.ts
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { median, tell } from '../measuring.ts'
+import { median, printFigures } from '../measuring.ts'
 import { load, wire } from './load.ts'
 
 const rounds = 5
@@ -28,9 +28,9 @@ async function start(...args: string[]): Promise<Running> {
   const line = await new Promise<string>((resolve) =>
     child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())),
   )
-  const told = JSON.parse(line) as Omit<Running, 'child' | 'startMs'>
-  await (await fetch(`${told.url}/v1/ping`)).arrayBuffer()
-  return { ...told, child, startMs: performance.now() - began }
+  const address = JSON.parse(line) as Omit<Running, 'child' | 'startMs'>
+  await (await fetch(`${address.url}/v1/ping`)).arrayBuffer()
+  return { ...address, child, startMs: performance.now() - began }
 }
 
 const body = JSON.stringify((await import('./order.ts')).order)
@@ -79,7 +79,7 @@ try {
     one.child.kill()
     other.child.kill()
   }
-  tell([
+  printFigures([
     { what: 'reads a second, to bare node:http', value: reads, atLeast: 0.5 },
     { what: 'creates a second, to bare node:http', value: creates, atLeast: 0.3 },
     { what: 'reads with 100,000 requests stored, slower by', value: slower, atMost: 1.3 },

@@ -1,7 +1,7 @@
 /*
- * One of the servers under measurement, told by the first argument: `bare`, a node:http server that
+ * One of the servers under measurement, named by the first argument: `bare`, a node:http server that
  * answers every GET with the bytes of the second argument's file and every POST with those of the
- * third's, or `sandbox`, with as many stored requests as the second argument says, each looked at once. Prints one line
+ * third's, or `sandbox`, with as many stored requests as the second argument says, each read once. Prints one line
  * of JSON when it listens.
  */
 import { readFileSync, writeSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /*
- * Reading and checking a table of people, beside csv-parse alone on the same file, each in a process of its own.
+ * Reading and checking a table of people, compared with csv-parse alone on the same file, each in a process of its own.
  * Run: node test/bench/sheets/run.ts
  */
 import { execFileSync } from 'node:child_process'
@@ -10,7 +10,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
 import { tableBytes } from '../../../src/sheets/rewrite.ts'
-import { type Figure, median, tell } from '../measuring.ts'
+import { type Figure, median, printFigures } from '../measuring.ts'
 import { columns, person } from './people.ts'
 
 const rounds = 5
@@ -48,8 +48,8 @@ try {
     what: string,
     mode: string,
     file: string,
-    mostTimes?: number | undefined,
-    mostMegabytes?: number,
+    maxTimes?: number | undefined,
+    maxMegabytes?: number,
   ][] = [
     [alone, 'csv-parse', csv],
     ['reading CSV', 'read', csv, 1.3, 150],
@@ -63,8 +63,8 @@ try {
       results.get(what)?.push(measured(mode, file, file === csv ? few.csv : few.xlsx))
   }
   const times = (what: string): number[] => (results.get(what) ?? []).map(({ ms, rows }) => ms / rows)
-  tell(
-    runs.flatMap(([what, , , mostTimes, mostMegabytes]): Figure[] => {
+  printFigures(
+    runs.flatMap(([what, , , maxTimes, maxMegabytes]): Figure[] => {
       const ratios = times(what).map((each, at) => each / (times(alone)[at] ?? Number.NaN))
       const perSecond = Math.round(1000 / median(times(what))).toLocaleString('en')
       const megabytes = Math.max(...(results.get(what) ?? []).map((each) => each.megabytes))
@@ -72,10 +72,10 @@ try {
         {
           what: `${what}: time a row to csv-parse`,
           value: median(ratios),
-          atMost: mostTimes,
+          atMost: maxTimes,
           note: `${perSecond} rows/s`,
         },
-        { what: `${what}: peak memory`, value: megabytes, unit: ' MB', atMost: mostMegabytes },
+        { what: `${what}: peak memory`, value: megabytes, unit: ' MB', atMost: maxMegabytes },
       ]
     }),
   )

@@ -10,7 +10,7 @@ import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
 import { fileBatch, orderRows } from '../../store/ledger/files.ts'
-import { type Figure, inPairs, median, medianRatio, tell } from '../measuring.ts'
+import { type Figure, inPairs, median, medianRatio, printFigures } from '../measuring.ts'
 import { bareNode, home, installed, milliseconds, pythonWith } from '../program.ts'
 
 const [rounds = 15] = process.argv.slice(2).map(Number)
@@ -19,7 +19,7 @@ const secret = 'whsec-of-a-benchmark-0123456789ab'
 interface Case {
   what: string
   argv: readonly string[]
-  /** `refcheck` unless told otherwise; undefined where it is not on this machine. */
+  /** `refcheck` by default; undefined where it is not on this machine. */
   command?: string | undefined
   atMost?: number
 }
@@ -93,7 +93,7 @@ try {
   process.stdout.write(`Whole processes, to bare node (node -e 0), medians of ${rounds} pairs\n`)
   const figures: Figure[] = []
   for (const each of cases) figures.push(await measured(each))
-  tell(figures)
+  printFigures(figures)
 } finally {
   here.remove()
 }

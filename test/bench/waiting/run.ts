@@ -1,10 +1,10 @@
 /*
  * How many reads a wait makes for each change of status it sees, and how late it sees them, on a virtual
- * clock; beside a reader that asks every 30 s, whose figures follow from arithmetic.
+ * clock; compared with a reader that asks every 30 s, whose figures follow from arithmetic.
  * Run: node test/bench/waiting/run.ts
  */
 import { mostWithin, waiting } from '../../usecases/request/waiting.ts'
-import { type Figure, printTable, quantile, tell } from '../measuring.ts'
+import { type Figure, printTable, quantile, printFigures } from '../measuring.ts'
 
 const hour = 3_600_000
 const every = 30_000
@@ -48,4 +48,4 @@ for (const one of cases) {
 }
 printTable(rows)
 process.stdout.write('\n')
-tell(figures)
+printFigures(figures)

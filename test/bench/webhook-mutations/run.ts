@@ -4,13 +4,13 @@
  * Run: node test/bench/webhook-mutations/run.ts [COUNT [SEED]]
  */
 import { campaign } from '../../domain/webhook/mutations.ts'
-import { tell } from '../measuring.ts'
+import { printFigures } from '../measuring.ts'
 
 const [count = 100_000, seed = 1] = process.argv.slice(2).map(Number)
 const startedAt = performance.now()
 const { deliveries, accepted, crashes, kinds } = campaign(count, seed)
 const seconds = (performance.now() - startedAt) / 1000
-tell([
+printFigures([
   {
     what: 'mutated deliveries accepted, or a crash',
     value: accepted.length + crashes.length,

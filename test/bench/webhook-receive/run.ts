@@ -1,5 +1,5 @@
 /*
- * Receiving deliveries beside a bare node:http server that answers 204, in one run: verifying alone, and with the
+ * Receiving deliveries compared with a bare node:http server that answers 204, in one run: verifying alone, and with the
  * durable keep. The load comes from a process of its own.
  * Run: node test/bench/webhook-receive/run.ts
  */
@@ -17,7 +17,7 @@ import { serveSmallRequests } from '../../../src/server/small-requests.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
 import { receiver } from '../../../src/usecases/webhook/listen.ts'
-import { median, tell } from '../measuring.ts'
+import { median, printFigures } from '../measuring.ts'
 
 const secret = 'a-secret-of-the-benchmark'
 const rounds = 5
@@ -90,14 +90,14 @@ const nowhere: Pick<Inbox, 'add'> = {
   add: async (events) => events.map(() => ({ id: (count += 1), repeated: false })),
 }
 try {
-  const rates: { bare: Load; alone: Load; kept: Load; flushed: number }[] = []
+  const rates: { bare: Load; alone: Load; stored: Load; flushed: number }[] = []
   for (let round = 0; round < rounds; round += 1) {
-    const loads = { bare: await bare(), alone: await ours(nowhere), kept: await ours(store.inbox) }
+    const loads = { bare: await bare(), alone: await ours(nowhere), stored: await ours(store.inbox) }
     rates.push({ ...loads, flushed: flushes(folder) })
   }
   const perSecond = (of: (each: (typeof rates)[number]) => number): string =>
     `${Math.round(median(rates.map(of))).toLocaleString('en')}/s`
-  tell([
+  printFigures([
     {
       what: 'events a second, verified, to bare node:http',
       value: median(rates.map((each) => each.alone.perSecond / each.bare.perSecond)),
@@ -105,13 +105,13 @@ try {
       note: `${perSecond((each) => each.alone.perSecond)} to ${perSecond((each) => each.bare.perSecond)}`,
     },
     {
-      what: 'verified and kept on the disk, to bare node:http',
-      value: median(rates.map((each) => each.kept.perSecond / each.bare.perSecond)),
-      note: `${perSecond((each) => each.kept.perSecond)}; append + fdatasync, one event each: ${perSecond((each) => each.flushed)}`,
+      what: 'verified and stored on the disk, to bare node:http',
+      value: median(rates.map((each) => each.stored.perSecond / each.bare.perSecond)),
+      note: `${perSecond((each) => each.stored.perSecond)}; append + fdatasync, one event each: ${perSecond((each) => each.flushed)}`,
     },
     {
-      what: 'p99 of a delivery that is verified and kept',
-      value: median(rates.map((each) => each.kept.p99)),
+      what: 'p99 of a delivery that is verified and stored',
+      value: median(rates.map((each) => each.stored.p99)),
       unit: ' ms',
       atMost: 1000,
     },

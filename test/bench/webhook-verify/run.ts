@@ -1,5 +1,5 @@
 /*
- * Verifying a webhook's signature beside stripe verifying its own, and beside a bare createHmac with a KeyObject, all in
+ * Verifying a webhook's signature compared with stripe verifying its own, and with a bare createHmac with a KeyObject, all in
  * one run.
  * Run: node test/bench/webhook-verify/run.ts
  */
@@ -9,7 +9,7 @@ import { Stripe } from 'stripe'
 
 import { sign, signingKey, verify } from '../../../src/contract/signature.ts'
 import { verifyWith } from '../../../src/domain/webhook/verify.ts'
-import { type Figure, median, tell } from '../measuring.ts'
+import { type Figure, median, printFigures } from '../measuring.ts'
 
 const secret = 'whsec-of-a-benchmark-0123456789ab'
 /** No verification can be faster: on large bodies the hash alone takes most of the time. */
@@ -20,7 +20,7 @@ const roundMs = 150
 /** Each starts from the bytes as they come in. */
 interface Contestant {
   name: string
-  /** Verifies once; throws where it does not hold. */
+  /** Verifies once; throws where it is invalid. */
   once: () => void
   /** How many times faster ours has to be. */
   goal?: number
@@ -32,7 +32,7 @@ function body(bytes: number): string {
   return `${head}${'x'.repeat(bytes - head.length - 2)}"}`
 }
 
-function hold(valid: unknown): void {
+function assertValid(valid: unknown): void {
   if (valid === false) throw new Error('a good signature was refused')
 }
 
@@ -47,14 +47,14 @@ function contestants(text: string): Contestant[] {
   if (stripe === null) throw new Error('this stripe cannot verify')
   const stripeHeader = webhooks.generateTestHeaderString({ payload: text, secret })
   return [
-    { name: 'ours', once: () => hold(verify(bytes, signature, key)) },
-    { name: 'ours, the event parsed', once: () => hold(verifyWith(delivery, key).valid) },
+    { name: 'ours', once: () => assertValid(verify(bytes, signature, key)) },
+    { name: 'ours, the event parsed', once: () => assertValid(verifyWith(delivery, key).valid) },
     {
       name: bare,
       goal: 0.75,
-      once: () => hold(createHmac('sha256', bareKey).update(bytes).digest('hex') === signature),
+      once: () => assertValid(createHmac('sha256', bareKey).update(bytes).digest('hex') === signature),
     },
-    { name: 'stripe', goal: 2, once: () => hold(stripe.verifyHeader(bytes, stripeHeader, secret)) },
+    { name: 'stripe', goal: 2, once: () => assertValid(stripe.verifyHeader(bytes, stripeHeader, secret)) },
   ]
 }
 
@@ -90,13 +90,13 @@ for (const size of [300, 10_000]) {
     figures.push({
       what: `verifying ${bytes} bytes, rate to ${name}`,
       value: times('ours', name),
-      // Of a large body the hash takes most of the time, and nobody is faster than the bare one.
+      // Of a large body the hash takes most of the time, and none is faster than the bare one.
       atLeast: goal && size > 300 && name !== bare ? Math.min(goal, floored(times(bare, name) * 0.75)) : goal,
       note: `${perSecond('ours')} to ${perSecond(name)}; the bare one is ${times(bare, name).toFixed(2)} times as fast`,
     })
   }
 }
-tell(figures)
+printFigures(figures)
 
 function floored(value: number): number {
   return Math.floor(value * 100) / 100

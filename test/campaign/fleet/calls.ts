@@ -6,11 +6,11 @@ export interface Calls {
   creates: readonly number[]
   /** All that the service counts. */
   all: readonly number[]
-  /** Answers that said the quota was passed. */
+  /** Answers that report an exceeded quota. */
   throttled: number
 }
 
-/** What the service's log says of every call, from now on. */
+/** What the service's log has of every call, from now on. */
 export function watched(sandbox: Sandbox): Calls {
   const calls = { creates: [] as number[], all: [] as number[], throttled: 0 }
   sandbox.log.subscribe((entry) => {
@@ -24,11 +24,11 @@ export function watched(sandbox: Sandbox): Calls {
 
 /** The most in any stretch of a window's length, wherever it begins. */
 export function fullest(moments: readonly number[], { seconds }: QuotaWindow): number {
-  let most = 0
+  let max = 0
   let first = 0
   for (const [at, moment] of moments.entries()) {
     while ((moments[first] ?? moment) <= moment - seconds * 1000) first += 1
-    most = Math.max(most, at - first + 1)
+    max = Math.max(max, at - first + 1)
   }
-  return most
+  return max
 }

@@ -23,7 +23,7 @@ import { openStore } from '../../../src/store/ledger/open.ts'
 export interface Plan {
   rows: number
   files: number
-  /** Of its people each file shares so many with the next; a fifth unless told. */
+  /** Of its people each file shares so many with the next; a fifth by default. */
   shared?: number
   /**
    * Each machine has a file, and the files their people in one order, so that machines come to a person at the same time;
@@ -45,8 +45,8 @@ export interface Plan {
   failovers: number
   /** To one that lacks the last ones. */
   losing: number
-  /** The database put back to a snapshot while machines order; a machine sends its first orders in the lost window. */
-  putBacks?: number
+  /** The database restored to a snapshot while machines order; a machine sends its first orders in the lost window. */
+  restores?: number
   /** The primary of before the last failover is back, without what was ordered since. */
   oldPrimaries?: number
   /** The clock of a machine set: by 16 minutes or 8 days, ahead or behind. */
@@ -54,7 +54,7 @@ export interface Plan {
   /** A machine set up with a copy of the settings of another. */
   copies?: number
   /**
-   * While runners wait for the quota and one of them stands still: whoever has an order in flight notices by that alone
+   * While runners wait for the quota and one of them is stopped: a runner with an order in flight notices by that alone
    * that the server is another one.
    */
   failsOverAtRest?: boolean
@@ -72,7 +72,7 @@ export type DeedName =
   | 'restarts'
   | 'failovers'
   | 'losing'
-  | 'putBacks'
+  | 'restores'
   | 'oldPrimaries'
   | 'clocks'
   | 'copies'
@@ -88,9 +88,9 @@ export interface FleetTally {
   unknown: number
   /** Windows with the most orders in any stretch of their length. */
   fullest: (QuotaWindow & { orders: number })[]
-  /** Answers of the service that said the quota was passed. */
+  /** Answers of the service that report an exceeded quota. */
   throttled: number
-  /** What commands said that ended as none should. */
+  /** The output of commands that ended as none should. */
   failures: string[]
 }
 
@@ -102,7 +102,7 @@ const tries = 20
 const ends = new Set([0, 2, 8, 10])
 
 export interface FleetOptions {
-  /** What the machines run; as it is shipped unless told. */
+  /** What the machines run; by default as it is shipped. */
   program?: string
   onProgress?: (line: string) => void
 }
@@ -139,7 +139,7 @@ export async function fleet(
     if (plan.failovers + plan.losing > 0) await pair.prepare()
     pair.delayCommits(plan.commitDelayMs ?? 0)
     for (const machine of machines) {
-      for (const [at, whom] of files.entries()) machine.write(fileName(at), lines(whom))
+      for (const [at, people] of files.entries()) machine.write(fileName(at), lines(people))
     }
     const failures: string[] = []
     const all = files.map((_, at) => at)
@@ -154,7 +154,7 @@ export async function fleet(
       if (copyOf !== undefined)
         cpSync(join(copyOf.folder, 'config'), join(there, 'config'), { recursive: true })
       const machine = new Machine({ folder: there, skewMs: 0, env, program: runs })
-      for (const [file, whom] of files.entries()) machine.write(fileName(file), lines(whom))
+      for (const [file, people] of files.entries()) machine.write(fileName(file), lines(people))
       machines.push(machine)
       working.push(workThrough(machine, from(all, at), { failures, machines }))
       return machine
@@ -165,7 +165,7 @@ export async function fleet(
     for (const machine of machines) failures.push(...problem(await machine.run(['store', 'check'])))
     if (machines[0] !== undefined)
       await releaseHeld(machines[0], sandbox.requests(), { folder, url: pair.url })
-    // What was left waiting for somebody else's outcome goes on, as when an operator runs a file again.
+    // What was left waiting for another machine's outcome goes on, as when an operator runs a file again.
     const last: string[] = []
     await workThrough(
       new Machine({ folder: machines[0]?.folder ?? folder, skewMs: 0, env, program: runs }),
@@ -291,7 +291,7 @@ async function count(
     const open = rows.filter(({ state }) => state === 'unknown' || state === 'sending')
     const emails = new Set(open.flatMap(({ recipient }) => recipient?.email ?? []))
     const nameless = open.filter(({ recipient }) => recipient === undefined)
-    /** Whose row was put back from a machine's list is known by fingerprints alone. */
+    /** A person whose row was restored from a machine's list is known by fingerprints alone. */
     const isOpen = async (person: Recipient): Promise<boolean> => {
       if (emails.has(person.email)) return true
       for (const row of nameless) if ((await store.ledger.personMatch(row, person)) === 'same') return true

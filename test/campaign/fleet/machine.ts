@@ -23,7 +23,7 @@ export class Machine {
   readonly #clock: string
   #child: ChildProcess | undefined
   /** Stopped by SIGSTOP until it goes on. */
-  isPaused = false
+  isStopped = false
   /** Has nothing more to do. */
   isDone = false
 
@@ -88,12 +88,12 @@ export class Machine {
 
   /** As a laptop that is closed, or a virtual machine that is moved; the process. */
   pause(): number | undefined {
-    this.isPaused = this.#child?.kill('SIGSTOP') === true
+    this.isStopped = this.#child?.kill('SIGSTOP') === true
     return this.#child?.pid
   }
 
   goOn(): void {
-    this.isPaused = false
+    this.isStopped = false
     this.#child?.kill('SIGCONT')
   }
 }

@@ -1,6 +1,6 @@
 /*
  * Breaks the fleet's rules one at a time and runs the campaign briefly with each, so that it meets what the rule is there
- * for, and with the program as it is: says which are found.
+ * for, and with the program as it is: reports which are found.
  * Run: node test/campaign/fleet/mutants.ts [--seeds 3] [--first 1] [--only PART_OF_A_NAME]
  */
 import { parseArgs } from 'node:util'
@@ -55,7 +55,11 @@ const rows: string[][] = []
 let isWrong = false
 
 /** By seeds, until something is found. */
-async function tell(what: string, edits: readonly Edit[], plan: Parameters<typeof tried>[0]): Promise<void> {
+async function report(
+  what: string,
+  edits: readonly Edit[],
+  plan: Parameters<typeof tried>[0],
+): Promise<void> {
   if (!what.includes(values.only)) return
   const began = performance.now()
   using program = new MutatedProgram(edits)
@@ -76,8 +80,8 @@ async function tell(what: string, edits: readonly Edit[], plan: Parameters<typeo
   process.stderr.write(`${rows.at(-1)?.join(': ')}\n`)
 }
 
-for (const { what, edits, plan } of mutants) await tell(what, edits, plan)
+for (const { what, edits, plan } of mutants) await report(what, edits, plan)
 for (const plan of [...(Object.keys(plans) as (keyof typeof plans)[]), receiving] as const)
-  await tell(`as it is: ${plan}`, [], plan)
+  await report(`as it is: ${plan}`, [], plan)
 printTable([['the program', 'what the campaign found', 'time'], ...rows])
 if (isWrong) process.exitCode = 1

@@ -28,7 +28,7 @@ export const plans = {
   },
   'runners are killed': { ...calm, kills: 12 },
   'runners stand still past their lease': { ...calm, files: 6, pauses: 6 },
-  // A row that had to wait for its place is claimed by itself, and another machine is there to take one that was given back.
+  // A row that had to wait for the quota is claimed by itself, and another machine can take one that was released.
   'the network is lost at the COMMIT of a claim': {
     ...calm,
     files: 1,
@@ -109,7 +109,7 @@ export const mutants: readonly {
         path: `${postgres}/connection.ts`,
         from: 'isCommitted ? this.#commit(client, queriesOf(asked))',
         to: `isCommitted ? (Math.random() < 0.9 ? this.#commit(client, queriesOf(asked))
-          : this.#sendAll(client, queriesOf(asked)).then((told) => this.#rollBack(client).then(() => told)))`,
+          : this.#sendAll(client, queriesOf(asked)).then((answer) => this.#rollBack(client).then(() => answer)))`,
       },
     ],
     plan: 'runners are killed',
@@ -143,7 +143,7 @@ export const mutants: readonly {
     plan: 'the network is lost at the COMMIT of a claim',
   },
   {
-    // Nobody is ordered twice by that alone: a row is there, `pending` and for all to see, before it is claimed, so of two
+    // No one is ordered twice by that alone: a row is there, `pending` and visible to all, before it is claimed, so of two
     // claims at least the later one sees the other's row. Both may, and then neither goes out.
     what: 'nobody locks the account',
     edits: [unlocked],

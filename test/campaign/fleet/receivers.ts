@@ -57,9 +57,9 @@ export async function receivers(
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      const isWell = rng() >= unwell
-      if (isWell) forwarded.push(Buffer.concat(chunks).toString())
-      response.writeHead(isWell ? 204 : 503).end()
+      const isHealthy = rng() >= unwell
+      if (isHealthy) forwarded.push(Buffer.concat(chunks).toString())
+      response.writeHead(isHealthy ? 204 : 503).end()
     })
   })
   await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
@@ -113,20 +113,20 @@ export async function receivers(
     await Promise.all(sending)
     sent.value = true
     const seen = await reading
-    const kept = await keptIn(url, folder)
+    const stored = await storedIn(url, folder)
     const missing = (): string[] => {
       const arrived = new Set(forwarded)
-      return [...new Set(kept)].filter((body) => !arrived.has(body))
+      return [...new Set(stored)].filter((body) => !arrived.has(body))
     }
     for (const deadline = Date.now() + longestMs; missing().length > 0 && Date.now() < deadline;)
       await pause(50)
-    const has = new Set(kept)
+    const has = new Set(stored)
     return {
       kills,
       acknowledged: acknowledged.length,
       lost: acknowledged.filter((body) => !has.has(body)).length,
-      repeated: kept.length - has.size,
-      skipped: kept.length - seen,
+      repeated: stored.length - has.size,
+      skipped: stored.length - seen,
       forwardedAgain: Math.max(0, forwarded.length - new Set(forwarded).size - kills * underWay),
       outOfOrder: misplaced(forwarded),
       stranded: missing().length,
@@ -147,7 +147,7 @@ function opened(url: string, folder: string): Promise<Store> {
   return openStore({ chosen: url, paths, cwd: folder, clock: systemClock, random: systemRandom })
 }
 
-/** How many events somebody sees who always asks for those after the last one, until it is over. */
+/** How many events a client sees that always asks for those after the last one, until it is over. */
 async function read(url: string, folder: string, over: { value: boolean }): Promise<number> {
   const store = await opened(url, folder)
   let seen = 0
@@ -163,10 +163,10 @@ async function read(url: string, folder: string, over: { value: boolean }): Prom
   return seen
 }
 
-async function keptIn(url: string, folder: string): Promise<string[]> {
+async function storedIn(url: string, folder: string): Promise<string[]> {
   const store = await opened(url, folder)
-  const kept: string[] = []
-  for await (const { body } of store.inbox.list()) kept.push(Buffer.from(body).toString())
+  const stored: string[] = []
+  for await (const { body } of store.inbox.list()) stored.push(Buffer.from(body).toString())
   await store.close()
-  return kept
+  return stored
 }

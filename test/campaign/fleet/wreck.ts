@@ -13,7 +13,7 @@ export interface Wreck {
   pair: PostgresPair
   /** That have reached the service. */
   orders: () => number
-  /** Told now and then how far it is. */
+  /** Called now and then with the progress. */
   onProgress: (line: string) => void
 }
 
@@ -30,9 +30,9 @@ const everyDeeds = 25
 const longestWaitMs = 8_000
 /** For a window of orders to be lost, of every machine one. */
 const longestWindowMs = 60_000
-/** Orders before a server is gone: more than are in flight, so that of some the outcome was recorded, and nobody has it in mind. */
+/** Orders before a server is gone: more than are in flight, so that the outcome of some was recorded, and no process has it in memory. */
 const beforeFailover = 8
-/** Without an order for so long, runners wait for places in the quota. */
+/** Without an order for so long, runners wait for the quota. */
 const restMs = 700
 /** Of a moment after an order, so that what comes next is hit too. */
 const laterMs = 60
@@ -47,12 +47,12 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     restarts: 0,
     failovers: 0,
     losing: 0,
-    putBacks: 0,
+    restores: 0,
     oldPrimaries: 0,
     clocks: 0,
     copies: 0,
   }
-  const paused: Promise<void>[] = []
+  const resumed: Promise<void>[] = []
   /** Whether the last failover left a primary that may be back. */
   let mayReturn = false
   const isOver = (): boolean => machines.every(({ isDone }) => isDone)
@@ -62,7 +62,7 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
   }
   const running = async (): Promise<Machine | undefined> => {
     for (const deadline = Date.now() + longestWaitMs; Date.now() < deadline && !isOver(); await pause(5)) {
-      const awake = machines.filter((each) => each.isBusy && !each.isPaused)
+      const awake = machines.filter((each) => each.isBusy && !each.isStopped)
       const one = awake[Math.floor(rng() * awake.length)]
       if (one !== undefined) return one
     }
@@ -72,7 +72,7 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     const machine = await running()
     if (machine === undefined) return false
     const pid = machine.pause()
-    paused.push(pause(pausedMs).then(() => machine.goOn()))
+    resumed.push(pause(pausedMs).then(() => machine.goOn()))
     return endLease(pid)
   }
   const failOver = async (how: 'synchronous' | 'asynchronous'): Promise<void> => {
@@ -84,10 +84,10 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     }
     mayReturn = how === 'asynchronous'
     await pair.failOver({ how, meanwhile, mayReturn })
-    // Whoever has nothing more to send says what it sent all the same, or the others wait for it.
+    // A machine with nothing more to send reports what it sent all the same, or the others wait for it.
     for (const machine of machines) if (machine.isDone) await machine.run(['store', 'check'])
   }
-  /** A lease outlasts the longest POST; nobody here waits that long. */
+  /** A lease outlasts the longest POST; the campaign does not wait that long. */
   const endLease = (pid = 0): Promise<unknown> =>
     pair.ask(`UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${pid}`)
   /**
@@ -107,7 +107,7 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     const [found] = await pair.ask('SELECT coalesce(max(number), 0)::int AS newest FROM refcheck.attempts')
     return Number(found?.['newest'])
   }
-  const putBack = async (): Promise<boolean> => {
+  const restore = async (): Promise<boolean> => {
     const goBack = await pair.snapshot()
     const before = await newest()
     addMachine()
@@ -123,7 +123,7 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     return true
   }
   const acts: Record<DeedName, () => unknown> = {
-    putBacks: putBack,
+    restores: restore,
     oldPrimaries: former,
     clocks: () =>
       machines[Math.floor(rng() * machines.length)]?.setClock(skews[Math.floor(rng() * skews.length)] ?? 0),
@@ -136,7 +136,7 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
       return endLease(machine.kill())
     },
     pauses: pauseOne,
-    cuts: () => pair.cutAtCommit({ ...(plan.cutsClaims === true && { of: claim }), isHeard: rng() < 0.5 }),
+    cuts: () => pair.cutAtCommit({ ...(plan.cutsClaims === true && { of: claim }), isReceived: rng() < 0.5 }),
     restarts: () => pair.restart(),
     failovers: () => failOver('synchronous'),
     losing: () => failOver('asynchronous'),
@@ -153,6 +153,6 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     if ((at + 1) % everyDeeds === 0)
       onProgress(`${at + 1} of ${deeds.length} deeds, ${orders()} orders, ${process.uptime().toFixed(0)} s`)
   }
-  await Promise.all(paused)
+  await Promise.all(resumed)
   return done
 }

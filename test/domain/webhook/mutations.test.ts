@@ -9,7 +9,7 @@ const fault = faultRow('forged', 'accepted', { of: /mutated/ })
 test('of 5,000 mutated deliveries none is accepted and none brings the verifying down', () => {
   const { deliveries, accepted, crashes, kinds } = campaign(5000, 20261121)
   fault.cases(deliveries, deliveries - accepted.length - crashes.length)
-  fault.says(`${kinds} kinds, ${crashes.length} crashes, seed 20261121`)
+  fault.note(`${kinds} kinds, ${crashes.length} crashes, seed 20261121`)
   expect({ accepted, crashes }).toEqual({ accepted: [], crashes: [] })
   expect(deliveries).toBe(5000)
   expect(kinds).toBeGreaterThan(50)

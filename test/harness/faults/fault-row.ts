@@ -16,26 +16,26 @@ export interface Recorded {
 }
 
 export interface FaultRow {
-  /** The test that runs stands for so many cases, not for one; so many of them held, all unless told. */
+  /** The running test counts as so many cases, not as one; so many of them passed, all by default. */
   cases(count: number, held?: number): void
   /** What the figure is, where it is more than a count of what fell short. */
-  says(figure: string): void
+  note(figure: string): void
   /** The means is not at hand (root, strace, a second processor): nothing held, and nothing fell short. */
   notTried(why: string): void
 }
 
 interface Options {
-  /** Tests of this file that show it, by their names; all unless told. */
+  /** Tests of this file that show it, by their names; all by default. */
   of?: RegExp
 }
 
 /**
- * Says at the top of a test file which row of test/resilience/rows.ts its tests show. `short`: what there are none of
+ * States at the top of a test file which row of test/resilience/rows.ts its tests show. `short`: what there are none of
  * where the row holds, such as "sent again". `npm run resilience` reads what is recorded here.
  */
 export function faultRow(row: FaultId, short: string, { of = /(?:)/ }: Options = {}): FaultRow {
   const total = { cases: 0, held: 0 }
-  const said: string[] = []
+  const notes: string[] = []
   let counted: { count: number; held: number } | undefined
   let why: string | undefined
   let isTried = true
@@ -50,7 +50,7 @@ export function faultRow(row: FaultId, short: string, { of = /(?:)/ }: Options =
   })
   afterAll(() => {
     const { cases, held } = total
-    const figure = [`${cases - held} of ${cases} ${short}`, ...said].join('; ')
+    const figure = [`${cases - held} of ${cases} ${short}`, ...notes].join('; ')
     const recorded: Recorded = { row, cases, held, figure, notTried: why }
     const file = variable(process.env, 'REFCHECK_RESILIENCE')
     if (file !== undefined) appendFileSync(file, `${JSON.stringify(recorded)}\n`)
@@ -59,7 +59,7 @@ export function faultRow(row: FaultId, short: string, { of = /(?:)/ }: Options =
     cases: (count, held = count) => {
       counted = { count, held }
     },
-    says: (figure) => void said.push(figure),
+    note: (figure) => void notes.push(figure),
     notTried: (reason) => {
       why = reason
       isTried = false

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { program } from '../program.ts'
 
 export interface Measured {
-  /** Exit code; null where it was ended after `mostMs`. */
+  /** Exit code; null where it was ended after `maxMs`. */
   code: number | null
   stdout: string
   stderr: string
@@ -20,7 +20,7 @@ export async function measuredRun(
   folder: string,
   argv: readonly string[],
   env: Record<string, string>,
-  mostMs = 30_000,
+  maxMs = 30_000,
 ): Promise<Measured> {
   const peak = join(folder, 'peak')
   // What getrusage tells counts the process that started it, too.
@@ -38,7 +38,7 @@ export async function measuredRun(
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: mostMs,
+    timeout: maxMs,
     killSignal: 'SIGKILL',
   })
   const taken = { stdout: '', stderr: '' }

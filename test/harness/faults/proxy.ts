@@ -20,7 +20,7 @@ export interface FaultProxy extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** A TCP proxy on loopback, in front of a port of this machine, that cuts every connection where it is told. */
+/** A TCP proxy on loopback, in front of a port of this machine, that cuts every connection at the given position. */
 export async function startFaultProxy(target: number, cut: Cut = {}): Promise<FaultProxy> {
   const sockets = new Set<Socket>()
   let connections = 0

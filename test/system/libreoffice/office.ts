@@ -46,8 +46,8 @@ export async function startOffice(): Promise<Office> {
     folder,
     convert,
     async fillIn(bytes, cells) {
-      const place = own()
-      const [source, target] = [join(place, 'empty.xlsx'), join(place, 'filled.xlsx')]
+      const folder = own()
+      const [source, target] = [join(folder, 'empty.xlsx'), join(folder, 'filled.xlsx')]
       writeFileSync(source, bytes)
       const basic = join(profile, 'user', 'basic', 'Standard')
       writeFileSync(

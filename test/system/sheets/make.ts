@@ -1,5 +1,5 @@
 /*
- * Writes the vectors of test/vectors/sheets/written anew: each file by its program, and beside it as JSON what a
+ * Writes the vectors of test/vectors/sheets/written anew: each file by its program, and next to it as JSON what a
  * person sees in it there. Run: node test/system/sheets/make.ts MODULES [FILE…], MODULES a folder with exceljs and
  * xlsx installed; without names every file.
  */

@@ -18,7 +18,7 @@ export async function startPrograms(modules: string): Promise<Programs & { close
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-programs-'))
   const office = await startOffice()
   let count = 0
-  const place = (file: string): string => {
+  const pathOf = (file: string): string => {
     count += 1
     mkdirSync(join(folder, String(count)))
     return join(folder, String(count), file)
@@ -28,7 +28,7 @@ export async function startPrograms(modules: string): Promise<Programs & { close
     args: (path: string) => string[],
     file: string,
   ): Promise<Buffer> => {
-    const path = place(file)
+    const path = pathOf(file)
     await run(program, args(path), { cwd: folder, timeout: 100_000 })
     return readFileSync(path)
   }
@@ -37,14 +37,14 @@ export async function startPrograms(modules: string): Promise<Programs & { close
     r: (code, file) => writing('Rscript', (path) => ['-e', `path <- ${JSON.stringify(path)}; ${code}`], file),
     perl: (code, file) => writing('/usr/bin/perl', (path) => ['-e', code, path], file),
     node: async (code, file) => {
-      const path = place(file)
+      const path = pathOf(file)
       const script = `const path = ${JSON.stringify(path)}; ${code}`
       await run(process.execPath, ['-e', script], { cwd: modules, timeout: 100_000 })
       return readFileSync(path)
     },
     office: ({ name, bytes }, filter) => office.convert(name, bytes, filter),
     gnumeric: async ({ name, bytes }, file) => {
-      const from = place(name)
+      const from = pathOf(name)
       writeFileSync(from, bytes)
       return writing('ssconvert', (path) => [from, path], file)
     },

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { annotatedBytes } from '../../../src/sheets/rewrite.ts'
 import { all, bytesOf, openBytes, plain } from '../../sheets/table.ts'
-import { looks } from './looks.ts'
+import { formattedWorkbooks } from './formatted.ts'
 import { startPrograms } from './programs.ts'
 import { written } from './written.ts'
 
-/* Written anew by the programs of this machine, not only as they once were kept. */
+/* Written anew by the programs of this machine, not only as they were once stored. */
 let programs: Awaited<ReturnType<typeof startPrograms>>
 beforeAll(async () => {
   programs = await startPrograms(mkdtempSync(join(tmpdir(), 'refcheck-modules-')))
@@ -37,8 +37,8 @@ json.dump({
 }, open(sys.argv[1], "w"))`
 
 test('another program sees the widths, hidden columns and dates of a workbook in its results too', async () => {
-  const [look] = looks
-  if (look === undefined) throw new Error('there is no workbook to look at')
+  const [formatted] = formattedWorkbooks
+  if (formatted === undefined) throw new Error('there is no formatted workbook')
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-results-'))
   const ask = async (bytes: Uint8Array, name: string): Promise<Record<string, unknown>> => {
     writeFileSync(join(folder, name), bytes)
@@ -47,8 +47,8 @@ test('another program sees the widths, hidden columns and dates of a workbook in
       unknown
     >
   }
-  const own = await look.write(programs)
-  const sheet = await openBytes(own, look.file, look.how ?? {})
+  const own = await formatted.write(programs)
+  const sheet = await openBytes(own, formatted.file, formatted.how ?? {})
   const annotated = (async function* () {
     for await (const row of sheet.rows()) yield { row, added: ['accepted'] }
   })()

@@ -1,4 +1,4 @@
-import { looks } from './looks.ts'
+import { formattedWorkbooks } from './formatted.ts'
 import { candidates, seen } from './people.ts'
 import { openpyxl, pandas, xlsxwriter } from './preambles.ts'
 
@@ -21,7 +21,7 @@ export interface Written {
   /** Numbers that no field takes, since they are shown as others, by line and column (from 0). */
   otherwise?: string[]
   /** What it shows besides, and is written again or not. */
-  look?: {
+  appearance?: {
     widths: Record<string, number>
     /** Line and column (from 0) of a cell, and where it leads. */
     links: Record<string, string>
@@ -184,7 +184,7 @@ export const written: Written[] = [
         'w.xlsx',
       ),
   },
-  ...looks,
+  ...formattedWorkbooks,
   {
     file: 'pandas.xlsx',
     program: 'pandas over openpyxl',

@@ -339,7 +339,7 @@ test('order nothing by a stray Enter', async () => {
   expect(at.sandbox.requests()).toEqual([])
 })
 
-test('learn that somebody was ordered before', async () => {
+test('learn that a person was ordered before', async () => {
   const at = await task()
   await at.type(`${order} --yes`)
   at.story()

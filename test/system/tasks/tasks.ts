@@ -9,7 +9,7 @@ export const tasks = [
   'correct an answer before ordering',
   'leave in the middle, and continue later',
   'order nothing by a stray Enter',
-  'learn that somebody was ordered before',
+  'learn that a person was ordered before',
   'order by one command line',
   'get a template to fill in',
   'check a file of people before ordering',

@@ -17,7 +17,7 @@ const two = plainStrings('name', 'phone', 'Ann')
 const header = row(1, text('A1', 0) + text('B1', 1))
 const ann = (cell: string): string => row(2, text('A2', 2) + cell)
 
-/** One cell below "phone" that cannot be taken. Faults of cells are told by the rows; see `table`. */
+/** One cell below "phone" that cannot be taken. Faults of cells are reported by the rows; see `table`. */
 const oneCell = (file: string, habit: string, cell: string, read: string): Vector => ({
   file,
   habit,

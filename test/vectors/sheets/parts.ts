@@ -29,7 +29,7 @@ export interface Book {
   main?: string
 }
 
-/** A workbook in the order of parts that Excel and its kin write. */
+/** A workbook in the order of parts that Excel and similar programs write. */
 export function book({
   sheets,
   strings = [],

@@ -2,7 +2,7 @@ import { seen } from './people.ts'
 import { openpyxl, xlsxwriter } from './preambles.ts'
 import type { Written } from './written.ts'
 
-const look: Written = {
+const formatted: Written = {
   file: 'xlsxwriter-look.xlsx',
   program:
     'XlsxWriter: widths, links, formats of dates, a computed formula, a colour, a comment, another sheet',
@@ -16,7 +16,7 @@ const look: Written = {
   hidden: [3],
   struck: [4],
   hiddenColumns: [2],
-  look: {
+  appearance: {
     widths: { 0: 30.7109375, 1: 12.7109375, 2: 9.7109375, 3: 40.7109375 },
     links: {
       '2,3': 'https://example.com/cv/ann#page=2',
@@ -143,9 +143,9 @@ wb.save(path)`,
     ),
 }
 
-/** Workbooks that are told by what they show besides their values. */
-export const looks: Written[] = [
-  look,
+/** Workbooks that differ in what they show in addition to their values. */
+export const formattedWorkbooks: Written[] = [
+  formatted,
   dayless,
   {
     ...dayless,
@@ -162,12 +162,12 @@ export const looks: Written[] = [
     write: async (run) => run.office({ name: 'w.xlsx', bytes: await unseen.write(run) }, 'ods'),
   },
   {
-    ...look,
+    ...formatted,
     file: 'libreoffice-look.ods',
     program: 'LibreOffice: the same as ODS',
-    look: {
+    appearance: {
       widths: { 0: 40.24, 1: 16.24, 2: 12.24, 3: 53.57, 4: 10.67 },
-      links: look.look?.links ?? {},
+      links: formatted.appearance?.links ?? {},
       lost: [
         'comments',
         'data validations',
@@ -178,9 +178,9 @@ export const looks: Written[] = [
       ],
       otherSheets: ['Notes'],
       formats: Object.fromEntries(
-        ['2,1', '2,2', '3,1', '3,2', '4,1', '4,2'].map((place) => [place, 'yyyy-mm-dd']),
+        ['2,1', '2,2', '3,1', '3,2', '4,1', '4,2'].map((position) => [position, 'yyyy-mm-dd']),
       ),
     },
-    write: async (run) => run.office({ name: 'w.xlsx', bytes: await look.write(run) }, 'ods'),
+    write: async (run) => run.office({ name: 'w.xlsx', bytes: await formatted.write(run) }, 'ods'),
   },
 ]
