@@ -1,12 +1,22 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 
 import { defineConfig } from 'vitest/config'
 
+import { LongestFirst } from './harness/longest-first.ts'
 import { temporaryRoot } from './harness/temporary-root.ts'
 
 // Times are shown in the time zone of the reader.
 process.env['TZ'] = 'UTC'
 process.env['TMPDIR'] = temporaryRoot()
+// Modules are loaded without their types, compiled, by each worker and by children that run sources.
+process.env['NODE_COMPILE_CACHE'] ??= join(
+  import.meta.dirname,
+  '..',
+  'node_modules',
+  '.cache',
+  'test-modules',
+)
 
 /**
  * The sources run natively, by Node's own type stripping, so that the modules oclif loads and the
@@ -16,7 +26,7 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     globalSetup: ['./harness/fresh-build.ts', './harness/shared-postgres.ts'],
-    setupFiles: ['./harness/resolved-once.ts', './harness/property-seed.ts', './harness/left-open.ts'],
+    setupFiles: ['./harness/module-loading.ts', './harness/property-seed.ts', './harness/left-open.ts'],
     include: ['**/*.test.ts'],
     exclude: [
       // Of the tasks of people those of the first day run here too: the others take their time.
@@ -36,9 +46,10 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Vitest leaves one processor idle, and loads everything anew for each file: together half of a run's time. Tests
-    // wait for children and databases: one worker more than there are processors has something to do then. A file leaves
+    // wait for children and databases: two workers more than there are processors have something to do then. A file leaves
     // no state of the process behind (trustAuthority gives back what it changed), so that files share one.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
+    sequence: { sequencer: LongestFirst },
     isolate: false,
   },
 })

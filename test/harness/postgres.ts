@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import { Client } from 'pg'
 import { beforeAll, onTestFinished } from 'vitest'
 
+import { createDatabase } from './postgres-cluster.ts'
 import { sharedServer } from './shared-postgres.ts'
 
 /** The first file that asks starts the server, which takes its time on a busy machine. */
@@ -30,11 +31,11 @@ export async function asked(url: string, sql: string): Promise<Record<string, un
 }
 
 /** A new database that its caller drops; the same as another one where that is named. */
-export async function madeDatabase(template = 'template1'): Promise<string> {
+export async function madeDatabase(template?: string): Promise<string> {
   const server = await sharedServer()
   // Digits alone: other random text in an address looks like a key, and is hidden in messages.
   const name = `test_${randomInt(1e9, 1e10)}`
-  await asked(server.replace('{}', 'postgres'), `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  await asked(server.replace('{}', 'postgres'), createDatabase(name, template))
   return server.replace('{}', name)
 }
 

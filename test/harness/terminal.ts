@@ -50,10 +50,11 @@ export async function openTerminal(
   await writeFile(file, '')
   const line = isWhole ? 'shift; exec "$@"' : 'out=$1; shift; exec "$@" > "$out"'
   const terminal = { TERM: 'xterm-256color', LANG: 'C.UTF-8', NODE_NO_WARNINGS: '1' }
+  const { PATH, NODE_COMPILE_CACHE } = process.env
   const program = spawn('sh', ['-c', line, 'sh', file, process.execPath, ...argv], {
     cols: columns,
     rows: 40,
-    env: { PATH: process.env['PATH'], ...terminal, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, ...terminal, ...env },
   })
   let raw = ''
   let seen = 0
