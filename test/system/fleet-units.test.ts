@@ -63,7 +63,7 @@ test('the systemd unit of help fleet is one, and what it starts runs until it is
   const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
     encoding: 'utf8',
   })
-  const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('refcheck-worker'))
+  const ours = `${stdout}${stderr}`.split('\n').filter((each) => each.includes('refcheck-worker'))
   expect([status, ours]).toEqual([0, []])
 })
 

@@ -139,7 +139,7 @@ export async function fleet(
     if (plan.failovers + plan.losing > 0) await pair.prepare()
     pair.delayCommits(plan.commitDelayMs ?? 0)
     for (const machine of machines) {
-      for (const [at, people] of files.entries()) machine.write(fileName(at), lines(people))
+      for (const [at, persons] of files.entries()) machine.write(fileName(at), lines(persons))
     }
     const failures: string[] = []
     const all = files.map((_, at) => at)
@@ -154,7 +154,7 @@ export async function fleet(
       if (copyOf !== undefined)
         cpSync(join(copyOf.folder, 'config'), join(there, 'config'), { recursive: true })
       const machine = new Machine({ folder: there, skewMs: 0, env, program: runs })
-      for (const [file, people] of files.entries()) machine.write(fileName(file), lines(people))
+      for (const [file, persons] of files.entries()) machine.write(fileName(file), lines(persons))
       machines.push(machine)
       working.push(workThrough(machine, from(all, at), { failures, machines }))
       return machine

@@ -46,8 +46,8 @@ export async function startOffice(): Promise<Office> {
     folder,
     convert,
     async fillIn(bytes, cells) {
-      const folder = own()
-      const [source, target] = [join(folder, 'empty.xlsx'), join(folder, 'filled.xlsx')]
+      const working = own()
+      const [source, target] = [join(working, 'empty.xlsx'), join(working, 'filled.xlsx')]
       writeFileSync(source, bytes)
       const basic = join(profile, 'user', 'basic', 'Standard')
       writeFileSync(
