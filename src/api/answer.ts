@@ -218,7 +218,7 @@ const forbiddenHints: Readonly<Record<ForbiddenCause, string>> = {
   unknown: 'Check that the user e-mail belongs to an active user, and the organisation’s plan and credits.',
 }
 
-/** The 403s have one status and six causes; only the message tells them apart ("Errors", message texts). */
+/** The 403s have one status and six causes; only the message distinguishes them ("Errors", message texts). */
 export function forbiddenCause(message: string): ForbiddenCause {
   return causes.find(([, words]) => words.test(message))?.[0] ?? 'unknown'
 }

@@ -224,7 +224,7 @@ const signedHints = {
   refused: 'the report URL was refused: its token is invalid or has expired',
 }
 
-/** http says exactly what was sent; our own errors come before that, and anything else counts as sent. */
+/** http knows exactly what was sent; our own errors come before that, and anything else counts as sent. */
 function unanswered(error: unknown): CreateAnswer {
   if (error instanceof TransportError) return { kind: error.sent ? 'lost' : 'unsent', error }
   if (error instanceof RefcheckError) return { kind: 'unsent', error }

@@ -3,7 +3,7 @@ import type { HttpResponse } from '../http/types.ts'
 
 /** One answer of the deployment, and what was asked. */
 export class Answer {
-  /** What was asked, for findings: "GET /v1/users without headers". No token stands in it. */
+  /** What was asked, for findings: "GET /v1/users without headers". It has no token. */
   readonly label: string
   readonly status: number
   readonly bytes: Buffer
@@ -66,7 +66,7 @@ export function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** What stands at a path of JSON; undefined where nothing does. */
+/** The value at a path of JSON; undefined where there is none. */
 export function field(value: unknown, ...path: (string | number)[]): unknown {
   let current = value
   for (const name of path) {

@@ -7,7 +7,7 @@ import type { Visit } from './visit.ts'
  */
 export type CaseKind = 'read' | 'create' | 'slow' | 'control'
 
-/** One rule of the document, and how a deployment is asked whether it keeps it. */
+/** One rule of the document, and how a deployment is asked whether it follows it. */
 export interface Case {
   /** `<topic>.<what>`. */
   id: string
@@ -63,7 +63,7 @@ export interface CaseResult {
   reason: string | null
 }
 
-/** A sentence of the document that nothing outside a service shows it to keep. */
+/** A sentence of the document that no call can show a service to follow. */
 export interface Invisible {
   section: string
   rule: string

@@ -31,12 +31,12 @@ export function unannounced({ ordered, sightings }: Journey, deliveries: readonl
   return expected.filter((status) => !sent.has(status))
 }
 
-/** How far on a status is; a request never goes back. */
+/** The rank of a status; a request never has one of a lower rank again. */
 const ranks = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL']
 export const rankOf = (status: string): number =>
   terminal.has(status) ? ranks.length : ranks.indexOf(status)
 
-/** Milliseconds that events may take, and between two looks, where time is moved; nothing says how late one may be. */
+/** Milliseconds that events may take, and between two checks for them, where time is moved; the document has no limit. */
 const patience = { longest: 3_600_000, step: 60_000 }
 
 /** Everything that arrived, once the requests that can be followed have been. */

@@ -1,5 +1,5 @@
 import { type Answer, entries, field } from './answer.ts'
-import { NotAccepted, NotTestableError } from './case.ts'
+import { NotAccepted, unless } from './case.ts'
 import { type Ordered, recipient, richOrder, usualRecipient } from './order.ts'
 import type { Visit } from './visit.ts'
 
@@ -44,7 +44,7 @@ export async function journeys(visit: Visit): Promise<Journey[]> {
 /** The request that takes its usual way. */
 export async function journey(visit: Visit): Promise<Journey> {
   const made = (await everyJourney(visit)).get('usual')
-  if (made === undefined) throw new NotTestableError('no request could be followed')
+  unless(made !== undefined, 'no request could be followed')
   return made
 }
 
@@ -77,10 +77,8 @@ const seenWith: Readonly<Record<string, string>> = {
 export async function sightingsOf(visit: Visit, status: string): Promise<Sighting[]> {
   const all = (await journeys(visit)).flatMap(({ sightings }) => sightings)
   const found = all.filter((each) => each.status === status)
-  if (found.length === 0)
-    throw new NotTestableError(
-      `no request was seen ${status}: ${seenWith[status] ?? 'follow it for longer with --watch'}`,
-    )
+  const hint = seenWith[status] ?? 'follow it for longer with --watch'
+  unless(found.length > 0, `no request was seen ${status}: ${hint}`)
   return found
 }
 
@@ -89,9 +87,8 @@ export const checksOf = (data: unknown): unknown[] => entries(field(data, 'check
 /** The usual journey, to its COMPLETED end. */
 export async function completed(visit: Visit): Promise<Journey> {
   const made = await journey(visit)
-  if (made.sightings.at(-1)?.status !== 'COMPLETED') {
-    throw new NotTestableError('no request was seen COMPLETED: follow it for longer with --watch')
-  }
+  const isCompleted = made.sightings.at(-1)?.status === 'COMPLETED'
+  unless(isCompleted, 'no request was seen COMPLETED: follow it for longer with --watch')
   return made
 }
 

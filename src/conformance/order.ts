@@ -1,10 +1,10 @@
 import { type Answer, entries, field } from './answer.ts'
-import { NotAccepted, NotTestableError } from './case.ts'
+import { NotAccepted, unless } from './case.ts'
 import { isObject } from './shape.ts'
 import type { Identity } from './target.ts'
 import type { Visit } from './visit.ts'
 
-/** A package as far as the suite stands on it. */
+/** The part of a package that the suite uses. */
 export interface ListedPackage {
   id: number
   status: string
@@ -53,7 +53,7 @@ export function listed(answer: Answer): ListedPackage[] {
 /** The first package of a status. */
 export async function packageOf(visit: Visit, status: string): Promise<ListedPackage> {
   const found = (await packages(visit)).find((each) => each.status === status)
-  if (found === undefined) throw new NotTestableError(`this user sees no ${status} package here`)
+  unless(found !== undefined, `this user sees no ${status} package here`)
   return found
 }
 
@@ -66,18 +66,17 @@ export async function unusedPackageId(visit: Visit): Promise<number> {
 /** The second user; their e-mail is never guessed, because calls would be attributed to an uninvolved person. */
 export function secondUser(visit: Visit): Identity {
   const { apiKey, secondEmail: userEmail } = visit.target
-  if (userEmail === undefined) {
-    throw new NotTestableError('a second user of the organisation is needed: --second-user EMAIL')
-  }
+  unless(userEmail !== undefined, 'a second user of the organisation is needed: --second-user EMAIL')
   return { apiKey, userEmail }
 }
 
 /** A user of another organisation, with its key. */
 export function foreignUser({ target }: Visit): Identity {
-  if (target.foreignUser !== undefined) return target.foreignUser
-  throw new NotTestableError(
+  unless(
+    target.foreignUser !== undefined,
     'a key of another organisation is needed: --foreign-user EMAIL, and REFCHECK_FOREIGN_API_KEY',
   )
+  return target.foreignUser
 }
 
 /** An id that no request, check or package answers to. */
@@ -105,7 +104,7 @@ export interface Information {
   fields: Record<string, unknown>
 }
 
-/** An order that was accepted, and the 2xx that said so. */
+/** An order that was accepted, and its 2xx. */
 export interface Ordered {
   pack: ListedPackage
   body: Body
@@ -126,7 +125,7 @@ export function usualRecipient({ target }: Visit): Recipient {
   return { ...recipient, email: target.recipients?.usual ?? recipient.email }
 }
 
-/** How many packages are tried before it is said that nothing can be ordered. */
+/** How many packages are tried before it is reported that nothing can be ordered. */
 const maxTries = 4
 
 /** An accepted order of the package that asks for least. */
@@ -153,9 +152,9 @@ export async function bodyFor(visit: Visit, pack: ListedPackage, to: Recipient):
   return information.length === 0 ? body : { ...body, additional_information: information }
 }
 
-/** Sends an order; every order of the suite passes here. */
+/** Sends an order; every order of the suite is sent by it. */
 export function tryOrder(visit: Visit, body: unknown, options?: Parameters<Visit['probe']['post']>[1]) {
-  if (!visit.mayCreate) throw new NotTestableError('creating requests was not allowed: add --allow-create')
+  unless(visit.mayCreate, 'creating requests was not allowed: add --allow-create')
   return visit.probe.post(body, options)
 }
 
@@ -167,9 +166,9 @@ export function acceptedId(answer: Answer): string | undefined {
 
 /** The packages that can be ordered from, by what a request shows of the document. */
 async function lightestFirst(visit: Visit): Promise<ListedPackage[]> {
-  if (!visit.mayCreate) throw new NotTestableError('creating requests was not allowed: add --allow-create')
+  unless(visit.mayCreate, 'creating requests was not allowed: add --allow-create')
   const active = (await packages(visit)).filter(({ status }) => status === 'ACTIVE')
-  if (active.length === 0) throw new NotTestableError('this user sees no ACTIVE package here')
+  unless(active.length > 0, 'this user sees no ACTIVE package here')
   const weighed: { pack: ListedPackage; weight: number }[] = []
   for (const pack of active) weighed.push({ pack, weight: await weigh(visit, pack) })
   return weighed.sort((a, b) => a.weight - b.weight).map(({ pack }) => pack)

@@ -19,7 +19,7 @@ export interface Delivery {
   answered: number | null
 }
 
-/** What the receiver says to a delivery; `hold`: nothing, until it is released. */
+/** What a delivery is answered with; `hold`: nothing, until it is released. */
 export type Reply = number | 'hold'
 
 /** Where redirects lead; what arrives there is no delivery of its own. */
@@ -28,7 +28,7 @@ const elsewhere = '/elsewhere'
 /** Real milliseconds that an answer may take to arrive. */
 const answerMs = 100
 
-/** An endpoint for webhook events that keeps what comes, and misbehaves when asked to. */
+/** An endpoint that stores the webhook events it receives, and answers as it is asked to. */
 export class Receiver {
   readonly deliveries: Delivery[] = []
   /** Decides what each delivery is answered with. */
@@ -38,7 +38,7 @@ export class Receiver {
   readonly #secrets: Secrets
   #listener: Listener | undefined
 
-  /** `secrets`: replaced in the headers that are kept. */
+  /** `secrets`: replaced in the headers that are stored. */
   constructor(secrets: Secrets) {
     this.#secrets = secrets
   }

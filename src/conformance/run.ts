@@ -43,7 +43,7 @@ const maxFindings = 8
 /**
  * Asks a deployment for every rule of the document. Throws where nothing can be judged at all: it
  * does not answer (UnavailableError), or refuses the key (UnauthenticatedError) or the user
- * (ForbiddenError). Where the quota may not be waited for, the rest is not judged, and `halted` says so.
+ * (ForbiddenError). Where the quota may not be waited for, the rest is not judged, and `halted` is the reason.
  */
 export async function runConformance(
   options: ConformanceOptions,
@@ -104,7 +104,7 @@ function begin(
   }
 }
 
-/** Whether there is anybody, and whether they let us in. */
+/** Whether the service answers, and accepts the key and the user. */
 async function checkReachable({ probe }: Visit): Promise<void> {
   await probe.get('/v1/ping', { as: {} })
   const { status, message = '' } = await probe.get('/v1/users')
@@ -123,7 +123,7 @@ async function checkReachable({ probe }: Visit): Promise<void> {
   }
 }
 
-/** The quota may not be waited for: what was judged so far stands, and the rest is not judged. */
+/** The quota may not be waited for: what was judged so far remains, and the rest is not judged. */
 function throttled(error: unknown): ThrottledError {
   if (error instanceof ThrottledError) return error
   throw error

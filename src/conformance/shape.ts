@@ -26,7 +26,7 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 export const uuid = simple('a UUID', (value) => typeof value === 'string' && uuidForm.test(value))
 
 const timestampForm = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$/
-/** The basic format of ISO 8601, which leaves out what stands between the numbers. */
+/** The basic format of ISO 8601, which leaves out what is between the numbers. */
 const basicForm = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?=\d\d|Z|[+-]|$)/
 export const timestamp = simple('an ISO 8601 timestamp', (value) => {
   const extended = String(value)
@@ -63,7 +63,7 @@ export const mapOf =
       ? Object.entries(value).flatMap(([name, entry]) => shape(entry, `${where}.${name}`))
       : expected('an object', value, where)
 
-/** None of these fields missing; others are advice: nothing says that version 1 never gets more of them. */
+/** None of these fields missing; others are advice: the document does not exclude that version 1 gets more of them. */
 export const object =
   (fields: Record<string, Shape>): Shape =>
   (value, where) => {

@@ -15,7 +15,7 @@ export type Expectations = readonly (Ask | string)[]
 
 export type Run = (visit: Visit) => Expectations | Promise<Expectations>
 
-/** By case id: the words of the document, and the calls that show whether the service keeps them. */
+/** By case id: the words of the document, and the calls that show whether the service follows them. */
 type Rows = Readonly<Record<string, readonly [rule: string, run: Run | readonly Ask[]]>>
 
 /** Cases of one kind that quote one section of the document. */
@@ -69,8 +69,8 @@ export function expectStatus(answer: Answer, ...statuses: number[]): string[] {
 
 /**
  * A 400 whose message names the field, as in "`<field path>: <reason>`". How a path is written is open: `a[0].b`,
- * `a.0.b`, `/a/0/b`, `$.a[0].b` and `body.a.b` are one place. It may also be the path of what the field stands in,
- * where the reason names the field, or of something within it. Where several places could be meant, any of them will do.
+ * `a.0.b`, `/a/0/b`, `$.a[0].b` and `body.a.b` are one path. It may also be the path of the object that has the field,
+ * where the reason names the field, or of something within it. Where several fields could be meant, any of them will do.
  */
 export function expectRefusedField(answer: Answer, ...paths: string[]): string[] {
   const wrong = expectStatus(answer, 400)
@@ -83,11 +83,11 @@ export function expectRefusedField(answer: Answer, ...paths: string[]): string[]
 
 const rootNames = new Set(['body', 'request', 'root', 'payload'])
 
-/** Whether a message is about the wanted place. */
+/** Whether a message is about the wanted field. */
 function names(path: string, reason: string, wanted: string): boolean {
   const [at, words] = [namesOf(path), namesOf(wanted)]
   const [top, leaf] = [words[0] ?? '', words.at(-1) ?? '']
-  // What a field of the body itself stands in is the body, whatever that is called.
+  // The object that has a field of the body itself is the body, whatever that is called.
   const isRoot = at.every((name) => rootNames.has(name.toLowerCase()))
   if (words.length === 1 && isRoot && namesOf(reason).includes(leaf)) return true
   return at.includes(top) && (at.includes(leaf) || namesOf(reason).includes(leaf))

@@ -1,6 +1,6 @@
 import type { Clock } from '../host/clock.ts'
 
-/** Whom a call is made for. */
+/** The key and the user a call is made with. */
 export interface Identity {
   apiKey: string
   userEmail: string
@@ -33,7 +33,7 @@ export interface QuotaWindow {
   seconds: number
 }
 
-/** A hand on the deployment, as far as there is one. */
+/** What can be changed in the deployment, as far as anything can. */
 export interface Control {
   /** Moves its clock on by so many milliseconds; what falls due happens. */
   advance?: ((ms: number) => Promise<void>) | undefined
@@ -51,7 +51,7 @@ export type Plan = 'good' | 'no credits' | 'trial expired' | 'subscription inact
 
 /** How the suite lets time pass on the deployment: by advancing its clock, or by waiting. */
 export interface Pace {
-  /** Whether time stands still but for `pause`. */
+  /** Whether time passes by `pause` alone. */
   readonly exact: boolean
   /** Milliseconds since some moment. */
   now(): number

@@ -17,7 +17,7 @@ export interface Visit {
   readonly mayCreate: boolean
   /** Milliseconds that a request is followed for at most, where time cannot be moved. */
   readonly watchMs: number
-  /** What `make` comes to, made once a run, so that cases can stand on the same reads and orders. */
+  /** The result of `make`, which is called once a run, so that cases share reads and orders. */
   once<T>(name: string, make: () => Promise<T>): Promise<T>
 }
 
@@ -50,7 +50,7 @@ const longestWait = 3_660
 const maxWaits = 5
 
 /**
- * Asks the deployment, and keeps every answer for the rules that hold for all of them. A call throws
+ * Asks the deployment, and stores every answer for the rules that hold for all of them. A call throws
  * TransportError where no whole answer came, and ThrottledError where the quota may not be waited for.
  */
 export class Probe {
@@ -72,7 +72,7 @@ export class Probe {
     return this.#call('GET', this.#base + path, path, undefined, options)
   }
 
-  /** POST /v1/requests. A string is sent as it stands, anything else as JSON. */
+  /** POST /v1/requests. A string is sent as it is, anything else as JSON. */
   post(body: unknown, options: CallOptions = {}): Promise<Answer> {
     const path = '/v1/requests'
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
@@ -92,7 +92,7 @@ export class Probe {
     }
   }
 
-  /** A URL the deployment handed out; undefined where it leads to another place, which is not called. */
+  /** A URL the deployment handed out; undefined where it leads to another host, which is not called. */
   path(url: string): string | undefined {
     return url.startsWith(`${this.#base}/`) ? url.slice(this.#base.length) : undefined
   }

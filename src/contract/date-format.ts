@@ -1,5 +1,5 @@
 /**
- * The document gives a field six JSON types and a help text; that a string is a date is said in the help
+ * The document gives a field six JSON types and a help text; that a string is a date is in the help
  * text alone ("Package schema", `description`). This reads it there, for people and for the JSON Schema.
  */
 export type DateRule =

@@ -27,7 +27,7 @@ const formats: Readonly<Record<string, string>> = {
 /** What a limit counts, by the kind of value: `at most 16 characters`. */
 const units: Readonly<Record<string, string>> = { string: ' characters', array: ' items' }
 
-/** For safeParse: messages that can follow the place of a value, such as `must be one of: before, after`. */
+/** For safeParse: messages that can follow the path of a value, such as `must be one of: before, after`. */
 export const formatIssues = {
   /** Undefined where zod's own message stays. */
   error(issue: z.core.$ZodRawIssue): string | undefined {

@@ -4,7 +4,7 @@ const mask = '***'
 const open = /^(?:status|id)=[\w-]*$/
 
 /**
- * A URL fit to be printed: hidden are what stands before an @, the value of every query parameter (the
+ * A URL fit to be printed: hidden are what precedes an @, the value of every query parameter (the
  * signed token `t` above all) but the API's two filters, and the fragment. It works on the text as it is, so that
  * what is no URL, or a broken one, is masked too.
  */
@@ -23,7 +23,7 @@ function hideValue(pair: string): string {
   return end === -1 ? mask : `${pair.slice(0, end)}=${mask}`
 }
 
-/** A token whose question mark was encoded, or that follows a semicolon, stands in the path. */
+/** A token whose question mark was encoded, or that follows a semicolon, is in the path. */
 function hideEncoded(address: string): string {
   return address.replace(/((?:%3f|%26|[^a-z0-9])t(?:=|%3d)).*/i, `$1${mask}`)
 }

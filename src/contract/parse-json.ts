@@ -15,13 +15,13 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text) as unknown
 }
 
-/** What bytes that others sent say; undefined where they are no JSON in UTF-8. */
+/** The value of bytes that others sent; undefined where they are no JSON in UTF-8. */
 export function parseJsonBytes(bytes: Uint8Array): unknown {
   const text = utf8Text(bytes)
   return text === undefined ? undefined : parsedOrUndefined(text)
 }
 
-/** What a text that others sent says; undefined where it is no JSON. */
+/** The value of a text that others sent; undefined where it is no JSON. */
 export function parsedOrUndefined(text: string): unknown {
   try {
     return parseJson(text)

@@ -26,7 +26,7 @@ export const requestBody = z.object({
     .optional(),
 })
 
-/** A value of additional information: whatever JSON can say. */
+/** A value of additional information: whatever JSON can hold. */
 export type FieldValue = string | number | boolean | null | FieldValue[] | { [name: string]: FieldValue }
 
 export interface Recipient {

@@ -48,7 +48,7 @@ function recipient(): JsonSchema {
   }
 }
 
-/** What zod says of one text; both halves of a pipe apply. */
+/** zod's JSON Schema of a text; both halves of a pipe apply. */
 function wire(text: z.ZodType): JsonSchema {
   const { $schema: _dialect, ...output } = z.toJSONSchema(text)
   const { $schema: _same, ...input } = z.toJSONSchema(text, { io: 'input' })
@@ -103,7 +103,7 @@ function fieldSchema({ type, required, description }: FieldDefinition): JsonSche
     case 'object':
       return { type, description }
     default:
-      // A type of a later version: anything may stand there.
+      // A type of a later version: anything may be there.
       return { description }
   }
 }

@@ -116,7 +116,7 @@ export interface Client {
   ): Promise<Package[]>
   packageSchema(packageId: number, options?: CallOptions): Promise<PackageSchema>
   /**
-   * Keeps no journal: nothing is recorded, people are not compared with earlier orders, and after a crash nothing shows whether
+   * Without a journal: nothing is recorded, people are not compared with earlier orders, and after a crash nothing shows whether
    * the order was made. For an order that is made once, use refcheck/journal or the command line.
    *
    * The order is sent once, and after an answer that is not a refusal never again. An OutcomeUnknownError, also after an

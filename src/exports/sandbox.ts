@@ -19,7 +19,7 @@ export interface SandboxOptions {
   port?: number | undefined
   /** Ids, keys and random draws follow from it. Default: a random one. */
   seed?: string | undefined
-  /** `manual`: time stands still but for `advance`. Default `real`. */
+  /** `manual`: time passes by `advance` alone. Default `real`. */
   clock?: 'real' | 'manual' | undefined
   /** How many times faster than the clock requests progress; default 1. */
   speed?: number | undefined
@@ -27,7 +27,7 @@ export interface SandboxOptions {
   quota?: readonly { calls: number; seconds: number }[] | undefined
   /** Where events are posted. Default: they are captured, see `webhooks`. */
   webhookUrl?: string | undefined
-  /** People, packages and keys in place of the built-in ones, in the form of `sandbox start --fixture`. */
+  /** People, packages and keys instead of the built-in ones, in the form of `sandbox start --fixture`. */
   fixture?: object | undefined
   /** Choices among what the API's document leaves open, `name=choice`. */
   rules?: readonly string[] | undefined

@@ -27,7 +27,7 @@ export interface HttpClientOptions {
   onExchange?: ((report: ExchangeReport) => void) | undefined
   /** Called before every exchange. */
   onStart?: ((request: HttpRequest) => void) | undefined
-  /** Sends every exchange, in place of connections of its own. It is not closed. */
+  /** Sends every exchange, instead of connections of its own. It is not closed. */
   dispatcher?: { request(options: never): unknown } | undefined
   /** Whether plain http may go to a URL of another machine; by default to none. */
   isApproved?: ((url: URL) => boolean) | undefined
@@ -69,7 +69,7 @@ export class HttpClient {
   /**
    * One exchange on a connection of its own, never repeated by any layer. Once anything was sent it
    * throws TransportError alone, whose `sent` is exact: undici asks for the body only once the
-   * connection (with TLS, through a proxy too) stands, and an iterable body cannot be replayed.
+   * connection (with TLS, through a proxy too) is open, and an iterable body cannot be replayed.
    */
   async sendOnce(request: HttpRequest & { body: Uint8Array }): Promise<HttpResponse> {
     const { url, limits } = this.#target(request)
@@ -202,7 +202,7 @@ interface FlightPlan {
 /** One exchange under way: what ends it early, whether its first byte was handed over, and its report, made once. */
 class Flight {
   readonly plan: FlightPlan
-  /** Set when the connection stands and the body is asked for; of a request without a body it tells nothing. */
+  /** Set when the connection is open and the body is asked for; it has no meaning for a request without a body. */
   sent = false
   status: number | undefined
   readonly #startedAt: number
@@ -231,7 +231,7 @@ class Flight {
 
   /**
    * What `work` comes to, or the reason the flight was given up, at once: undici itself notices an
-   * abort only when the connection stands.
+   * abort only when the connection is open.
    */
   async unlessGivenUp<T>(work: () => Promise<T>): Promise<T> {
     const { signal } = this
@@ -266,7 +266,7 @@ class Flight {
     })
   }
 
-  /** Ends the flight with a failure and says which to throw: the caller's own reason where the caller gave up. */
+  /** Ends the flight with a failure and returns what to throw: the caller's own reason where the caller gave up. */
   fail(error: unknown): unknown {
     const { url, proxy, request } = this.plan
     if (request.signal?.aborted && this.signal.reason === request.signal.reason) {
@@ -282,7 +282,7 @@ class Flight {
     return failure
   }
 
-  /** Ends the flight: no timer and no listener stays, and its report goes out. */
+  /** Ends the flight: removes its timer and its listener, and reports it. */
   land(failure?: string): void {
     if (this.#landed) return
     this.#landed = true

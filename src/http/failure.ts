@@ -10,7 +10,7 @@ interface TransportDetails {
   cause?: unknown
 }
 
-/** No whole answer came. `sent` tells whether a byte of the request may have left. */
+/** No whole answer came. `sent`: whether a byte of the request may have left. */
 export class TransportError extends UnavailableError {
   readonly sent: boolean
   readonly permanent: boolean
@@ -150,7 +150,7 @@ function reasonOf(code: string | undefined): Reason {
   return { text: `the exchange failed (${code})`, hint: retryHint }
 }
 
-/** undici tells a refused CONNECT by its message alone. */
+/** undici distinguishes a refused CONNECT by its message alone. */
 function refusedTunnel(error: unknown): Reason | undefined {
   const status = error instanceof Error ? /^Proxy response \((\d{3})\)/.exec(error.message)?.[1] : undefined
   if (status === undefined) return undefined

@@ -10,7 +10,7 @@ const interceptions: Interception[] = []
 let uninstall: (() => void) | undefined
 
 /**
- * Sends the calls of this process to `from` (a base URL, with or without a path) where `to` says: `to` takes the path and
+ * Sends the calls of this process to `from` (a base URL, with or without a path) where `to` leads: `to` takes the path and
  * query below the base URL. It covers HttpClient, Node's `fetch` and every version of undici; other calls are unchanged.
  * Returns what ends it.
  */
@@ -41,7 +41,7 @@ export function interceptedUrl(url: URL): URL | undefined {
 /** Node's `fetch` and undici up to 7 use the first property, undici 8 the second one. */
 function installDispatchers(): () => void {
   const agent = new Agent()
-  // Node sets its dispatcher when its fetch is loaded, in place of one that was set before.
+  // Node sets its dispatcher when its fetch is loaded, instead of one that was set before.
   void new Headers()
   const restores = [
     replaceDispatcher('undici.globalDispatcher.1', (own) => new Dispatcher1Wrapper(own), agent),

@@ -12,7 +12,7 @@ import type { HttpLimits } from './types.ts'
 /**
  * "HTTPS only; plain HTTP requests are rejected" ("What the service does"). Plain http stays on this
  * machine, so nothing is ever sent in clear text over a network. What is refused is not shown whole: it may
- * hold a password or a token. `source` says where it stood; `isApproved` names other machines that plain http may go to.
+ * hold a password or a token. `source` names where it came from; `isApproved` names other machines that plain http may go to.
  */
 export function secureUrl(text: string, source?: string, isApproved?: (url: URL) => boolean): URL {
   if (!URL.canParse(text)) {
@@ -34,7 +34,7 @@ export function secureUrl(text: string, source?: string, isApproved?: (url: URL)
   })
 }
 
-/** Authorities in place of the usual ones, if any. */
+/** Authorities instead of the usual ones, if any. */
 interface Trust {
   ca?: string[]
 }
@@ -73,7 +73,7 @@ export class Transport {
     return address === '' ? undefined : new URL(address).host
   }
 
-  /** Connections that are kept and used again: for reads. The connect limit is that of the first call. */
+  /** Connections that stay open and are used again: for reads. The connect limit is that of the first call. */
   shared(url: URL, limits: HttpLimits): Dispatcher {
     this.#requireOpen()
     if (this.#given !== undefined) return this.#given.dispatcher
@@ -132,7 +132,7 @@ function loopbackConnection({ origin }: URL, { connectMs }: HttpLimits, trust: T
 
 function networkRoute({ connectMs }: HttpLimits, proxies: ProxySettings, trust: Trust): Route {
   const sockets = new AbortController()
-  // NODE_TLS_REJECT_UNAUTHORIZED=0 counts on this machine only: over a network a key would go to anybody.
+  // NODE_TLS_REJECT_UNAUTHORIZED=0 counts on this machine only: over a network any machine in between could read the key.
   const tls = { ...trust, rejectUnauthorized: true, signal: sockets.signal }
   const agent = new EnvHttpProxyAgent({
     ...proxies,
@@ -206,7 +206,7 @@ function filter(socket: Socket): void {
   }
 }
 
-/** Past every 100 that stands before the answer. */
+/** Past every 100 before the answer. */
 function answerStart(bytes: Buffer): Start {
   for (let at = 0; ;) {
     const head = bytes.toString('latin1', at, at + longestStatus)

@@ -13,7 +13,7 @@ export interface HttpRequest {
 }
 
 export interface HttpLimits {
-  /** Milliseconds until the connection (with TLS) must stand; through a proxy, for each step to it. */
+  /** Milliseconds until the connection (with TLS) must be open; through a proxy, for each step to it. */
   connectMs: number
   /** Milliseconds without a byte before the exchange is given up. */
   idleMs: number
@@ -23,7 +23,7 @@ export interface HttpLimits {
   maxBytes: number
 }
 
-/** Header names are lowercase; of a repeated header the values stand in an array. */
+/** Header names are lowercase; of a repeated header the values are in an array. */
 export type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface HttpResponse {

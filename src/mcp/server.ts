@@ -106,7 +106,7 @@ async function redactedResult(
   return resultOf(redactForAgent(document, options))
 }
 
-/** One step for each line that is run, and one for each word that a command has for a person; what it says stays here. */
+/** One step for each line that is run, and one for each message of a command to a person; the message itself is not sent. */
 function progressOf({ mcpReq }: ServerContext) {
   const { _meta: meta } = mcpReq
   const token = meta?.progressToken
@@ -257,7 +257,7 @@ function failureDocument(error: unknown): { error: Record<string, unknown> } {
   return { error: { code: 'internal', message: 'internal error' } }
 }
 
-/** Whether a document says nothing but what went wrong. */
+/** Whether a document has nothing but an error. */
 function isFailure(document: unknown): boolean {
   return (
     typeof document !== 'object' ||
@@ -279,7 +279,7 @@ function resultSchema(answer: z.ZodType): JsonSchemaType {
   } as JsonSchemaType
 }
 
-/** What a schema says of the form of a text does not hold for a masked one. */
+/** Keywords about the form of a text, which a masked one does not have. */
 const ofTheForm = new Set(['$schema', 'format', 'pattern', 'minLength', 'maxLength'])
 
 function relaxed(schema: unknown): unknown {

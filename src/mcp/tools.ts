@@ -213,7 +213,7 @@ const readTools = [
   }),
 ]
 
-/** How a file is read, as the flags of `batch run` say it. */
+/** How a file is read, like the flags of `batch run`. */
 const fileInput = {
   file: z.string().min(1).max(1000).describe('path of the file in the folder of --files'),
   package_id: z.int().min(1).optional().describe('default: the column package_id of the file'),

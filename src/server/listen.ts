@@ -21,7 +21,7 @@ export type Handler = (request: Request, connection: Connection) => Response | P
 export interface ListenOptions extends ServerAddress {
   /** Milliseconds for a whole request to arrive; Node's own default is 5 minutes. */
   requestTimeoutMs?: number | undefined
-  /** Milliseconds an idle connection is kept; Node's own default is 5 s. */
+  /** Milliseconds an idle connection stays open; Node's own default is 5 s. */
   keepAliveTimeoutMs?: number | undefined
   /**
    * Answers a request that is no proper one (an error called RequestError: a bad Host or URL, what is no
@@ -83,7 +83,7 @@ function build(handler: Handler, options: ListenOptions): Server {
   return server
 }
 
-/** What Node's parser does not take, by the name under which the listener tells of a bad Host or URL. */
+/** What Node's parser does not take, by the name that the listener gives to a bad Host or URL. */
 class MalformedRequest extends Error {
   override readonly name = 'RequestError'
 }
@@ -98,7 +98,7 @@ async function refuse(socket: Duplex, answer: Response): Promise<void> {
   socket.end(Buffer.concat([Buffer.from(`${[head, ...lines].join('\r\n')}\r\n\r\n`, 'latin1'), body]))
 }
 
-/** What follows a cut: an answer that never comes, which nothing keeps alive. */
+/** What follows a cut: an answer that never comes. */
 function never(): Promise<Response> {
   return new Promise(() => {})
 }

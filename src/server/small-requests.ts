@@ -24,7 +24,7 @@ export interface SmallAnswer {
 export interface SmallRequestOptions extends ServerAddress {
   /** Bytes of a body taken at most; more is answered with 413. */
   maxBytes: number
-  /** Milliseconds for a whole request to arrive, and that an idle connection is kept. */
+  /** Milliseconds for a whole request to arrive, and that an idle connection stays open. */
   requestTimeoutMs: number
   idleTimeoutMs: number
   incomplete?: IncompleteLimits | undefined

@@ -201,7 +201,7 @@ class IncompleteRequests {
     }
     incoming.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
       if (chunk !== null) {
-        // The rest of what was read: kept, it would stay in memory until the connection is closed.
+        // The rest of what was read: it would stay in memory until the connection is closed.
         if (connection.socket.destroyed) return false
         pieceCount += 1
         bodyBytes += chunk.byteLength
@@ -248,7 +248,7 @@ class IncompleteRequests {
   #count(connection: Connection, bytes: number): void {
     connection.bytes += bytes
     this.#bytes += bytes
-    // Large bodies that never end do not cost a small one, such as an event, its place. Half of the limit is left to
+    // Large bodies that never end do not displace a small one, such as an event. Half of the limit is left to
     // bodies of more than this share, however many smaller ones there are.
     const share = this.#limits.maxBytes / this.#limits.maxConnections / 2
     while (this.#bytes > this.#limits.maxBytes && this.#closeOldest((each) => each.bytes > share));

@@ -27,7 +27,7 @@ import {
 } from '../table.ts'
 import type { CallOptions, Visit } from '../visit.ts'
 import { object, text } from '../shape.ts'
-import type { Identity, Plan } from '../target.ts'
+import type { Control, Identity, Plan } from '../target.ts'
 
 const unknownKey = 'x'.repeat(32)
 
@@ -274,14 +274,21 @@ export const roleCases = under('Authentication', 'create', {
   ],
 })
 
+/** A part of the control, which sandboxes alone have. */
+function controlOf<K extends keyof Control>(
+  { control }: Visit,
+  part: K,
+  what: string,
+): NonNullable<Control[K]> {
+  const found = control[part]
+  unless(found !== undefined && found !== null, `${what} on a sandbox, with --control`)
+  return found
+}
+
 const refusedPlan =
   (plan: Plan): Run =>
   async (visit) => {
-    const { setPlan } = visit.control
-    unless(
-      setPlan !== undefined,
-      'the plan of the organisation can only be changed on a sandbox, with --control',
-    )
+    const setPlan = controlOf(visit, 'setPlan', 'the plan of the organisation can only be changed')
     const { body } = await plainOrder(visit)
     await setPlan(plan)
     try {
@@ -307,13 +314,9 @@ export const userStatusCases: readonly Case[] = [
   ...under('Errors', 'control', {
     'standing.internal-error': [
       '5xx | server_error | Internal error | Retry with backoff; outcome of POST /v1/requests is unknown',
-      async ({ control, probe }) => {
-        unless(
-          control.failNextUsers !== undefined,
-          'an internal error can only be caused on a sandbox, with --control',
-        )
-        await control.failNextUsers()
-        const answer = await probe.get('/v1/users', { note: 'during an internal error' })
+      async (visit) => {
+        await controlOf(visit, 'failNextUsers', 'an internal error can only be caused')()
+        const answer = await visit.probe.get('/v1/users', { note: 'during an internal error' })
         if (answer.status < 500) return [`${answer.label}: expected 5xx, ${answer.summary}`]
         const isNamed = field(answer.json, 'status_message') === 'server_error'
         return when(!isNamed, `${answer.label}: expected the status_message server_error`)
@@ -324,8 +327,7 @@ export const userStatusCases: readonly Case[] = [
     'standing.inactive-user': [
       'Inactive users and inactive teams are excluded.',
       async (visit) => {
-        const { deactivateUser } = visit.control
-        unless(deactivateUser !== undefined, 'a user can only be deactivated on a sandbox, with --control')
+        const deactivateUser = controlOf(visit, 'deactivateUser', 'a user can only be deactivated')
         const as = secondUser(visit)
         await deactivateUser(as.userEmail)
         const answer = await visit.probe.get('/v1/users', { note: 'after a user was deactivated' })
@@ -340,9 +342,7 @@ export const userStatusCases: readonly Case[] = [
     'standing.revoked-key': [
       'Missing header, invalid API key or revoked API key: 401 client_error.',
       async (visit) => {
-        const { revokeKey } = visit.control
-        unless(revokeKey !== undefined, 'the key can only be revoked on a sandbox, with --control')
-        await revokeKey()
+        await controlOf(visit, 'revokeKey', 'the key can only be revoked')()
         return everyEndpoint(visit, { note: 'with a key that was revoked' }, 401)
       },
     ],

@@ -263,7 +263,7 @@ interface Informed {
   body: Body
   given: Information[]
   entry: Information
-  /** The body with this in place of its first entry. */
+  /** The body with this instead of its first entry. */
   instead: (entry: unknown) => object
 }
 

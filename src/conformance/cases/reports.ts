@@ -77,7 +77,7 @@ const ofEachKind =
   async (visit) =>
     (await oneOfEach(visit)).flatMap((report) => asks(report, visit))
 
-/** A download by the signed URL; a place elsewhere is never called. */
+/** A download by the signed URL; another host is never called. */
 function byToken(visit: Visit, { url }: ReportUrl, note?: string, expect: Ask['expect'] = expectPdf): Ask {
   const get = visit.probe.path(url)
   unless(get !== undefined, 'the report URLs lead to another host, which is not called')

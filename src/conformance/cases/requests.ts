@@ -175,7 +175,7 @@ export const requestCases: readonly Case[] = [
       'references | array | Reference checks only. Empty array when no referees are nominated.',
       ofChecks((each, type) => {
         const references = field(each, 'references')
-        // Null says nothing of a check that has none; that it is there is advice of its shape.
+        // Null is as good as absent for a check that has none; that the field is there is advice of its shape.
         const isRight = type === 'reference' ? Array.isArray(references) : (references ?? null) === null
         return when(!isRight, `a ${type} check has ${shown(references)} as references`)
       }),

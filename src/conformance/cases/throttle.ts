@@ -3,7 +3,7 @@ import { type Case, unless } from '../case.ts'
 import { foreignUser, packages, plainOrder, schemaOf, secondUser } from '../order.ts'
 import { type Expectations, expectStatus, type Run, under, when } from '../table.ts'
 import { completed } from '../journey.ts'
-import type { QuotaWindow } from '../target.ts'
+import type { Identity, QuotaWindow } from '../target.ts'
 import type { Visit } from '../visit.ts'
 import { everyEndpoint } from './access.ts'
 import { reportUrls } from './reports.ts'
@@ -262,6 +262,14 @@ async function wholeSeconds(visit: Visit, windows: Windows): Promise<string[]> {
   return findings
 }
 
+/** A call of another user where the minute is used up. */
+const calledBy = (caller: (visit: Visit) => Identity, note: string, expect: number): Run =>
+  metered(async (visit, windows) => {
+    const as = caller(visit)
+    await usedUp(visit, windows)
+    return [{ get: '/v1/users', as, throttled: 'return', note, expect }]
+  })
+
 const perMinute =
   'Per-minute quota | 60 requests per 60-second fixed window, per API key | All authenticated endpoints'
 const perHour =
@@ -289,12 +297,7 @@ export const throttleCases: readonly Case[] = [
     'throttle.token-exempt': [exemptions, metered(tokenExempt)],
     'throttle.per-key': [
       perMinute,
-      metered(async (visit, windows) => {
-        const as = foreignUser(visit)
-        await usedUp(visit, windows)
-        const note = 'with another key, when the quota of the first is used up'
-        return [{ get: '/v1/users', as, throttled: 'return', note, expect: 200 }]
-      }),
+      calledBy(foreignUser, 'with another key, when the quota of the first is used up', 200),
     ],
   }),
 ]
@@ -305,12 +308,7 @@ export const quotaScopeCases: readonly Case[] = [
     'throttle.all-endpoints-together': [perMinute, metered(allEndpoints)],
     'throttle.all-users-together': [
       perMinute,
-      metered(async (visit, windows) => {
-        const as = secondUser(visit)
-        await usedUp(visit, windows)
-        const note = 'as the second user, when the quota of the key is used up'
-        return [{ get: '/v1/users', as, throttled: 'return', note, expect: 429 }]
-      }),
+      calledBy(secondUser, 'as the second user, when the quota of the key is used up', 429),
     ],
   }),
   ...under('Errors', 'slow', { 'throttle.whole-seconds': [retryAfterRule, metered(wholeSeconds)] }),

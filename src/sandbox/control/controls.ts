@@ -88,7 +88,7 @@ interface ReadControl extends Control {
 /** POST; `given` is the body's shape. */
 interface OrderControl extends Control {
   given: z.ZodType
-  /** The work itself says what is wrong with a body, more precisely than its shape could. */
+  /** `run` checks the body itself, with more precise messages than its shape could give. */
   checksItself: boolean
   run: (sandbox: Sandbox, given: unknown) => unknown
 }
@@ -292,7 +292,7 @@ export const orderControls: readonly OrderControl[] = [
 /** "The receiver must return a 2xx within 10 seconds", and a moment more. */
 const attemptMs = 11_000
 
-/** Says how the attempt ended; `outcome` is null where it is still under way. */
+/** Returns how the attempt ended; `outcome` is null where it is still under way. */
 async function redeliver(sandbox: Sandbox, id: string) {
   if (sandbox.overview().webhook_url === null) {
     throw new InvalidInputError('there is no webhook URL to deliver to', {

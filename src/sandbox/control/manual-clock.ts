@@ -12,7 +12,7 @@ interface Sleeper {
 }
 
 /**
- * A clock that stands still until it is advanced; then everything that waits for it happens in
+ * A clock that does not move until it is advanced; then everything that waits for it happens in
  * order, each at its moment.
  */
 export class ManualClock implements Clock {

@@ -99,7 +99,7 @@ function entryItem(entry: LogEntry): Piece {
   return html`<p>${sanitize(logLine(entry), { layout: true, marksLines: true })}</p> `
 }
 
-/** How things stand; the script puts it in again, and the tables. */
+/** The figures of the sandbox; the script replaces them, and the tables, again and again. */
 function live(overview: Overview): Piece {
   const { now, clock, speed, credits, webhook_url: webhook, requests, quota } = overview
   const all = requestStatuses.reduce((sum, status) => sum + requests[status], 0)
@@ -365,7 +365,7 @@ td div { white-space: nowrap; } td div + div { margin-top: .15rem; }
 `
 
 /**
- * The page's script, as it is sent. It asks for the page again and puts its live parts in place, so that
+ * The page's script, as it is sent. It asks for the page again and replaces its live parts, so that
  * only the server draws; the focus stays where it was. Texts go in as texts.
  */
 const script = `

@@ -111,7 +111,7 @@ export type Fixture = z.infer<typeof fixture>
 
 /**
  * Reads a fixture from a JSON or YAML file (JSON is YAML). Throws UsageError where there is no such file,
- * IoError where it cannot be read, InvalidInputError, with line or path, where it does not say what a fixture says.
+ * IoError where it cannot be read, InvalidInputError, with line or path, where it is not a fixture.
  */
 export async function readFixture(path: string): Promise<Fixture> {
   let text: string | undefined
@@ -192,7 +192,7 @@ function parseYaml(text: string): unknown {
   }
 }
 
-/** Whatever stands in quotes: YAML has three kinds of them. */
+/** Brackets within quotes are counted too: YAML has three kinds of quotes. */
 function hasManyOpenBrackets(text: string): boolean {
   let depth = 0
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {

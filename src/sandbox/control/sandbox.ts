@@ -40,7 +40,7 @@ import { ManualClock } from './manual-clock.ts'
 import type { Fixture } from './read-inputs.ts'
 
 export interface SandboxOptions {
-  /** A ManualClock makes the sandbox stand still until it is advanced. */
+  /** Under a ManualClock nothing happens until it is advanced. */
   clock: Clock
   /** Ids, credentials and random draws follow from it; the same seed gives the same sandbox. Default: a random one. */
   seed?: string | number | undefined
@@ -492,7 +492,7 @@ function startingSettings({ seed, rules, clock, data }: SandboxOptions): Setting
   }
 }
 
-/** A part of the ids of all that is made from now on, which no former life had: with a seed that was given none, so that they repeat. */
+/** A part of all ids that are made from now on and of none before; empty for a seed that was given, so that ids repeat. */
 function newLife({ seed }: SandboxOptions): readonly string[] {
   return seed === undefined ? [systemRandom.bytes(8).toString('hex')] : []
 }

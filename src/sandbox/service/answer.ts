@@ -15,7 +15,7 @@ export const textOf = (response: Response): string | null => texts.get(response)
 
 const jsonHeaders = { 'Content-Type': 'application/json', ...cacheHeaders }
 
-/** A success in the envelope: "Empty on success" is said of `message`. */
+/** A success in the envelope: `message` is "Empty on success". */
 export function ok(data: unknown, status: 200 | 201 = 200): Response {
   return okWith(okText(data), status)
 }
@@ -47,7 +47,7 @@ function statusMessage(status: number): string {
   return status < 500 ? 'client_error' : 'server_error'
 }
 
-/** Thrown where a call is refused; becomes `failure` at the edge. */
+/** Thrown where a call is refused; becomes `failure` where the call is answered. */
 export class Refusal extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>> | undefined

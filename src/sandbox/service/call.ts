@@ -24,7 +24,7 @@ export interface CallEnv {
 
 /**
  * Both headers, the key, the quota of the key, then the user ("Authentication", rules 1 to 3). The
- * quota stands before the user because it is counted per key.
+ * quota is checked before the user because it is counted per key.
  */
 export function authenticate(headers: Headers, { service, now }: Call): Caller {
   const { state } = service

@@ -49,7 +49,7 @@ export class Faults {
     this.#injections.clear()
   }
 
-  /** The fault that strikes this call, if one does; of several the first asked for. */
+  /** The fault that applies to this call, if any; of several the first asked for. */
   faultFor(method: string, path: string): Fault | undefined {
     const applied = this.#injections.apply(({ matches }) => matches(method, path))
     return applied.next().value?.fault
@@ -94,12 +94,12 @@ function usualMessage(status: number): string {
   return messages.get(status) ?? (status < 500 ? 'request refused' : 'internal server error')
 }
 
-/** Whether a fault keeps the work from being done. */
+/** Whether a fault prevents the work. */
 export function appliesBeforeService(fault: Fault): boolean {
   return 'when' in fault && fault.when === 'before'
 }
 
-/** What becomes of an answer under a fault; with no answer yet, the fault is one that strikes first. */
+/** The answer under a fault; `answer` is undefined where the fault applies before the work. */
 export function applyFault(
   fault: Fault,
   answer: Response | undefined,

@@ -21,7 +21,7 @@ interface GatewayOptions {
   service: Service
   clock: Clock
   log: Log
-  /** Throws a switch that an injected fault stands for. */
+  /** Called for an injected fault that is a switch. */
   onSwitch: (name: Switch) => void
   /** Undefined where only this machine reaches it. */
   reach?: Reach | undefined
@@ -36,7 +36,7 @@ interface Passage {
   call: Call
 }
 
-/** What stands between the network and the service: clear text is refused, faults strike, calls are logged. */
+/** Refuses clear text, applies faults and logs calls before and after the service. */
 export class Gateway {
   readonly faults = new Faults()
   readonly #options: GatewayOptions
@@ -66,7 +66,7 @@ export class Gateway {
     return this.#logged(answer, passage)
   }
 
-  /** Ends what keeps callers waiting. */
+  /** Ends the waits of faults. */
   close(): void {
     this.#closed.abort()
   }
@@ -132,7 +132,7 @@ function message(headers: Headers, body: string | null | undefined): Message {
   return { headers: Object.fromEntries(headers), body: text }
 }
 
-/** For calls made without a socket: what would cut it is thrown. */
+/** For calls made without a socket: what would cut it throws. */
 export const detached: Connection = {
   remoteAddress: '127.0.0.1',
   cut() {

@@ -20,13 +20,13 @@ const header = { refcheck_sandbox: 1 }
 const newline = 0x0a
 const chunkSize = 1 << 20
 
-/** The file is written again once it is this much longer than what it says, and never below the first. */
+/** The file is written again once it is so many times longer than after the last rewrite, and never below so many bytes. */
 const rewriteAbove = { bytes: 16 * 1024 * 1024, times: 4 }
 
 /**
  * The sandbox's state as a file: one line for each change, on disk before the call that made it is
  * answered. So a kill at any moment loses nothing that was answered; a line cut short by it is
- * dropped. All state is in memory anyway, which is why no database stands here.
+ * dropped. All state is in memory anyway, so that no database is needed.
  */
 export class Journal {
   readonly path: string
@@ -227,8 +227,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Makes this process the only one with a sandbox's data, until it lets go or dies. Throws IoError where another
- * sandbox has it, and says which process that is.
+ * Makes this process the only one with a sandbox's data, until it releases them or dies. Throws IoError, with the
+ * id of the process, where another sandbox has them.
  */
 async function claimData(path: string, options: Omit<ClaimOptions, 'waitMs'>): Promise<() => void> {
   const claimed = await claim(`${path}.claim`, { ...options, waitMs: 0 })

@@ -88,7 +88,7 @@ export class Log {
       : { ...event, message: this.#secrets.redact(event.message) }
   }
 
-  /** Entries from number `from` on, as far as they are still kept; oldest first. */
+  /** Entries from number `from` on, as far as they are still stored; oldest first. */
   entries(from = 0): LogEntry[] {
     const first = Math.max(from, this.#count - this.#size)
     const length = Math.max(0, this.#count - first)
@@ -97,7 +97,7 @@ export class Log {
     )
   }
 
-  /** What was sent for an entry, whole: it may hold keys. Undefined where the entry has none or is kept no more. */
+  /** What was sent for an entry, whole: it may hold keys. Undefined where the entry has none or is stored no more. */
   exchange(n: number): Exchange | undefined {
     if (this.#entries[n % this.#size]?.n !== n) return undefined
     return this.#exchanges[n % this.#size]?.()

@@ -272,7 +272,7 @@ export function nextStepAt(request: RequestRecord): number | undefined {
 
 /**
  * Lets everything happen that is due once `elapsed` milliseconds of progress are over; steps of one
- * moment happen together. `timeOf` tells when a step was on the clock. Returns the overall statuses
+ * moment happen together. `timeOf` is the moment of a step on the clock. Returns the overall statuses
  * gone through, oldest first.
  */
 export function progress(

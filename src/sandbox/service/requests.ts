@@ -35,8 +35,8 @@ function read(context: Context<CallEnv>, renderings: Renderings): Response {
 }
 
 /**
- * POST /v1/requests: who asks, what for, on which terms; then it is kept. Undefined where a scenario
- * keeps that from happening.
+ * POST /v1/requests: checks the caller, the body and the plan, then stores the request. Undefined where a
+ * scenario prevents that.
  */
 async function createRequest(request: Request, call: Call): Promise<RequestRecord | undefined> {
   const { service, now } = call
@@ -97,7 +97,7 @@ export function requestView(
   )
 }
 
-/** What a read of a request says but for the tokens, which stand between the pieces. */
+/** The answer to a read of a request without the tokens, which belong between the pieces. */
 interface Rendering {
   /** While these are the same, so is the text. */
   of: readonly [steps: number, applied: number, form: string, origin: string]

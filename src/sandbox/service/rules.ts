@@ -205,7 +205,7 @@ export function drawnRules(rng: SeededRandom): Choices {
   return Object.fromEntries(drawn) as Choices
 }
 
-/** What can be thrown with one word, by hand or at the Nth call. */
+/** What a tester can change with one word, at once or at the Nth call. */
 export const switchNames = [
   'revoke-key',
   'deactivate-user',

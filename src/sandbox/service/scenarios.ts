@@ -4,12 +4,12 @@ import type { Fault } from './schemas.ts'
 /** One thing a tester can ask for, by the tag in a recipient's e-mail: `jane+declined@example.com`. */
 export interface Scenario {
   tag: string
-  /** Which part of a request's life it changes. */
+  /** What it changes of a request. */
   changes: 'progress' | 'create' | 'report' | 'event'
   what: string
 }
 
-/** Every scenario, by what it changes; several may stand in one address: `jane+mixed+event-twice@example.com`. */
+/** Every scenario, by what it changes; one address may have several: `jane+mixed+event-twice@example.com`. */
 const whats: Readonly<Record<Scenario['changes'], Readonly<Record<string, string>>>> = {
   progress: {
     declined: 'The recipient declines after 12 minutes: all checks CANCELLED.',

@@ -108,7 +108,7 @@ export class QuietWatch {
     for (const request of this.#service.state.requests.values()) this.follow(request)
   }
 
-  /** Forgets everything: the timetable has been cleared. */
+  /** Follows no request any more: the timetable has been cleared. */
   clear(): void {
     this.#watched.clear()
   }

@@ -251,7 +251,7 @@ export const storyResult = z.object({
 })
 export type StoryResult = z.infer<typeof storyResult>
 
-/** Whether the call has done its work when the fault strikes. */
+/** Whether the fault applies before or after the work of the call. */
 const when = z.enum(['before', 'after'])
 const injectedStatus = z.int().min(200).max(599)
 
@@ -291,7 +291,7 @@ const fault = z.discriminatedUnion('kind', [
 export type Fault = z.infer<typeof fault>
 
 const times = {
-  /** How many it strikes; default 1. */
+  /** To how many it applies; default 1. */
   times: z.int().positive().optional(),
   /** How many pass before it begins; default 0. */
   after: count.optional(),

@@ -49,12 +49,12 @@ export class Service {
     return this.state.settings.rules[name]
   }
 
-  /** An id of a request or check as it is kept. */
+  /** An id of a request or check as it is stored. */
   idOf(text: string): string {
     return this.rule('id-case') === 'ignored' ? text.toLowerCase() : text
   }
 
-  /** The only door to a change. */
+  /** Every change is made by this method, so that every change is stored. */
   commit(change: Change): void {
     this.#options.onChange?.(change)
     this.state.apply(change)
@@ -83,7 +83,7 @@ export class Service {
     if (wait > 0) throw refusals.throttled(wait)
   }
 
-  /** Keeps a new request: RECEIVED, its checks planned, a credit used. */
+  /** Stores a new request: RECEIVED, its checks planned, a credit used. */
   accept(
     body: CreateBody,
     { organisation, user }: Caller,
@@ -95,7 +95,7 @@ export class Service {
     const number = this.state.requests.size + 1
     const request: RequestRecord = {
       number,
-      // The moment is part of it: a sandbox that is started again does not give out the ids of its former life.
+      // The moment is part of it: a sandbox that is started again does not give out the ids of its former run again.
       request_id: rng.uuid('request', number, now, ...this.life),
       organisation_id: organisation.id,
       package_id: pack.id,
@@ -126,7 +126,7 @@ export class Service {
     for (const request of this.#unplanned.keys()) this.#plan(request)
   }
 
-  /** Forgets what was only thought of: the state has been replaced. */
+  /** Discards what is planned for requests of a state that has been replaced. */
   forget(): void {
     this.#unplanned.clear()
     this.scenarios.clear()
@@ -215,7 +215,7 @@ const moved = (step: Step, at: number): Step => ({ ...step, at })
 /** "Signed report token lifetime: 1 hour". */
 const lifetime = 3_600_000
 
-/** Makes and checks the `t` of report URLs. A token is good for one report and says when it ends. */
+/** Makes and checks the `t` of report URLs. A token is valid for one report and holds the moment of its end. */
 class ReportTokens {
   readonly #secret: string
   #issued = 0

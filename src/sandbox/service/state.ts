@@ -74,7 +74,7 @@ export type Change =
   | { does: 'quota'; key: string; uses: WindowUse[] }
   | { does: 'delivery'; delivery: DeliveryRecord }
 
-/** Deliveries that are over are kept up to this number, for `redeliver`. */
+/** Deliveries that are over are stored up to this number, for `redeliver`. */
 const maxFinishedDeliveries = 1000
 
 /** What the sandbox knows, indexed for its reads. */
@@ -129,7 +129,7 @@ export class State {
     }
   }
 
-  /** Forgets everything and holds what the snapshot held. */
+  /** Replaces everything by the content of the snapshot. */
   restore(snapshot: Snapshot): void {
     const { organisations, keys, teams, users, packages, requests, checks, deliveries, quota } = this
     for (const map of [organisations, keys, teams, users, packages, requests, checks, deliveries, quota]) {

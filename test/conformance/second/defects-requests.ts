@@ -44,7 +44,7 @@ export const requestSwitches: Switch[] = [
     request['created_at'] = new Date(1_777_777_000_000 + 1000 * stored.size).toISOString()
     stored.set(`read ${stored.size}`, 0)
   }),
-  ofReads('names without accents', 'create.stored-as-sent', (request) => {
+  ofReads('names without accents', 'create.kept-as-sent', (request) => {
     const recipient = request['recipient'] as Item
     const first = String(recipient['first_name'])
       .normalize('NFD')
