@@ -16,8 +16,9 @@ export async function usualSandboxRules() {
 
 /** The service as OpenAPI; `control`: with what steers a running sandbox. */
 export async function openApiDocument(baseUrl: string, version: '3.1' | '3.0', control: boolean) {
+  const { openApi, toOpenApi30 } = await import('../contract/openapi.ts')
   const document = control
     ? (await import('../sandbox/control/openapi.ts')).sandboxOpenApi(baseUrl)
-    : (await import('../contract/openapi.ts')).openApi(baseUrl)
-  return version === '3.1' ? document : (await import('../contract/openapi-3.0.ts')).toOpenApi30(document)
+    : openApi(baseUrl)
+  return version === '3.1' ? document : toOpenApi30(document)
 }

@@ -9,8 +9,10 @@ import { bodyExamples, failureExamples } from './openapi-examples.ts'
 import { requestBody } from './request-body.ts'
 import { checkStatuses, refereeStatuses, requestStatuses } from './statuses.ts'
 
+type Json = Record<string, unknown>
+
 /** A contract shape as JSON Schema 2020-12, the dialect of OpenAPI 3.1. */
-function schemaOf(shape: z.ZodType): Json {
+export function schemaOf(shape: z.ZodType): Json {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' })
   return schema
 }
@@ -177,8 +179,6 @@ function closed(schema: Json): Json {
     ...(items !== undefined && { items: closed(items) }),
   }
 }
-
-type Json = Record<string, unknown>
 
 const uuid = { type: 'string', format: 'uuid' }
 
@@ -439,3 +439,64 @@ const webhook = {
   requestBody: bodyOf('WebhookEvent'),
   responses: { '2XX': { description: 'Received, within 10 seconds; anything else is a delivery failure.' } },
 }
+
+/**
+ * An OpenAPI 3.1 document as 3.0.4, for generators that know no 3.1. Webhooks become the extension `x-webhooks`; their
+ * schemas stay. Of what 3.0 lacks it knows what our documents use: null, const, numeric exclusive limits, names of
+ * properties, and the identifier of a licence.
+ */
+export function toOpenApi30(document: Json): Json {
+  const { webhooks, info, ...rest } = document
+  const { license, ...about } = info as { license: { name: string } }
+  return converted({
+    ...rest,
+    openapi: '3.0.4',
+    info: { ...about, license: { name: license.name } },
+    'x-webhooks': webhooks,
+  }) as Json
+}
+
+function converted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(converted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, each]) => [
+    key,
+    // Examples are data, and the names of properties are no keywords.
+    key === 'example' ? each : key === 'properties' ? convertedEach(each as Json) : converted(each),
+  ])
+  return keywords.reduce((schema, convert) => convert(schema), Object.fromEntries(entries) as Json)
+}
+
+const convertedEach = (each: Json): Json =>
+  Object.fromEntries(Object.entries(each).map(([name, schema]) => [name, converted(schema)]))
+
+const isNull = (schema: unknown): boolean => {
+  const { nullable, enum: values } = schema as { nullable?: boolean; enum?: unknown[] }
+  return nullable === true && values?.length === 1 && values[0] === null
+}
+
+/** One keyword each; a schema in which it does not occur is returned as it is. */
+const keywords: ((schema: Json) => Json)[] = [
+  ({ type, ...rest }) => {
+    if (type === 'null') return { ...rest, type: 'object', nullable: true, enum: [null] }
+    if (!Array.isArray(type)) return type === undefined ? rest : { type, ...rest }
+    return { type: type.find((name) => name !== 'null') as unknown, nullable: true, ...rest }
+  },
+  ({ anyOf, ...rest }) => {
+    if (!Array.isArray(anyOf)) return rest
+    const [only, ...others] = anyOf.filter((each) => !isNull(each)) as Json[]
+    if (only === undefined || others.length > 0 || anyOf.length === 1) return { anyOf, ...rest }
+    return { ...('$ref' in only ? { allOf: [only] } : only), ...rest, nullable: true }
+  },
+  (schema) => {
+    const { const: only, ...rest } = schema
+    return 'const' in schema ? { type: typeof only, ...rest, enum: [only] } : schema
+  },
+  (schema) => {
+    const { exclusiveMinimum, ...rest } = schema
+    return typeof exclusiveMinimum === 'number'
+      ? { ...rest, minimum: exclusiveMinimum, exclusiveMinimum: true }
+      : schema
+  },
+  (schema) => Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'propertyNames')),
+]

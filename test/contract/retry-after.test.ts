@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { parseRetryAfter } from '../../src/contract/retry-after.ts'
+import { parseRetryAfter } from '../../src/contract/headers.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('retry-after', 'values misread')

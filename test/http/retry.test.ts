@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { parseRetryAfter } from '../../src/contract/retry-after.ts'
+import { parseRetryAfter } from '../../src/contract/headers.ts'
 import type { Random } from '../../src/host/random.ts'
 import { TransportError } from '../../src/http/failure.ts'
 import { type RetryEvent, type RetryPolicy, withRetries } from '../../src/http/retry.ts'

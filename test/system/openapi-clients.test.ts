@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../src/host/clock.ts'
 import { createSandbox } from '../../src/sandbox/control/embedded.ts'
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
-import { toOpenApi30 } from '../../src/contract/openapi-3.0.ts'
+import { toOpenApi30 } from '../../src/contract/openapi.ts'
 import { sandboxOpenApi } from '../../src/sandbox/control/openapi.ts'
 import { listen } from '../../src/server/listen.ts'
 

@@ -1,7 +1,7 @@
 import type { Envelope } from '../../contract/envelope.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { uuid } from '../../contract/request-body.ts'
-import { parseRetryAfter } from '../../contract/retry-after.ts'
+import { parseRetryAfter } from '../../contract/headers.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { InternalError, UnavailableError, IoError } from '../../errors/kinds.ts'
 import type { RowVersion, Attempt } from './submission.ts'

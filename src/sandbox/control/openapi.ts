@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 import { cacheHeaders } from '../../contract/headers.ts'
-import { openApi } from '../../contract/openapi.ts'
+import { openApi, schemaOf } from '../../contract/openapi.ts'
 import { type Control, orderControls, readControls } from './controls.ts'
 import { controlPath } from './client.ts'
 
@@ -39,11 +39,6 @@ const controlToken = {
 const controlFailure = z.object({
   error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }),
 })
-
-function schemaOf(shape: z.ZodType): Json {
-  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' })
-  return schema
-}
 
 /** The bodies of every control, and what it answers. */
 function controlSchemas(): Json {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { parseRetryAfter } from '../../../src/contract/retry-after.ts'
+import { parseRetryAfter } from '../../../src/contract/headers.ts'
 import { type Governor, governor } from '../../../src/usecases/quota/governor.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { scratch } from '../../store/ledger/scratch.ts'
