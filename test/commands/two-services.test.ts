@@ -309,3 +309,19 @@ test('status counts the reports of the service in use alone', async () => {
     expect(others.map((each) => [each.base_url, each.orders])).toEqual([[other, 1]])
   }
 })
+
+test('a purge by the id of a request removes the person of one service, not one of another with the same id', async () => {
+  const here = await twoServices()
+  await here.type(orderOf('Ann'))
+  await here.typeAtOther(orderOf('Bob'))
+  await here.clock.advance(hourMs)
+  const [id] = here.sandbox.requests().map(({ request_id }) => request_id)
+  await here.type('report sync --output reports')
+  await here.typeAtOther('report sync --output reports')
+  const purge = ['store', 'purge', '--request-id', String(id), '--yes', '--delete-files']
+  expect((await here.type(purge)).stdout).toContain('Removed personal data of 1 row')
+  expect(filedFor(here)).toEqual(['Bob'])
+  const names = (await here.typeAtOther('request list --json')).stdout
+  expect(names).toContain('Bob')
+  expect(names).not.toContain('Ann')
+})

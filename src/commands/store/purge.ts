@@ -48,9 +48,11 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     const { email, yes } = this.flags
     const dryRun = this.flags['dry-run']
     const { 'request-id': named } = this.flags
+    const requestId = named === undefined ? undefined : await requestIdOf(this.app, named)
     const who = erasureTarget({
       email,
-      requestId: named === undefined ? undefined : await requestIdOf(this.app, named),
+      requestId,
+      baseUrl: requestId === undefined ? undefined : await this.#serviceOf(requestId),
       endedBefore:
         this.flags['older-than'] ??
         retentionLimit(await this.app.setting('retention'), this.context.clock.now())?.endedBefore,
@@ -72,6 +74,13 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
       this.app.note(
         purged.isFoundAgain ? deleteHint(who) : 'Delete them yourself: another purge may not find them.',
       )
+  }
+
+  /** The service that gave out this id; of several the one in use. */
+  async #serviceOf(requestId: string): Promise<string | undefined> {
+    const { ledger } = await this.app.services('ledger')
+    const [service, ...others] = new Set((await ledger.list({ requestId })).map(({ baseUrl }) => baseUrl))
+    return others.length === 0 ? service : (await this.app.services('session')).session.baseUrl
   }
 
   /** A question on a terminal; elsewhere the flag alone decides. */

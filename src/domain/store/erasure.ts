@@ -6,11 +6,12 @@ import type { ErasureTarget, Named, Purged } from './types.ts'
 export function erasureTarget(given: {
   email: string | undefined
   requestId: string | undefined
+  baseUrl?: string | undefined
   endedBefore: number | undefined
 }): ErasureTarget {
-  const { email, requestId, endedBefore } = given
+  const { email, requestId, baseUrl, endedBefore } = given
   if (email !== undefined) return { email: email.trim() }
-  if (requestId !== undefined) return { requestId }
+  if (requestId !== undefined) return { requestId, baseUrl }
   if (endedBefore !== undefined) return { endedBefore }
   throw new UsageError('--email, --request-id or --older-than is required, as no retention is set', {
     hint: 'For example: refcheck store purge --older-than 365d --dry-run\nOr say for how long personal data is kept: refcheck config set retention 24mo',

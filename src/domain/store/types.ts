@@ -34,7 +34,8 @@ export interface StoreServer {
 /** Whose data is to be removed. */
 export type ErasureTarget =
   | { email: string }
-  | { requestId: string }
+  /** `baseUrl`: of this service alone, since two services may give out one id. */
+  | { requestId: string; baseUrl?: string | undefined }
   /** Orders that came to an end before this moment, and events received before it. */
   | { endedBefore: number }
 
@@ -74,7 +75,7 @@ export interface Named {
 /** By what a person is found in files. */
 export interface Traces {
   batches: { id: string; path: string | undefined; resultsFile: string | undefined }[]
-  rows: (Named & { requestId: string | undefined })[]
+  rows: (Named & { requestId: string | undefined; baseUrl: string })[]
 }
 
 /** A store brought to the newest format; 0 for one that was not there. */

@@ -6,7 +6,7 @@ import { emailIdentity } from '../../domain/submission/identity.ts'
 import { all, type Engine, get, metaText, metaValue, run, setMeta, type Values, type Work } from './engine.ts'
 import type { Fingerprint } from './fingerprints.ts'
 import type { RollbackDetection } from './rollback-detection.ts'
-import { sqlList } from './submission-rows.ts'
+import { sqlIsOfService, sqlList } from './submission-rows.ts'
 import { erasureName, readLogs } from './store-state.ts'
 
 export interface PurgeOptions {
@@ -115,7 +115,8 @@ export class Erasure {
           values,
         ),
         rows: yield* all<Traces['rows'][number]>(
-          `SELECT DISTINCT s.request_id, s.first_name, s.last_name, s.email FROM submissions s WHERE ${erased}`,
+          `SELECT DISTINCT s.request_id, s.first_name, s.last_name, s.email, b.base_url
+            FROM submissions s JOIN batches b ON b.id = s.batch_id WHERE ${erased}`,
           values,
         ),
       }
@@ -311,12 +312,14 @@ function choose(fingerprint: Fingerprint, who: ErasureTarget): Chosen {
     ...others,
   })
   if ('requestId' in who) {
-    const rows = 's.request_id = :requestId'
+    const service = 'CAST(:baseUrl AS text)'
+    const rows = `s.request_id = :requestId AND ${sqlIsOfService('s', service)}`
+    const isSame = (column: string): string => `(${service} IS NULL OR ${column} IS NULL OR ${column} = ${service})`
     return chosen(rows, {
-      events: 'e.request_id = :requestId',
-      requests: `u.request_id = :requestId
+      events: `e.request_id = :requestId AND ${isSame('e.base_url')}`,
+      requests: `u.request_id = :requestId AND ${isSame('u.service')}
         OR u.person_print IN (SELECT s.person_print FROM submissions s WHERE ${rows} AND NOT ${stays})`,
-      values: { requestId: who.requestId.toLowerCase() },
+      values: { requestId: who.requestId.toLowerCase(), baseUrl: who.baseUrl },
     })
   }
   if ('email' in who) {

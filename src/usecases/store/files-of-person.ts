@@ -4,8 +4,9 @@ import { join } from 'node:path'
 
 import { folderWeakness } from '../../disk/ownership.ts'
 import { reportKey } from '../../domain/report/record.ts'
+import { addressOf } from '../../domain/submission/identity.ts'
 import { namesPerson } from '../../domain/store/erasure.ts'
-import type { FilesToErase, Traces } from '../../domain/store/types.ts'
+import type { ErasureTarget, FilesToErase, Traces } from '../../domain/store/types.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { WrittenFile, WrittenKind } from '../../store/written-files.ts'
 import type { Services } from '../services.ts'
@@ -51,11 +52,19 @@ const overlapChars = 512
 export async function filesOfPerson(
   { written, reportFolders }: Pick<Services, 'written' | 'reportFolders'>,
   traces: Traces,
-  who: { email: string } | { requestId: string },
+  who: Exclude<ErasureTarget, { endedBefore: number }>,
 ): Promise<FoundFiles> {
   const batchIds = new Set(traces.batches.map(({ id }) => id))
-  const requestIds = new Set(traces.rows.flatMap(({ requestId }) => requestId ?? []))
+  const requests = traces.rows.flatMap(({ requestId, baseUrl }) =>
+    requestId === undefined ? [] : [{ requestId, service: addressOf(baseUrl) }],
+  )
+  const requestIds = new Set(requests.map(({ requestId }) => requestId))
   if ('requestId' in who) requestIds.add(who.requestId.toLowerCase())
+  // Without a row there is no service to compare: the id alone was named.
+  const isOfPerson = (id: string, service: string): boolean =>
+    requests.length === 0
+      ? requestIds.has(id)
+      : requests.some((each) => each.requestId === id && each.service === service)
   const words = [
     ...requestIds,
     ...('email' in who ? [who.email.toLowerCase()] : []),
@@ -100,7 +109,7 @@ export async function filesOfPerson(
 
   async function addReports(folder: string): Promise<void> {
     const records = (await reportFolders.recordsIn(folder)).filter(
-      ({ request_id }) => request_id !== null && requestIds.has(request_id),
+      ({ request_id, service }) => request_id !== null && isOfPerson(request_id, service),
     )
     if (records.length === 0) return
     for (const { file } of records) {
