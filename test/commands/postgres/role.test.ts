@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import type { Filter } from '../../harness/filters.ts'
 import { makeStore } from '../../harness/made-store.ts'
+import { orderOf } from '../../harness/people.ts'
 import { asked, emptyDatabase } from '../../harness/postgres.ts'
 import { Screen, session } from '../../harness/session.ts'
 
@@ -145,4 +146,32 @@ test('a server that does not show its system identifier: nothing is ordered, and
     exit 1
   `)
   expect(ordered()).toEqual([])
+})
+
+test('a policy that hides rows stops an order: a person who is ordered would seem to be new', async () => {
+  const owner = await emptyDatabase()
+  const role = `user_${randomInt(1e9, 1e10)}`
+  const password = randomBytes(8).toString('hex')
+  await asked(owner, `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`)
+  onTestFinished(async () => {
+    await asked(owner, `DROP OWNED BY ${role}; DROP ROLE ${role}`)
+  })
+  const url = owner.replace(/\/\/[^@]*@/, `//${role}@`)
+  const here = await session({ filters })
+  const exported = { PGPASSWORD: password, REFCHECK_STORE: url }
+  await makeStore(owner)
+  await asked(owner, rights.replaceAll('{}', role))
+  expect((await here.type(orderOf('Ann'), { exported })).code).toBe(0)
+  await asked(
+    owner,
+    `ALTER TABLE refcheck.submissions ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY recent ON refcheck.submissions USING (state <> 'accepted') WITH CHECK (true)`,
+  )
+  expect(await here.type(orderOf('Ann'), { exported })).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Ann --last-name Example --email ann@example.com --phone +61412345678 --yes
+    2> Error: cannot use the store "postgres://STORE": a row-level security policy hides rows of its tables
+    2> Switch row-level security off on the tables of the schema refcheck: with hidden rows a person could be ordered twice.
+    exit 1
+  `)
+  expect(here.ordered()).toHaveLength(1)
 })

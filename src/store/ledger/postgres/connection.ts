@@ -61,8 +61,8 @@ const oldestVersion = 140_000
 
 /**
  * From now on a commit is on the server's disk when it is answered (a role may have switched that off), no lock is
- * waited for without end, and a machine that vanished loses its locks. `lock` and `statement`:
- * milliseconds that one may take.
+ * waited for without end, and a machine that vanished loses its locks. A policy that would hide rows, so that a person
+ * seems new, makes a statement fail. `lock` and `statement`: milliseconds that one may take.
  */
 const configureSession = `
 SELECT set_config('synchronous_commit',
@@ -79,6 +79,7 @@ SELECT set_config('synchronous_commit',
   set_config('default_transaction_isolation', 'read committed', false),
   set_config('client_min_messages', 'warning', false),
   set_config('TimeZone', 'UTC', false),
+  set_config('row_security', 'off', false),
   current_setting('fsync') AS fsync,
   current_setting('server_version_num')::int AS version,
   current_setting('server_encoding') AS encoding,

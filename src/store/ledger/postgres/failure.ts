@@ -20,6 +20,11 @@ const checkCertificate =
 const createDatabase = 'Create it with: createdb, or correct the name in REFCHECK_STORE.'
 const grantRight =
   'Rights that ordering needs are named by refcheck doctor. Grant it, or let the owner run: refcheck store migrate'
+const hiddenRows: Reason = [
+  'fix',
+  'a row-level security policy hides rows of its tables',
+  'Switch row-level security off on the tables of the schema refcheck: with hidden rows a person could be ordered twice.',
+]
 const waitForOthers = 'Wait until the other command has ended, then run it again.'
 
 const refusedUser: Reason = ['fix', 'the server refused this user', checkPassword]
@@ -135,6 +140,13 @@ export function noAnswer({ shown }: PostgresServer, cause: unknown): NoAnswerErr
 function reasonOf(error: unknown): Reason {
   const state = sqlState(error)
   if (state !== undefined) {
+    if (
+      state === '42501' &&
+      error instanceof Error &&
+      'routine' in error &&
+      error.routine === 'check_enable_rls'
+    )
+      return hiddenRows
     const known = states[state] ?? classes[state.slice(0, 2)]
     return known ?? ['fix', `PostgreSQL reported error ${state}`, 'Check the log of the server.']
   }
