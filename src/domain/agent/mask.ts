@@ -308,8 +308,13 @@ function withoutQuoted(text: string): string {
   return `${text.slice(0, first)}"${withheldText}"${rest}`
 }
 
+/** The name of a report's file, and what of it is an id: the rest may name a referee, whom no list of requests has. */
+const reportName = /(?<=^|[\\/])[^\\/]*?([\da-f]{8,}(?:-[\da-f]{4,})*)?\.pdf$/i
+const onlyIds = /^[\da-f_-]+\.pdf$/i
+
 function maskPath(path: string, known: ReadonlySet<string>): string {
   return path
+    .replace(reportName, (name, id = '') => (onlyIds.test(name) ? name : `${withheldText}${id}.pdf`))
     .replace(email, maskEmail)
     .replace(word, (each) => (isKnown(each, known) ? maskName(each) : each))
 }

@@ -161,8 +161,17 @@ test('a path leads where it led, a name in it aside; what was made here stays', 
   }
   expect(masked(document, new Set(['priya', 'shah']))).toEqual({
     ...document,
-    path: '/srv/20261120/report-1234567/S. P._id.pdf',
+    path: '/srv/20261120/report-1234567/….pdf',
   })
+})
+
+test.each([
+  ['/srv/Shah-Priya_Reference-Lee-Ann_0044a0f5.pdf', '/srv/…0044a0f5.pdf'],
+  ['/srv/Shah Priya.pdf', '/srv/….pdf'],
+  ['/srv/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55/0ba4cba1-d919_0044a0f5.pdf', undefined],
+  ['/srv/people.csv', undefined],
+])('the name of a report names nobody, also a referee whom no document names: %s', (path, shown) => {
+  expect(masked({ path }, new Set())).toEqual({ path: shown ?? path })
 })
 
 test.each([
