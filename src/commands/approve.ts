@@ -7,7 +7,7 @@ import { keepSuccessions, servicesToOrder, similarQuestion } from '../app/reques
 import { batchView } from '../app/batch.ts'
 import { parsePlanCode } from '../domain/approval/plan-code.ts'
 import type { OrderPlan } from '../domain/approval/order-plan.ts'
-import { orderCostText, plannedPeopleText, plannedText, unstartedView } from '../output/views/batch-check.ts'
+import { orderCostText, plannedPeopleText, plannedReadingText, plannedText, unstartedView } from '../output/views/batch-check.ts'
 import { createdView, showReview } from '../output/views/order.ts'
 import { approveFile } from '../usecases/approval/approve-file.ts'
 import { approveOrder } from '../usecases/approval/approve-order.ts'
@@ -73,6 +73,10 @@ export default class Approve extends BaseCommand<typeof Approve> {
     if (what.rows !== null) reporter.block(plannedPeopleText(what.rows, reporter.terminal))
     const allowances = { ...this.guard, shared: [], ignoreResults: false }
     const planned = await plannedFile(app, plan.code, what, allowances)
+    if (what.rows === null) {
+      const reading = plannedReadingText(planned.columns)
+      if (reading !== '') reporter.note(reading)
+    }
     const shown = { quiet: false, yes: false, showChanges: true }
     const end = await approveFile(approval, plan, planned, {
       planning: { ...(await planServices(app)), signal },

@@ -139,6 +139,38 @@ test('a planned file is shown as batch run shows it, and ordered as it was plann
   expect(here.ordered()).toHaveLength(2)
 })
 
+test('what an agent chose about the columns of a file is shown before the question', async () => {
+  const here = await start()
+  const people = Array.from(
+    { length: 12 },
+    (_, at) => `Ann${at},One,work${at}@example.com,+614000000${at + 10},home${at}@example.com\n`,
+  )
+  here.write('people.csv', `first_name,last_name,email,phone,home_email\n${people.join('')}`)
+  const chosen = '--map home_email=email --ignore email --map first_name=last_name --map last_name=first_name'
+  const { stdout } = await here.type(`batch plan people.csv --package 102 --json --header-row 1 ${chosen}`)
+  const plan = await planned(here, { kind: 'batch', plan: stdout, rows: null })
+  expect(await here.type(`approve ${plan}`, { ...terminal, answers: no })).toMatchInlineSnapshot(`
+    $ refcheck approve CODE
+    2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
+    2> 2026-11-21 12:00 +00:00.
+    2> It is for http://127.0.0.1:PORT as olive.owner@example.com.
+    2> The agent chose to read the file so:
+    2>   home_email → email
+    2>   first_name → last_name
+    2>   last_name → first_name
+    2>   email → left out
+    2>   line 1 names the columns
+    2>
+    2> HOME/people.csv: 12 rows
+    2>   12 orders of 102 Identity check only
+    2> Sending takes under a minute
+    2>
+    ? Order 102 Identity check only for 12 people at 127.0.0.1:PORT as olive.owner@example.com? no
+    2> Cancelled; nothing was done
+    exit 130
+  `)
+})
+
 function peoplePlan(here: Session, rows: string, packageId = 102): Promise<string> {
   const reading = { sheet: null, map: {}, ignore: [], default_country: null }
   const sha256 = createHash('sha256').update(rows).digest('hex')

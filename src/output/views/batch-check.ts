@@ -1,5 +1,6 @@
 import type { AdditionalInformation, FieldValue } from '../../contract/request-body.ts'
 import type { OrderPlan } from '../../domain/approval/order-plan.ts'
+import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import {
   type BatchCheck,
   type ChangeKind,
@@ -403,6 +404,25 @@ export function plannedText({ code, made_at, expires_at, base_url, user_email, p
     `Plan ${code}, prepared by an agent on ${localTime(made_at)}, valid until ${localTime(expires_at)}.`,
     `It is for ${base_url} as ${user_email}${as}.`,
   ].join('\n')
+}
+
+/** How an agent chose to read a file: nothing else on the screen shows which column is whose e-mail. '' for no choice. */
+export function plannedReadingText(choices: ColumnChoices): string {
+  const { map = [], ignore = [], sheet, headerRow, encoding, hidden, defaultCountry } = choices
+  const lines = [
+    ...map.map((each) => {
+      const end = each.lastIndexOf('=')
+      return `${shownName(each.slice(0, end))} → ${shownName(each.slice(end + 1))}`
+    }),
+    ...ignore.map((column) => `${shownName(column)} → left out`),
+    ...(sheet === undefined ? [] : [`sheet: ${shownName(sheet)}`]),
+    ...(headerRow === undefined ? [] : [`line ${headerRow} names the columns`]),
+    ...(encoding === undefined ? [] : [`encoding: ${shownName(encoding)}`]),
+    ...(hidden === undefined ? [] : [`hidden rows: ${hidden}`]),
+    ...(defaultCountry === undefined ? [] : [`phones without a country code: ${shownName(defaultCountry)}`]),
+  ]
+  if (lines.length === 0) return ''
+  return ['The agent chose to read the file so:', ...lines.map((line) => `  ${line}`)].join('\n')
 }
 
 /** What one order takes of the quota. */

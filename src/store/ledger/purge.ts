@@ -314,7 +314,8 @@ function choose(fingerprint: Fingerprint, who: ErasureTarget): Chosen {
   if ('requestId' in who) {
     const service = 'CAST(:baseUrl AS text)'
     const rows = `s.request_id = :requestId AND ${sqlIsOfService('s', service)}`
-    const isSame = (column: string): string => `(${service} IS NULL OR ${column} IS NULL OR ${column} = ${service})`
+    const isSame = (column: string): string =>
+      `(${service} IS NULL OR ${column} IS NULL OR ${column} = ${service})`
     return chosen(rows, {
       events: `e.request_id = :requestId AND ${isSame('e.base_url')}`,
       requests: `u.request_id = :requestId AND ${isSame('u.service')}
@@ -326,7 +327,7 @@ function choose(fingerprint: Fingerprint, who: ErasureTarget): Chosen {
     // A row whose recipient was removed before still has the fingerprint of the e-mail.
     const rows = `({sameEmail s.email, :email} OR s.email_print = :emailPrint)`
     return chosen(rows, {
-      events: `e.request_id IN (SELECT s.request_id FROM submissions s WHERE ${rows} AND s.request_id IS NOT NULL)`,
+      events: `EXISTS (SELECT 1 FROM submissions s WHERE ${rows} AND s.request_id = e.request_id AND ${sqlIsOfService('s', 'e.base_url')})`,
       requests: 'u.email_print = :emailPrint',
       values: { email: who.email, emailPrint: fingerprint(emailIdentity(who.email)) },
     })
