@@ -117,3 +117,10 @@ test('the bundle has all that is used of undici', () => {
     [],
   )
 })
+
+test('what is outside the bundle is loaded by require: of an import() in cached code Node prints a warning', () => {
+  const imported = sources('src/**/*.ts').filter(({ text }) =>
+    /await import\('@napi-rs\/keyring'\)/.test(text),
+  )
+  expect(imported.map(({ path }) => path)).toEqual([])
+})

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+
 import type { AsyncEntry } from '@napi-rs/keyring'
 
 import type { Random } from '../../host/random.ts'
@@ -22,8 +24,13 @@ const service = 'refcheck'
  * second process may be refused them, while the service shows an API key only once.
  */
 export const systemKeychain: LoadKeychain = async () => {
-  const keyring = await import('@napi-rs/keyring').catch(() => undefined)
-  if (keyring === undefined) return undefined
+  let keyring: typeof import('@napi-rs/keyring')
+  try {
+    // An import() in code that is compiled from the code cache prints Node's ExperimentalWarning.
+    keyring = createRequire(import.meta.url)('@napi-rs/keyring') as typeof import('@napi-rs/keyring')
+  } catch {
+    return undefined
+  }
   const entry = (account: string): AsyncEntry =>
     new keyring.AsyncEntry(service, account, { linux: { store: 'secret-service' } })
   return {
