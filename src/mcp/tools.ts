@@ -164,7 +164,7 @@ const readTools = [
     input: z.object({}),
     line: () => ['batch', 'list'],
     command: 'batch list',
-    namesFrom: () => [orderedRequests],
+    namesFrom: orderedRequests,
   }),
   readTool({
     name: 'get_batch',
