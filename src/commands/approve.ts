@@ -7,7 +7,13 @@ import { keepSuccessions, servicesToOrder, similarQuestion } from '../app/reques
 import { batchView } from '../app/batch.ts'
 import { parsePlanCode } from '../domain/approval/plan-code.ts'
 import type { OrderPlan } from '../domain/approval/order-plan.ts'
-import { orderCostText, plannedPeopleText, plannedReadingText, plannedText, unstartedView } from '../output/views/batch-check.ts'
+import {
+  orderCostText,
+  plannedPeopleText,
+  plannedReadingText,
+  plannedText,
+  unstartedView,
+} from '../output/views/batch-check.ts'
 import { createdView, showReview } from '../output/views/order.ts'
 import { approveFile } from '../usecases/approval/approve-file.ts'
 import { approveOrder } from '../usecases/approval/approve-order.ts'
