@@ -1,7 +1,7 @@
 import { UsageError } from '../../errors/kinds.ts'
 import type { KnownAccount } from '../../domain/store/types.ts'
 import { statesThatMatch } from '../../domain/submission/conflicts.ts'
-import { all, get, run, type Work } from './engine.ts'
+import { all, get, insertRows, type Work } from './engine.ts'
 import { StorePart } from './store-part.ts'
 import { sqlList } from './submission-rows.ts'
 
@@ -13,15 +13,10 @@ SELECT c.name AS account,
   (SELECT max(a.began_at) FROM attempts a WHERE a.account = c.name) AS last_attempt_at
 FROM accounts c ORDER BY c.name`
 
-/** Two processes that give a store its first account at the same moment insert the same row, so that one waits for the other. */
-const lockFirst = `INSERT INTO meta (name, value) VALUES ('first_account', :name) ON CONFLICT (name) DO NOTHING`
-
-const insertAccount =
-  'INSERT INTO accounts (name, added_at) VALUES (:name, :at) ON CONFLICT (name) DO NOTHING'
-
 /** Adds an account that a person named, or that attempts are recorded under; false where it was there before. */
 export function* ensureAccount(name: string, at: number): Work<boolean> {
-  return (yield* run(insertAccount, { name, at })) === 1
+  const ending = 'ON CONFLICT (name) DO NOTHING RETURNING name'
+  return (yield* insertRows('accounts', [{ name, addedAt: at }], ending)).length === 1
 }
 
 /** Whether the store knows an account, or takes it as its first one. Throws UsageError for any other. */
@@ -39,7 +34,9 @@ function* checkAccount(name: string): Work<'known' | 'first'> {
 /** Before anything is stored for an account, in the same transaction. */
 export function* requireAccount(name: string, at: number): Work<void> {
   if ((yield* checkAccount(name)) === 'first') {
-    yield* run(lockFirst, { name: Buffer.from(name) })
+    // Of two processes that give a store its first account at the same moment, one waits here for the other.
+    const row = { name: 'first_account', value: Buffer.from(name) }
+    yield* insertRows('meta', [row], 'ON CONFLICT (name) DO NOTHING')
     yield* checkAccount(name)
   }
   yield* ensureAccount(name, at)

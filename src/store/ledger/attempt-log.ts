@@ -38,6 +38,7 @@ import {
 import { IoError } from '../../errors/kinds.ts'
 import { machineId, machineName } from '../../host/machine.ts'
 import { ownUserId } from '../../host/process.ts'
+import { unusableStore } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
 
@@ -46,6 +47,14 @@ function onDisk<T>(deed: 'read' | 'write', path: string, work: () => T): T {
     return work()
   } catch (error) {
     throw error instanceof IoError ? error : diskFailure(deed, path, error)
+  }
+}
+
+function closing<T>(descriptor: number, work: (descriptor: number) => T): T {
+  try {
+    return work(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 
@@ -140,31 +149,23 @@ export class AttemptLogFiles {
 
   /** All of a log. */
   read({ path }: LogFile): ParsedLog {
-    return onDisk('read', path, () => {
-      const { descriptor } = openPrivate(path)
-      try {
-        return parseLog(readFileSync(descriptor), digest)
-      } finally {
-        closeSync(descriptor)
-      }
-    })
+    return onDisk('read', path, () =>
+      closing(openPrivate(path).descriptor, (file) => parseLog(readFileSync(file), digest)),
+    )
   }
 
   /** Removes the fingerprints of these attempts, flushed, while other processes may append. */
   erase({ path }: LogFile, attemptIds: ReadonlySet<string>): void {
-    onDisk('write', path, () => {
-      const { descriptor } = openPrivate(path, constants.O_RDWR)
-      try {
-        const content = readFileSync(descriptor)
+    onDisk('write', path, () =>
+      closing(openPrivate(path, constants.O_RDWR).descriptor, (file) => {
+        const content = readFileSync(file)
         const lines = eraseFingerprints(content.toString(), attemptIds, digest)
         if (lines.length === 0) return
         for (const line of lines)
-          writeSync(descriptor, Buffer.from(line.new), 0, undefined, content.indexOf(line.old))
-        fsyncSync(descriptor)
-      } finally {
-        closeSync(descriptor)
-      }
-    })
+          writeSync(file, Buffer.from(line.new), 0, undefined, content.indexOf(line.old))
+        fsyncSync(file)
+      }),
+    )
   }
 
   /** Throws where a store in this place has a log from before 1.0.0: its attempts cannot be read. */
@@ -173,11 +174,10 @@ export class AttemptLogFiles {
       for (const name of namesIn(folder, formerSuffix)) {
         const path = join(folder, name)
         if (formerStoreOf(`${path.slice(0, -formerSuffix.length)}.json`) !== store) continue
-        throw new IoError(
-          `cannot use the store "${store}": its attempt log "${path}" is from before refcheck 1.0.0`,
-          {
-            hint: 'Use the refcheck that made it, or name another store with REFCHECK_STORE. Nothing was changed.',
-          },
+        throw unusableStore(
+          store,
+          `its attempt log "${path}" is from before refcheck 1.0.0`,
+          'Use the refcheck that made it, or name another store with REFCHECK_STORE. Nothing was changed.',
         )
       }
     }
@@ -187,16 +187,13 @@ export class AttemptLogFiles {
     const path = join(realpathSync(folder), `${header.id}${suffix}`)
     const temporary = `${path}.tmp`
     rmSync(temporary, { force: true })
-    const descriptor = openSync(temporary, 'wx', 0o600)
-    let made: LogHeader
-    try {
-      const origin = this.#originOf(path, fstatSync(descriptor))
-      made = { kind: 'header', ...header, origin, bytes: 0, heads: [] }
-      writeSync(descriptor, formatRecord(made, digest))
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
+    const made = closing(openSync(temporary, 'wx', 0o600), (file): LogHeader => {
+      const origin = this.#originOf(path, fstatSync(file))
+      const first: LogHeader = { kind: 'header', ...header, origin, bytes: 0, heads: [] }
+      writeSync(file, formatRecord(first, digest))
+      fsyncSync(file)
+      return first
+    })
     renameSync(temporary, path)
     flushFolderSync(folder)
     return { path, header: made, isOriginal: true, isEmpty: true }
@@ -232,25 +229,19 @@ export function isVolatile(folder: string): boolean {
 
 /** The newest header of a log, and whether nothing else is in it; undefined where it has none that is sound. */
 function lastHeader(path: string, size: number): { header: LogHeader; isEmpty: boolean } | undefined {
-  const { descriptor } = openPrivate(path)
-  try {
+  return closing(openPrivate(path).descriptor, (file) => {
     // Twice as much each time, so that a log with much behind its last header is read about twice in all.
     for (let length = Math.min(blockBytes, size); length > 0; length = Math.min(2 * length, size)) {
       const text = Buffer.alloc(length)
-      readSync(descriptor, text, 0, length, size - length)
+      readSync(file, text, 0, length, size - length)
       const { records } = parseLog(text, digest)
       const header = records.findLast((record) => record.kind === 'header')
-      if (header !== undefined)
-        return {
-          header,
-          isEmpty: header.heads.length === 0 && records.every(({ kind }) => kind === 'header'),
-        }
+      const isEmpty = header?.heads.length === 0 && records.every(({ kind }) => kind === 'header')
+      if (header !== undefined) return { header, isEmpty }
       if (length === size) return undefined
     }
     return undefined
-  } finally {
-    closeSync(descriptor)
-  }
+  })
 }
 
 /** The log of a store that left a place says nothing about the next one there. */
@@ -289,12 +280,7 @@ function formerStoreOf(path: string): unknown {
 
 function flushFolderSync(folder: string): void {
   try {
-    const descriptor = openSync(folder, 'r')
-    try {
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
+    closing(openSync(folder, 'r'), fsyncSync)
   } catch {
     // Windows and some network disks cannot flush a folder.
   }

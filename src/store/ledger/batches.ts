@@ -1,6 +1,3 @@
-import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
-import { all, get, insertRows, maxRows, run, runShared, type Work } from './engine.ts'
-import { recipientOf, type SelectedSubmission, selectWith, sqlList } from './submission-rows.ts'
 import {
   type Batch,
   type BatchCounts,
@@ -9,24 +6,33 @@ import {
   type Halt,
   type Match,
   type NewFileBatch,
-  noCounts,
   type RowFilter,
   type RowList,
+  noCounts,
 } from '../../domain/batch/batch.ts'
-import { type KnownRelations, type StopReason, relationsOf } from '../../domain/submission/conflicts.ts'
-import { resultsBatch, orderOfResult } from '../../domain/submission/external-results.ts'
-import type { Shared } from '../../domain/submission/similarity.ts'
-import { allowedBy, findNamesakes, Matching, StoredCandidates, parseExternalResults } from './matching.ts'
-import { addToPreview, type ComparedRow, emptyPreview, FileComparer } from '../../domain/batch/compare.ts'
-import { unmatchedRow } from '../../domain/submission/unmatched.ts'
+import { type ComparedRow, FileComparer, addToPreview, emptyPreview } from '../../domain/batch/compare.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
 import { refuseMemoryStore } from '../../domain/store/memory-store.ts'
+import { type KnownRelations, type StopReason, relationsOf } from '../../domain/submission/conflicts.ts'
+import { orderOfResult, resultsBatch } from '../../domain/submission/external-results.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { type LeaseUse, type Lease, leaseForOrdering, shortWait } from './leases.ts'
-import { newsChannel } from './inbox.ts'
-import { fileFields, fileRowFields } from './new-rows.ts'
-import { StorePart } from './store-part.ts'
+import type { Shared } from '../../domain/submission/similarity.ts'
+import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
+import { unmatchedRow } from '../../domain/submission/unmatched.ts'
 import { requireAccount } from './accounts.ts'
+import { type Work, all, get, insertRows, maxRows, readPages, run, runShared, updateRows } from './engine.ts'
+import { newsChannel } from './inbox.ts'
+import { Matching, StoredCandidates, allowedBy, findNamesakes } from './matching.ts'
+import { type Lease, type LeaseUse, StorePart, leaseForOrdering, shortWait } from './store-part.ts'
+import {
+  type SelectedSubmission,
+  fileFields,
+  fileRowFields,
+  parseExternalResults,
+  selectWith,
+  sqlList,
+  submissionOf,
+} from './submission-rows.ts'
 
 const ofState = (state: SubmissionState): string =>
   `FROM submissions WHERE batch_id = b.id AND state = '${state}'`
@@ -92,16 +98,9 @@ const selectRejected = `
 SELECT row_number FROM submissions
 WHERE batch_id = :batchId AND state = 'rejected' AND body IS NOT NULL ORDER BY row_number`
 
-const updateHalt = `
-UPDATE batches SET halted_at = :at, halt_code = :code, halt_message = :message, halt_hint = :hint WHERE id = :id`
-
-const updateQueued = 'UPDATE batches SET queued_at = CAST(:at AS bigint) WHERE id = :id'
-
 /** Frees the identity of a finished batch for another one of the same file. */
 const freeIdentity = `
 UPDATE batches SET identity = identity || ' ' || id WHERE id = :id AND identity NOT LIKE '%' || id`
-
-const updateResultsFile = 'UPDATE batches SET results_file = :path WHERE id = :id'
 
 /** What was not sent never is: all rows of a batch, or the one in `row`. */
 export const cancelWaitingRows = `
@@ -127,18 +126,15 @@ type SelectedBatch = Omit<
   Record<'haltCode' | 'haltMessage' | 'haltHint', string | undefined>
 
 export function batchOf(selected: SelectedBatch, holder: Batch['holder']): Batch {
-  const { haltedAt, haltCode = '', haltMessage = '', haltHint, ...batch } = selected
+  const { haltedAt: at, haltCode: code = '', haltMessage: message = '', haltHint: hint, ...batch } = selected
   const counts = selected.counts.split(' ').map(Number)
   return {
     ...batch,
     allowDuplicate: batch.allowDuplicate === 1,
     allowSimilar: batch.allowSimilar === 1,
     shared: JSON.parse(batch.shared) as string[],
-    counts: countsOf(submissionStates.map((state, at) => ({ state, count: counts[at] ?? 0 }))),
-    halt:
-      haltedAt === undefined
-        ? undefined
-        : { at: haltedAt, code: haltCode, message: haltMessage, hint: haltHint },
+    counts: countsOf(submissionStates.map((state, index) => ({ state, count: counts[index] ?? 0 }))),
+    halt: at === undefined ? undefined : { at, code, message, hint },
     changedAt: Math.max(batch.addedAt, batch.changedAt ?? 0),
     holder,
   }
@@ -155,24 +151,16 @@ interface SelectedRow
 }
 
 export function batchRowOf(selected: SelectedRow): BatchRow {
-  // All of it in one copy, since a file may have very many rows.
+  const { shares, externalResults, matchesBatch, matchesRow, matchesRequest: requestId, ...others } = selected
   const {
-    firstName,
-    lastName,
-    phone,
-    shares,
-    externalResults,
-    matchesBatch,
-    matchesRow,
-    matchesRequest: requestId,
     matchesState: state,
     matchesPackage: packageId,
     matchesAt: orderedAt,
     ...row
-  } = selected
+  } = submissionOf(others)
   return {
     ...row,
-    recipient: recipientOf({ firstName, lastName, email: row.email, phone }),
+    email: selected.email,
     matches:
       matchesBatch === undefined || matchesRow === undefined
         ? undefined
@@ -193,15 +181,8 @@ function matchInResults(
   if (externalResult === undefined) return undefined
   const { requestId, state, packageId, attemptedAt: orderedAt } = orderOfResult(externalResult, number, row)
   const { file, line } = externalResult
-  return {
-    batchId: resultsBatch,
-    row: number,
-    requestId,
-    state,
-    packageId,
-    orderedAt,
-    externalResult: { file, line },
-  }
+  const order = { batchId: resultsBatch, row: number, requestId, state, packageId, orderedAt }
+  return { ...order, externalResult: { file, line } }
 }
 
 function countsOf(found: readonly { state: SubmissionState; count: number }[]): BatchCounts {
@@ -315,17 +296,20 @@ export class Batches extends StorePart {
 
   /** Says why the batch stands still, or with undefined that it goes on. */
   async recordHalt(batchId: string, halt: Halt | undefined): Promise<void> {
-    await this.engine.run(run(updateHalt, { id: batchId, ...halt }))
+    const { at: haltedAt, code: haltCode, message: haltMessage, hint: haltHint } = halt ?? {}
+    await this.engine.run(
+      updateRows('batches', { haltedAt, haltCode, haltMessage, haltHint }, { id: batchId }),
+    )
   }
 
   async recordResultsFile(batchId: string, path: string): Promise<void> {
-    await this.engine.run(run(updateResultsFile, { id: batchId, path }))
+    await this.engine.run(updateRows('batches', { resultsFile: path }, { id: batchId }))
   }
 
   /** Leaves it for a worker from then on, or with undefined no longer. */
   async recordQueued(batchId: string, at: number | undefined): Promise<void> {
     await this.engine.transaction(function* () {
-      yield* run(updateQueued, { id: batchId, at })
+      yield* updateRows('batches', { queuedAt: at }, { id: batchId })
       yield* runShared(`NOTIFY ${newsChannel}, 'batch'`)
     })
   }
@@ -385,28 +369,17 @@ export class Batches extends StorePart {
     }
   }
 
-  /** A page at a time and by key, so that the rows may change and nothing is held open meanwhile. */
-  async *#pages<Row extends { row: number }>(
+  #pages<Row extends { row: number }>(
     select: string,
     batchId: string,
-    { states, limit, after = 0 }: RowFilter,
+    { states, ...range }: RowFilter,
   ): AsyncGenerator<Row> {
     const text = pageOf(select, states !== undefined)
-    let left = limit ?? Number.POSITIVE_INFINITY
-    for (let last = after; left > 0;) {
-      const values = {
-        batchId,
-        after: last,
-        limit: Math.min(maxRows, left),
-        states,
-      }
-      const page = await this.engine.run(all<Row>(text, values))
-      yield* page
-      const end = page.at(-1)
-      if (end === undefined || page.length < values.limit) return
-      last = end.row
-      left -= page.length
-    }
+    return readPages(
+      range,
+      (after, limit) => this.engine.run(all<Row>(text, { batchId, after, limit, states })),
+      ({ row }) => row,
+    )
   }
 
   async #all(select: string): Promise<Batch[]> {

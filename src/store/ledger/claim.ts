@@ -105,7 +105,7 @@ const claimInSteps = [
 
 /** What decides whether a row may be sent, besides what it is compared with. */
 const selectFence = `
-SELECT {shared p.attempt_id AS opened_by, p.at AS opened_at,}
+SELECT {sharedValue p.attempt_id} AS opened_by, {sharedValue p.at} AS opened_at,
   ${metaValue(closedName)} AS closed, ${metaValue(fingerprintKeyName)} AS key,
   ${metaValue(generationName)} AS generation, ${metaValue(epochName)} AS epoch, {epoch} AS epoch_now,
   ${headCount} AS heads, {isReplicated} AS is_replicated, ${selectMoved} AS moved

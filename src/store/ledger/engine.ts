@@ -1,5 +1,5 @@
 import { columnOf, columnsOf, fieldOf } from './schema.ts'
-import { NoAnswerError } from '../../errors/kinds.ts'
+import { IoError, NoAnswerError } from '../../errors/kinds.ts'
 
 /**
  * A statement's parameters, by the names that it uses as `:name`. Those that it does not name are ignored; undefined is NULL,
@@ -171,6 +171,8 @@ export interface Dialect extends Readonly<Record<SchemaWord, string>> {
   readonly values: (...columns: string[]) => string
   /** Text of a statement for stores that several runners share; nothing for others. */
   readonly shared: (...text: string[]) => string
+  /** An expression for such stores; NULL for others, since a statement has the same columns in both engines (`shapeOf`). */
+  readonly sharedValue: (expression: string) => string
 }
 
 /** A statement as one engine takes it. */
@@ -226,6 +228,37 @@ export function* insertRows<Row>(table: string, rows: readonly object[], ending 
   return found
 }
 
+/** Sets columns in the rows that have the values of `where`, other columns; how many. */
+export function* updateRows(table: string, set: object, where: object): Work<number> {
+  const pairs = (fields: object): string[] =>
+    Object.keys(fields).map((field) => `${columnOf(field)} = :${field}`)
+  const sql = `UPDATE ${table} SET ${pairs(set).join(', ')} WHERE ${pairs(where).join(' AND ')}`
+  return yield* run(sql, { ...set, ...where })
+}
+
+/** Rows page by page and by key, so that the rows may change and nothing is held open meanwhile. `limit`: of rows in all. */
+export async function* readPages<Row>(
+  { after = 0, limit = Number.POSITIVE_INFINITY }: { after?: number | undefined; limit?: number | undefined },
+  readPage: (after: number, limit: number) => Promise<Row[]>,
+  keyOf: (row: Row) => number,
+): AsyncGenerator<Row> {
+  let last = after
+  for (let left = limit; left > 0;) {
+    const size = Math.min(maxRows, left)
+    const page = await readPage(last, size)
+    yield* page
+    const end = page.at(-1)
+    if (end === undefined || page.length < size) return
+    last = keyOf(end)
+    left -= page.length
+  }
+}
+
+/** Refuses a store that cannot be used, saying why and what to do. */
+export function unusableStore(location: string, why: string, hint: string): IoError {
+  return new IoError(`cannot use the store "${location}": ${why}`, { hint })
+}
+
 /** A statement for stores that several runners share; nothing is done in others. */
 export function* runShared(sql: string, values: Values = {}): Work<void> {
   yield { kind: 'shared', sql, values }
@@ -251,10 +284,8 @@ export function* setMeta(name: string, value: string | Uint8Array | undefined): 
     yield* run('DELETE FROM meta WHERE name = :name', { name })
     return
   }
-  yield* run(
-    `INSERT INTO meta (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-    { name, value: typeof value === 'string' ? Buffer.from(value) : value },
-  )
+  const row = { name, value: typeof value === 'string' ? Buffer.from(value) : value }
+  yield* insertRows('meta', [row], 'ON CONFLICT (name) DO UPDATE SET value = excluded.value')
 }
 
 const maxTries = 5

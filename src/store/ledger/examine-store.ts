@@ -1,66 +1,46 @@
 import {
-  isErased,
   type LogEntry,
   type LogNote,
   type LogOutcome,
   type ParsedLog,
+  isErased,
 } from '../../domain/store/attempt-log.ts'
+import type { ExaminedLogs } from '../../domain/store/check.ts'
 import {
-  ageOfGeneration,
+  type Closing,
+  type LogReport,
+  isReporting,
+  nextStep,
+  unreportedLogs,
+  withLoss,
+} from '../../domain/store/closing.ts'
+import {
   type ComparedLog,
-  detectRollback,
   type ExistingRow,
   type RecoveredRow,
+  ageOfGeneration,
+  detectRollback,
   recoverEntry,
 } from '../../domain/store/rollback.ts'
-import { serviceOf } from '../../domain/submission/identity.ts'
 import type { RowVersion, Submission } from '../../domain/submission/submission.ts'
-import type { StoredRecipient } from './submission-rows.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { ensureAccount } from './accounts.ts'
-import { all, get, run, type Work } from './engine.ts'
+import type { LogFile } from './attempt-log.ts'
+import { type Work, all, get, insertRows, run } from './engine.ts'
 import { changeRow } from './ledger.ts'
+import { joinPackages } from './matching.ts'
 import {
+  type StoreState,
   mergeRegister,
   openAgain,
   readLogs,
   readState,
   recordReports,
-  type StoreState,
   writeClosing,
 } from './store-state.ts'
-import type { LogFile } from './attempt-log.ts'
-import type { ExaminedLogs } from '../../domain/store/check.ts'
-import {
-  type Closing,
-  isReporting,
-  type LogReport,
-  nextStep,
-  unreportedLogs,
-  withLoss,
-} from '../../domain/store/closing.ts'
-
-/** An entry that the store lacks, with the log that has it and what the log says became of attempts. */
-interface MissingEntry {
-  entry: LogEntry
-  logId: string
-  outcomes: ReadonlyMap<string, LogOutcome>
-}
+import type { StoredRecipient } from './submission-rows.ts'
 
 const reason = 'the store had lost this attempt, and its log does not say whether it was accepted'
-
-const insertBatch = `
-INSERT INTO batches (id, kind, base_url, user_email, added_at, account)
-VALUES (:batchId, 'file', :baseUrl, :userEmail, :beganAt, :account) ON CONFLICT (id) DO NOTHING`
-
-const insertRow = `
-INSERT INTO submissions (
-  batch_id, row_number, state, attempt_id, changed_at, package_id, body_sha256, fingerprint, reason, request_id,
-  person_print, email_print, phone_print, matches_batch, matches_row
-) VALUES (
-  :batchId, :row, :state, :attemptId, :changedAt, :packageId, '', :fingerprint, CAST(:reason AS text), :requestId,
-  :personPrint, :emailPrint, :phonePrint, :matchesBatch, :matchesRow
-)`
 
 const updateRow = `
 UPDATE submissions
@@ -86,15 +66,11 @@ const selectHolder = `
 SELECT s.batch_id, s.row_number, s.state, s.attempt_id FROM submissions s JOIN batches b ON b.id = s.batch_id
 WHERE s.request_id = :requestId AND b.base_url = :baseUrl`
 
-const insertJoined = `
-INSERT INTO joined_packages (service, package_id, successor_id, how, since)
-VALUES (:service, :related, :packageId, 'moved', :at) ON CONFLICT DO NOTHING`
-
 /**
  * Adds an attempt that the store lost, under a new number, with its row, its batch and the packages that counted as one where
  * the store lost these too. Within a transaction in which no other process can claim a row.
  */
-function* recoverAttempt({ entry, logId, outcomes }: MissingEntry, at: number): Work<void> {
+function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: number): Work<void> {
   const { attemptId, account, baseUrl, packageId } = entry
   const outcome = outcomes.get(attemptId)
   const named = { batchId: entry.batchId, row: entry.row }
@@ -111,13 +87,15 @@ function* recoverAttempt({ entry, logId, outcomes }: MissingEntry, at: number): 
   const recovered = recoverEntry(outcome, row, isTaken)
   const key =
     recovered === 'attempt alone' || recovered.target === 'named row' ? named : { batchId: attemptId, row: 1 }
-  const values = { ...fieldsOf(entry, at), ...key, number: head?.number ?? 0, logId }
   if (recovered !== 'attempt alone')
-    yield* recoverRow(values, recovered, row === undefined ? undefined : named)
+    yield* recoverRow(entry, { ...key, changedAt: at }, recovered, row === undefined ? undefined : named)
   const became = outcome?.state
-  yield* run(insertAttempt, { ...values, became, endedAt: became && at })
+  const ended = { became, endedAt: became && at }
+  const { userEmail, at: beganAt } = entry
+  const values = { ...key, attemptId, userEmail, beganAt, ...ended, account, number: head?.number ?? 0 }
+  yield* run(insertAttempt, { ...values, logId: file.header.id })
   for (const related of entry.relatedIds)
-    yield* run(insertJoined, { service: serviceOf(baseUrl), related, packageId, at: entry.at })
+    yield* joinPackages(baseUrl, [related, packageId], 'moved', entry.at)
 }
 
 /**
@@ -137,33 +115,36 @@ function* giveUpRequest(
 
 /** `existing`: the row that the entry names, where the store has it. */
 function* recoverRow(
-  values: ReturnType<typeof fieldsOf>,
+  entry: LogEntry,
+  key: Pick<Submission, 'batchId' | 'row' | 'changedAt'>,
   { target, state, requestId, isPossibleDuplicate }: RecoveredRow,
   existing: { batchId: string; row: number } | undefined,
 ): Work<void> {
-  const outcome = { state, requestId, reason: state === 'unknown' ? reason : undefined }
+  const { attemptId, packageId, baseUrl, userEmail, account } = entry
+  const print = (fingerprint: string): string | undefined => (isErased(fingerprint) ? undefined : fingerprint)
+  const personPrint = print(entry.person)
+  const order = {
+    ...key,
+    state,
+    attemptId,
+    packageId,
+    requestId,
+    reason: state === 'unknown' ? reason : undefined,
+    // Every row that was a whole order has one: the attempt's id stands in where the person was erased.
+    fingerprint: personPrint ?? attemptId,
+    personPrint,
+    emailPrint: print(entry.email),
+    phonePrint: print(entry.phone),
+  }
   if (existing !== undefined && target === 'named row') {
-    yield* run(updateRow, { ...values, ...outcome })
+    yield* run(updateRow, order)
     return
   }
   const matches = isPossibleDuplicate ? existing : undefined
-  yield* run(insertBatch, values)
-  yield* run(insertRow, { ...values, ...outcome, matchesBatch: matches?.batchId, matchesRow: matches?.row })
-}
-
-function fieldsOf(entry: LogEntry, changedAt: number) {
-  const { person, email, phone } = entry
-  const print = (fingerprint: string): string | undefined => (isErased(fingerprint) ? undefined : fingerprint)
-  return {
-    ...entry,
-    changedAt,
-    beganAt: entry.at,
-    // Every row that was a whole order has one: the attempt's id stands in where the person was erased.
-    fingerprint: print(person) ?? entry.attemptId,
-    personPrint: print(person),
-    emailPrint: print(email),
-    phonePrint: print(phone),
-  }
+  const batch = { id: key.batchId, kind: 'file', baseUrl, userEmail, addedAt: entry.at, account }
+  yield* insertRows('batches', [batch], 'ON CONFLICT (id) DO NOTHING')
+  const match = { matchesBatch: matches?.batchId, matchesRow: matches?.row }
+  yield* insertRows('submissions', [{ ...order, bodySha256: '', ...match }])
 }
 
 /** More ids would make one statement too large. */
@@ -283,8 +264,7 @@ export function* examineStore(
   )
   for (const entry of missing) {
     const log = counted.find(({ entries }) => entries.includes(entry))
-    const { file, outcomes = new Map() } = log ?? {}
-    yield* recoverAttempt({ entry, logId: file?.header.id ?? '', outcomes }, now)
+    if (log !== undefined) yield* recoverAttempt(entry, log, now)
   }
   const recoveredCount = missing.length
   if (before.closing === undefined && reasons.length === 0)

@@ -1,16 +1,16 @@
-import { fileIdentity } from '../../domain/batch/new-row.ts'
-import { type StopGroup, type ConflictCounts, stopsIn } from '../../domain/batch/verdict.ts'
-import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
-import { type StopReason, coveredBy, type Release } from '../../domain/submission/conflicts.ts'
-import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
-import { mergeExternalResults, type ExternalResult } from '../../domain/submission/external-results.ts'
-import { cancelWaitingRows } from './batches.ts'
-import { all, get, run, type Work } from './engine.ts'
-import { sha256 } from './fingerprints.ts'
-import { Matching, selectConflicts, type RowKey, parseExternalResults } from './matching.ts'
 import type { Recipient } from '../../contract/request-body.ts'
-import { sqlList, type StoredRecipient, submissionOf } from './submission-rows.ts'
+import { fileIdentity } from '../../domain/batch/new-row.ts'
+import { type ConflictCounts, type StopGroup, stopsIn } from '../../domain/batch/verdict.ts'
+import { type Release, type StopReason, coveredBy } from '../../domain/submission/conflicts.ts'
+import { type ExternalResult, mergeExternalResults } from '../../domain/submission/external-results.ts'
+import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
+import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
+import { cancelWaitingRows } from './batches.ts'
+import { type Work, all, get, run, updateRows, insertRows } from './engine.ts'
+import { sha256 } from './fingerprints.ts'
+import { joinPackages, Matching, type RowKey, selectConflicts } from './matching.ts'
 import { StorePart } from './store-part.ts'
+import { type StoredRecipient, parseExternalResults, sqlList, submissionOf } from './submission-rows.ts'
 
 /** A row that waits, as `selectHeldRows` gives it. */
 interface WaitingRow {
@@ -30,14 +30,6 @@ export interface Movable {
   body: Uint8Array
 }
 
-const insertJoinedPackage = `
-INSERT INTO joined_packages (service, package_id, successor_id, how, since)
-VALUES (:service, :packageId, :successorId, :how, :at) ON CONFLICT DO NOTHING`
-
-const upsertJoinedService = `
-INSERT INTO joined_services (one, other, same, said_at, said_by) VALUES (:one, :other, :same, :at, :by)
-ON CONFLICT (one, other) DO UPDATE SET same = excluded.same, said_at = excluded.said_at, said_by = excluded.said_by`
-
 /** In place of what results files say of a row, once a person said that they are to be ignored. */
 const ignoredResults = '[]'
 
@@ -49,16 +41,11 @@ const selectResults = `
 SELECT row_number, state, external_results FROM submissions
 WHERE batch_id = :batchId AND state IN ${sqlList(waitingStates)} AND body IS NOT NULL ORDER BY row_number`
 
-const updateResults = `
-UPDATE submissions SET external_results = :externalResults WHERE batch_id = :batchId AND row_number = :row`
-
 const selectHeldRows = `
 SELECT row_number, state, held_for, matches_batch, matches_row FROM submissions
 WHERE batch_id = :batchId AND state IN ('held', 'duplicate') AND body IS NOT NULL ORDER BY row_number`
 
 const selectAllowed = 'SELECT allow_similar, shared FROM batches WHERE id = :id'
-
-const updateAllowed = 'UPDATE batches SET allow_similar = :allowSimilar, shared = :shared WHERE id = :id'
 
 /** What is left of a batch when its package is replaced. */
 const selectMovable = `
@@ -129,7 +116,7 @@ export class HeldRows extends StorePart {
           rows.get(row) ?? [],
         )
         if (merged === undefined) continue
-        yield* run(updateResults, { batchId, row, externalResults: JSON.stringify(merged) })
+        yield* updateRows('submissions', { externalResults: JSON.stringify(merged) }, { batchId, row })
         if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
       }
     })
@@ -246,8 +233,10 @@ export class HeldRows extends StorePart {
     by: { at: number; by: string },
   ): Promise<void> {
     const [first = '', second = ''] = [serviceOf(one), serviceOf(other)].sort()
-    const values = { one: first, other: second, same, ...by }
-    await this.engine.run(run(upsertJoinedService, values))
+    const row = { one: first, other: second, same, saidAt: by.at, saidBy: by.by }
+    const ending =
+      'ON CONFLICT (one, other) DO UPDATE SET same = excluded.same, said_at = excluded.said_at, said_by = excluded.said_by'
+    await this.engine.run(insertRows('joined_services', [row], ending))
   }
 
   /** No other process compares people of the batch's account meanwhile. */
@@ -268,11 +257,11 @@ function* allowOwn(batchId: string, release: Exclude<Release, { kind: 'rows' }>)
   const batch = yield* get<{ allowSimilar: number; shared: string }>(selectAllowed, { id: batchId })
   if (batch === undefined) return
   const shared = JSON.parse(batch.shared) as string[]
-  yield* run(updateAllowed, {
-    id: batchId,
+  const allowed = {
     allowSimilar: release.kind === 'all' ? 1 : batch.allowSimilar,
     shared: release.kind === 'shared' ? JSON.stringify([...shared, release.value]) : batch.shared,
-  })
+  }
+  yield* updateRows('batches', allowed, { id: batchId })
 }
 
 /** Compares a row that is to be sent, to print the result; the binding comparison is made when it is sent. */
@@ -280,13 +269,4 @@ function* comparePending(matching: Matching, key: RowKey, at: number): Work<void
   const compared = yield* matching.lockRow(key)
   const conflict = compared && (yield* matching.findConflict(compared))
   if (conflict !== undefined) yield* matching.recordConflict(key, 'pending', conflict, at)
-}
-
-function* joinPackages(
-  baseUrl: string,
-  [packageId, successorId]: readonly [number, number],
-  how: 'moved' | 'likely',
-  at: number,
-): Work<void> {
-  yield* run(insertJoinedPackage, { service: serviceOf(baseUrl), packageId, successorId, how, at })
 }

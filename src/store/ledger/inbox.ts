@@ -7,9 +7,19 @@ import {
   type ReceivedEvent,
   withoutBody,
 } from '../../domain/webhook/events.ts'
-import { all, get, insertRows, run, runShared, type Values, type Work } from './engine.ts'
+import {
+  all,
+  get,
+  insertRows,
+  run,
+  runShared,
+  type Values,
+  type Work,
+  readPages,
+  updateRows,
+} from './engine.ts'
 import { sha256 } from './fingerprints.ts'
-import { type Lease, shortWait } from './leases.ts'
+import { type Lease, shortWait } from './store-part.ts'
 import { StorePart } from './store-part.ts'
 import { sqlIsOfService, sqlStatusRank } from './submission-rows.ts'
 
@@ -98,14 +108,8 @@ WHERE id = :id AND forward = 'waiting' RETURNING *`
 const updateRefused = `
 UPDATE events SET due_at = :retryAt, attempts = attempts + 1, last_answer = :answer WHERE id = :id`
 
-const updateQueued = `UPDATE events SET forward = 'waiting', due_at = 0 WHERE id = :id`
-
-const updateBody = 'UPDATE events SET body = :body, signature = :signature WHERE id = :id'
-
 /** What came; '' where the store does not say. */
 export type Arrival = 'event' | 'batch' | ''
-
-const pageEvents = 500
 
 interface Identified {
   event: ReceivedEvent
@@ -192,18 +196,13 @@ export class Inbox extends StorePart {
   }
 
   /** In the order of receipt. */
-  async *list(filter: EventFilter = {}): AsyncGenerator<InboxEvent> {
-    let left = filter.limit ?? Number.POSITIVE_INFINITY
-    for (let after = filter.after ?? 0; left > 0;) {
-      const limit = Math.min(pageEvents, left)
-      const values = { ...filter, requestId: filter.requestId?.toLowerCase(), after, limit }
-      const page = await this.engine.run(all<InboxEvent>(selectPage, values))
-      yield* page
-      const last = page.at(-1)
-      if (last === undefined || page.length < limit) return
-      after = last.id
-      left -= page.length
-    }
+  list(filter: EventFilter = {}): AsyncGenerator<InboxEvent> {
+    const requestId = filter.requestId?.toLowerCase()
+    return readPages(
+      filter,
+      (after, limit) => this.engine.run(all<InboxEvent>(selectPage, { ...filter, requestId, after, limit })),
+      ({ id }) => id,
+    )
   }
 
   async get(id: number): Promise<InboxEvent | undefined> {
@@ -251,7 +250,7 @@ export class Inbox extends StorePart {
     const { erased } = yield* this.#known([{ event, identity: '' }])
     const { body, signature } = asStored(event, erased)
     if (signature !== event.signature)
-      yield* run(updateBody, { id: event.id, body: Buffer.from(body), signature })
+      yield* updateRows('events', { body: Buffer.from(body), signature }, { id: event.id })
     return true
   }
 
@@ -267,7 +266,7 @@ export class Inbox extends StorePart {
 
   /** Queues an event again. */
   async requeue(id: number): Promise<boolean> {
-    return (await this.engine.run(run(updateQueued, { id }))) === 1
+    return (await this.engine.run(updateRows('events', { forward: 'waiting', dueAt: 0 }, { id }))) === 1
   }
 }
 

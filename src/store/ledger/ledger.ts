@@ -45,8 +45,8 @@ import { emailIdentity } from '../../domain/submission/identity.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
 import { type ClaimOutcome, type ClaimOptions, type ClaimResult, Claims } from './claim.ts'
 import { personPrints, printsOf, type StoredPrints, personMatchOfPrints } from './fingerprints.ts'
-import { type Lease, leaseForOrdering } from './leases.ts'
-import { batchFields, orderFields } from './new-rows.ts'
+import { type Lease, leaseForOrdering } from './store-part.ts'
+import { batchFields, orderFields } from './submission-rows.ts'
 import { type StoreContext, StorePart } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
 
@@ -117,10 +117,6 @@ const deleteRequestOfRow = 'DELETE FROM request_rows WHERE batch_id = :batchId A
 
 const reopenAttempt = `UPDATE attempts SET became = :state, reason = :reason WHERE id = :attemptId`
 
-const insertDecision = `
-INSERT INTO decisions (batch_id, row_number, attempt_id, became, made_at, made_by, why)
-VALUES (:batchId, :row, :attemptId, :became, :at, :by, :why)`
-
 /**
  * Makes a change if the row is still as `from` says, and no other order has the request that it is to have; whether it
  * did. Within its caller's transaction.
@@ -152,7 +148,7 @@ function* recordChange(from: RowVersion, change: Change): Work<void> {
     isReopened ? run(deleteRequestOfRow, row) : nothingAsked(),
     isReopened ? run(reopenAttempt, row) : nothingAsked(),
     attempt === undefined ? nothingAsked() : run(endAttempt, attempt),
-    decision === undefined ? nothingAsked() : run(insertDecision, decision),
+    decision === undefined ? nothingAsked() : insertRows('decisions', [decision]),
     pauses ? runShared(upsertPause, from) : nothingAsked(),
   )
 }
@@ -185,7 +181,7 @@ export function changeFields({ batchId, row, state: from, attemptId }: RowVersio
       offeredId: change.to === 'unknown' ? change.offeredId?.toLowerCase() : undefined,
     },
     attempt: from === 'sending' ? { id: attemptId, at, became: state, answerStatus, reason } : undefined,
-    decision: decision && { ...key, became: state, at, ...decision },
+    decision: decision && { ...key, became: state, madeAt: at, madeBy: decision.by, why: decision.why },
   }
 }
 

@@ -1,12 +1,32 @@
-import type { Purged, StoreInfo, StoreServer } from '../../domain/store/types.ts'
-import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
-import { machineName } from '../../host/machine.ts'
-import { damageOf, type StoredOrderRow } from './submission-rows.ts'
-import { all, type Engine, get, type Work } from './engine.ts'
-import type { StoreKey } from './fingerprints.ts'
-import { Erasure } from './purge.ts'
+import { terminalStatuses } from '../../contract/statuses.ts'
+import { columnsWith, namesPerson, statesLeft } from '../../domain/store/erasure.ts'
+import type {
+  ErasureTarget,
+  FilesToErase,
+  Named,
+  Purged,
+  StoreInfo,
+  StoreServer,
+  Traces,
+} from '../../domain/store/types.ts'
+import { emailIdentity } from '../../domain/submission/identity.ts'
+import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
+import {
+  type Engine,
+  type Values,
+  type Work,
+  all,
+  get,
+  insertRows,
+  metaText,
+  metaValue,
+  run,
+  setMeta,
+} from './engine.ts'
+import type { Fingerprint, StoreKey } from './fingerprints.ts'
 import type { RollbackDetection } from './rollback-detection.ts'
-import { readClosing } from './store-state.ts'
+import { erasureName, readClosing, readLogs } from './store-state.ts'
+import { type StoredOrderRow, damageOf, sqlIsOfService, sqlList } from './submission-rows.ts'
 
 /** More rows than these are never in memory at once. */
 const pageRows = 2_000
@@ -51,65 +71,101 @@ export interface Upkeep {
   continueNumbers(newestEvent: number): Work<unknown>
 }
 
-/** Looking after a store as a whole. */
-export class Maintenance extends Erasure {
-  readonly #key: StoreKey
-  readonly #upkeep: Upkeep
+export interface PurgeOptions {
+  dryRun: boolean
+  /** The fingerprints too: an old file would order the person again. */
+  completely: boolean
+  /** Files of this machine that are erased after the commit; default none. */
+  files?: FilesToErase | undefined
+}
 
-  /** `dataFolder`: of this machine. */
-  constructor(
-    engine: Engine,
-    parts: { key: StoreKey; rollbacks: RollbackDetection; upkeep: Upkeep; dataFolder: string },
-  ) {
-    const { key, rollbacks: logs, upkeep, dataFolder } = parts
-    const location = `${machineName()} ${dataFolder}`
-    super(engine, {
-      location,
-      logs,
-      fingerprint: key.fingerprint,
-      scrub: (isPatient) => upkeep.scrub(isPatient),
-    })
-    this.#key = key
-    this.#upkeep = upkeep
+/** Set while older versions of rows may hold what was removed; each purge counts it up. */
+const unscrubbedName = 'unscrubbed'
+
+/** What has still to be removed. */
+interface LeftToErase {
+  /** By the id of a log, the attempts whose fingerprints its machine removes from it. */
+  logs: Record<string, string[]>
+  /** By the place of a machine. */
+  files: Record<string, FilesToErase[]>
+}
+
+const selectUnfinished = `
+SELECT ${metaValue(erasureName)} AS erasure, ${metaValue(unscrubbedName)} AS unscrubbed`
+
+type Unfinished = Partial<Record<'erasure' | 'unscrubbed', Uint8Array>>
+
+export type EraseFiles = (files: FilesToErase) => Promise<void>
+
+const hasPerson = `(s.first_name IS NOT NULL OR s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
+const hasPersonOrPrints = `(${hasPerson} OR s.person_print IS NOT NULL)`
+
+/** Conditions on rows (all, those that are left as they are, and those that are erased), events and requests. */
+interface Chosen {
+  all: string
+  left: string
+  erased: string
+  events: string
+  requests: string
+  /** Of all of these. */
+  values: Values
+}
+
+interface Found {
+  rows: number
+  events: number
+  kept: number
+}
+
+export interface MaintenanceParts {
+  engine: Engine
+  key: Pick<StoreKey, 'fingerprint'>
+  rollbacks: Pick<RollbackDetection, 'idsHere' | 'removeFingerprints'>
+  upkeep: Upkeep
+  /** Names the files of this machine, among all that use the store. */
+  location: string
+}
+
+/** Looking after a store as a whole, and erasing the personal data of people from it, its attempt logs and its files. */
+export class Maintenance {
+  /** Whether a purge that was interrupted left files of this machine. */
+  hasFilesToErase = false
+  readonly #parts: MaintenanceParts
+
+  constructor(parts: MaintenanceParts) {
+    this.#parts = parts
   }
 
   async info(): Promise<StoreInfo> {
-    const server = await this.#upkeep.server?.()
-    const info = await this.engine.snapshot(() => this.#contents())
+    const server = await this.#parts.upkeep.server?.()
+    const info = await this.#parts.engine.snapshot(() => this.#contents())
     return server === undefined ? info : { ...info, server }
   }
 
   *#contents(): Work<StoreInfo> {
-    const rows = Object.fromEntries(submissionStates.map((state) => [state, 0])) as Record<
-      SubmissionState,
-      number
-    >
-    for (const { state, count } of yield* all<{ state: SubmissionState; count: number }>(selectStates)) {
-      rows[state] = count
-    }
-    const totals = yield* get<Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>>(selectTotals)
+    const found = yield* all<{ state: SubmissionState; count: number }>(selectStates)
+    const counts = new Map(found.map(({ state, count }) => [state, count]))
+    const rows = Object.fromEntries(submissionStates.map((state) => [state, counts.get(state) ?? 0]))
+    const totals = yield* get<Partial<StoreInfo>>(selectTotals)
     return {
-      location: this.engine.location,
-      ...(yield* this.#upkeep.figures()),
-      batches: totals?.batches ?? 0,
-      rows,
-      events: totals?.events ?? 0,
-      oldest: totals?.oldest,
-      newest: totals?.newest,
+      location: this.#parts.engine.location,
+      ...(yield* this.#parts.upkeep.figures()),
+      ...(totals as Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>),
+      rows: rows as StoreInfo['rows'],
       closed: yield* readClosing(),
     }
   }
 
   /** What is wrong with it, in sentences; empty where it is sound. */
   check(): Promise<string[]> {
-    return this.engine.snapshot(() => this.#check())
+    return this.#parts.engine.snapshot(() => this.#check())
   }
 
   *#check(): Work<string[]> {
-    const found = yield* this.#upkeep.checkTables()
+    const found = yield* this.#parts.upkeep.checkTables()
     for (let last: Key | undefined = { batchId: '', row: 0 }; last !== undefined;) {
       const page: StoredOrderRow[] = yield* all<StoredOrderRow>(selectPrints, { ...last, limit: pageRows })
-      for (const row of page) found.push(...damageOf(row, this.#key.fingerprint))
+      for (const row of page) found.push(...damageOf(row, this.#parts.key.fingerprint))
       last = page.at(-1)
     }
     for (const { batchId, row } of yield* all<Key>(selectDangling)) {
@@ -117,4 +173,251 @@ export class Maintenance extends Erasure {
     }
     return found
   }
+
+  /**
+   * Removes what names a person: recipient, body, remarks, received events. Nothing of it is left in the
+   * database or its journal. The keyed fingerprints stay, so that an old file run again orders no person twice.
+   * `completely` removes the fingerprints too. With `dryRun` it counts.
+   */
+  async purge(who: ErasureTarget, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<Purged> {
+    const { completely, files } = options
+    const { engine, location } = this.#parts
+    const chosen = choose(this.#parts.key.fingerprint, who)
+    if (options.dryRun) {
+      return engine.snapshot(function* () {
+        const found = yield* countAll(chosen, completely)
+        const isScrubbed = (yield* metaText(unscrubbedName)) === undefined
+        return { ...found, isScrubbed, isLeftTo: isScrubbed ? undefined : 'another process', logsLeft: [] }
+      })
+    }
+    const isPerson = !('endedBefore' in who)
+    const found = await engine.transaction(function* () {
+      if (files !== undefined)
+        yield* changeLeft((left) => {
+          left.files[location] = [...(left.files[location] ?? []), files]
+        })
+      return yield* eraseRows(chosen, completely, isPerson)
+    })
+    const isLeftTo = await this.finishErasure(eraseFiles, true)
+    const logs = await engine.run(logsLeft())
+    return { ...found, isScrubbed: isLeftTo === undefined, isLeftTo, logsLeft: logs }
+  }
+
+  /** What of a person may be in files: batches, requests and names of the rows, those that were emptied before too. */
+  traces(who: ErasureTarget): Promise<Traces> {
+    const { erased, values } = choose(this.#parts.key.fingerprint, who)
+    const rows = `
+SELECT DISTINCT s.request_id, s.first_name, s.last_name, s.email, b.base_url
+FROM submissions s JOIN batches b ON b.id = s.batch_id WHERE ${erased}`
+    const batches = `
+SELECT DISTINCT b.id, b.path, b.results_file FROM submissions s JOIN batches b ON b.id = s.batch_id
+WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`
+    return this.#parts.engine.snapshot(function* () {
+      return { batches: yield* all(batches, values), rows: yield* all(rows, values) }
+    })
+  }
+
+  /**
+   * What follows the commit of a purge: the fingerprints are removed from the attempt logs of this machine, because a rollback
+   * would leave a log without what the store still has; then files, and older versions of rows. A process that is killed in
+   * between leaves that to the next start; other machines have logs and files of their own, and leave some to this one.
+   * `isPatient`: waits for other processes. Answers what older versions of rows are left to.
+   */
+  async finishErasure(eraseFiles?: EraseFiles, isPatient = false): Promise<Purged['isLeftTo']> {
+    const { engine, location, rollbacks, upkeep } = this.#parts
+    const { unscrubbed, ...found } = (await engine.run(get<Unfinished>(selectUnfinished))) ?? {}
+    const left = parseLeft(found.erasure && Buffer.from(found.erasure).toString())
+    const logIds = await rollbacks.idsHere(Object.keys(left.logs))
+    if (logIds.length > 0)
+      await rollbacks.removeFingerprints(new Set(logIds.flatMap((id) => left.logs[id] ?? [])))
+    const files = left.files[location] ?? []
+    for (const each of files) await eraseFiles?.(each)
+    const done = { logIds, location, files: eraseFiles === undefined ? [] : files }
+    if (logIds.length + done.files.length > 0)
+      await engine.transaction(() => changeLeft((now) => forgetErased(now, left, done)))
+    this.hasFilesToErase = files.length > done.files.length
+    if (this.hasFilesToErase || unscrubbed === undefined) return undefined
+    const isLeftTo = await upkeep.scrub(isPatient)
+    if (isLeftTo === undefined) {
+      // Another purge may have committed in between.
+      const values = { name: unscrubbedName, value: unscrubbed }
+      await engine.run(run('DELETE FROM meta WHERE name = :name AND value = :value', values))
+    }
+    return isLeftTo
+  }
+}
+
+/** Logs of other machines that still hold fingerprints. */
+function* logsLeft(): Work<Purged['logsLeft']> {
+  const { logs } = parseLeft(yield* metaText(erasureName))
+  const registered = yield* readLogs()
+  return registered.filter(({ id }) => id in logs).map(({ host, path }) => ({ host, path }))
+}
+
+function* countAll({ erased, events, left, values }: Chosen, completely: boolean): Work<Found> {
+  const count = (from: string): string => `(SELECT count(*) FROM ${from})`
+  const rows = count(`submissions s WHERE ${erased} AND ${completely ? hasPersonOrPrints : hasPerson}`)
+  const select = `SELECT ${rows} AS rows, ${count(`events e WHERE ${events}`)} AS events,
+    ${count(`submissions s WHERE ${left}`)} AS kept`
+  return (yield* get<Found>(select, values)) as Found
+}
+
+function* eraseRows(chosen: Chosen, completely: boolean, isPerson: boolean): Work<Found> {
+  const found = yield* countAll(chosen, completely)
+  const { erased, values } = chosen
+  // A person who is removed is not ordered any more.
+  const cancel = `UPDATE submissions AS s SET state = 'cancelled', reason = NULL
+    WHERE ${chosen.all} AND s.state IN ${sqlList(waitingStates)}`
+  if (isPerson) yield* run(cancel, values)
+  yield* removeFileNames(erased, values)
+  // What many were said to share may be the person's own; the rest is held again.
+  const ofBatches = `SELECT s.batch_id FROM submissions s WHERE ${erased}`
+  yield* run(`UPDATE batches SET shared = '[]' WHERE id IN (${ofBatches})`, values)
+  if (completely) yield* rememberErased(erased, values)
+  yield* run(`DELETE FROM events AS e WHERE ${chosen.events}`, values)
+  const emptiedRequests = completely ? yield* emptyRequests(chosen) : 0
+  yield* emptyRows(erased, values, completely)
+  if (found.rows + found.events + emptiedRequests > 0)
+    yield* setMeta(unscrubbedName, String(Number((yield* metaText(unscrubbedName)) ?? 0) + 1))
+  return found
+}
+
+/** A file's name can be a person's. */
+function* removeFileNames(erased: string, values: Values): Work<void> {
+  const select = `
+SELECT DISTINCT b.id, b.name, b.path, b.results_file, b.halt_message, s.first_name, s.last_name, s.email
+FROM submissions s JOIN batches b ON b.id = s.batch_id WHERE ${erased}`
+  const found = yield* all<Named & Record<'id' | 'name' | 'path' | 'resultsFile' | 'haltMessage', string>>(
+    select,
+    values,
+  )
+  for (const { id, name, path, resultsFile, haltMessage, ...person } of found) {
+    const texts: (string | undefined)[] = [name, path, resultsFile, haltMessage]
+    if (texts.some((text) => text !== undefined && namesPerson(text, person)))
+      yield* emptyBatches('b.id = :id', columnsWith('batches', 'emptied'), { id })
+  }
+}
+
+/** In all registered logs: a machine may have copies of the logs of others. */
+function* rememberErased(erased: string, values: Values): Work<void> {
+  const select = `
+SELECT a.id FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
+WHERE ${erased} AND s.person_print IS NOT NULL`
+  const attempts = yield* all<{ id: string }>(select, values)
+  const logs = yield* readLogs()
+  if (attempts.length === 0 || logs.length === 0) return
+  const ids = attempts.map(({ id }) => id)
+  yield* changeLeft((left) => {
+    for (const { id } of logs) left.logs[id] = [...new Set([...(left.logs[id] ?? []), ...ids])]
+  })
+}
+
+/** `before`: as it was read; others may have added to it since. */
+function forgetErased(
+  { logs, files }: LeftToErase,
+  before: LeftToErase,
+  done: { logIds: readonly string[]; location: string; files: readonly FilesToErase[] },
+): void {
+  for (const id of done.logIds) {
+    const removed = new Set(before.logs[id])
+    logs[id] = (logs[id] ?? []).filter((attempt) => !removed.has(attempt))
+    if (logs[id].length === 0) delete logs[id]
+  }
+  const erased = new Set(done.files.map((each) => JSON.stringify(each)))
+  const left = (files[done.location] ?? []).filter((each) => !erased.has(JSON.stringify(each)))
+  if (left.length === 0) delete files[done.location]
+  else files[done.location] = left
+}
+
+function* changeLeft(change: (left: LeftToErase) => void): Work<void> {
+  // From then on there is a row to lock.
+  const row = { name: erasureName, value: Buffer.from('{}') }
+  yield* insertRows('meta', [row], 'ON CONFLICT (name) DO NOTHING')
+  const left = parseLeft(yield* metaText(erasureName, '{lockRows meta}'))
+  change(left)
+  const isOver = Object.keys(left.logs).length + Object.keys(left.files).length === 0
+  yield* setMeta(erasureName, isOver ? undefined : JSON.stringify(left))
+}
+
+function parseLeft(text: string | undefined): LeftToErase {
+  return { logs: {}, files: {}, ...(JSON.parse(text ?? '{}') as Partial<LeftToErase>) }
+}
+
+/** They stay as read: another read would bring the fingerprints back. */
+function* emptyRequests({ requests, values }: Chosen): Work<number> {
+  const columns = columnsWith('unmatched_requests', 'emptied with --completely')
+  return yield* run(
+    `UPDATE unmatched_requests AS u SET ${emptied(columns)} WHERE u.person_print IS NOT NULL AND (${requests})`,
+    values,
+  )
+}
+
+function* emptyRows(erased: string, values: Values, completely: boolean): Work<void> {
+  const rows = `SELECT s.batch_id, s.row_number FROM submissions s WHERE ${erased}`
+  yield* run(`UPDATE attempts SET reason = NULL WHERE (batch_id, row_number) IN (${rows})`, values)
+  yield* run(`UPDATE decisions SET why = 'removed' WHERE (batch_id, row_number) IN (${rows})`, values)
+  const columns = columnsWith('submissions', 'emptied')
+  if (completely) columns.push(...columnsWith('submissions', 'emptied with --completely'))
+  yield* run(`UPDATE submissions AS s SET ${emptied(columns)} WHERE ${erased}`, values)
+  const named = `SELECT 1 FROM submissions s
+    WHERE s.batch_id = b.id AND (s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
+  const isEmpty = `b.kind = 'file' AND NOT EXISTS (${named})`
+  const last = columnsWith('batches', 'emptied with the last person')
+  yield* emptyBatches(isEmpty, [...columnsWith('batches', 'emptied'), ...last], {})
+}
+
+function* emptyBatches(where: string, columns: readonly string[], values: Values): Work<void> {
+  yield* run(`UPDATE batches AS b SET ${emptied(columns)} WHERE ${where}`, values)
+}
+
+/** What stands in for a value that may not be missing: each row that was a whole order has a fingerprint of its own. */
+const standIns = new Map([
+  [
+    'fingerprint',
+    `CASE WHEN fingerprint IS NULL THEN NULL ELSE 'erased ' || batch_id || ' ' || CAST(row_number AS text) END`,
+  ],
+  ['shared', "'[]'"],
+])
+
+function emptied(columns: readonly string[]): string {
+  return columns.map((column) => `${column} = ${standIns.get(column) ?? 'NULL'}`).join(', ')
+}
+
+function choose(fingerprint: Fingerprint, who: ErasureTarget): Chosen {
+  const stays = `s.state IN ${sqlList(statesLeft(who))}`
+  const chosen = (rows: string, others: Pick<Chosen, 'events' | 'requests' | 'values'>): Chosen => ({
+    all: rows,
+    left: `${rows} AND ${stays}`,
+    erased: `${rows} AND NOT ${stays}`,
+    ...others,
+  })
+  if ('requestId' in who) {
+    const service = 'CAST(:baseUrl AS text)'
+    const rows = `s.request_id = :requestId AND ${sqlIsOfService('s', service)}`
+    const isSame = (column: string): string =>
+      `(${service} IS NULL OR ${column} IS NULL OR ${column} = ${service})`
+    return chosen(rows, {
+      events: `e.request_id = :requestId AND ${isSame('e.base_url')}`,
+      requests: `u.request_id = :requestId AND ${isSame('u.service')}
+        OR u.person_print IN (SELECT s.person_print FROM submissions s WHERE ${rows} AND NOT ${stays})`,
+      values: { requestId: who.requestId.toLowerCase(), baseUrl: who.baseUrl },
+    })
+  }
+  if ('email' in who) {
+    // A row whose recipient was removed before still has the fingerprint of the e-mail.
+    const rows = `({sameEmail s.email, :email} OR s.email_print = :emailPrint)`
+    return chosen(rows, {
+      events: `EXISTS (SELECT 1 FROM submissions s WHERE ${rows} AND s.request_id = e.request_id AND ${sqlIsOfService('s', 'e.base_url')})`,
+      requests: 'u.email_print = :emailPrint',
+      values: { email: who.email, emailPrint: fingerprint(emailIdentity(who.email)) },
+    })
+  }
+  return chosen(
+    `s.changed_at < :before AND (s.state <> 'accepted' OR s.request_status IN ${sqlList(terminalStatuses)})`,
+    {
+      events: `e.received_at < :before AND e.forward <> 'waiting'`,
+      requests: 'u.read_at < :before',
+      values: { before: who.endedBefore },
+    },
+  )
 }

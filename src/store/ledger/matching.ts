@@ -1,52 +1,54 @@
-import {
-  areOwnPrints,
-  namePrint,
-  type PersonPrints,
-  personPrints,
-  printsOf,
-  sha256,
-  type StoredPrints,
-  type StoreKey,
-} from './fingerprints.ts'
+import type { Recipient } from '../../contract/request-body.ts'
+import type { NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
 import {
   type Allowed,
   type Candidate,
   type Compared,
-  highestPrecedence,
-  type KnownRelations,
-  releasable,
-  statesThatMatch,
   type Conflict,
-  findConflicts,
   type JoinedPackage,
   type JoinedServices,
+  type KnownRelations,
+  findConflicts,
+  highestPrecedence,
   relationsOf,
+  releasable,
+  statesThatMatch,
 } from '../../domain/submission/conflicts.ts'
+import { resultsBatch } from '../../domain/submission/external-results.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
+import { type ComparingBudget, PhoneSharers, maxComparing } from '../../domain/submission/similarity.ts'
 import { type SubmissionState, refuseImpossible } from '../../domain/submission/states.ts'
-import { type ComparingBudget, maxComparing, PhoneSharers } from '../../domain/submission/similarity.ts'
-import { resultsBatch, type ExternalResult } from '../../domain/submission/external-results.ts'
+import type { NewBatch, RowVersion } from '../../domain/submission/submission.ts'
+import { type Work, all, get, insertRows, run } from './engine.ts'
 import {
-  damagedStore,
-  recipientOf,
-  type SelectedSubmission,
-  selectWith,
-  sqlList,
-  type StoredRecipient,
-  submissionOf,
-} from './submission-rows.ts'
-import { all, get, run, type Work } from './engine.ts'
+  type PersonPrints,
+  type StoreKey,
+  type StoredPrints,
+  areOwnPrints,
+  namePrint,
+  personPrints,
+  printsOf,
+  sha256,
+} from './fingerprints.ts'
 import { fieldOf } from './schema.ts'
 import {
+  type SelectedSubmission,
+  type StoredRecipient,
+  damagedStore,
+  matchFields,
+  parseExternalResults,
+  recipientOf,
+  selectWith,
+  sqlList,
+  submissionOf,
+} from './submission-rows.ts'
+import {
+  type StoredOrder,
   candidateOf,
   findUnmatched,
-  printLists,
   sharesUnmatched,
-  type StoredOrder,
+  printLists,
 } from './unmatched-requests.ts'
-import { serviceOf } from '../../domain/submission/identity.ts'
-import type { NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
-import type { Recipient } from '../../contract/request-body.ts'
-import type { NewBatch, RowVersion } from '../../domain/submission/submission.ts'
 
 /** What a person allowed along with a new order. */
 export interface AddGuard {
@@ -138,21 +140,6 @@ export function storedRowOf(selected: unknown): StoredRow | undefined {
       shared: JSON.parse(found.shared) as string[],
     },
   }
-}
-
-/** What a row conflicts with, as its columns have it. */
-export function matchFields({ order, becomes, reason, shares }: Conflict) {
-  return {
-    matchesBatch: order.batchId,
-    matchesRow: order.row,
-    heldFor: becomes === 'held' ? reason : undefined,
-    shares: shares.length === 0 ? undefined : shares.join(' '),
-  }
-}
-
-/** As the column has them; undefined where there are none. */
-export function parseExternalResults(text: string | undefined): ExternalResult[] | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as ExternalResult[])
 }
 
 const printColumns = ['person_print', 'email_print', 'phone_print']
@@ -268,9 +255,16 @@ UPDATE submissions SET state = 'pending', changed_at = :at, reason = NULL, field
   matches_batch = NULL, matches_row = NULL, held_for = NULL, shares = NULL
 WHERE batch_id = :batchId AND row_number = :row AND state = :from`
 
-const insertRelease = `
-INSERT INTO releases (batch_id, row_number, other_batch, other_row, made_at, made_by)
-VALUES (:batchId, :row, :otherBatch, :otherRow, :at, :by) ON CONFLICT DO NOTHING`
+/** Packages that count as one, or as the likely successor of another, from then on. */
+export function* joinPackages(
+  baseUrl: string,
+  [packageId, successorId]: readonly [number, number],
+  how: 'moved' | 'likely',
+  since: number,
+): Work<void> {
+  const row = { service: serviceOf(baseUrl), packageId, successorId, how, since }
+  yield* insertRows('joined_packages', [row], 'ON CONFLICT DO NOTHING')
+}
 
 /** States of a row that is compared again. */
 type ComparedAgain = 'held' | 'duplicate' | 'rejected'
@@ -373,8 +367,9 @@ export class Matching {
 
   /** A person said of a row and of each of these that they are two people. */
   *recordReleases(key: RowKey, others: readonly RowKey[], by: { at: number; by: string }): Work<void> {
-    for (const { batchId: otherBatch, row: otherRow } of others)
-      yield* run(insertRelease, { ...key, otherBatch, otherRow, ...by })
+    const release = { batchId: key.batchId, row: key.row, madeAt: by.at, madeBy: by.by }
+    const rows = others.map(({ batchId, row }) => ({ ...release, otherBatch: batchId, otherRow: row }))
+    yield* insertRows('releases', rows, 'ON CONFLICT DO NOTHING')
   }
 
   /** Every order that shares the person, the e-mail or the phone, in any package and at any service. */

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 import { makeOwnFolders } from '../../disk/private-modes.ts'
 import { type PostgresServer, storeAddress } from '../../domain/store/address.ts'
 import type { Migrated } from '../../domain/store/types.ts'
-import { IoError, UsageError } from '../../errors/kinds.ts'
+import { UsageError } from '../../errors/kinds.ts'
+import { unusableStore } from './engine.ts'
 import type { Store, StoreOptions } from './store.ts'
 
 /** A file (or `:memory:`), or a database. */
@@ -62,9 +63,8 @@ export async function migrateStore(options: StoreOptions): Promise<Migrated> {
 export async function openFormerStore(options: StoreOptions): Promise<Store> {
   const address = resolveStoreAddress(options)
   if (address.kind === 'file' && address.path !== ':memory:' && !existsSync(address.path)) {
-    throw new IoError(`cannot use the store "${address.path}": the file is missing`, {
-      hint: 'See which store is used with: refcheck store info',
-    })
+    const hint = 'See which store is used with: refcheck store info'
+    throw unusableStore(address.path, 'the file is missing', hint)
   }
   return openStore(options)
 }

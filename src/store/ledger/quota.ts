@@ -1,5 +1,5 @@
 import type { QuotaPriority, QuotaState } from '../../domain/quota/windows.ts'
-import { get, resolveAmbiguousCommit, run, type Values, type Work } from './engine.ts'
+import { get, insertRows, resolveAmbiguousCommit, run, type Values, type Work } from './engine.ts'
 import { StorePart } from './store-part.ts'
 
 interface Stored {
@@ -15,9 +15,6 @@ FROM (SELECT state FROM quota WHERE account = :account {lockRows quota}) AS lock
 
 const selectState = `
 SELECT (SELECT state FROM quota WHERE account = :account) AS state, {clock} AS now`
-
-/** A row to lock. */
-const insertState = `INSERT INTO quota (account, state) VALUES (:account, 'null') ON CONFLICT (account) DO NOTHING`
 
 const updateState = 'UPDATE quota SET state = :state WHERE account = :account'
 
@@ -53,7 +50,8 @@ export class Quota extends StorePart {
 export function* lockQuota({ account }: QuotaPriority): Work<Stored | undefined> {
   const stored = yield* get<Stored>(lockState, { account })
   if (stored !== undefined) return stored
-  yield* run(insertState, { account })
+  // A row to lock.
+  yield* insertRows('quota', [{ account, state: 'null' }], 'ON CONFLICT (account) DO NOTHING')
   return yield* get<Stored>(lockState, { account })
 }
 

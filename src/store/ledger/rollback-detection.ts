@@ -1,12 +1,25 @@
 import { dirname } from 'node:path'
-
-import { AttemptLog, type AttemptLogFiles, isVolatile, type LogFile } from './attempt-log.ts'
-import type { ClaimFailure, FenceRequirement, RecordedAttempt } from './store-part.ts'
-import { type Engine, run, setMeta, type Work } from './engine.ts'
-import { examineStore, highestNumbers, type ReadLog, readLog } from './examine-store.ts'
-import type { StoreKey } from './fingerprints.ts'
-import type { Runner } from './leases.ts'
+import type { Head, LogNote, LogOutcome, RegisteredLog } from '../../domain/store/attempt-log.ts'
+import type { ExaminedLogs } from '../../domain/store/check.ts'
 import {
+  type Closing,
+  type LogReport,
+  logsNamed,
+  noLogPossible,
+  storeClosed,
+} from '../../domain/store/closing.ts'
+import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
+import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { IoError, UsageError } from '../../errors/kinds.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Random } from '../../host/random.ts'
+import { AttemptLog, type AttemptLogFiles, type LogFile, isVolatile } from './attempt-log.ts'
+import { type Engine, type Work, run, setMeta, updateRows } from './engine.ts'
+import { type ReadLog, examineStore, highestNumbers, readLog } from './examine-store.ts'
+import type { StoreKey } from './fingerprints.ts'
+import type { ClaimFailure, FenceRequirement, RecordedAttempt, Runner } from './store-part.ts'
+import {
+  type StoreState,
   becomeAnotherStore,
   entriesOnlyInStore,
   ignoreLogs,
@@ -17,25 +30,11 @@ import {
   readState,
   registerLog,
   replicatedName,
-  type StoreState,
   unregisterLogs,
   withoutLogName,
+  withoutReport,
   writeClosing,
 } from './store-state.ts'
-import type { Head, LogNote, LogOutcome, RegisteredLog } from '../../domain/store/attempt-log.ts'
-import type { ExaminedLogs } from '../../domain/store/check.ts'
-import {
-  type Closing,
-  logsNamed,
-  type LogReport,
-  noLogPossible,
-  storeClosed,
-} from '../../domain/store/closing.ts'
-import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
-import { IoError, UsageError } from '../../errors/kinds.ts'
-import type { Clock } from '../../host/clock.ts'
-import type { Random } from '../../host/random.ts'
 
 export interface RollbackParts {
   engine: Engine
@@ -62,7 +61,7 @@ export class RollbackDetection {
   #own: AttemptLog | undefined
   /** What this process recorded where it has no log. */
   #heads: KnownHeads = new Map()
-  #session: { generation: string; session: string; isReplicated: boolean } | undefined
+  #session: Pick<FenceRequirement, 'generation' | 'session' | 'isReplicated'> | undefined
   #beginning: Promise<void> | undefined
   /** Whether the last comparison left this process with a log: one that has gone since is missed. */
   #hasLog = false
@@ -101,18 +100,14 @@ export class RollbackDetection {
 
   /** What the next claim requires, with what all processes of this machine recorded. */
   fence(): FenceRequirement {
-    const { generation = '', session = '', isReplicated = false } = this.#session ?? {}
+    const session = this.#session ?? { generation: '', session: '', isReplicated: false }
+    const { generation } = session
     const log = this.#own
     log?.readGained()
     // With another generation than the store's, the claim fails.
     const isSame = log === undefined ? !this.#hasLog : !log.isDamaged && log.header.generation === generation
-    return {
-      generation: isSame ? generation : '',
-      heads: log?.heads ?? [...this.#heads.values()].flat(),
-      session,
-      isReplicated,
-      logId: log?.header.id,
-    }
+    const heads = log?.heads ?? [...this.#heads.values()].flat()
+    return { ...session, generation: isSame ? generation : '', heads, logId: log?.header.id }
   }
 
   /** A claim found the store closed, older or on another connection. Throws, unless it may go on after all. */
@@ -210,11 +205,16 @@ export class RollbackDetection {
     this.#open(registered, new Set([...before.ignoredLogs, ...ignored]))
     this.#make(before)
     const own = all.filter((log) => log.file.header.key === key.key)
-    const held = await engine.transaction(
-      () =>
-        this.#accept(own, { ignored, isLoss: step === 'acceptance', now: clock.now(), id: random.uuid() }),
-      noClaims,
-    )
+    const missingIds = (logs: readonly LogReport[]): string[] => this.#missingIds(logs)
+    const held = await engine.transaction(function* () {
+      const state = yield* readState()
+      yield* ignoreLogs(ignored)
+      yield* unregisterLogs(missingIds(state.logs))
+      const known = state.closing?.generations ?? []
+      yield* openAgain(state, { id: random.uuid(), known, heads: highestNumbers(own) })
+      // Attempts may be lost that no log tells of.
+      return step === 'acceptance' ? yield* setPendingHeld(clock.now(), 'the store had lost attempts') : 0
+    }, noClaims)
     await this.#update(await this.#readState())
     return { held }
   }
@@ -245,7 +245,7 @@ export class RollbackDetection {
     }
     const ids = names.flatMap((name) => logsNamed(registered, name).map(({ id }) => id))
     return engine.transaction(function* () {
-      for (const id of ids) yield* run('UPDATE attempt_logs SET is_excluded = 1 WHERE id = :id', { id })
+      for (const id of ids) yield* updateRows('attempt_logs', { isExcluded: true }, { id })
       return { held: yield* setPendingHeld(clock.now(), 'a machine that may have sent it was excluded') }
     }, noClaims)
   }
@@ -324,22 +324,6 @@ export class RollbackDetection {
     if (closing !== undefined) throw storeClosed(this.#parts.engine.location, closing, unreported)
   }
 
-  /** `logs`: of this store. `isLoss`: attempts may be lost that no log tells of. */
-  *#accept(
-    logs: readonly ReadLog[],
-    { ignored, isLoss, now, id }: { ignored: readonly string[]; isLoss: boolean; now: number; id: string },
-  ): Work<number> {
-    const state = yield* readState()
-    yield* ignoreLogs(ignored)
-    yield* unregisterLogs(this.#missingIds(state.logs))
-    yield* openAgain(state, {
-      id,
-      known: state.closing?.generations ?? [],
-      heads: highestNumbers(logs),
-    })
-    return isLoss ? yield* setPendingHeld(now, 'the store had lost attempts') : 0
-  }
-
   #readState(heads: readonly Head[] = []): Promise<StoreState> {
     const { engine } = this.#parts
     return engine.snapshot(() => readState(heads))
@@ -362,12 +346,8 @@ export class RollbackDetection {
     // A file belongs to one machine, whose settings folder may have been another one.
     const here = engine.isShared ? [] : registered.filter((log) => this.#isOfThisMachine(log))
     const storeOf = { store: engine.location, storeId: key.storeId }
-    return (
-      files?.find(
-        storeOf,
-        here.map(({ path }) => path),
-      ) ?? []
-    )
+    const paths = here.map(({ path }) => path)
+    return files?.find(storeOf, paths) ?? []
   }
 
   /** Opens its own log and reads it up to its end. Answers the others, which are evidence alone: copies, and logs of other folders. */
@@ -427,7 +407,6 @@ export class RollbackDetection {
     const log = this.#own
     if (log === undefined) return
     const { engine } = this.#parts
-    const { location } = engine
     const { id, store, register, movedTo, generation } = log.header
     const registered = state.logs.find((each) => each.id === id)
     if (registered === undefined || registered.isExcluded) await engine.run(registerLog(log.header))
@@ -435,8 +414,8 @@ export class RollbackDetection {
     const { current } = state.generations
     const heads = await engine.run(readHeads())
     if (generation !== current) log.writeHeader({ generation: current, heads })
-    if (store !== location || movedTo !== undefined || idsOf(register) !== idsOf(logs))
-      log.writeHeader({ store: location, movedTo: undefined, register: logs.map(withoutReport) })
+    if (store !== engine.location || movedTo !== undefined || idsOf(register) !== idsOf(logs))
+      log.writeHeader({ store: engine.location, movedTo: undefined, register: logs.map(withoutReport) })
     const lost = await engine.run(entriesOnlyInStore({ logId: id, heads: log.heads }))
     for (const entry of lost) log.append({ ...entry, kind: 'entry', generation: current })
     this.#note(heads, current)
@@ -461,14 +440,6 @@ export class RollbackDetection {
     return host === here?.host && machine === here.id
   }
 }
-
-const withoutReport = ({ id, host, machine, path, lastAttemptAt }: LogReport): RegisteredLog => ({
-  id,
-  host,
-  machine,
-  path,
-  lastAttemptAt,
-})
 
 const idsOf = (logs: readonly RegisteredLog[]): string => logs.map(({ id }) => id).join()
 

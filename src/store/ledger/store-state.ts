@@ -4,9 +4,19 @@ import { changeOfEpoch, type Epoch, type StoreFacts } from '../../domain/store/r
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { relatedPackages } from '../../domain/submission/conflicts.ts'
 import { ensureAccount } from './accounts.ts'
-import { all, get, metaText, run, setMeta, type Work } from './engine.ts'
+import {
+  all,
+  get,
+  insertRows,
+  metaText,
+  run,
+  setMeta,
+  unusableStore,
+  updateRows,
+  type Work,
+} from './engine.ts'
 import { fingerprintKeyBytes, fingerprintKeyName, storeIdName } from './fingerprints.ts'
-import { IoError } from '../../errors/kinds.ts'
+import type { IoError } from '../../errors/kinds.ts'
 import type { Random } from '../../host/random.ts'
 
 /** What a store says of itself in `meta`; under `closed`, why it takes no orders. */
@@ -108,31 +118,31 @@ export function* registerLog({ id, origin }: Pick<LogHeader, 'id' | 'origin'>): 
   const dismissed = yield* readList(dismissedName)
   if (dismissed.includes(id))
     yield* setMeta(dismissedName, JSON.stringify(dismissed.filter((each) => each !== id)))
-  yield* run(
-    `INSERT INTO attempt_logs (id, host, machine, path) VALUES (:id, :host, :machine, :path)
-      ON CONFLICT (id) DO UPDATE SET is_excluded = 0`,
-    { id, ...origin },
-  )
+  const { host, machine, path } = origin
+  const ending = 'ON CONFLICT (id) DO UPDATE SET is_excluded = 0'
+  yield* insertRows('attempt_logs', [{ id, host, machine, path }], ending)
 }
 
 /** Adds what copies of the register in logs know: a store that lost attempts lost registrations too. */
 export function* mergeRegister(copies: readonly RegisteredLog[]): Work<void> {
   const dismissed = yield* readList(dismissedName)
   const known = copies.filter(({ id }) => !dismissed.includes(id))
-  for (const log of mergeRegisters(yield* readLogs(), known)) {
-    yield* run(
-      `INSERT INTO attempt_logs (id, host, machine, path, last_attempt_at)
-        VALUES (:id, :host, :machine, :path, CAST(:lastAttemptAt AS bigint))
-        ON CONFLICT (id) DO UPDATE SET last_attempt_at = excluded.last_attempt_at`,
-      log,
-    )
-  }
+  const merged = mergeRegisters(yield* readLogs(), known).map(withoutReport)
+  const ending = 'ON CONFLICT (id) DO UPDATE SET last_attempt_at = excluded.last_attempt_at'
+  yield* insertRows('attempt_logs', merged, ending)
 }
+
+export const withoutReport = ({ id, host, machine, path, lastAttemptAt }: RegisteredLog): RegisteredLog => ({
+  id,
+  host,
+  machine,
+  path,
+  lastAttemptAt,
+})
 
 /** These logs were compared with the store for its closing. */
 export function* recordReports(closing: Closing, logIds: readonly string[]): Work<void> {
-  for (const id of logIds)
-    yield* run('UPDATE attempt_logs SET reported_for = :closing WHERE id = :id', { id, closing: closing.id })
+  for (const id of logIds) yield* updateRows('attempt_logs', { reportedFor: closing.id }, { id })
 }
 
 /** A person accepted these logs as they are: nothing of them is compared or missed any more. */
@@ -169,9 +179,11 @@ export function requireKnownFormat(
   { isFormer, format, known }: { isFormer: boolean; format: number; known: readonly string[] },
 ): void {
   const refused = (why: string, hint: string): IoError =>
-    new IoError(`cannot use the store "${location}": it was made by a ${why}`, {
-      hint: `${hint}, or choose another ${what} with REFCHECK_STORE.${isFormer ? ' Nothing was changed.' : ''}`,
-    })
+    unusableStore(
+      location,
+      `it was made by a ${why}`,
+      `${hint}, or choose another ${what} with REFCHECK_STORE.${isFormer ? ' Nothing was changed.' : ''}`,
+    )
   if (isFormer) throw refused('refcheck from before 1.0.0', 'Use the refcheck that made it')
   if (format > known.length) {
     const formats = `(format ${format}; this version supports up to ${known.length})`

@@ -1,24 +1,24 @@
 import { resolve } from 'node:path'
-
+import { UsageError } from '../../errors/kinds.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Environment } from '../../host/env.ts'
+import { machineName } from '../../host/machine.ts'
+import type { Paths } from '../../host/paths.ts'
+import type { Random } from '../../host/random.ts'
+import type { Secrets } from '../../host/secrets.ts'
 import { Accounts } from './accounts.ts'
 import type { AttemptLogFiles } from './attempt-log.ts'
 import { Batches } from './batches.ts'
 import type { Engine } from './engine.ts'
 import { StoreKey } from './fingerprints.ts'
 import { HeldRows } from './held-rows.ts'
-import type { Leases } from './leases.ts'
 import { Inbox } from './inbox.ts'
 import { EngineLedger, type Ledger } from './ledger.ts'
 import { Maintenance, type Upkeep } from './maintenance.ts'
 import { Quota } from './quota.ts'
 import { RollbackDetection } from './rollback-detection.ts'
+import type { Leases } from './store-part.ts'
 import { UnmatchedRequests } from './unmatched-requests.ts'
-import { UsageError } from '../../errors/kinds.ts'
-import type { Clock } from '../../host/clock.ts'
-import type { Environment } from '../../host/env.ts'
-import type { Paths } from '../../host/paths.ts'
-import type { Random } from '../../host/random.ts'
-import type { Secrets } from '../../host/secrets.ts'
 
 export interface StoreOptions {
   /** REFCHECK_STORE, else the setting `store`: a file, `:memory:` or `postgres://…`; the data folder's own file when undefined. */
@@ -67,8 +67,8 @@ export async function assembleStore(
   await engine.run(key.loadKey())
   const rollbacks = new RollbackDetection({ engine, key, files, runner: holds, clock, random, onMessage })
   if (isNew) await rollbacks.makeLog()
-  const dataFolder = resolve(cwd, paths.data)
-  const maintenance = new Maintenance(engine, { key, rollbacks, upkeep, dataFolder })
+  const location = `${machineName()} ${resolve(cwd, paths.data)}`
+  const maintenance = new Maintenance({ engine, key, rollbacks, upkeep, location })
   await maintenance.finishErasure()
   const context = { engine, key, holds, rollbacks }
   return {

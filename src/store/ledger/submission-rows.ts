@@ -1,10 +1,21 @@
-import { statusRank, terminalStatuses } from '../../contract/statuses.ts'
 import type { Recipient } from '../../contract/request-body.ts'
-import type { Submission, SubmissionFilter } from '../../domain/submission/submission.ts'
+import { statusRank, terminalStatuses } from '../../contract/statuses.ts'
+import type { NewFileBatch } from '../../domain/batch/batch.ts'
+import type { ComparedRow } from '../../domain/batch/compare.ts'
+import type { Allowed, Conflict } from '../../domain/submission/conflicts.ts'
+import type { ExternalResult } from '../../domain/submission/external-results.ts'
 import { orderIdentity } from '../../domain/submission/identity.ts'
-import { IoError } from '../../errors/kinds.ts'
-import { areOwnPrints, type Fingerprint, type PersonPrints, personPrints, sha256 } from './fingerprints.ts'
+import type { NewBatch, Submission, SubmissionFilter } from '../../domain/submission/submission.ts'
+import { InternalError, IoError } from '../../errors/kinds.ts'
 import type { Values } from './engine.ts'
+import {
+  type Fingerprint,
+  type PersonPrints,
+  areOwnPrints,
+  namePrint,
+  personPrints,
+  sha256,
+} from './fingerprints.ts'
 
 const unfinished = `s.request_id IS NOT NULL AND s.request_status NOT IN ${sqlList(terminalStatuses)}`
 
@@ -138,4 +149,82 @@ function hasOwnPrints(row: StoredOrderRow, fingerprint: Fingerprint): boolean {
     row.fingerprint === fingerprint(orderIdentity({ ...row, recipient })) &&
     areOwnPrints(row, personPrints(fingerprint, recipient))
   )
+}
+
+/** A batch that is no file, as its table has it. */
+export function batchFields(
+  { id, kind, baseUrl, userEmail, addedAt, account = '' }: NewBatch,
+  allowed: Allowed,
+) {
+  const { duplicate: allowDuplicate, similar: allowSimilar } = allowed
+  return { id, kind, baseUrl, userEmail, addedAt, account, allowDuplicate, allowSimilar }
+}
+
+/** Its rows. Throws where it would order one person twice. */
+export function orderFields(batch: NewBatch, fingerprint: Fingerprint) {
+  const rows = batch.submissions.map((order, index) => {
+    const row = { ...order, row: index + 1, state: 'pending' as const }
+    return fileRowFields(batch, { row }, fingerprint)
+  })
+  if (new Set(rows.map((row) => row.fingerprint)).size < rows.length)
+    throw new InternalError('a batch was about to order one person twice')
+  return rows
+}
+
+/** A batch of a file, as its table has it. */
+export function fileFields(batch: NewFileBatch) {
+  const { account = '', allowSimilar = false, shared = [], replaces: _, ...fields } = batch
+  return { ...fields, kind: 'file', account, allowSimilar, shared: JSON.stringify(shared) }
+}
+
+const noPrints = { personPrint: undefined, emailPrint: undefined, phonePrint: undefined }
+
+/** A row, with what it conflicts with; each has the same fields. */
+export function fileRowFields(
+  { id, addedAt, baseUrl, account = '' }: NewFileBatch | NewBatch,
+  { row, identities, stop }: Partial<ComparedRow> & Pick<ComparedRow, 'row'>,
+  fingerprint: Fingerprint,
+) {
+  const order = row.state === 'pending' ? row : undefined
+  const other = row.state === 'pending' ? undefined : row
+  const match = stop && matchFields(stop)
+  const prints = order && personPrints(fingerprint, order.recipient, identities)
+  return {
+    batchId: id,
+    row: row.row,
+    state: stop?.becomes ?? row.state,
+    changedAt: addedAt,
+    packageId: row.packageId,
+    firstName: order?.recipient.first_name,
+    lastName: order?.recipient.last_name,
+    email: order?.recipient.email ?? other?.email,
+    phone: order?.recipient.phone,
+    body: order?.body,
+    bodySha256: order && sha256(order.body),
+    fingerprint: order && fingerprint(orderIdentity({ account, baseUrl, ...order })),
+    ...(prints ?? noPrints),
+    namePrint: order && namePrint(fingerprint, order.recipient),
+    reason: other?.reason,
+    field: other?.field,
+    matchesBatch: other?.matchesRow === undefined ? match?.matchesBatch : id,
+    matchesRow: other?.matchesRow ?? match?.matchesRow,
+    heldFor: match?.heldFor,
+    shares: match?.shares,
+    externalResults: order?.externalResults && JSON.stringify(order.externalResults),
+  }
+}
+
+/** What a row conflicts with, as its columns have it. */
+export function matchFields({ order, becomes, reason, shares }: Conflict) {
+  return {
+    matchesBatch: order.batchId,
+    matchesRow: order.row,
+    heldFor: becomes === 'held' ? reason : undefined,
+    shares: shares.length === 0 ? undefined : shares.join(' '),
+  }
+}
+
+/** As the column has them; undefined where there are none. */
+export function parseExternalResults(text: string | undefined): ExternalResult[] | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as ExternalResult[])
 }

@@ -12,11 +12,10 @@ import { InternalError } from '../../../src/errors/kinds.ts'
 import { all, type Engine, type Query, type Work } from '../../../src/store/ledger/engine.ts'
 import { metaText } from '../../../src/store/ledger/engine.ts'
 import { StoreKey } from '../../../src/store/ledger/fingerprints.ts'
-import { Maintenance } from '../../../src/store/ledger/maintenance.ts'
+import { Maintenance, type Upkeep } from '../../../src/store/ledger/maintenance.ts'
 import { postgresEngine } from '../../../src/store/ledger/postgres/connection.ts'
 import { sqliteUpkeep } from '../../../src/store/ledger/sqlite/maintenance.ts'
 import { RollbackDetection } from '../../../src/store/ledger/rollback-detection.ts'
-import { Erasure } from '../../../src/store/ledger/purge.ts'
 import { Database, sqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
 
 /** An engine with other methods in the place of its own. */
@@ -66,19 +65,19 @@ describe.each(backends)('%s', (backend) => {
     const engine = await engineOf()
     const dying = {
       location: '',
-      fingerprint: (identity: string) => identity,
-      logs: {
+      key: { fingerprint: (identity: string) => identity },
+      rollbacks: {
         idsHere: (ids: readonly string[]) => Promise.resolve([...ids]),
         removeFingerprints: () => {
           throw new InternalError('killed')
         },
       },
-      scrub: () => Promise.resolve(undefined),
+      upkeep: { scrub: () => Promise.resolve(undefined) } as unknown as Upkeep,
     }
     const options = { dryRun: false, completely: true }
-    await expect(new Erasure(engine, dying).purge({ email: 'ann@example.com' }, options)).rejects.toThrow(
-      'killed',
-    )
+    await expect(
+      new Maintenance({ ...dying, engine }).purge({ email: 'ann@example.com' }, options),
+    ).rejects.toThrow('killed')
     expect(loggedPrints()).toHaveLength(3)
     await store.close()
     await place.store()
@@ -92,17 +91,19 @@ describe.each(backends)('%s', (backend) => {
     const engine = await engineOf()
     const parts = {
       location: '',
-      fingerprint: (identity: string) => identity,
-      logs: { idsHere: () => Promise.resolve([]), removeFingerprints: () => Promise.resolve() },
-      scrub: () => {
-        throw new InternalError('killed')
-      },
+      key: { fingerprint: (identity: string) => identity },
+      rollbacks: { idsHere: () => Promise.resolve([]), removeFingerprints: () => Promise.resolve() },
+      upkeep: {
+        scrub: () => {
+          throw new InternalError('killed')
+        },
+      } as unknown as Upkeep,
     }
     const unscrubbed = () => engine.run(metaText('unscrubbed'))
     const options = { dryRun: false, completely: false }
-    await expect(new Erasure(engine, parts).purge({ email: 'ann@example.com' }, options)).rejects.toThrow(
-      'killed',
-    )
+    await expect(
+      new Maintenance({ ...parts, engine }).purge({ email: 'ann@example.com' }, options),
+    ).rejects.toThrow('killed')
     expect(await unscrubbed()).toBe('1')
     await store.close()
     await place.store()
@@ -131,15 +132,15 @@ describe.each(backends)('%s', (backend) => {
     let removed = 0
     const parts = {
       location: '',
-      fingerprint: (identity: string) => identity,
-      logs: {
+      key: { fingerprint: (identity: string) => identity },
+      rollbacks: {
         idsHere: (ids: readonly string[]) => Promise.resolve([...ids]),
         removeFingerprints: () => {
           removed += 1
           return Promise.resolve()
         },
       },
-      scrub: () => Promise.resolve(undefined),
+      upkeep: { scrub: () => Promise.resolve(undefined) } as unknown as Upkeep,
     }
     const failing = changed(engine, {
       transaction: (work) =>
@@ -149,9 +150,9 @@ describe.each(backends)('%s', (backend) => {
         }),
     })
     const options = { dryRun: false, completely: true }
-    await expect(new Erasure(failing, parts).purge({ email: 'ann@example.com' }, options)).rejects.toThrow(
-      'is full',
-    )
+    await expect(
+      new Maintenance({ ...parts, engine: failing }).purge({ email: 'ann@example.com' }, options),
+    ).rejects.toThrow('is full')
     expect(removed).toBe(0)
     const rows = await engine.run(all<{ email: string }>('SELECT email FROM submissions'))
     expect(rows).toMatchObject([{ email: 'ann@example.com' }])
@@ -188,11 +189,12 @@ test('the check of a store holds 2,000 rows in memory at the most', async () => 
       clock,
       random,
     })
-    const maintenance = new Maintenance(counted, {
+    const maintenance = new Maintenance({
+      engine: counted,
       key,
       rollbacks,
       upkeep: sqliteUpkeep(database),
-      dataFolder: place.folder,
+      location: place.folder,
     })
     expect(await maintenance.check()).toEqual([])
     expect(most).toBe(2_000)

@@ -8,7 +8,7 @@ import type { InboxEvent, ReceivedEvent } from '../../../src/domain/webhook/even
 import { readEvent } from '../../../src/domain/webhook/read-event.ts'
 import { IoError } from '../../../src/errors/kinds.ts'
 import { systemClock } from '../../../src/host/clock.ts'
-import type { Lease } from '../../../src/store/ledger/leases.ts'
+import type { Lease } from '../../../src/store/ledger/store-part.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
 import { receiver, Relay } from '../../../src/usecases/webhook/listen.ts'
 import { eventBody, requestIds } from '../../harness/deliveries.ts'

@@ -1,25 +1,26 @@
-import { InternalError, IoError, NoAnswerError, StoreDownError } from '../../../errors/kinds.ts'
-import { passwordIn, type PostgresServer } from '../../../domain/store/address.ts'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checkServerIdentity } from 'node:tls'
+import { type PeerCertificate, checkServerIdentity } from 'node:tls'
 import type { Client, ClientConfig, Notification, QueryResult } from 'pg'
 import { diskFailure, errorNumber } from '../../../disk/failure.ts'
+import { type PostgresServer, passwordIn } from '../../../domain/store/address.ts'
 import { shellWord } from '../../../domain/wording/shell-word.ts'
-import { type Environment, variable } from '../../../host/env.ts'
-import { homeFolder, NoHomeError } from '../../../host/paths.ts'
-import { hasFileModes } from '../../../host/machine.ts'
+import { InternalError, IoError, NoAnswerError, StoreDownError } from '../../../errors/kinds.ts'
 import { systemClock } from '../../../host/clock.ts'
-import type { StoreOptions } from '../store.ts'
+import { type Environment, variable } from '../../../host/env.ts'
+import { hasFileModes } from '../../../host/machine.ts'
+import { NoHomeError, homeFolder } from '../../../host/paths.ts'
 import {
   type Engine,
-  expandSql,
   type Queries,
   type Query,
-  queriesOf,
   type Values,
   type Work,
+  expandSql,
+  queriesOf,
+  unusableStore,
 } from '../engine.ts'
+import type { StoreOptions } from '../store.ts'
 import { lockQuery, postgresDialect } from './dialect.ts'
 import { endsSession, isDeadlock, isRefusal, noAnswer, storeFailure } from './failure.ts'
 
@@ -95,8 +96,7 @@ export interface SessionSettings {
 
 /** Throws IoError where a commit would not be safe, StoreDownError where nothing can be written just now. */
 export function requireDurable({ shown }: PostgresServer, session: SessionSettings | undefined): void {
-  const refused = (why: string, hint: string): IoError =>
-    new IoError(`cannot use the store "${shown}": ${why}`, { hint })
+  const refused = (why: string, hint: string): IoError => unusableStore(shown, why, hint)
   if (session === undefined || session.version < oldestVersion) {
     throw refused('the server is older than PostgreSQL 14', 'Use PostgreSQL 14 or later.')
   }
@@ -189,19 +189,12 @@ function passfile(env: Environment): string | undefined {
 
 /** verify-full: a chain to a known authority, and the host's own name in the certificate. */
 async function verified({ host, rootCertificate }: PostgresServer): Promise<ClientConfig['ssl']> {
-  const ca = rootCertificate === undefined ? {} : { ca: await certificate(rootCertificate) }
-  return {
-    ...ca,
-    rejectUnauthorized: true,
-    checkServerIdentity: (_, peer) => checkServerIdentity(host, peer),
-  }
-}
-
-async function certificate(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8')
+    const ca = rootCertificate === undefined ? {} : { ca: await readFile(rootCertificate, 'utf8') }
+    const checkName = (_: string, peer: PeerCertificate) => checkServerIdentity(host, peer)
+    return { ...ca, rejectUnauthorized: true, checkServerIdentity: checkName }
   } catch (error) {
-    throw diskFailure('read sslrootcert', path, error)
+    throw diskFailure('read sslrootcert', rootCertificate ?? '', error)
   }
 }
 
@@ -496,11 +489,9 @@ export class Database extends Sql {
   }
 
   #statement(sql: string): Statement {
-    const known = this.#statements.get(sql)
-    if (known !== undefined) return known
-    const made = numbered(sql, `s${this.#statements.size}`)
-    this.#statements.set(sql, made)
-    return made
+    const statement = this.#statements.get(sql) ?? numbered(sql, `s${this.#statements.size}`)
+    this.#statements.set(sql, statement)
+    return statement
   }
 
   /** The failure that led here is the one to tell; a connection that cannot even roll back is given up. */

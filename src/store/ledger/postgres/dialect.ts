@@ -87,6 +87,7 @@ export const postgresDialect: Dialect = {
     return `SELECT ${names.join(', ')} FROM ${tableOf('rows', ...columns)} ORDER BY place`
   },
   shared: (...text) => text.join(', '),
+  sharedValue: (expression) => expression,
 }
 
 /** What takes a lock, with the BEGIN of its transaction. */

@@ -1,12 +1,12 @@
-import type { Database, Sql } from './connection.ts'
 import type { Batch } from '../../../domain/batch/batch.ts'
 import type { BatchKind, BatchRef } from '../../../domain/submission/submission.ts'
 import { machineName } from '../../../host/machine.ts'
 import { processId } from '../../../host/process.ts'
 import type { Random } from '../../../host/random.ts'
-import { all, type Engine } from '../engine.ts'
-import type { Abandoned, LeaseUse, Lease, Leases } from '../leases.ts'
+import { type Engine, all } from '../engine.ts'
+import type { Abandoned, Lease, LeaseUse, Leases } from '../store-part.ts'
 import { type SelectedSubmission, selectWith, submissionOf } from '../submission-rows.ts'
+import type { Database, Sql } from './connection.ts'
 import { databaseNow, lockKey } from './dialect.ts'
 
 /** Whether the connection of a runner `r` stands: it holds its lock as long as it does. */

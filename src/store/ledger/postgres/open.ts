@@ -1,14 +1,11 @@
 import { join, resolve } from 'node:path'
-
-import { Database, postgresEngine, withPassword } from './connection.ts'
-import { Runner } from './leases.ts'
-import { postgresUpkeep } from './maintenance.ts'
-import { formatOf, inspect, migrate } from './migrate.ts'
 import type { PostgresServer } from '../../../domain/store/address.ts'
 import type { Migrated } from '../../../domain/store/types.ts'
-import { assembleStore } from '../store.ts'
 import { AttemptLogFiles } from '../attempt-log.ts'
-import type { Store, StoreOptions } from '../store.ts'
+import { type Store, type StoreOptions, assembleStore } from '../store.ts'
+import { Database, postgresEngine, withPassword } from './connection.ts'
+import { Runner } from './leases.ts'
+import { formatOf, inspect, migrate, postgresUpkeep } from './maintenance.ts'
 
 const usualBusyMs = 5_000
 /** A restart, a failover: that long a run waits for its database. */

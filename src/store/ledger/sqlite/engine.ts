@@ -13,6 +13,7 @@ import {
   type Engine,
   expandSql,
   type Query,
+  unusableStore,
   type Values,
   type Work,
 } from '../engine.ts'
@@ -246,12 +247,8 @@ export class Database {
 export function makeDurable(database: Database): void {
   const mode = database.pragma('journal_mode')
   if (mode !== 'memory' && mode !== 'wal' && database.pragma('journal_mode = WAL') !== 'wal') {
-    throw new IoError(
-      `cannot use the store "${database.location}": its disk does not support a write-ahead log`,
-      {
-        hint: 'Choose a file on a local disk with REFCHECK_STORE.',
-      },
-    )
+    const why = 'its disk does not support a write-ahead log'
+    throw unusableStore(database.location, why, 'Choose a file on a local disk with REFCHECK_STORE.')
   }
   for (const setting of [
     'synchronous = FULL',
@@ -297,6 +294,7 @@ export const sqliteDialect: Dialect = {
     return `VALUES (${names.join(', ')})`
   },
   shared: () => '',
+  sharedValue: () => 'NULL',
 }
 
 /** Runs work to its end before a method first awaits, so that no other use of the connection comes between. */

@@ -1,14 +1,13 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-
 import { acquire, claim, holderOf } from '../../../disk/lock.ts'
 import { makePrivateFolder } from '../../../disk/private-modes.ts'
 import type { BatchRef } from '../../../domain/submission/submission.ts'
-import { all, type Engine } from '../engine.ts'
-import type { Abandoned, Lease, Leases } from '../leases.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { processId } from '../../../host/process.ts'
 import type { Random } from '../../../host/random.ts'
+import { type Engine, all } from '../engine.ts'
+import type { Abandoned, Lease, Leases } from '../store-part.ts'
 import { type SelectedSubmission, selectSubmissions, submissionOf } from '../submission-rows.ts'
 
 /**
@@ -55,7 +54,18 @@ export function fileLocks(location: string, { clock, random }: { clock: Clock; r
   const pathOf = (id: string): string => join(folder, `${id}.lock`)
   const acquireLease: Leases['acquire'] = async ({ id, kind }, { waitMs = 0 } = {}) => {
     makePrivateFolder(folder)
-    return kind === 'single' ? takeSingle(pathOf(id), clock) : takeFile(pathOf(id), { clock, random, waitMs })
+    const path = pathOf(id)
+    if (kind === 'file') {
+      const taken = await claim(path, { clock, random, waitMs, pid: processId() })
+      return taken.held ? { release: async () => taken.release() } : undefined
+    }
+    const lock = await acquire(path, { clock, waitMs: 0 })
+    const release = async (): Promise<void> => {
+      lock?.release()
+      // One that cannot be removed does no harm.
+      await rm(path, { force: true }).catch(() => undefined)
+    }
+    return lock && { release }
   }
   return {
     acquire: acquireLease,
@@ -68,38 +78,13 @@ export function fileLocks(location: string, { clock, random }: { clock: Clock; r
   }
 }
 
-async function takeSingle(path: string, clock: Clock): Promise<Lease | undefined> {
-  const lock = await acquire(path, { clock, waitMs: 0 })
-  return (
-    lock && {
-      async release() {
-        lock.release()
-        // One that cannot be removed does no harm.
-        await rm(path, { force: true }).catch(() => undefined)
-      },
-    }
-  )
-}
-
-async function takeFile(
-  path: string,
-  options: { clock: Clock; random: Random; waitMs: number },
-): Promise<Lease | undefined> {
-  const taken = await claim(path, { ...options, pid: processId() })
-  return taken.held ? { release: () => Promise.resolve(taken.release()) } : undefined
-}
-
 /** For a store that no other process sees. */
 export function memoryLocks(clock: Clock): Leases {
   const held = new Set<string>()
   const acquireLease = async ({ id }: BatchRef): Promise<Lease | undefined> => {
     if (held.has(id)) return undefined
     held.add(id)
-    return {
-      async release() {
-        held.delete(id)
-      },
-    }
+    return { release: async () => void held.delete(id) }
   }
   return {
     acquire: acquireLease,

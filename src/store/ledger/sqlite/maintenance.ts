@@ -1,17 +1,89 @@
-import { all, get, run, setMeta } from '../engine.ts'
-import { existsSync, statSync } from 'node:fs'
-import { rm, rmdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
+import { chmod, open, realpath, rm, rmdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { backup } from 'node:sqlite'
-import { diskFailure } from '../../../disk/failure.ts'
+import { diskFailure, errorNumber } from '../../../disk/failure.ts'
+import { flushFolder, makeFolders } from '../../../disk/folders.ts'
 import { byOthers, folderWeakness } from '../../../disk/ownership.ts'
 import { makePrivateFolder } from '../../../disk/private-modes.ts'
 import { linkAsNew } from '../../../disk/whole-file.ts'
+import { isAmongMounts, requireOneName } from '../../../domain/store/hard-links.ts'
 import { IoError, StoreBusyError, UsageError } from '../../../errors/kinds.ts'
+import { ownUserId } from '../../../host/process.ts'
+import type { Random } from '../../../host/random.ts'
+import { all, get, run, setMeta, unusableStore } from '../engine.ts'
 import type { Upkeep } from '../maintenance.ts'
+import { schema } from '../schema.ts'
+import { backupName, beginStore, requireKnownFormat } from '../store-state.ts'
 import { Database } from './engine.ts'
-import { backupName } from '../store-state.ts'
-import { makePrivate, prepareFile } from './store-file.ts'
+
+/** In order, each as SQL; a store's `user_version` counts those it has been through. */
+export const formats: readonly string[] = [schema]
+
+/** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFL1"). */
+const applicationId = 0x52_46_4c_31
+/** Of ledgers from before 1.0.0 ("RFCL"), whose formats are counted otherwise. */
+const formerApplicationId = 0x52_46_43_4c
+
+/** The triggers of a store that was moved, which only refuse; no other runs by itself in a store of ours. */
+const ownTrigger =
+  /^CREATE TRIGGER moved_(\w+) BEFORE INSERT ON \1\s+BEGIN SELECT RAISE\(ABORT, '(?:[^']|'')*'\); END$/
+
+/** A view may never end, a trigger may change what is written: of a store from another source. */
+function refuseAdded(database: Database): void {
+  const added = database.all(
+    `SELECT name, sql FROM sqlite_schema WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL %'`,
+  ) as { name: string; sql: string }[]
+  const one = added.find(({ sql }) => !ownTrigger.test(sql))
+  if (one === undefined) return
+  throw unusableStore(
+    database.location,
+    `somebody added a view, trigger or virtual table to it (${one.name.slice(0, 60)})`,
+    'Keep the file, since it may hold orders, and restore a backup, or choose another file with REFCHECK_STORE.',
+  )
+}
+
+/**
+ * Refuses a file that is not ours, or that a newer refcheck made. Changes nothing. `known`: the formats of this version. Within a transaction
+ * of its caller: another process may be making the store.
+ */
+export function inspect(database: Database, known = formats): void {
+  const version = Number(database.pragma('user_version'))
+  const application = database.pragma('application_id')
+  const { count } = database.get('SELECT count(*) AS count FROM sqlite_schema') as { count: number }
+  const isFormer = application === formerApplicationId
+  requireKnownFormat(database.location, 'file', { isFormer, format: 0, known })
+  if (count > 0 && application !== applicationId) {
+    const why = 'it is another program’s database'
+    throw unusableStore(database.location, why, 'Choose another file with REFCHECK_STORE.')
+  }
+  refuseAdded(database)
+  requireKnownFormat(database.location, 'file', { isFormer, format: version, known })
+}
+
+/**
+ * Brings the store to the newest format. Several processes may try at once; one does it. `formerKey`: of a store that
+ * was in the same place, so that a new one knows its people. Answers whether it was made just now.
+ */
+export function migrate(
+  database: Database,
+  random: Random,
+  formerKey?: () => Uint8Array | undefined,
+  known = formats,
+): boolean {
+  if (database.pragma('user_version') === known.length) return false
+  return database.transaction(() => {
+    inspect(database, known)
+    const version = Number(database.pragma('user_version'))
+    for (const format of known.slice(version)) database.exec(format)
+    if (version === 0) {
+      database.exec(`PRAGMA application_id = ${applicationId}`)
+      database.runSync(beginStore(random, formerKey, undefined))
+    }
+    database.exec(`PRAGMA user_version = ${known.length}`)
+    return version === 0
+  })
+}
 
 const maxProblems = 10
 
@@ -130,4 +202,103 @@ function bytesOf(location: string): number {
     (sum, suffix) => sum + (statSync(location + suffix, { throwIfNoEntry: false })?.size ?? 0),
     0,
   )
+}
+
+type Notify = ((message: string) => void) | undefined
+
+/** What others of this machine may do with a file; a private one grants none of it. */
+const others = 0o077
+
+/**
+ * Makes the ledger's folder (0700) and file (0600) where they are missing. What was there before is left
+ * as it is: it need not be ours. Returns the path with links resolved, so that two names of one store have the same locks.
+ */
+export async function prepareFile(path: string): Promise<string> {
+  try {
+    await makeFolder(dirname(path))
+    await makeFile(path)
+    const real = await realpath(path)
+    const status = await stat(real)
+    if (!status.isFile()) throw unusableStore(path, 'it is not a file', 'Give the name of a file.')
+    requireOneName(path, { names: status.nlink, isMount: isMountPoint(real) })
+    requireOwnCompanions(real, status.uid)
+    return real
+  } catch (error) {
+    if (error instanceof IoError) throw error
+    throw diskFailure('use the store', path, error)
+  }
+}
+
+/**
+ * SQLite writes people's data into the files that it keeps next to a store, and trusts what it finds in them. In a folder
+ * that others may write to, another account may have put them there. `owner`: of the store.
+ */
+function requireOwnCompanions(path: string, owner: number): void {
+  const own = ownUserId()
+  for (const suffix of ['-wal', '-shm', '-journal']) {
+    const status = lstatSync(path + suffix, { throwIfNoEntry: false })
+    if (status === undefined) continue
+    const isForeign = own !== undefined && status.uid !== own && status.uid !== owner
+    if (status.isFile() && status.nlink === 1 && !isForeign) continue
+    throw unusableStore(
+      path,
+      `"${path}${suffix}" does not belong to it`,
+      'Find out who put it there, and move it away. Keep the store in a folder of your own: set REFCHECK_STORE.',
+    )
+  }
+}
+
+/** A bind-mounted single file has its locks in another folder than the file that was mounted. */
+function isMountPoint(path: string): boolean {
+  try {
+    return isAmongMounts(path, readFileSync('/proc/self/mountinfo', 'utf8'))
+  } catch {
+    // Only Linux has it, and not every container lets it be read.
+    return false
+  }
+}
+
+/** Takes away what others may do with a file that is known to be a ledger, saying so. */
+export async function makePrivate(path: string, onMessage: Notify): Promise<void> {
+  try {
+    await mend(path, onMessage)
+    // SQLite gives its own files next to it the mode it had; one message about all of them is enough.
+    for (const suffix of ['-wal', '-shm']) await mend(path + suffix, undefined)
+  } catch (error) {
+    throw diskFailure('use the store', path, error)
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  const topmost = makeFolders(folder, 0o700)
+  if (topmost === undefined) return
+  for (let made = folder; made.length >= topmost.length; made = dirname(made))
+    await flushFolder(dirname(made))
+}
+
+/** Never opens a file that is there: closing it again would drop SQLite's locks of this process. */
+async function makeFile(path: string): Promise<void> {
+  try {
+    const file = await open(path, 'wx', 0o600)
+    await file.close()
+  } catch (error) {
+    if (errorNumber(error) === 'EEXIST') return
+    throw error
+  }
+  await flushFolder(dirname(path))
+}
+
+async function mend(path: string, onMessage: Notify): Promise<void> {
+  const before = modeOf(path)
+  if ((before & others) === 0) return
+  await chmod(path, 0o600)
+  // No word where modes mean nothing (Windows, FAT).
+  if ((modeOf(path) & others) !== 0) return
+  const was = (before & 0o777).toString(8).padStart(4, '0')
+  onMessage?.(`The store’s file "${path}" was readable by other users (${was}); it is now private (0600).`)
+}
+
+/** 0 for a file that is not there, or no longer. */
+function modeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mode ?? 0
 }

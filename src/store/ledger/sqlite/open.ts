@@ -1,16 +1,12 @@
 import { join, resolve } from 'node:path'
-
-import { assembleStore } from '../store.ts'
-import { AttemptLogFiles } from '../attempt-log.ts'
-import { Database, makeDurable, sqliteEngine } from './engine.ts'
-import { fileLocks, memoryLocks } from './locks.ts'
-import type { Clock } from '../../../host/clock.ts'
-import { inspect, migrate } from './migrate.ts'
 import { requireStoreBelowOwn, storeWeakness } from '../../../disk/private-modes.ts'
 import { StoreBusyError } from '../../../errors/kinds.ts'
-import type { Store, StoreOptions } from '../store.ts'
-import { sqliteUpkeep } from './maintenance.ts'
-import { makePrivate, prepareFile } from './store-file.ts'
+import type { Clock } from '../../../host/clock.ts'
+import { AttemptLogFiles } from '../attempt-log.ts'
+import { type Store, type StoreOptions, assembleStore } from '../store.ts'
+import { Database, makeDurable, sqliteEngine } from './engine.ts'
+import { fileLocks, memoryLocks } from './locks.ts'
+import { inspect, makePrivate, migrate, prepareFile, sqliteUpkeep } from './maintenance.ts'
 
 const usualBusyMs = 5_000
 const pauseMs = 20

@@ -7,7 +7,7 @@ import { allowWithoutLog, makeStore } from '../../../harness/made-store.ts'
 import { asked, emptyDatabase } from '../../../harness/postgres.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
 import { migrateStore } from '../../../../src/store/ledger/open.ts'
-import { formatOf, formats, inspect, migrate } from '../../../../src/store/ledger/postgres/migrate.ts'
+import { formatOf, formats, inspect, migrate } from '../../../../src/store/ledger/postgres/maintenance.ts'
 
 let place: Scratch
 

@@ -8,7 +8,7 @@ import { beginOne } from '../batches.ts'
 import { scratch, type Scratch } from '../scratch.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
 import { Database } from '../../../../src/store/ledger/sqlite/engine.ts'
-import { formats, inspect, migrate } from '../../../../src/store/ledger/sqlite/migrate.ts'
+import { formats, inspect, migrate } from '../../../../src/store/ledger/sqlite/maintenance.ts'
 
 let place: Scratch
 beforeEach(() => {
