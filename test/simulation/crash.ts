@@ -1,7 +1,7 @@
 /** The process is gone: nothing after it happens. */
 export class Crash extends Error {}
 
-/** Whoever may go on now: one process at a time, from one step of it to the next, in an order that luck chooses. */
+/** The process that may go on now: one at a time, from one step of it to the next, in an order that luck chooses. */
 export class Turns {
   readonly #rng: () => number
   readonly #waiting: Life[] = []
@@ -28,7 +28,7 @@ export class Turns {
     )
   }
 
-  /** What one process does side by side goes on together, and nobody else before all of it has come to a step. */
+  /** What one process does side by side goes on together, and no other process before all of it has come to a step. */
   async wait(life: Life, begins = false): Promise<void> {
     const woken = new Promise<void>((wake) => life.waiters.push({ wake, begins }))
     if (!this.#waiting.includes(life)) this.#waiting.push(life)
@@ -68,7 +68,7 @@ export class Life {
   hasEnded = false
   /** The last thing it did, and the attempt that the last begin made. */
   last = ''
-  begun: string | undefined
+  lastAttempt: string | undefined
 
   constructor(turns: Turns, dieAt: number, onStep: (what: string) => void) {
     this.#turns = turns

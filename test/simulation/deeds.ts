@@ -89,7 +89,7 @@ async function send(ports: Process['ports'], batchId: string): Promise<void> {
   })
 }
 
-/** `request create`, by somebody who can tell whether two spellings are one person. */
+/** `request create`, by a user who knows whether two spellings are one person. */
 export const orderOne: Deed = async (world, { ports }) => {
   // `request create` orders nothing where the packages cannot be read, and no package that is not among them.
   const { offer } = world
@@ -157,34 +157,34 @@ export const moveAll: Deed = async (world, { ports }) => {
   const { batches, waiting, clock } = ports
   for (const { id, packageId } of await batches.list()) {
     if (packageId === undefined || packageId === world.offer.id) continue
-    const hold = await batches.acquire(id)
-    if (hold === undefined) continue
+    const lease = await batches.acquire(id)
+    if (lease === undefined) continue
     const rows: Movable[] = []
     for (const row of await waiting.movable(id)) {
       const recipient = row.recipient ?? world.everybody[0]!.spellings[0]!
       rows.push({ ...row, body: Buffer.from(JSON.stringify(bodyFor(recipient, world.offer))) })
     }
     await waiting.move(id, world.offer.id, rows, clock.now())
-    await hold.release()
+    await lease.release()
   }
 }
 
-/** Somebody who asked the provider settles what is unknown: by its id, by a new order, or not at all. */
-export const settleOne: Deed = async (world, { ports }) => {
+/** A user who asked the provider reconciles what is unknown: by its id, by a new order, or not at all. */
+export const reconcileOne: Deed = async (world, { ports }) => {
   const unknown = await ports.ledger.list({
     states: world.rng() < 0.8 ? ['unknown'] : ['unknown', 'dropped'],
   })
-  if (unknown.length > 0) await settle(world, ports, one(unknown, world.rng))
+  if (unknown.length > 0) await reconcileRow(world, ports, one(unknown, world.rng))
 }
 
-async function settle(
+async function reconcileRow(
   world: World,
   ports: Process['ports'],
   { batchId, row, recipient, attemptId }: Pick<BatchRow, 'batchId' | 'row' | 'recipient' | 'attemptId'>,
 ): Promise<void> {
   const sent = world.sandbox.requests().find(({ request_id }) => world.sentBy.get(request_id) === attemptId)
   const reason = 'the provider said so'
-  // Of somebody whose name is lost nobody can say which request is theirs.
+  // Which request belongs to a person whose name is lost cannot be decided.
   if (sent !== undefined && recipient !== undefined) {
     const answer = { kind: 'has', requestId: sent.request_id } as const
     await reconcileByDecision(ports, { batchId, row, answer, reason })

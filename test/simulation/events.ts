@@ -49,7 +49,7 @@ export async function oneMore({ rng, files, machines }: World): Promise<void> {
 async function putBackDuringRun(world: World): Promise<void> {
   const { files, rng, happened } = world
   if (files instanceof StoreDatabase) {
-    if (await putBack(world, rng() < 0.5)) happened['put back during a run'] += 1
+    if (await restore(world, rng() < 0.5)) happened['put back during a run'] += 1
     return
   }
   if (!files.putBackInUse('backup', rng() < 0.5 ? 'in place' : 'renamed')) return
@@ -65,7 +65,7 @@ export async function atRest(world: World): Promise<void> {
     machines.add(one(machines.present, rng))
     happened['settings copied'] += 1
   }
-  const hasLost = rng() < 0.35 && (await putBack(world, true))
+  const hasLost = rng() < 0.35 && (await restore(world, true))
   if (hasLost) happened['put back at rest'] += 1
   if (hasLost && machines.present.length > 1 && rng() < 0.15) {
     machines.any().isGone = true
@@ -76,15 +76,15 @@ export async function atRest(world: World): Promise<void> {
 const returns: readonly Return[] = ['snapshot', 'snapshot', 'failover', 'failover', 'restore']
 
 /** Whether the store is an older one than before. */
-async function putBack(world: World, isCut: boolean): Promise<boolean> {
+async function restore(world: World, isCut: boolean): Promise<boolean> {
   const { rng, files, machines, happened } = world
   if (!(files instanceof StoreDatabase)) return false
   const how = world.happened.failovers > 0 && rng() < 0.4 ? 'old primary' : one(returns, rng)
   const lost = await files.bringBack(how === 'old primary' ? 'old_primary' : 'kept', how, isCut)
   if (lost === undefined) return false
   world.harmed.push(how)
-  const isSaid = how === 'snapshot' && rng() < 0.5
-  world.losses.push({ lost, isSilent: (how === 'snapshot' || how === 'old primary') && !isSaid })
+  const isReported = how === 'snapshot' && rng() < 0.5
+  world.losses.push({ lost, isSilent: (how === 'snapshot' || how === 'old primary') && !isReported })
   const isAllLost = (machine: Machine): boolean => {
     const ids = [...world.madeBy].filter(([, by]) => by === machine).map(([id]) => id)
     return ids.length > 0 && ids.every((id) => lost.has(id))
@@ -93,7 +93,7 @@ async function putBack(world: World, isCut: boolean): Promise<boolean> {
   if (how === 'failover') happened.failovers += 1
   else if (how === 'old primary') happened['old primaries back'] += 1
   else if (how === 'restore') happened.restored += 1
-  if (!isSaid) return true
+  if (!isReported) return true
   const store = await world.open()
   await store.rollbacks.closeAsRestored()
   await store.close()

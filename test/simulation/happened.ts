@@ -36,9 +36,9 @@ export function addUp(total: Happened, more: Happened): void {
   for (const name of Object.keys(more) as (keyof Happened)[]) total[name] += more[name]
 }
 
-/** A state of the store that was put back. */
+/** An older state of the store that was restored. */
 export interface Loss {
   lost: Lost
-  /** Nothing but the logs of machines tells of it: the server is the same, and nobody said `store check --restored`. */
+  /** Only the logs of machines show it: the server is the same, and no user ran `store check --restored`. */
   isSilent: boolean
 }

@@ -10,7 +10,7 @@ export interface Verdict {
 }
 
 /**
- * By person, and by id: nobody has two orders, every order of the service is known to the store, and nobody who has one is
+ * By person, and by id: no person has two orders, every order of the service is known to the store, and no person who has one is
  * free to be ordered again.
  */
 export async function judge(world: World): Promise<Verdict> {
@@ -72,7 +72,7 @@ function wrongIds(world: World, submissions: readonly Submission[]): void {
   }
 }
 
-/** A file of everybody is taken in as a stranger would: whoever has an order must not be free to get another. */
+/** A file of all people is taken in by a new process: a person who has an order must not be free to get another. */
 async function freeAgain(world: World, store: Store, perHuman: ReadonlyMap<Human, string[]>): Promise<void> {
   const rows = world.everybody.map(({ spellings }, at) => rowFor(at + 1, spellings[0]!, world.offer))
   const id = world.random.uuid()

@@ -80,13 +80,13 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       ...parts,
       ledger: {
         ...parts.ledger,
-        async beginInQuota(from, attempt, place) {
-          const begun = await parts.ledger.beginInQuota(from, attempt, place)
-          last = begun.attempt
-          return begun
+        async beginInQuota(from, attempt, target) {
+          const claim = await parts.ledger.beginInQuota(from, attempt, target)
+          last = claim.attempt
+          return claim
         },
-        async moveAndBegin(from, change, next, attempt, place) {
-          const both = await parts.ledger.moveAndBegin(from, change, next, attempt, place)
+        async moveAndBegin(from, change, next, attempt, target) {
+          const both = await parts.ledger.moveAndBegin(from, change, next, attempt, target)
           last = both.attempt
           return both
         },
@@ -107,7 +107,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   }),
 
   'reuse of keep-alive connections': (parts) => {
-    // A server closes what was idle; what is written to it then is lost, and nobody can tell.
+    // A server closes what was idle; what is written to it then is lost, and the client does not notice.
     let usedAt = Number.NEGATIVE_INFINITY
     return {
       ...parts,
@@ -132,7 +132,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     ledger: {
       ...parts.ledger,
       async recover(at) {
-        // Whoever sends is taken for dead, though it may only be slow.
+        // A runner that sends is taken for dead, though it may only be slow.
         const sending = await parts.ledger.list({ states: ['sending'] })
         for (const row of sending) {
           await parts.ledger.move(row, { to: 'pending', at, reason: 'its lease is over' })

@@ -1,7 +1,7 @@
 import type { RequestBody, Recipient } from '../../src/contract/request-body.ts'
 import type { NewRow } from '../../src/domain/batch/batch.ts'
 
-/** A real person, however somebody spells them. */
+/** A real person, in whatever spelling. */
 export interface Human {
   number: number
   /** Every way they are written somewhere; the first is the usual one. */
@@ -41,7 +41,7 @@ export function humans(count: number, rng: () => number): Human[] {
   })
 }
 
-/** Who somebody is; a truthful person can always tell. */
+/** Which person is meant; a truthful user always knows. */
 export function humanOf(all: readonly Human[], recipient: Recipient): Human {
   const found = all.find(({ spellings }) =>
     spellings.some(

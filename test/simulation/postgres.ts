@@ -76,9 +76,9 @@ async function simulateAll(): Promise<void> {
     for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
       begin(seed)
       const name = await cluster.create()
-      const place = await StoreDatabase.open(cluster.url(name))
-      const { broken, happened, harmed, ...more } = await simulate(seed, mutant, place)
-      await place.close()
+      const target = await StoreDatabase.open(cluster.url(name))
+      const { broken, happened, harmed, ...more } = await simulate(seed, mutant, target)
+      await target.close()
       await cluster.ask(`DROP DATABASE ${name} WITH (FORCE)`)
       totals.seeds += 1
       for (const part of ['twice', 'lost', 'kills', 'closed', 'orders'] as const) totals[part] += more[part]

@@ -14,7 +14,7 @@ import {
   resume,
   retryOne,
   runFile,
-  settleOne,
+  reconcileOne,
   anySpelling,
   tried,
 } from './deeds.ts'
@@ -33,7 +33,7 @@ export interface SimulationResult {
   seed: number
   /** What was broken; empty where all held. */
   broken: string[]
-  /** People with more than one order that nobody asked for, and orders that the store knows nothing of. */
+  /** People with more than one order that no user asked for, and orders that the store knows nothing of. */
   twice: number
   lost: number
   people: number
@@ -55,7 +55,7 @@ const deeds: readonly [weight: number, deed: Deed][] = [
   [22, orderOne],
   [12, receive],
   [12, reconcileAll],
-  [14, settleOne],
+  [14, reconcileOne],
   [6, retryOne],
   [4, purgeOne],
   [5, replace],
@@ -66,9 +66,9 @@ const deeds: readonly [weight: number, deed: Deed][] = [
 export async function simulate(
   seed: number,
   mutant: Mutant = sound,
-  place: StoreFiles = new StoreFiles(),
+  target: StoreFiles = new StoreFiles(),
 ): Promise<SimulationResult> {
-  const world = new World(seed, mutant, place)
+  const world = new World(seed, mutant, target)
   try {
     for (let count = 2 + Math.floor(world.rng() * 2); count > 0; count -= 1) newFile(world)
     for (let round = 1 + Math.floor(world.rng() * 4); round > 0; round -= 1) {
@@ -106,7 +106,7 @@ export async function simulate(
 function newFile({ peopleFiles, everybody, rng, offer }: World): void {
   const rows = everybody.flatMap((human) => (rng() < 0.6 ? [{ human, spelling: anySpelling(rng) }] : []))
   if (rows.length === 0) return
-  // Nobody knows who wrote the same person twice into one file, nor why.
+  // Why the same person stands twice in one file is unknown.
   if (rng() < 0.3) rows.push({ human: one(everybody, rng), spelling: anySpelling(rng) })
   // Said only of people who are as many as the rows.
   const allowSimilar =
@@ -169,7 +169,7 @@ async function sideBySide(
   await world.turns.all(lives)
 }
 
-/** Somebody looks at the store. One that is closed sends nothing, until every machine has been asked what it sent. */
+/** A user looks at the store. One that is closed sends nothing, until every machine has been asked what it sent. */
 async function accepted(world: World, machine = world.machines.any()): Promise<void> {
   const { machines } = world
   if (!(await isClosed(world, machine))) return
@@ -214,7 +214,7 @@ function calm({ sandbox }: World): void {
   sandbox.setUserActive(sandbox.credentials.userEmail, true)
 }
 
-/** Somebody orders a person with another program, and the store learns of it by an event: it orders that person no more. */
+/** A user orders a person with another program, and the store learns of it by an event: it orders that person no more. */
 async function orderElsewhere(world: World): Promise<void> {
   const ordered = new Set(world.sandbox.requests().map((request) => world.humanOf(request)))
   const human = world.everybody.find((each) => !ordered.has(each))
@@ -230,7 +230,7 @@ async function orderElsewhere(world: World): Promise<void> {
 }
 
 /**
- * Without faults, until no row is pending, sending, held or unknown: batches are resumed, and whoever decides about a row knows
+ * Without faults, until no row is pending, sending, held or unknown: batches are resumed, and the user who decides about a row knows
  * what the service recorded.
  */
 async function peace(world: World): Promise<void> {
@@ -253,7 +253,7 @@ const inPeace: Deed = async (world, process) => {
   }
   for (const deed of [moveAll, receive, reconcileAll]) await tried(world, process, deed)
   const unknown = await ports.ledger.list({ states: ['unknown'] })
-  for (let each = 0; each < unknown.length; each += 1) await tried(world, process, settleOne)
+  for (let each = 0; each < unknown.length; each += 1) await tried(world, process, reconcileOne)
 }
 
 /** Each held row is looked at with what it is said to match, and released where these are two people. */
@@ -285,7 +285,7 @@ async function areTwo(
     const other = orders.find(({ row }) => row === matches.row)?.recipient
     return other !== undefined && world.humanOf({ recipient: other }) !== human
   }
-  // A store that had forgotten: only the provider knows.
+  // A store that had lost them: only the provider knows.
   return !world.sandbox.requests().some((request) => world.humanOf(request) === human)
 }
 

@@ -10,7 +10,7 @@ const perTest = 20
 
 const replay = (seed: number): string => `again: node test/simulation/run.ts 1 ${seed}`
 
-describe('several processes on one store file in a seeded storm: kills at every step, cut connections, every fault of the service, files copied, put back (also while they are used), cut and torn, settings copied, clocks set, packages replaced, people purged, and people who decide', () => {
+describe('several processes on one store file in a seeded storm: kills at every step, cut connections, every fault of the service, files copied, restored (also while they are used), cut and torn, settings copied, clocks set, packages replaced, people purged, and people who decide', () => {
   const starts = Array.from({ length: seeds / perTest }, (_, at) => at * perTest + 1)
   test.each(starts)(
     `${perTest} seeds from %i: nobody is ordered twice, nothing is lost`,
@@ -44,7 +44,7 @@ describe('several processes on one store file in a seeded storm: kills at every 
 test.each([33, 108_052])(
   'seed %i is the same call by call, however long the machine takes over one',
   async (seed) => {
-    const { trace, orders, ...told } = await simulate(seed)
+    const { trace, orders, ...result } = await simulate(seed)
     const slow: Mutant = (parts) => ({
       ...parts,
       api: {
@@ -55,7 +55,7 @@ test.each([33, 108_052])(
         },
       },
     })
-    expect(await simulate(seed, slow)).toEqual({ ...told, orders, trace })
+    expect(await simulate(seed, slow)).toEqual({ ...result, orders, trace })
     expect(orders).toBeGreaterThan(0)
   },
 )

@@ -24,7 +24,7 @@ const selectNames = `
 SELECT id AS name FROM refcheck.attempts UNION ALL
 SELECT convert_from(value, 'UTF8') FROM refcheck.meta WHERE name = 'generation'`
 
-/** What a database that was put back lacks: ids of attempts, and the generation where that is another one. */
+/** What a database that was restored lacks: ids of attempts, and the generation where that is another one. */
 export type Lost = ReadonlySet<string>
 
 /** By what a database comes to an older state of itself, and so what its server says of itself afterwards. */
@@ -45,7 +45,7 @@ export class StoreDatabase extends StoreFiles {
   /** Of an empty database. */
   static async open(url: string): Promise<StoreDatabase> {
     const client = new Client({ connectionString: url })
-    // A seed that fails is told by its own error, whatever ends with it.
+    // A seed that fails is reported by its own error, whatever ends with it.
     client.on('error', () => undefined)
     await client.connect()
     await client.query(makeClock)
@@ -53,11 +53,11 @@ export class StoreDatabase extends StoreFiles {
     return new StoreDatabase(url, client)
   }
 
-  override async tellTime(now: number): Promise<void> {
+  override async setTime(now: number): Promise<void> {
     await this.#client.query('UPDATE refcheck.simulated_clock SET at = $1', [now])
   }
 
-  /** Nobody waits for the leases of processes whose connections are gone. */
+  /** Leases of processes whose connections are gone are over at once. */
   override async endLeases(): Promise<void> {
     await this.#client.query('UPDATE refcheck.runners SET leased_until = 0')
   }
@@ -67,7 +67,7 @@ export class StoreDatabase extends StoreFiles {
     // Nothing is taken away from it.
   }
 
-  override putBack(): void {
+  override restore(): void {
     // It stands as it was left.
   }
 

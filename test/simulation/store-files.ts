@@ -49,7 +49,7 @@ export class StoreFiles {
     }
   }
 
-  putBack(name: string): void {
+  restore(name: string): void {
     rmSync(`${this.path}-shm`, { force: true })
     for (const suffix of ['', '-wal']) {
       const from = join(this.folder, name + suffix)
@@ -62,14 +62,14 @@ export class StoreFiles {
   putBackInUse(name: string, how: 'in place' | 'renamed'): boolean {
     if (!existsSync(join(this.folder, name))) return false
     if (how === 'renamed') for (const suffix of ['', '-wal']) rmSync(this.path + suffix, { force: true })
-    this.putBack(name)
+    this.restore(name)
     return true
   }
 
   harm(harm: Harm, rng: () => number): void {
     const wal = `${this.path}-wal`
     const walSize = statSync(wal, { throwIfNoEntry: false })?.size ?? 0
-    if (harm === 'restore' && existsSync(join(this.folder, 'backup'))) this.putBack('backup')
+    if (harm === 'restore' && existsSync(join(this.folder, 'backup'))) this.restore('backup')
     if (harm === 'no wal') rmSync(wal, { force: true })
     if (harm === 'cut wal' && walSize > 0) truncateSync(wal, Math.floor(rng() * walSize))
     if (harm === 'torn wal' && walSize > 0) scribble(wal, Math.floor(rng() * walSize))
@@ -85,7 +85,7 @@ export class StoreFiles {
   }
 
   /** Where the store has a clock of its own. */
-  tellTime(_now: number): Promise<void> {
+  setTime(_now: number): Promise<void> {
     return Promise.resolve()
   }
 

@@ -28,7 +28,7 @@ const windows = [
   { calls: 1000, seconds: 3600 },
 ]
 
-/** A file of people as it lies on somebody's disk. */
+/** A file of people as it lies on a user's disk. */
 export interface PeopleFile {
   name: string
   rows: { human: Human; spelling: number }[]
@@ -76,13 +76,13 @@ export class World {
   offer: OnOffer
   kills = 0
   closed = 0
-  /** Creates whose answers left nobody the wiser. */
+  /** Creates whose answers did not show what became of them. */
   lostAnswers = 0
   /** Rows that became unknown while a process ran. */
   unknown = 0
   /** Calls that the service refused of itself, for want of quota. */
   refused = 0
-  readonly #processes: { store: Store; holds: Set<Lease>; undo: () => Promise<void> }[] = []
+  readonly #processes: { store: Store; leases: Set<Lease>; undo: () => Promise<void> }[] = []
 
   constructor(seed: number, mutant: Mutant, files: StoreFiles) {
     this.files = files
@@ -148,13 +148,13 @@ export class World {
 
   /** A process with everything the program has, mortal where it says `dieAt`. */
   async process(dieAt = Number.POSITIVE_INFINITY): Promise<Process> {
-    if (this.#hasServer) await this.files.tellTime(this.clock.now())
+    if (this.#hasServer) await this.files.setTime(this.clock.now())
     const machine = this.machines.next()
     const store = await this.open(machine, 60_000)
     const number = this.trace.push(`a process that dies at step ${dieAt}`)
     const life = new Life(this.turns, dieAt, (what) => this.trace.push(`${number} ${what}`))
-    const holds = new Set<Lease>()
-    const dead = { store, holds, undo: () => Promise.resolve() }
+    const leases = new Set<Lease>()
+    const dead = { store, leases, undo: () => Promise.resolve() }
     this.#processes.push(dead)
     const clock = this.#clockOf(machine)
     const { random } = this
@@ -169,10 +169,10 @@ export class World {
         createRequest: (body, signal) =>
           this.#create({ life, machine }, body, () => api.createRequest(body, signal)),
       },
-      ledger: { ...methods(store.ledger), acquire: tracked(store.ledger.acquire.bind(store.ledger), holds) },
+      ledger: { ...methods(store.ledger), acquire: tracked(store.ledger.acquire.bind(store.ledger), leases) },
       batches: {
         ...methods(store.batches),
-        acquire: tracked(store.batches.acquire.bind(store.batches), holds),
+        acquire: tracked(store.batches.acquire.bind(store.batches), leases),
       },
       clock,
       onDeath: (work) => (dead.undo = work),
@@ -210,7 +210,7 @@ export class World {
       monotonic: () => clock.monotonic(),
       sleep: async (ms, signal) => {
         await clock.sleep(ms, signal)
-        await files.tellTime(clock.now())
+        await files.setTime(clock.now())
       },
     }
   }
@@ -218,8 +218,8 @@ export class World {
   /** What the kernel does for a process that has ended; its connections are closed with the round. */
   async free(process: Process): Promise<void> {
     const found = this.#processes.find(({ store }) => store === process.store)
-    for (const hold of found?.holds ?? []) await hold.release()
-    found?.holds.clear()
+    for (const lease of found?.leases ?? []) await lease.release()
+    found?.leases.clear()
     if (!process.life.isDead) return
     this.kills += 1
     await found?.undo()
@@ -228,16 +228,16 @@ export class World {
       await this.files.endLeases()
     }
     // Killed between the commit and the end of the line that tells of it.
-    const { begun, last } = process.life
-    if (begun !== undefined && /^after (begin|moveAndBegin)/.test(last) && this.rng() < 0.3)
-      this.files.tearLine(begun, process.machine.config)
+    const { lastAttempt, last } = process.life
+    if (lastAttempt !== undefined && /^after (begin|moveAndBegin)/.test(last) && this.rng() < 0.3)
+      this.files.tearLine(lastAttempt, process.machine.config)
   }
 
   /** Closes what is open, and leaves the files as SIGKILL does: no checkpoint, no WAL folded in. */
   async endRound(): Promise<void> {
     this.files.copy('left')
     for (const { store } of this.#processes.splice(0)) await store.close()
-    this.files.putBack('left')
+    this.files.restore('left')
     if (this.#hasServer) await this.files.endLeases()
   }
 
@@ -251,7 +251,7 @@ export class World {
   async #sleep(life: Life, ms: number, signal?: AbortSignal): Promise<void> {
     await life.step('before sleep')
     await this.clock.sleep(ms, signal)
-    await this.files.tellTime(this.clock.now())
+    await this.files.setTime(this.clock.now())
     await life.step('after sleep')
   }
 
@@ -272,9 +272,9 @@ export class World {
             if (attemptId !== undefined) {
               this.#attempts.set(life, attemptId)
               this.madeBy.set(attemptId, machine)
-              await this.#besideUnknown(target as Process['ports']['ledger'], attempt as Attempt)
+              await this.#nextToUnknown(target as Process['ports']['ledger'], attempt as Attempt)
             }
-            life.begun = attemptId
+            life.lastAttempt = attemptId
           }
           return result
         }
@@ -283,7 +283,7 @@ export class World {
   }
 
   /** Whatever a file allows of its own rows, none goes past one whose outcome is unknown. */
-  async #besideUnknown(ledger: Process['ports']['ledger'], { batchId, row }: Attempt): Promise<void> {
+  async #nextToUnknown(ledger: Process['ports']['ledger'], { batchId, row }: Attempt): Promise<void> {
     if (!this.allowing.has(batchId)) return
     const rows = await ledger.list({ batchId })
     const { recipient } = rows.find((each) => each.row === row) ?? {}
@@ -317,8 +317,8 @@ export class World {
   }
 
   /**
-   * Before an order of somebody who has one: whether that is among what cannot be noticed. The store was put back to before
-   * the first order, nobody said so, and no log of this machine has anything of what was lost; or the log that had it is gone.
+   * Before an order of a person who has one: whether that is among what cannot be noticed. The store was restored to before
+   * the first order, no user said so, and no log of this machine has anything of what was lost; or the log that had it is gone.
    */
   async #noteExcuse(human: Human, machine: Machine): Promise<void> {
     for (const request of this.sandbox.requests()) {
@@ -348,10 +348,10 @@ async function* nothing(): AsyncGenerator<Uint8Array> {
   // Nothing is piped in.
 }
 
-function tracked<A extends unknown[]>(hold: (...args: A) => Promise<Lease | undefined>, holds: Set<Lease>) {
+function tracked<A extends unknown[]>(lease: (...args: A) => Promise<Lease | undefined>, leases: Set<Lease>) {
   return async (...args: A): Promise<Lease | undefined> => {
-    const taken = await hold(...args)
-    if (taken !== undefined) holds.add(taken)
+    const taken = await lease(...args)
+    if (taken !== undefined) leases.add(taken)
     return taken
   }
 }

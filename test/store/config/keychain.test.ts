@@ -11,9 +11,9 @@ test('on Linux without a Secret Service there is no keychain: the kernel’s key
     const keychain = await systemKeychain()
     process.stdout.write(String(keychain !== undefined && (await keychainWorks(keychain, systemRandom))))`
   const env = { ...process.env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent' }
-  const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
     env,
   })
-  expect(said).toBe('false')
+  expect(output).toBe('false')
 })

@@ -8,7 +8,7 @@ import { locked } from '../../../src/store/config/locked.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { temporaryFolder } from '../../harness/world.ts'
 
-test('one at a time, and another one that does not let go is told', async () => {
+test('one at a time, and another one that does not let go is reported', async () => {
   const path = join(temporaryFolder(), 'config', 'config.json')
   const entered = Promise.withResolvers<void>()
   const done = Promise.withResolvers<void>()

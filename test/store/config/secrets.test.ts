@@ -28,12 +28,12 @@ const newKey = 'N3w0123456789abcdefghijklmnopQRS'
 const baseUrl = 'https://api.example.com'
 let folder: string
 let config: string
-let notices: string[]
+let messages: string[]
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'refcheck-secrets-'))
   config = join(folder, 'config')
-  notices = []
+  messages = []
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
@@ -43,7 +43,7 @@ function open(options: Partial<SecretsOptions> = {}): Secrets {
     clock,
     random,
     keychain: 'never',
-    onMessage: (text) => notices.push(text),
+    onMessage: (text) => messages.push(text),
     ...options,
   })
 }
@@ -108,7 +108,7 @@ describe('in a file', () => {
     chmodSync(secrets.path, 0o644)
     expect((await secrets.read('work', 'api-key'))?.value).toBe(key)
     expect(statSync(secrets.path).mode & 0o777).toBe(0o600)
-    expect(notices).toEqual([
+    expect(messages).toEqual([
       `The file "${secrets.path}" was readable by other users (0644); it is now private (0600).`,
     ])
   })
@@ -126,7 +126,7 @@ describe('in a file', () => {
     })
   })
 
-  test('what a killed writer left beside the file goes with the next write', async () => {
+  test('what a killed writer left next to the file goes with the next write', async () => {
     const secrets = open()
     await secrets.save('work', 'api-key', key, { baseUrl })
     writeFileSync(join(config, '.credentials.json.00ff.tmp'), key)
@@ -165,8 +165,8 @@ describe('in a file', () => {
         code: 'io',
         message: expect.stringContaining(`"${secrets.path}" is damaged: `),
       })
-      const said = failure instanceof Error ? `${failure.stack} ${String(failure.cause)}` : ''
-      expect(said).not.toContain(key.slice(0, 6))
+      const failureText = failure instanceof Error ? `${failure.stack} ${String(failure.cause)}` : ''
+      expect(failureText).not.toContain(key.slice(0, 6))
     }
     expect(onDisk()).toBe(text)
   })
@@ -230,7 +230,7 @@ describe('in a keychain', () => {
     expect(await secrets.read('work', 'api-key')).toBeUndefined()
   })
 
-  test('an entry removed by somebody else is no secret, not a failure', async () => {
+  test('an entry removed by another program is no secret, not a failure', async () => {
     const keychain = new MemoryKeychain()
     const secrets = withKeychain(keychain)
     await secrets.save('work', 'api-key', key, { baseUrl })
@@ -263,13 +263,13 @@ describe('in a keychain', () => {
     await secrets.save('work', 'api-key', key, { baseUrl })
     await secrets.save('work', 'webhook-secret', 'hush')
     keychain.locked = true
-    const said = {
+    const expected = {
       code: 'io',
       message: 'cannot read the API key of profile "work" from the system keychain',
       hint: 'Unlock the keychain, set REFCHECK_API_KEY, or keep the key in a file with: refcheck auth login --insecure-storage',
     }
-    await expect(secrets.read('work', 'api-key')).rejects.toMatchObject(said)
-    await expect(open().read('work', 'api-key')).rejects.toMatchObject(said)
+    await expect(secrets.read('work', 'api-key')).rejects.toMatchObject(expected)
+    await expect(open().read('work', 'api-key')).rejects.toMatchObject(expected)
     await expect(secrets.read('work', 'webhook-secret')).rejects.toMatchObject({
       hint: 'Unlock the keychain, or set REFCHECK_WEBHOOK_SECRET.',
     })
@@ -313,7 +313,7 @@ test('two processes that save at once lose nothing; the file is private under um
   expect(modes).toEqual([0o700, 0o600, 0o600])
 }, 60_000)
 
-test('what is kept under no value is no secret, and one that the keychain keeps for itself is told', async () => {
+test('what is stored without a value is no secret, and one that the keychain does not hand out is reported', async () => {
   mkdirSync(config, { mode: 0o700 })
   writeFileSync(join(config, 'credentials.json'), '{"secrets":{"work":{"api-key":{}}}}', { mode: 0o600 })
   expect(await open().read('work', 'api-key')).toBeUndefined()
@@ -323,7 +323,7 @@ test('what is kept under no value is no secret, and one that the keychain keeps 
   await withKeychain(keychain).save('work', 'api-key', key, { baseUrl })
   keychain.locked = true
   await withKeychain(keychain).save('work', 'api-key', newKey, { baseUrl, insecure: true })
-  expect(notices).toEqual(['The old API key of profile "work" could not be removed from the keychain.'])
+  expect(messages).toEqual(['The old API key of profile "work" could not be removed from the keychain.'])
   keychain.locked = false
   await withKeychain(keychain).save('work', 'api-key', key, { baseUrl })
   expect(await open().remove('work')).toEqual({ removed: ['api-key'], left: ['api-key'] })

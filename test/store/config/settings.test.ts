@@ -25,16 +25,16 @@ const source = (path: string): string => new URL(`../../../src/${path}`, import.
 let folder: string
 let config: string
 let settings: Settings
-let notices: string[]
+let messages: string[]
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'refcheck-settings-'))
   config = join(folder, 'config')
-  notices = []
+  messages = []
   settings = openSettings({
     paths: { config, data: join(folder, 'data') },
     clock,
-    onMessage: (text) => notices.push(text),
+    onMessage: (text) => messages.push(text),
   })
 })
 afterEach(() => rmSync(folder, { recursive: true }))
@@ -148,7 +148,7 @@ describe('values', () => {
     expect(readFileSync(settings.path).equals(before)).toBe(true)
   })
 
-  test('written by hand: a number counts, a wrong value is told when it is used', async () => {
+  test('written by hand: a number counts, a wrong value is reported when it is used', async () => {
     mkdirSync(config, { mode: 0o700 })
     writeFileSync(settings.path, '{"settings":{"package":7,"timeout":"soon"}}', { mode: 0o600 })
     expect(await settings.value('package')).toBe('7')
@@ -179,7 +179,7 @@ describe('the file', () => {
     chmodSync(settings.path, 0o644)
     await settings.currentProfile()
     await settings.currentProfile()
-    expect(notices).toEqual([
+    expect(messages).toEqual([
       `The file "${settings.path}" was readable by other users (0644); it is now private (0600).`,
     ])
     expect([modeOf(config), modeOf(settings.path)]).toEqual([0o755, 0o600])

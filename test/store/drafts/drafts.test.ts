@@ -10,13 +10,13 @@ import { temporaryFolder } from '../../harness/world.ts'
 
 function setUp() {
   const data = join(temporaryFolder(), 'data')
-  const notices: string[] = []
+  const messages: string[] = []
   const drafts = openDrafts({
     paths: { config: data, data },
     random,
-    onMessage: (text) => notices.push(text),
+    onMessage: (text) => messages.push(text),
   })
-  return { data, folder: join(data, 'drafts'), drafts, notices }
+  return { data, folder: join(data, 'drafts'), drafts, messages }
 }
 
 const draftOf = (id: string): StoredDraft => ({
@@ -44,7 +44,7 @@ test('answers are private, read back in order, and dropped', async () => {
   expect(readdirSync(folder)).toEqual([`${two}.json`])
 })
 
-test('what no draft can be read from is told, and what has another name is left alone', async () => {
+test('what no draft can be read from is reported, and what has another name is left alone', async () => {
   const { folder, drafts } = setUp()
   await drafts.keep(draftOf(one))
   writeFileSync(join(folder, `${two}.json`), JSON.stringify(draftOf(one)), { mode: 0o600 })
@@ -56,14 +56,14 @@ test('what no draft can be read from is told, and what has another name is left 
 })
 
 test('a looser mode is fixed with a word', async () => {
-  const { folder, drafts, notices } = setUp()
+  const { folder, drafts, messages } = setUp()
   await drafts.keep(draftOf(one))
   chmodSync(join(folder, `${one}.json`), 0o644)
   expect(await drafts.all()).toEqual([draftOf(one)])
-  expect(notices.join()).toContain('was readable by other users (0644); it is now private')
+  expect(messages.join()).toContain('was readable by other users (0644); it is now private')
 })
 
-test('what stands in the way is a failure of the disk', async () => {
+test('a path that cannot be used is a failure of the disk', async () => {
   const { data, folder, drafts } = setUp()
   mkdirSync(data, { mode: 0o700 })
   writeFileSync(folder, '')

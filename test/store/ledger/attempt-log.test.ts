@@ -187,7 +187,7 @@ describe('files', () => {
   })
 })
 
-/** As a backup of the folder does that is put back. */
+/** As a backup of the folder that is restored does. */
 function copyOver(path: string): void {
   copyFileSync(path, `${path}.new`)
   renameSync(`${path}.new`, path)

@@ -11,14 +11,14 @@ import type { QuotaPriority } from '../../../src/domain/quota/windows.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 describe.each(backends)('%s', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let store: Store
 
   beforeEach(async () => {
-    place = scratch(50, backend)
-    store = await place.store()
+    setup = scratch(50, backend)
+    store = await setup.store()
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   const states = async (batchId: string): Promise<string[]> =>
     (await rowsOf(store, batchId)).map(({ row, state }) => `${row} ${state}`)
@@ -53,8 +53,8 @@ describe.each(backends)('%s', (backend) => {
     }
     const begin = async (): Promise<void> => {
       for (let turn = 0; !sending.isOver; turn += 1) {
-        const hold = await store.batches.acquire(others[turn % 2]?.id ?? '')
-        await hold?.release()
+        const lease = await store.batches.acquire(others[turn % 2]?.id ?? '')
+        await lease?.release()
         for (let wait = turn % 7; wait > 0; wait -= 1) await new Promise(setImmediate)
       }
     }
@@ -170,7 +170,7 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('a store in memory takes none for a service elsewhere', async () => {
-      const memory = await place.store(':memory:')
+      const memory = await setup.store(':memory:')
       await expect(
         memory.batches.add(fileBatch({ baseUrl: 'https://api.example.com' }), orderRows(1)),
       ).rejects.toThrow('a store in memory, which would forget the order')
@@ -276,11 +276,11 @@ describe.each(backends)('%s', (backend) => {
     test('one process holds it, the others can see who and since when', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(1))
-      const hold = await store.batches.acquire(batch.id)
-      const other = await place.store()
+      const lease = await store.batches.acquire(batch.id)
+      const other = await setup.store()
       expect(await other.batches.acquire(batch.id)).toBeUndefined()
       expect((await other.batches.find(batch.id))?.holder).toMatchObject({ pid: process.pid })
-      await hold?.release()
+      await lease?.release()
       expect((await other.batches.find(batch.id))?.holder).toBeUndefined()
       const next = await other.batches.acquire(batch.id)
       expect(next).toBeDefined()
@@ -343,13 +343,13 @@ describe.each(backends)('%s', (backend) => {
 
     test('rows that are similar to one another go where the file says so, for all or by what they share', async () => {
       const office = officeRows('office@example.com', ['Ann', 'Bob'])
-      const said: [Partial<NewFileBatch>, string][] = [
+      const choices: [Partial<NewFileBatch>, string][] = [
         [{}, '2 held'],
         [{ allowSimilar: false, shared: ['other@example.com'] }, '2 held'],
         [{ allowSimilar: true }, '2 pending'],
         [{ shared: ['office@example.com'] }, '2 pending'],
       ]
-      for (const [at, [allowed, second]] of said.entries()) {
+      for (const [at, [allowed, second]] of choices.entries()) {
         await store.accounts.add(`account ${at}`, 0)
         const batch = fileBatch({ account: `account ${at}`, ...allowed })
         await store.batches.add(batch, office)

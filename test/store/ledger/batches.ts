@@ -7,7 +7,7 @@ import type { NewBatch, RowVersion, Submission } from '../../../src/domain/submi
 
 export const someTime = Date.UTC(2026, 10, 21, 9, 30)
 
-/** Somebody like nobody else: each e-mail has a phone of its own. */
+/** A person similar to no other: each e-mail has a phone of its own. */
 export function personOf(email: string): Recipient {
   const digits = createHash('sha256').update(email.toLowerCase()).digest().readUInt32BE(0)
   return { first_name: 'Ana', last_name: 'Silva', email, phone: `+61${String(digits).padStart(10, '0')}` }

@@ -11,10 +11,10 @@ export function bound(real: Ledger): Ledger {
     add: (batch, guard) => real.add(batch, guard),
     begin: (from, attempt) => real.begin(from, attempt),
     move: (from, change) => real.move(from, change),
-    beginInQuota: (from, attempt, place) => real.beginInQuota(from, attempt, place),
+    beginInQuota: (from, attempt, setup) => real.beginInQuota(from, attempt, setup),
     moveFrom: (holder, loss, from, change) => real.moveFrom(holder, loss, from, change),
-    moveAndBegin: (from, change, next, attempt, place) =>
-      real.moveAndBegin(from, change, next, attempt, place),
+    moveAndBegin: (from, change, next, attempt, setup) =>
+      real.moveAndBegin(from, change, next, attempt, setup),
     acknowledge: (...seen) => real.acknowledge(...seen),
     recordStatus: (...read) => real.recordStatus(...read),
     personMatch: (row, person) => real.personMatch(row, person),

@@ -17,7 +17,7 @@ const urls = ['https://old.example.com', 'https://new.example.com'] as const
 const by = { at: someTime, by: 'owner@example.com' }
 
 describe.each(backends)('%s: a pending row that matches an order by now', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let store: Store
   let pending: BatchRow
 
@@ -29,8 +29,8 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
 
   /** Ordered at one URL, pending at another; only then it is said that the two are one service. */
   beforeEach(async () => {
-    place = scratch(50, backend)
-    store = await place.store()
+    setup = scratch(50, backend)
+    store = await setup.store()
     await store.waiting.sayService(urls, false, by)
     const [old, fresh] = urls.map((baseUrl) => fileBatch({ baseUrl })) as [
       ReturnType<typeof fileBatch>,
@@ -46,7 +46,7 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
     if (pending.state !== 'pending') throw new Error('nothing stands in its way yet')
     await store.waiting.sayService(urls, true, by)
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   const becomes = async () => (await first(pending.batchId)).state
 
@@ -57,8 +57,8 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
 
   test('is so with a place in the quota too', async () => {
     const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
-    const begun = await store.ledger.beginInQuota(pending, newAttempt(), room)
-    expect(begun).toMatchObject({ attempt: undefined, stop: { becomes: 'duplicate' } })
+    const claim = await store.ledger.beginInQuota(pending, newAttempt(), room)
+    expect(claim).toMatchObject({ attempt: undefined, stop: { becomes: 'duplicate' } })
     expect(await becomes()).toBe('duplicate')
   })
 
@@ -82,14 +82,14 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
 })
 
 describe.each(backends)('%s: conflict detection', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let store: Store
 
   beforeEach(async () => {
-    place = scratch(50, backend)
-    store = await place.store()
+    setup = scratch(50, backend)
+    store = await setup.store()
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
@@ -160,7 +160,7 @@ describe.each(backends)('%s: conflict detection', (backend) => {
       )
       return String(row?.['key'])
     }
-    const database = new DatabaseSync(place.path)
+    const database = new DatabaseSync(setup.path)
     const row = database.prepare(`SELECT hex(value) AS key FROM meta WHERE name = 'fingerprint_key'`).get()
     database.exec(`UPDATE meta SET value = x'${key}' WHERE name = 'fingerprint_key'`)
     database.close()
@@ -175,14 +175,14 @@ const allowances: [string, Partial<NewFileBatch>][] = [
 ]
 
 describe.each(backends)('%s: a row that is similar to one of its own file', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let store: Store
 
   beforeEach(async () => {
-    place = scratch(50, backend)
-    store = await place.store()
+    setup = scratch(50, backend)
+    store = await setup.store()
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   /** Three colleagues of an office with one e-mail, the first of whom is in flight. */
   async function office(changes: Partial<NewFileBatch>) {

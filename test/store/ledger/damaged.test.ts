@@ -14,18 +14,18 @@ const at = someTime + 100
 const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
 
 describe.each(backends)('%s: a row that was damaged is sent no more', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let store: Store
   beforeEach(async () => {
-    place = scratch(50, backend)
-    store = await place.store()
+    setup = scratch(50, backend)
+    store = await setup.store()
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   /** What a person does to it, past the program. */
   async function inStore(sql: string): Promise<Record<string, unknown>[]> {
     if (backend === 'PostgreSQL') return asked(await suiteStore(), `SET search_path = refcheck; ${sql}`)
-    const database = new DatabaseSync(place.path)
+    const database = new DatabaseSync(setup.path)
     const rows = database.prepare(sql).all()
     database.close()
     return rows.map((row) => Object.assign({}, row))
@@ -75,7 +75,7 @@ describe.each(backends)('%s: a row that was damaged is sent no more', (backend) 
     expect(await store.batches.counts(batchId)).toMatchObject({ accepted: 1, pending: 1 })
   })
 
-  test('nor may the same person be ordered beside it: the e-mail tells them', async () => {
+  test('nor may the same person be ordered next to it: the e-mail shows that they are one', async () => {
     await addOne(store.ledger, 'ann@example.com')
     await inStore(`UPDATE submissions SET email_print = phone_print, person_print = phone_print`)
     await expect(
@@ -87,7 +87,7 @@ describe.each(backends)('%s: a row that was damaged is sent no more', (backend) 
   test('a store without the key of its fingerprints is refused: with a new key, everybody would be new', async () => {
     await addOne(store.ledger, 'ann@example.com')
     await inStore(`DELETE FROM meta WHERE name = 'fingerprint_key'`)
-    await expect(place.store()).rejects.toMatchObject({
+    await expect(setup.store()).rejects.toMatchObject({
       code: 'io',
       message: expect.stringMatching(
         /^the store ".*" is damaged: the key of its fingerprints is missing$/,

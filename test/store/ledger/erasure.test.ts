@@ -31,20 +31,20 @@ const changed = (engine: Engine, changes: Partial<Engine>): Engine => ({
 })
 
 describe.each(backends)('%s', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   beforeEach(() => {
-    place = scratch(2_000, backend)
+    setup = scratch(2_000, backend)
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   async function engineOf(): Promise<Engine> {
     if (backend === 'PostgreSQL') return postgresEngine(connectTo(await suiteStore()))
-    return sqliteEngine(new Database(place.path, 2_000))
+    return sqliteEngine(new Database(setup.path, 2_000))
   }
 
   /** Fingerprints that the attempt logs of this machine hold. */
   function loggedPrints(): string[] {
-    const folder = join(place.folder, 'config', 'attempts')
+    const folder = join(setup.folder, 'config', 'attempts')
     const logs = readdirSync(folder).filter((name) => name.endsWith('.log'))
     const text = logs.map((name) => readFileSync(join(folder, name), 'utf8')).join('')
     return (text.replaceAll(/"key":"[0-9a-f]{64}"/g, '').match(/"[0-9a-f]{64}"/g) ?? []).filter(
@@ -53,7 +53,7 @@ describe.each(backends)('%s', (backend) => {
   }
 
   test('a process dies before the fingerprints are removed from the attempt log: the next one removes them', async () => {
-    const store = await place.store()
+    const store = await setup.store()
     const sent = await beginOne(store.ledger, 'ann@example.com')
     await store.ledger.move(sent, {
       to: 'accepted',
@@ -80,12 +80,12 @@ describe.each(backends)('%s', (backend) => {
     ).rejects.toThrow('killed')
     expect(loggedPrints()).toHaveLength(3)
     await store.close()
-    await place.store()
+    await setup.store()
     expect(loggedPrints()).toEqual([])
   })
 
   test('a process dies before older versions of rows are removed: the next one removes them', async () => {
-    const store = await place.store()
+    const store = await setup.store()
     const sent = await beginOne(store.ledger, 'ann@example.com')
     await store.ledger.move(sent, { to: 'rejected', at: someTime, reason: 'no' })
     const engine = await engineOf()
@@ -106,12 +106,12 @@ describe.each(backends)('%s', (backend) => {
     ).rejects.toThrow('killed')
     expect(await unscrubbed()).toBe('1')
     await store.close()
-    await place.store()
+    await setup.store()
     expect(await unscrubbed()).toBeUndefined()
   })
 
   test('a person who was removed is found again by the fingerprint of the e-mail, and removed completely', async () => {
-    const store = await place.store()
+    const store = await setup.store()
     const sent = await beginOne(store.ledger, 'ann@example.com')
     await store.ledger.move(sent, { to: 'rejected', at: someTime, reason: 'no' })
     const { maintenance } = store
@@ -125,7 +125,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('a purge that fails leaves the attempt log as it was', async () => {
-    const store = await place.store()
+    const store = await setup.store()
     const sent = await beginOne(store.ledger, 'ann@example.com')
     await store.ledger.move(sent, { to: 'rejected', at: someTime, reason: 'no' })
     const engine = await engineOf()
@@ -160,18 +160,18 @@ describe.each(backends)('%s', (backend) => {
 })
 
 test('the check of a store holds 2,000 rows in memory at the most', async () => {
-  const place = scratch()
+  const setup = scratch()
   try {
-    const store = await place.store()
+    const store = await setup.store()
     await store.batches.add(fileBatch(), orderRows(2_500))
-    const database = new Database(place.path, 50)
-    let most = 0
+    const database = new Database(setup.path, 50)
+    let maxRows = 0
     const answer = <T>(work: Work<T>): T => {
       let step = work.next()
       while (step.done !== true) {
         const { kind, sql, values } = step.value as Query & { kind: 'all' | 'get' | 'run' }
         const found: unknown = database[kind](sql, values)
-        if (Array.isArray(found)) most = Math.max(most, found.length)
+        if (Array.isArray(found)) maxRows = Math.max(maxRows, found.length)
         step = work.next(found)
       }
       return step.value
@@ -180,7 +180,7 @@ test('the check of a store holds 2,000 rows in memory at the most', async () => 
     const key = new StoreKey(database.location)
     await engine.run(key.loadKey())
     const counted = changed(engine, { snapshot: (work) => Promise.resolve(answer(work())) })
-    const { clock, random } = place.options
+    const { clock, random } = setup.options
     const rollbacks = new RollbackDetection({
       engine,
       key,
@@ -194,12 +194,12 @@ test('the check of a store holds 2,000 rows in memory at the most', async () => 
       key,
       rollbacks,
       upkeep: sqliteUpkeep(database),
-      location: place.folder,
+      location: setup.folder,
     })
     expect(await maintenance.check()).toEqual([])
-    expect(most).toBe(2_000)
+    expect(maxRows).toBe(2_000)
     database.close()
   } finally {
-    await place.end()
+    await setup.end()
   }
 })

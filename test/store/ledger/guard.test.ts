@@ -6,23 +6,23 @@ import type { Change } from '../../../src/domain/submission/states.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 
 describe.each(backends)('%s', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let ledger: Ledger
   const at = someTime + 20
   const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
 
   beforeEach(async () => {
-    place = scratch(50, backend)
-    ledger = await place.open()
+    setup = scratch(50, backend)
+    ledger = await setup.open()
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   async function ended(change: Change): Promise<void> {
     const attempt = await beginOne(ledger, 'a@example.com')
     expect(await ledger.move(attempt, change)).toBe(true)
   }
 
-  const ways: [state: string, stands: boolean, evenIfAllowed: boolean, () => Promise<unknown>][] = [
+  const ways: [state: string, conflicts: boolean, evenIfAllowed: boolean, () => Promise<unknown>][] = [
     ['pending', true, true, () => addOne(ledger, 'a@example.com')],
     ['sending', true, true, () => beginOne(ledger, 'a@example.com')],
     ['accepted', true, false, () => ended({ to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })],
@@ -48,9 +48,9 @@ describe.each(backends)('%s', (backend) => {
     ],
   ]
 
-  describe.each(ways)('an order that is %s', (state, stands, evenIfAllowed, arrive) => {
+  describe.each(ways)('an order that is %s', (state, conflicts, evenIfAllowed, arrive) => {
     test.each([
-      [false, stands],
+      [false, conflicts],
       [true, evenIfAllowed],
     ])('with allowDuplicate %s stands in the way: %s', async (allowDuplicate, inTheWay) => {
       await arrive()
@@ -60,7 +60,7 @@ describe.each(backends)('%s', (backend) => {
     })
   })
 
-  test('of several, the one whose outcome is unknown is told, not the newest', async () => {
+  test('of several, the one whose outcome is unknown is reported, not the newest', async () => {
     await ended({ to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })
     const batch = batchOf(['a@example.com'])
     expect(await ledger.add(batch, { allowDuplicate: true })).toBeUndefined()
@@ -73,7 +73,7 @@ describe.each(backends)('%s', (backend) => {
     )
   })
 
-  test('where one of many stands in the way, none is added', async () => {
+  test('where one of many conflicts, none is added', async () => {
     await addOne(ledger, 'b@example.com')
     const match = await ledger.add(batchOf(['a@example.com', 'b@example.com']), { allowDuplicate: false })
     expect(match).toMatchObject({ order: { recipient: { email: 'b@example.com' } } })
@@ -86,7 +86,7 @@ describe.each(backends)('%s', (backend) => {
     expect(await ledger.list({})).toEqual([])
   })
 
-  describe('what nobody holds any more', () => {
+  describe('what no process holds any more', () => {
     test('sending becomes unknown, a single that was not sent is cancelled', async () => {
       const sending = await beginOne(ledger, 'a@example.com')
       const pending = await addOne(ledger, 'b@example.com')
@@ -113,17 +113,17 @@ describe.each(backends)('%s', (backend) => {
 
     test('is left alone while it is held, by this process or by another ledger', async () => {
       const batch = batchOf(['a@example.com'])
-      const hold = await ledger.acquire(batch)
+      const lease = await ledger.acquire(batch)
       await ledger.add(batch, { allowDuplicate: false })
       const row = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
       await ledger.begin(row, newAttempt())
-      const other = await place.open()
+      const other = await setup.open()
       expect(await ledger.recover(at)).toEqual([])
       expect(await other.recover(at)).toEqual([])
       expect(await other.acquire(batch)).toBeUndefined()
-      await hold?.release()
-      // Whoever has let go of it may say so again.
-      await hold?.release()
+      await lease?.release()
+      // A lease may be released twice.
+      await lease?.release()
       expect(await other.recover(at)).toHaveLength(1)
     })
   })

@@ -23,14 +23,14 @@ function received(requestId: string, status: string, changes: Partial<ReceivedEv
 }
 
 describe.each(backends)('%s', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let inbox: Inbox
 
   beforeEach(async () => {
-    place = scratch(50, backend)
-    inbox = (await place.store()).inbox
+    setup = scratch(50, backend)
+    inbox = (await setup.store()).inbox
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   async function ids(filter?: EventFilter): Promise<number[]> {
     const found: number[] = []
@@ -40,7 +40,7 @@ describe.each(backends)('%s', (backend) => {
 
   test('what was added is there for every process, to the byte', async () => {
     await inbox.add([received(one, 'IN_PROGRESS')], false)
-    const other = (await place.store()).inbox
+    const other = (await setup.store()).inbox
     const event = await other.get(1)
     expect(event).toMatchObject({ id: 1, requestId: one, status: 'IN_PROGRESS', repeats: 0, forward: 'none' })
     expect(Buffer.from(event?.body ?? []).equals(Buffer.from(received(one, 'IN_PROGRESS').body))).toBe(true)
@@ -89,7 +89,7 @@ describe.each(backends)('%s', (backend) => {
       event: undefined,
       oddity: 'no JSON',
     })
-    const { maintenance } = await place.store()
+    const { maintenance } = await setup.store()
     await maintenance.purge({ requestId: one }, { dryRun: false, completely: false })
     expect(await inbox.add([odd], false)).toEqual([{ id: 1, repeated: false }])
     expect(await inbox.add([odd], false)).toEqual([{ id: 1, repeated: true }])
@@ -124,7 +124,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('requests that no order holds', async () => {
-    const { ledger } = await place.store()
+    const { ledger } = await setup.store()
     const attempt = await beginOne(ledger, 'a@example.com')
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
     await inbox.add([received(one, 'PARTIAL'), received(two, 'PARTIAL'), received(three, 'PARTIAL')], false)
@@ -132,7 +132,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('of two services with the same request id, an event is of its own alone', async () => {
-    const { ledger } = await place.store()
+    const { ledger } = await setup.store()
     const [here, there] = ['http://127.0.0.1:4010', 'https://api.example.com']
     for (const [email, baseUrl] of [
       ['a@example.com', here],
@@ -164,7 +164,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('what is said of a request at one of two joined services is said of its order at the other', async () => {
-    const { ledger, waiting } = await place.store()
+    const { ledger, waiting } = await setup.store()
     const [old, now] = ['https://old.example.com', 'https://api.example.com']
     const attempt = await beginOne(ledger, 'a@example.com', { baseUrl: old })
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
@@ -180,7 +180,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('an order knows what events said about its request, and never goes back', async () => {
-    const { ledger } = await place.store()
+    const { ledger } = await setup.store()
     const attempt = await beginOne(ledger, 'a@example.com')
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
     const status = async (): Promise<string | undefined> =>
@@ -195,7 +195,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('checks that were read are not known any more once an event says that the status is another', async () => {
-    const { ledger } = await place.store()
+    const { ledger } = await setup.store()
     const attempt = await beginOne(ledger, 'a@example.com')
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
     const checks = '{"background":{"IN_PROGRESS":1}}'
@@ -224,7 +224,7 @@ describe.each(backends)('%s', (backend) => {
       expect((await inbox.due(someTime + 1000, 10)).map(({ id }) => id)).toEqual([2])
     })
 
-    test('whoever waits for the next one sleeps through what stands behind a failed one', async () => {
+    test('a receiver that waits for the next one sleeps through what stands behind a failed one', async () => {
       await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)
       expect(await inbox.nextDue()).toBe(0)
       await inbox.refused(1, someTime + 1000, '503')

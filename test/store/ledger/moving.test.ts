@@ -21,7 +21,7 @@ beforeEach(() => {
 })
 afterEach(() => here.end())
 
-async function placeOf(backend: Backend, name: string): Promise<string> {
+async function addressOf(backend: Backend, name: string): Promise<string> {
   if (backend === 'SQLite') return `${here.folder}/${name}.sqlite`
   const url = await emptyDatabase()
   await makeStore(url)
@@ -119,18 +119,18 @@ const directions = backends.flatMap((from) => backends.map((to) => [from, to] as
 test.each(directions)(
   'from %s to %s: killed anywhere it is continued by the same command, and all of it is there once',
   async (fromBackend, toBackend) => {
-    const [fromPlace, toPlace] = [await placeOf(fromBackend, 'from'), await placeOf(toBackend, 'to')]
-    const first = await here.store(fromPlace)
+    const [fromAddress, toAddress] = [await addressOf(fromBackend, 'from'), await addressOf(toBackend, 'to')]
+    const first = await here.store(fromAddress)
     await filled(first)
     const before = await contentOf(first)
     await first.close()
     const move = async (change: (store: Store) => Store = (store) => store, changeTo = change) => {
-      const from = await here.store(fromPlace)
-      const to = await here.store(toPlace)
+      const from = await here.store(fromAddress)
+      const to = await here.store(toAddress)
       try {
         return await moveStore({
           from: change(from),
-          openTo: async () => changeTo(await here.store(toPlace)),
+          openTo: async () => changeTo(await here.store(toAddress)),
           address: undefined,
           confirm: () => Promise.resolve(),
           clock: systemClock,
@@ -143,10 +143,10 @@ test.each(directions)(
     }
     const same = (store: Store) => store
     await expect(move((store) => killedAt(store, 'beginToLeave', 'after'), same)).rejects.toThrow('killed')
-    const closed = await here.store(fromPlace)
+    const closed = await here.store(fromAddress)
     await expect(closed.batches.acquire('b')).rejects.toThrow('is being moved to')
     await expect(move(same, (store) => killedAt(store, 'fill', 'before'))).rejects.toThrow('killed')
-    const stays = await here.store(fromPlace)
+    const stays = await here.store(fromAddress)
     expect(await (await stays.moving()).leaving()).toBeUndefined()
     await expect(move((store) => killedAt(store, 'leave', 'before'), same)).rejects.toThrow('killed')
     const dead = (store: Store) => killedAt(store, 'stay', 'before')
@@ -154,14 +154,14 @@ test.each(directions)(
     const { tables: moved } = await move()
 
     expect(moved.map(({ table, rows }) => [table, rows])).toContainEqual(['events', 3])
-    const after = await here.store(toPlace)
+    const after = await here.store(toAddress)
     expect(await contentOf(after)).toEqual(before)
     expect(await after.maintenance.check()).toEqual([])
     expect(await after.inbox.add([eventOf('4')], false)).toEqual([{ id: 4, repeated: false }])
     expect(await after.ledger.add(batchOf(['Sent@example.com']), { allowDuplicate: false })).toMatchObject({
       order: { state: 'accepted' },
     })
-    const old = await here.store(fromPlace)
+    const old = await here.store(fromAddress)
     await expect(old.inbox.add([eventOf('5')], false)).rejects.toThrow('was moved to')
     await expect(addOne(old.ledger, 'late@example.com')).rejects.toThrow('was moved to')
     await expect(old.rollbacks.acceptOlder()).rejects.toThrow('was moved to')
@@ -169,9 +169,9 @@ test.each(directions)(
   },
 )
 
-test('nobody moves a store that somebody orders with, or to a place that is a store', async () => {
+test('no store is moved while a process orders with it, or to the address of another store', async () => {
   const store = await here.store()
-  const other = await here.store(await placeOf('SQLite', 'other'))
+  const other = await here.store(await addressOf('SQLite', 'other'))
   await addOne(other.ledger, 'somebody@example.com')
   const move = (openTo: () => Promise<Store>) =>
     moveStore({
@@ -186,13 +186,13 @@ test('nobody moves a store that somebody orders with, or to a place that is a st
     'is a store already (batches, submissions, accounts)',
   )
   const batch = batchOf(['now@example.com'])
-  const hold = await store.ledger.acquire(batch)
+  const lease = await store.ledger.acquire(batch)
   await store.ledger.add(batch, { allowDuplicate: false })
   const from = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
   await store.ledger.begin(from, newAttempt())
-  const free = await placeOf('SQLite', 'free')
+  const free = await addressOf('SQLite', 'free')
   await expect(move(() => here.store(free))).rejects.toThrow('an order is in flight')
-  await hold?.release()
+  await lease?.release()
   expect((await move(() => here.store(free))).tables).toContainEqual(
     expect.objectContaining({ table: 'attempts', rows: 1 }),
   )
@@ -208,7 +208,7 @@ test('no table and no column of either engine is left out', async () => {
   database.close()
   const own = `table_name IN ('runners', 'runs', 'pauses', 'epoch') OR column_name IN ('serial', 'runner')`
   const postgres = await asked(
-    await placeOf('PostgreSQL', ''),
+    await addressOf('PostgreSQL', ''),
     `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
       WHERE table_schema = 'refcheck' AND NOT (${own})`,
   )

@@ -24,17 +24,17 @@ import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('modes', 'readable by others', { of: /umask|looser|data folder/ })
 
-let place: Scratch
+let setup: Scratch
 beforeEach(() => {
-  place = scratch()
+  setup = scratch()
 })
-afterEach(() => place.end())
+afterEach(() => setup.end())
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
 const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)'
 
-describe('a store that somebody prepared', () => {
+describe('a store that another account prepared', () => {
   test.each([
     [
       'a view that never ends in place of a table',
@@ -47,11 +47,11 @@ describe('a store that somebody prepared', () => {
     ],
     ['a virtual table', 'CREATE VIRTUAL TABLE words USING fts5(text)'],
   ])('%s: refused before it is used', async (_what, sql) => {
-    await (await place.store()).close()
-    const database = new DatabaseSync(place.path)
+    await (await setup.store()).close()
+    const database = new DatabaseSync(setup.path)
     database.exec(`PRAGMA foreign_keys = OFF; ${sql}`)
     database.close()
-    await expect(place.store()).rejects.toThrow('somebody added a view, trigger or virtual table to it')
+    await expect(setup.store()).rejects.toThrow('somebody added a view, trigger or virtual table to it')
   })
 })
 
@@ -90,9 +90,9 @@ describe('where the store is', () => {
 })
 
 test('what is journaled is on disk at every commit, and what is deleted is overwritten', async () => {
-  const ledger = await place.open()
+  const ledger = await setup.open()
   await beginOne(ledger, 'a@example.com')
-  const other = new DatabaseSync(place.path)
+  const other = new DatabaseSync(setup.path)
   expect(other.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
   expect(other.prepare('SELECT state FROM submissions').get()).toEqual({ state: 'sending' })
   expect(other.prepare('SELECT became FROM attempts').get()).toEqual({ became: null })
@@ -100,27 +100,27 @@ test('what is journaled is on disk at every commit, and what is deleted is overw
 })
 
 test('a store is closed, opened again, and remembers', async () => {
-  const first = await place.store()
+  const first = await setup.store()
   await addOne(first.ledger, 'a@example.com')
   await first.close()
-  const again = await place.open()
+  const again = await setup.open()
   expect(await again.add(batchOf(['a@example.com']), { allowDuplicate: false })).toMatchObject({
     order: { state: 'pending' },
   })
 })
 
 test('a link and the file it leads to are one store, with the same holds', async () => {
-  const ledger = await place.open()
-  symlinkSync(place.path, join(place.folder, 'link.sqlite'))
-  const linked = await place.open('link.sqlite')
+  const ledger = await setup.open()
+  symlinkSync(setup.path, join(setup.folder, 'link.sqlite'))
+  const linked = await setup.open('link.sqlite')
   const batch = batchOf(['a@example.com'])
-  const hold = await ledger.acquire(batch)
+  const lease = await ledger.acquire(batch)
   expect(await linked.acquire(batch)).toBeUndefined()
-  await hold?.release()
+  await lease?.release()
 })
 
-describe('what another account put beside the store, where SQLite keeps its own files', () => {
-  const victim = (): string => join(place.folder, 'victim')
+describe('what another account put next to the store, where SQLite keeps its own files', () => {
+  const victim = (): string => join(setup.folder, 'victim')
   const plants: Record<string, (path: string) => void> = {
     'a link': (path) => symlinkSync(victim(), path),
     'a second name of a file': (path) => linkSync(victim(), path),
@@ -137,11 +137,11 @@ describe('what another account put beside the store, where SQLite keeps its own 
   )
 
   test.each(cases)('%s as %s is neither written to nor changed', async (plant, suffix) => {
-    await (await place.store()).close()
+    await (await setup.store()).close()
     writeFileSync(victim(), 'theirs', { mode: 0o644 })
-    plants[plant]?.(place.path + suffix)
-    await expect(place.store()).rejects.toThrow(
-      `cannot use the store "${place.path}": "${place.path}${suffix}" does not belong to it`,
+    plants[plant]?.(setup.path + suffix)
+    await expect(setup.store()).rejects.toThrow(
+      `cannot use the store "${setup.path}": "${setup.path}${suffix}" does not belong to it`,
     )
     expect(readFileSync(victim(), 'utf8')).toBe('theirs')
     expect(statSync(victim()).mode & 0o777).toBe(0o644)
@@ -151,11 +151,11 @@ describe('what another account put beside the store, where SQLite keeps its own 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 
 test('a hold of a single leaves no file behind', async () => {
-  const ledger = await place.open()
-  const hold = await ledger.acquire(batchOf([]))
-  expect(readdirSync(`${place.path}.locks`)).toHaveLength(1)
-  await hold?.release()
-  expect(readdirSync(`${place.path}.locks`)).toEqual([])
+  const ledger = await setup.open()
+  const lease = await ledger.acquire(batchOf([]))
+  expect(readdirSync(`${setup.path}.locks`)).toHaveLength(1)
+  await lease?.release()
+  expect(readdirSync(`${setup.path}.locks`)).toEqual([])
 })
 
 describe('who may read it', () => {
@@ -165,7 +165,7 @@ describe('who may read it', () => {
       import { systemClock as clock } from ${JSON.stringify(new URL('../../../src/host/clock.ts', import.meta.url))}
       import { systemRandom as random } from ${JSON.stringify(new URL('../../../src/host/random.ts', import.meta.url))}
       process.umask(0)
-      const cwd = ${JSON.stringify(place.folder)}
+      const cwd = ${JSON.stringify(setup.folder)}
       const paths = { config: cwd + '/config', data: cwd + '/a/b/data' }
       const { ledger } = await openStore({ chosen: undefined, paths, cwd, clock, random })
       await ledger.acquire({ id: 'held', kind: 'single' })
@@ -173,11 +173,11 @@ describe('who may read it', () => {
       process.kill(process.pid, 'SIGKILL')`
     const child = spawnSync(process.execPath, ['--input-type=module', '--eval', source], { encoding: 'utf8' })
     expect([child.signal, child.stderr]).toEqual(['SIGKILL', ''])
-    const data = join(place.folder, 'a', 'b', 'data')
+    const data = join(setup.folder, 'a', 'b', 'data')
     const found = Object.fromEntries(
-      ['', ...readdirSync(place.folder, { recursive: true, encoding: 'utf8' })]
+      ['', ...readdirSync(setup.folder, { recursive: true, encoding: 'utf8' })]
         .filter((name) => name !== '')
-        .map((name) => [name.replace(uuid, 'ID'), mode(join(place.folder, name))]),
+        .map((name) => [name.replace(uuid, 'ID'), mode(join(setup.folder, name))]),
     )
     expect(dirname(data).endsWith('b')).toBe(true)
     expect(found).toEqual({
@@ -196,31 +196,31 @@ describe('who may read it', () => {
   })
 
   test('a looser file is fixed, with a word', async () => {
-    await (await place.store()).close()
-    chmodSync(place.path, 0o644)
-    await place.open()
-    expect(mode(place.path)).toBe('600')
-    expect(place.notices).toEqual([
-      `The store’s file "${place.path}" was readable by other users (0644); it is now private (0600).`,
+    await (await setup.store()).close()
+    chmodSync(setup.path, 0o644)
+    await setup.open()
+    expect(mode(setup.path)).toBe('600')
+    expect(setup.messages).toEqual([
+      `The store’s file "${setup.path}" was readable by other users (0644); it is now private (0600).`,
     ])
   })
 
   test('a folder that exists keeps its mode', async () => {
-    mkdirSync(join(place.folder, 'data'), { mode: 0o755 })
-    mkdirSync(join(place.folder, 'own'), { mode: 0o755 })
-    await place.open()
-    await place.open('own/orders.sqlite')
-    expect(mode(join(place.folder, 'data'))).toBe('755')
-    expect(mode(join(place.folder, 'data', 'ledger.sqlite'))).toBe('600')
-    expect(place.notices).toEqual([])
-    expect(mode(join(place.folder, 'own'))).toBe('755')
-    expect(mode(join(place.folder, 'own', 'orders.sqlite'))).toBe('600')
+    mkdirSync(join(setup.folder, 'data'), { mode: 0o755 })
+    mkdirSync(join(setup.folder, 'own'), { mode: 0o755 })
+    await setup.open()
+    await setup.open('own/orders.sqlite')
+    expect(mode(join(setup.folder, 'data'))).toBe('755')
+    expect(mode(join(setup.folder, 'data', 'ledger.sqlite'))).toBe('600')
+    expect(setup.messages).toEqual([])
+    expect(mode(join(setup.folder, 'own'))).toBe('755')
+    expect(mode(join(setup.folder, 'own', 'orders.sqlite'))).toBe('600')
   })
 })
 
 describe('a store that cannot be used says so in a line, and is left as it was', () => {
   async function refusal(chosen?: string): Promise<{ code: string; message: string; hint: string }> {
-    const error: unknown = await place.open(chosen).then(
+    const error: unknown = await setup.open(chosen).then(
       () => undefined,
       (reason: unknown) => reason,
     )
@@ -230,29 +230,29 @@ describe('a store that cannot be used says so in a line, and is left as it was',
   }
 
   test('made by a newer refcheck', async () => {
-    await (await place.store()).close()
-    const database = new DatabaseSync(place.path)
+    await (await setup.store()).close()
+    const database = new DatabaseSync(setup.path)
     database.exec('PRAGMA user_version = 99')
     database.close()
-    const before = readFileSync(place.path)
+    const before = readFileSync(setup.path)
     const { code, message, hint } = await refusal()
     expect([code, hint]).toEqual(['io', expect.stringContaining('Update refcheck')])
     expect(message).toMatch(/it was made by a newer refcheck \(format 99; this version supports up to \d+\)/)
-    expect(readFileSync(place.path).equals(before)).toBe(true)
+    expect(readFileSync(setup.path).equals(before)).toBe(true)
   })
 
   test('not a database', async () => {
-    writeFileSync(join(place.folder, 'notes.txt'), 'milk, bread, a lock for the shed\n'.repeat(200))
+    writeFileSync(join(setup.folder, 'notes.txt'), 'milk, bread, a lock for the shed\n'.repeat(200))
     expect(await refusal('notes.txt')).toMatchObject({
       code: 'io',
       message: expect.stringMatching(/is not a refcheck store, or is damaged/) as string,
     })
-    expect(readFileSync(join(place.folder, 'notes.txt'), 'utf8')).toMatch(/^milk, bread/)
-    expect(existsSync(join(place.folder, 'notes.txt-wal'))).toBe(false)
+    expect(readFileSync(join(setup.folder, 'notes.txt'), 'utf8')).toMatch(/^milk, bread/)
+    expect(existsSync(join(setup.folder, 'notes.txt-wal'))).toBe(false)
   })
 
   test('another program’s database', async () => {
-    const path = join(place.folder, 'photos.sqlite')
+    const path = join(setup.folder, 'photos.sqlite')
     const database = new DatabaseSync(path)
     database.exec('CREATE TABLE photos (name TEXT)')
     database.close()
@@ -265,19 +265,19 @@ describe('a store that cannot be used says so in a line, and is left as it was',
   })
 
   test('cut short', async () => {
-    const store = await place.store()
+    const store = await setup.store()
     for (let person = 0; person < 50; person += 1) await addOne(store.ledger, `${person}@example.com`)
     await store.close()
-    truncateSync(place.path, 12_000)
-    const opened = await place.open().catch((error: unknown) => error as Error)
+    truncateSync(setup.path, 12_000)
+    const opened = await setup.open().catch((error: unknown) => error as Error)
     const failure = opened instanceof Error ? opened : await opened.list({}).catch((error: unknown) => error)
     expect(failure).toMatchObject({ code: 'io', message: expect.stringMatching(/it is damaged/) as string })
   })
 
   test('a body that is no longer what was journaled is not sent', async () => {
-    const ledger = await place.open()
+    const ledger = await setup.open()
     const row = await addOne(ledger, 'a@example.com')
-    const database = new DatabaseSync(place.path)
+    const database = new DatabaseSync(setup.path)
     database.exec(`UPDATE submissions SET body = CAST('{"for":"b@example.com"}' AS BLOB)`)
     database.close()
     await expect(ledger.begin(row, newAttempt())).rejects.toMatchObject({
@@ -288,8 +288,8 @@ describe('a store that cannot be used says so in a line, and is left as it was',
   })
 
   test('locked by another process', async () => {
-    const ledger = await place.open()
-    const database = new DatabaseSync(place.path)
+    const ledger = await setup.open()
+    const database = new DatabaseSync(setup.path)
     database.exec('BEGIN IMMEDIATE')
     await expect(addOne(ledger, 'a@example.com')).rejects.toMatchObject({
       code: 'io',
@@ -301,8 +301,8 @@ describe('a store that cannot be used says so in a line, and is left as it was',
   })
 
   test('locked by another process when it is opened', async () => {
-    writeFileSync(join(place.folder, 'new.sqlite'), '')
-    const database = new DatabaseSync(join(place.folder, 'new.sqlite'))
+    writeFileSync(join(setup.folder, 'new.sqlite'), '')
+    const database = new DatabaseSync(join(setup.folder, 'new.sqlite'))
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
     expect(await refusal('new.sqlite')).toMatchObject({
       code: 'io',
@@ -316,8 +316,8 @@ describe('a store that cannot be used says so in a line, and is left as it was',
     ['a path through a file', 'file/ledger.sqlite', /cannot use the store/],
     ['a folder where nobody can write', '/proc/self/ledger.sqlite', /cannot use the store/],
   ])('%s', async (_what, chosen, message) => {
-    mkdirSync(join(place.folder, 'data'))
-    writeFileSync(join(place.folder, 'file'), '')
+    mkdirSync(join(setup.folder, 'data'))
+    writeFileSync(join(setup.folder, 'file'), '')
     expect(await refusal(chosen)).toMatchObject({ code: 'io', message })
   })
 })

@@ -66,10 +66,10 @@ function wholeReads(plan: readonly string[]): string[] {
 }
 
 describe.each(backends)('%s', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   beforeEach(async () => {
-    place = scratch(50, backend)
-    const store = await place.store()
+    setup = scratch(50, backend)
+    const store = await setup.store()
     await store.batches.add(fileBatch(), orderRows(many))
     const events = Array.from({ length: many }, (_, number) => ({
       receivedAt: someTime,
@@ -90,11 +90,11 @@ describe.each(backends)('%s', (backend) => {
     // Otherwise the plans depend on whether the server has analyzed the tables by itself yet.
     if (backend === 'PostgreSQL') await inStore('ANALYZE')
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   async function inStore(statement: string): Promise<Record<string, unknown>[]> {
     if (backend === 'SQLite') {
-      const database = new DatabaseSync(place.path)
+      const database = new DatabaseSync(setup.path)
       const rows = database.prepare(statement).all()
       database.close()
       return rows
@@ -105,8 +105,8 @@ describe.each(backends)('%s', (backend) => {
   }
 
   /**
-   * Each step of a statement's plan. To read a small table whole costs less than to look rows up, so PostgreSQL is told that
-   * it costs more: where it is read whole nevertheless, there is no index to look rows up in.
+   * Each step of a statement's plan. To read a small table whole costs less than to look rows up, so PostgreSQL is set up as if
+   * it cost more: where it is read whole nevertheless, there is no index to look rows up in.
    */
   async function planOf(statement: string): Promise<string[]> {
     if (backend === 'SQLite') {

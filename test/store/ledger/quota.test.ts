@@ -11,25 +11,25 @@ const at = Date.UTC(2026, 10, 21, 9)
 const url = 'https://api.example.com'
 const key = 'k'.repeat(32)
 
-const placeOf = (account: string, kind: 'create' | 'poll' = 'create'): QuotaPriority => ({
+const slotOf = (account: string, kind: 'create' | 'poll' = 'create'): QuotaPriority => ({
   account,
   decide: (state) => claim((state as QuotaBook | undefined) ?? emptyBook(windows), kind, at),
 })
 
 describe.each(backends)('%s', (backend) => {
-  let place: Scratch
+  let setup: Scratch
 
   beforeEach(() => {
-    place = scratch(5000, backend)
+    setup = scratch(5000, backend)
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   test('eight connections to one store share one window', async () => {
-    const stores = await Promise.all(Array.from({ length: 8 }, () => place.store()))
+    const stores = await Promise.all(Array.from({ length: 8 }, () => setup.store()))
     let taken = 0
     for (let round = 0; round < 20; round += 1) {
       for (const { quota } of stores) {
-        const { waitMs } = await quota.update(placeOf(quota.account(url, key)))
+        const { waitMs } = await quota.update(slotOf(quota.account(url, key)))
         if (waitMs === 0) taken += 1
       }
     }
@@ -37,19 +37,19 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('one account a key and origin, whatever the path', async () => {
-    const { quota } = await place.store()
+    const { quota } = await setup.store()
     const account = quota.account(url, key)
     expect(quota.account(`${url}/checks`, key)).toBe(account)
     expect(quota.account('https://api.example.org', key)).not.toBe(account)
     expect(quota.account(url, 'x'.repeat(32))).not.toBe(account)
-    await quota.update(placeOf(account))
+    await quota.update(slotOf(account))
     expect((await quota.read(quota.account(url, 'x'.repeat(32)))).state).toBeUndefined()
   })
 
   test('a decision that fails leaves everything as it was', async () => {
-    const { quota } = await place.store()
+    const { quota } = await setup.store()
     const account = quota.account(url, key)
-    await quota.update(placeOf(account))
+    await quota.update(slotOf(account))
     const { state: before } = await quota.read(account)
     const broken: QuotaPriority = {
       account,
@@ -59,20 +59,20 @@ describe.each(backends)('%s', (backend) => {
     }
     await expect(quota.update(broken)).rejects.toThrow('no')
     expect((await quota.read(account)).state).toEqual(before)
-    expect((await quota.update(placeOf(account))).waitMs).toBe(0)
+    expect((await quota.update(slotOf(account))).waitMs).toBe(0)
   })
 })
 
-test('who is told to wait a second time writes nothing', async () => {
-  const place = scratch(5000)
-  onTestFinished(() => place.end())
-  const { quota } = await place.store()
+test('a process that has to wait a second time writes nothing', async () => {
+  const setup = scratch(5000)
+  onTestFinished(() => setup.end())
+  const { quota } = await setup.store()
   const account = quota.account(url, key)
-  for (let taken = 0; taken < 57; taken += 1) await quota.update(placeOf(account))
-  const wait = placeOf(account, 'poll')
+  for (let taken = 0; taken < 57; taken += 1) await quota.update(slotOf(account))
+  const wait = slotOf(account, 'poll')
   expect((await quota.update(wait)).waitMs).toBeGreaterThan(0)
-  const before = statSync(`${place.path}-wal`)
+  const before = statSync(`${setup.path}-wal`)
   expect((await quota.update(wait)).waitMs).toBeGreaterThan(0)
-  const after = statSync(`${place.path}-wal`)
+  const after = statSync(`${setup.path}-wal`)
   expect([after.size, after.mtimeMs]).toEqual([before.size, before.mtimeMs])
 })

@@ -6,16 +6,16 @@ import { backends, scratch, type Scratch } from './scratch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 describe.each(backends)('%s', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let store: Store
   const by = { at: someTime, by: 'a person' }
   const guard = { allowDuplicate: false }
 
   beforeEach(async () => {
-    place = scratch(50, backend)
-    store = await place.store()
+    setup = scratch(50, backend)
+    store = await setup.store()
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   test('two services that were said to be one are one, and a third stays unsaid', async () => {
     const [a, b, c] = ['https://a.example.com', 'https://b.example.com', 'https://c.example.com'] as const

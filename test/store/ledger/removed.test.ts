@@ -25,13 +25,13 @@ const ended = (requestId: string): ReceivedEvent => ({
 })
 
 describe.each(backends)('%s: a person who was removed', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let store: Store
   let key: { batchId: string; row: number }
 
   beforeEach(async () => {
-    place = scratch(50, backend)
-    store = await place.store()
+    setup = scratch(50, backend)
+    store = await setup.store()
     const batch = fileBatch()
     await store.batches.add(batch, orderRows(1))
     const { value: row } = await store.batches.rows(batch.id).next()
@@ -46,7 +46,7 @@ describe.each(backends)('%s: a person who was removed', (backend) => {
     })
     await store.maintenance.purge({ email: 'person1@example.com' }, { dryRun: false, completely: false })
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   const bodyOf = async (id: number) => Buffer.from((await store.inbox.get(id))?.body ?? []).toString()
 

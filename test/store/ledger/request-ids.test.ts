@@ -6,17 +6,17 @@ import { beginOne, rowOf, someTime } from './batches.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 
 describe.each(backends)('%s: a request id that several rows of a service are to have', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   beforeEach(() => {
-    place = scratch(50, backend)
+    setup = scratch(50, backend)
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   const acceptedAs = (requestId: string) =>
     ({ to: 'accepted', at: someTime + 100, requestId, requestStatus: 'RECEIVED' }) as const
 
   test('belongs to one of them, also where runners record it at the same moment', async () => {
-    const ledgers = await Promise.all(['', '', '', ''].map(() => place.open()))
+    const ledgers = await Promise.all(['', '', '', ''].map(() => setup.open()))
     for (let round = 0; round < 15; round += 1) {
       const requestId = randomUUID()
       const attempts = await Promise.all(
@@ -34,7 +34,7 @@ describe.each(backends)('%s: a request id that several rows of a service are to 
   })
 
   test('is free for the order of another service, and for a row after one that had moved on', async () => {
-    const ledger = await place.open()
+    const ledger = await setup.open()
     const requestId = randomUUID()
     const gone = await beginOne(ledger, 'gone@example.com')
     await ledger.move(gone, { to: 'unknown', at: someTime + 50, reason: 'cut' })
@@ -49,7 +49,7 @@ describe.each(backends)('%s: a request id that several rows of a service are to 
   })
 
   test('stays with its row where the row that it is taken for has moved on', async () => {
-    const ledger = await place.open()
+    const ledger = await setup.open()
     const requestId = randomUUID()
     const holder = await beginOne(ledger, 'holder@example.com')
     await ledger.move(holder, acceptedAs(requestId))

@@ -78,7 +78,7 @@ test('an attempt of a person whose fingerprints were erased is recorded without 
   })
 })
 
-test('a row that stands in the way of another, by a store or by a results file', () => {
+test('a row that conflicts with another, by a store or by a results file', () => {
   const selected = {
     ...personOf('ann@example.com'),
     batchId: 'b',

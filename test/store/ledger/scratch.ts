@@ -21,7 +21,7 @@ export interface Scratch {
   store(chosen?: string): Promise<Store>
   /** The same, for its ledger alone. */
   open(chosen?: string): Promise<Ledger>
-  notices: string[]
+  messages: string[]
   /** What it opens stores with. */
   options: Omit<StoreOptions, 'chosen'>
   /** Closes what was opened and removes the folder. */
@@ -32,7 +32,7 @@ export interface Scratch {
 export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-ledger-'))
   const opened: Store[] = []
-  const notices: string[] = []
+  const messages: string[] = []
   const usual = backend === 'SQLite' ? undefined : suiteStore()
   const options: Scratch['options'] = {
     paths: { config: join(folder, 'config'), data: join(folder, 'data') },
@@ -42,14 +42,14 @@ export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
     // A database is asked in turns where a file is not.
     busyMs: backend === 'SQLite' ? busyMs : Math.max(busyMs, 2_000),
     patienceMs: 0,
-    onMessage: (notice) => notices.push(notice),
+    onMessage: (message) => messages.push(message),
   }
-  const place: Scratch = {
+  const setup: Scratch = {
     folder,
     path: join(folder, 'data', 'ledger.sqlite'),
-    notices,
+    messages,
     options,
-    open: async (chosen) => (await place.store(chosen)).ledger,
+    open: async (chosen) => (await setup.store(chosen)).ledger,
     async store(chosen) {
       const store = await openStore({ ...options, chosen: chosen ?? (await usual) })
       opened.push(store)
@@ -61,5 +61,5 @@ export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
       if (usual !== undefined) await emptyStore(await usual)
     },
   }
-  return place
+  return setup
 }

@@ -7,14 +7,14 @@ import type { RowVersion } from '../../../src/domain/submission/submission.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 
 describe.each(backends)('%s', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let ledger: Ledger
 
   beforeEach(async () => {
-    place = scratch(50, backend)
-    ledger = await place.open()
+    setup = scratch(50, backend)
+    ledger = await setup.open()
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
   const decision = { by: 'a person', why: 'asked the service' }
@@ -129,9 +129,9 @@ describe.each(backends)('%s', (backend) => {
 
     test('two begin the same row: one attempt', async () => {
       const row = await addOne(ledger, 'a@example.com')
-      const other = await place.open()
-      const begun = await Promise.all([ledger.begin(row, newAttempt()), other.begin(row, newAttempt())])
-      expect(begun.filter((each) => each !== undefined)).toHaveLength(1)
+      const other = await setup.open()
+      const started = await Promise.all([ledger.begin(row, newAttempt()), other.begin(row, newAttempt())])
+      expect(started.filter((each) => each !== undefined)).toHaveLength(1)
     })
 
     test('begun again after a 429 with the attempt of before: left alone', async () => {
@@ -189,13 +189,13 @@ describe.each(backends)('%s', (backend) => {
 
   test('checks are kept with the status that they were read with, of a terminal one too', async () => {
     const row = await arrive('accepted')
-    const [begun, done] = ['{"background":{"IN_PROGRESS":2}}', '{"background":{"COMPLETED":2}}']
-    await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'IN_PROGRESS', at + 1, begun)
-    expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'IN_PROGRESS', checks: begun })
+    const [started, done] = ['{"background":{"IN_PROGRESS":2}}', '{"background":{"COMPLETED":2}}']
+    await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'IN_PROGRESS', at + 1, started)
+    expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'IN_PROGRESS', checks: started })
     // Of a status that came without them none are known.
     await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'COMPLETED', at + 2)
     expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'COMPLETED', checks: undefined })
-    await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'IN_PROGRESS', at + 3, begun)
+    await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'IN_PROGRESS', at + 3, started)
     expect(await rowOf(ledger, row)).toMatchObject({ checks: undefined })
     await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'COMPLETED', at + 4, done)
     await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'COMPLETED', at + 5)

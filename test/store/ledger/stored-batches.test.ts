@@ -13,14 +13,14 @@ const guard = { allowDuplicate: false }
 const at = someTime + 100
 
 describe.each(backends)('%s', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let store: Store
 
   beforeEach(async () => {
-    place = scratch(50, backend)
-    store = await place.store()
+    setup = scratch(50, backend)
+    store = await setup.store()
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   test('all that was said of a file is kept as it was said', async () => {
     const whole = {
@@ -40,10 +40,10 @@ describe.each(backends)('%s', (backend) => {
       [bare, orderRows(1, 5)],
     ] as const) {
       await store.batches.add(batch, rows)
-      const { identity: _, ...said } = batch
-      const kept = { account: '', allowSimilar: false, shared: [], ...said }
+      const { identity: _, ...given } = batch
+      const stored = { account: '', allowSimilar: false, shared: [], ...given }
       expect(await store.batches.find(batch.id)).toMatchObject({
-        ...kept,
+        ...stored,
         kind: 'file',
         halt: undefined,
         queuedAt: undefined,
@@ -246,9 +246,9 @@ describe.each(backends)('%s', (backend) => {
     expect(await rowsOf(store, other.id)).toMatchObject([{ state: 'held', heldFor: 'similar_unknown' }])
   })
 
-  test('what nobody holds any more is ended; what somebody holds is not', async () => {
+  test('what no process holds any more is ended; what a process holds is not', async () => {
     const held = await addOne(store.ledger, 'held@example.com')
-    const hold = await store.ledger.acquire({ id: held.batchId, kind: 'single' })
+    const lease = await store.ledger.acquire({ id: held.batchId, kind: 'single' })
     const waits = await addOne(store.ledger, 'waits@example.com')
     const lost = await beginOne(store.ledger, 'lost@example.com')
     const file = fileBatch()
@@ -259,14 +259,14 @@ describe.each(backends)('%s', (backend) => {
     expect((await rowOf(store.ledger, held)).state).toBe('pending')
     expect((await rowOf(store.ledger, waits)).state).toBe('cancelled')
     expect(await rowsOf(store, file.id)).toMatchObject([{ state: 'pending' }])
-    await hold?.release()
+    await lease?.release()
     // It lets go of what it looked at.
     const again = await store.ledger.acquire({ id: lost.batchId, kind: 'single' })
     expect(again).toBeDefined()
     await again?.release()
   })
 
-  test('whom a row was for is told by its fingerprints', async () => {
+  test('the person of a row is known by its fingerprints', async () => {
     const row = await addOne(store.ledger, 'ann@example.com')
     const ann = personOf('ann@example.com')
     expect(await store.ledger.personMatch(row, { ...ann, email: 'ANN@example.com' })).toBe('same')

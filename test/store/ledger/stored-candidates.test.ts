@@ -6,14 +6,14 @@ import { fileBatch, orderRow } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 
 describe.each(backends)('%s', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let store: Store
 
   beforeEach(async () => {
-    place = scratch(50, backend)
-    store = await place.store()
+    setup = scratch(50, backend)
+    store = await setup.store()
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   test('of a phone that many orders have, those with similar names hold a row', async () => {
     const rowNamed = (row: number, [first_name, email]: readonly [string, string]): NewRow =>

@@ -12,13 +12,13 @@ const service = 'http://localhost:4010'
 const reading = (changes = {}) => ({ service, reader: 'Ann@example.com', now: someTime, ...changes })
 
 describe.each(backends)('%s: a request that an event names and no row ordered', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let store: Store
   beforeEach(async () => {
-    place = scratch(2_000, backend)
-    store = await place.store()
+    setup = scratch(2_000, backend)
+    store = await setup.store()
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   const read = (recipient: Recipient = personOf('person1@example.com'), changes = {}) =>
     store.unmatched.record(idOf(9), reading(changes), requestFor(1, { recipient: { ...recipient } }))

@@ -32,17 +32,17 @@ const externalResult = (changes: Partial<ExternalResult> = {}): ExternalResult =
   shares: [],
   ...changes,
 })
-const heard = new Set(['people.results.csv'])
+const files = new Set(['people.results.csv'])
 
 describe.each(backends)('%s', (backend) => {
-  let place: Scratch
+  let setup: Scratch
   let store: Store
 
   beforeEach(async () => {
-    place = scratch(50, backend)
-    store = await place.store()
+    setup = scratch(50, backend)
+    store = await setup.store()
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 
   async function added(rows: NewRow[], changes: Partial<NewFileBatch> = {}): Promise<string> {
     const batch = fileBatch(changes)
@@ -85,7 +85,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await store.waiting.recheck(second, at)).toBe(0)
     })
 
-    test('at a held row: nothing stands in its way any more', async () => {
+    test('at a held row: nothing conflicts with it any more', async () => {
       const first = await added([orderRow(1, 'ann@example.com')])
       const second = await added([likeRow(1, 'ann@example.com')])
       expect(await rowsOf(store, second)).toMatchObject([
@@ -115,11 +115,11 @@ describe.each(backends)('%s', (backend) => {
         orderRow(2, 'bob@example.com'),
         orderRow(3, 'cy@example.com'),
       ])
-      const says = new Map([
+      const results = new Map([
         [1, [externalResult()]],
         [2, [externalResult({ line: 3 })]],
       ])
-      await store.waiting.updateExternalResults(batchId, says, heard, at)
+      await store.waiting.updateExternalResults(batchId, results, files, at)
       expect(await rowsOf(store, batchId)).toMatchObject([
         { state: 'held', heldFor: 'similar' },
         {
@@ -138,7 +138,7 @@ describe.each(backends)('%s', (backend) => {
       const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
       const batchId = await added([row])
       expect(await states(batchId)).toEqual(['duplicate'])
-      await store.waiting.updateExternalResults(batchId, new Map(), heard, at)
+      await store.waiting.updateExternalResults(batchId, new Map(), files, at)
       expect(await store.waiting.recheck(batchId, at)).toBe(1)
       expect(await states(batchId)).toEqual(['pending'])
     })
@@ -150,7 +150,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(batchId)).toEqual(['duplicate', 'pending'])
     })
 
-    test('is heard no more where a person said so, and of no row that was sent or cancelled', async () => {
+    test('counts no more where a person said so, and of no row that was sent or cancelled', async () => {
       const row = (number: number, name: string) =>
         ({
           ...orderRow(number, `${name}@example.com`),
@@ -159,13 +159,13 @@ describe.each(backends)('%s', (backend) => {
       const batchId = await added([row(1, 'ann'), row(2, 'bob')])
       await store.waiting.ignoreResults(batchId)
       expect(await store.waiting.recheck(batchId, at)).toBe(2)
-      await store.waiting.updateExternalResults(batchId, new Map([[1, [externalResult()]]]), heard, at)
+      await store.waiting.updateExternalResults(batchId, new Map([[1, [externalResult()]]]), files, at)
       expect(await states(batchId)).toEqual(['pending', 'pending'])
       const other = await added([orderRow(1, 'cy@example.com'), orderRow(2, 'di@example.com')])
       await store.waiting.cancelRow(other, 1, at, 'cancelled')
       await become(other, 2, 'unknown')
       const both = new Map([1, 2].map((each) => [each, [externalResult()]]))
-      await store.waiting.updateExternalResults(other, both, heard, at)
+      await store.waiting.updateExternalResults(other, both, files, at)
       expect(await states(other)).toEqual(['cancelled', 'unknown'])
     })
   })
@@ -187,7 +187,7 @@ describe.each(backends)('%s', (backend) => {
     expect(await states(batchId)).toEqual(['pending', 'held'])
   })
 
-  test('what stands in the way of a batch’s rows is counted by what it is', async () => {
+  test('conflicts of a batch’s rows are counted by their kind', async () => {
     const first = await added([1, 2, 3, 4].map((each) => orderRow(each, `person${each}@example.com`)))
     await become(first, 1, 'accepted')
     await become(first, 2, 'unknown')
@@ -295,7 +295,7 @@ describe.each(backends)('%s', (backend) => {
       expect(movable[1]).toMatchObject({ recipient: personOf('person4@example.com') })
     })
 
-    test('takes nobody who was forgotten', async () => {
+    test('takes no person who was erased', async () => {
       const batchId = await added(orderRows(2))
       for (const row of [1, 2]) await become(batchId, row, 'rejected')
       await store.maintenance.purge({ email: 'person1@example.com' }, { dryRun: false, completely: false })
@@ -390,7 +390,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(await under(14))).toEqual(['pending'])
     })
 
-    test('hold nobody who only waits under them', async () => {
+    test('hold no person who only waits under them', async () => {
       await under(12)
       await store.waiting.linkPackages('http://127.0.0.1:4010', [[12, 13]], at)
       expect(await states(await under(13))).toEqual(['pending'])

@@ -56,7 +56,7 @@ test('one that was cut short while it was claimed is used', async () => {
   expect(await plans.find('BCDF-BCDF')).toMatchObject({ used_at: '2026-11-20T12:00:00.000Z' })
 })
 
-test('what nobody can approve or asks for any more is removed, and nothing else', async () => {
+test('what no user can approve or asks for any more is removed, and nothing else', async () => {
   const { folder, plans } = setUp()
   for (const [code, at] of [
     ['BCDF-BCDF', now - 49 * hour],
@@ -87,7 +87,7 @@ test('a plan that was claimed and says no time was used long ago', async () => {
   await plans.add(planOf('BCDF-BCDF'))
   writeFileSync(join(folder, 'BCDF-BCDG.used'), '{}', { mode: 0o600 })
   expect(await plans.find('BCDF-BCDG')).toMatchObject({ used_at: '1970-01-01T00:00:00.000Z' })
-  // Nothing says when it was used, so nobody knows that it may go.
+  // When it was used is not recorded, so it may not go.
   mkdirSync(join(folder, 'BCDF-BCDH.json'))
   await plans.sweep(now)
   expect(await plans.waiting()).toEqual(['BCDF-BCDF', 'BCDF-BCDH'])

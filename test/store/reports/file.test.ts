@@ -171,7 +171,7 @@ test.each([
   expect(seen).toEqual([sizes.reduce((sum, each) => sum + each, 0) >= 524_288])
 })
 
-test('a temporary file that cannot be made is told by the name of its target', async () => {
+test('a temporary file that cannot be made is reported by the name of its target', async () => {
   const work = writeTemporary(at('missing/a.part'), at('a.pdf'), content([Buffer.from('x')]))
   await expect(work).rejects.toMatchObject({
     code: 'io',
@@ -180,13 +180,13 @@ test('a temporary file that cannot be made is told by the name of its target', a
 })
 
 test('a name is given once: the same bytes are there, others stay, and are replaced when asked', async () => {
-  const place = (text: string, replace: boolean) =>
+  const target = (text: string, replace: boolean) =>
     moveIntoFolder(put('a.part', text), at('a.pdf'), replace, hashOf(text))
-  expect(await place('one', false)).toBe('stored')
-  expect(await place('one', false)).toBe('there')
-  expect(await place('two', false)).toBe('another')
+  expect(await target('one', false)).toBe('stored')
+  expect(await target('one', false)).toBe('there')
+  expect(await target('two', false)).toBe('another')
   expect(readFileSync(at('a.pdf'), 'utf8')).toBe('one')
-  expect(await place('two', true)).toBe('stored')
+  expect(await target('two', true)).toBe('stored')
   expect(readFileSync(at('a.pdf'), 'utf8')).toBe('two')
 })
 

@@ -187,15 +187,20 @@ test('a link in the place of the manifest is neither read nor replaced', async (
 })
 
 /** A report that is on record, by a clock that a test knows. */
-async function kept(): Promise<{ folder: ReportFolder; record: ReportRecord; file: string; at: Date }> {
+async function storeReport(): Promise<{
+  folder: ReportFolder
+  record: ReportRecord
+  file: string
+  at: Date
+}> {
   const folder = await ReportFolder.open(path, { clock: new ManualClock(), random, pid: 1, csv })
   const outcome = await keep(folder, 'a.pdf')
   if (outcome.outcome === 'refused') throw new Error(outcome.why)
   return { folder, record: outcome.record, file: join(path, 'a.pdf'), at: new Date(new ManualClock().now()) }
 }
 
-test('a file of the right size that nobody wrote to since is believed, unless it is looked at thoroughly', async () => {
-  const { folder, record, file, at } = await kept()
+test('a file of the right size that was not written to since is believed, unless it is looked at thoroughly', async () => {
+  const { folder, record, file, at } = await storeReport()
   const since = (ms: number): void => utimesSync(file, at, new Date(at.getTime() + ms))
   writeFileSync(file, '%PDF-b%%EOF')
   since(2_000)
@@ -212,7 +217,7 @@ test('a file of the right size that nobody wrote to since is believed, unless it
 })
 
 test('a file that is gone, that is no PDF any more, and what is no file at all', async () => {
-  const { folder, record, file, at } = await kept()
+  const { folder, record, file, at } = await storeReport()
   writeFileSync(file, '%PDF-half')
   utimesSync(file, at, at)
   expect(await folder.fileStatus(record, false)).toBe('damaged')
@@ -283,7 +288,7 @@ test('a manifest that cannot be written leaves the journal to the next run', asy
   await keep(first, 'a.pdf')
   mkdirSync(join(path, 'manifest.json'))
   await expect(first.close()).rejects.toMatchObject({ code: 'io' })
-  // It stays there until somebody has moved away what is in the way.
+  // It stays there until a user has moved away what is in the way.
   for (let round = 0; round < 2; round += 1) await expect(open()).rejects.toMatchObject({ code: 'io' })
   expect(readdirSync(join(path, '.refcheck'))).toContain('journal')
   rmSync(join(path, 'manifest.json'), { recursive: true })
@@ -311,7 +316,7 @@ test('a manifest that tells less than the files is known by its journal', async 
 
 /** As a SIGKILL leaves it after its first report. */
 async function killedAtOnce(): Promise<void> {
-  const { folder } = await kept()
+  const { folder } = await storeReport()
   const journal = readFileSync(join(path, '.refcheck', 'journal'))
   await folder.close()
   rmSync(join(path, 'manifest.json'))
@@ -319,7 +324,7 @@ async function killedAtOnce(): Promise<void> {
   writeFileSync(join(path, '.refcheck', 'journal'), journal, { mode: 0o600 })
 }
 
-test('of a run that was killed after one report nothing is lost, whatever stands in the way first', async () => {
+test('of a run that was killed after one report nothing is lost, whatever is in the way first', async () => {
   await killedAtOnce()
   writeFileSync(join(path, 'manifest.json'), 'no list')
   await expect(open()).rejects.toMatchObject({ code: 'io' })

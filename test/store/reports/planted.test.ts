@@ -128,10 +128,10 @@ test.each<[string, (journal: string) => void]>([
 ])('%s in the place of the journal is never written to, and never waited for', async (_, plant) => {
   ours()
   plant(join(work, 'journal'))
-  const kept = open().then((folder) =>
+  const stored = open().then((folder) =>
     folder.keep({ file: 'a.pdf', replace: false, subject: anySubject, open: async () => content() }),
   )
-  await expect(kept).rejects.toMatchObject({
+  await expect(stored).rejects.toMatchObject({
     code: 'io',
     message: expect.stringContaining('journal') as string,
   })

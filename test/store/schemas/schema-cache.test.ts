@@ -23,16 +23,16 @@ import { openSchemaCache, type SchemaCache, type SchemaKey } from '../../../src/
 let folder: string
 let data: string
 let cache: SchemaCache
-let notices: string[]
+let messages: string[]
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'refcheck-schemas-'))
   data = join(folder, 'data')
-  notices = []
+  messages = []
   cache = openSchemaCache({
     paths: { config: folder, data },
     random,
-    onMessage: (text) => notices.push(text),
+    onMessage: (text) => messages.push(text),
   })
 })
 afterEach(() => rmSync(folder, { recursive: true }))
@@ -60,7 +60,7 @@ function file(): string {
   return join(data, 'schemas', name ?? '')
 }
 
-test('what was put is got, to the field, until it is forgotten', async () => {
+test('what was put is got, to the field, until it is discarded', async () => {
   expect(await cache.get(key)).toBeUndefined()
   expect(existsSync(data)).toBe(false)
   await cache.put(key, schema)
@@ -95,7 +95,7 @@ test('files are private, looser ones are fixed with a word; folders are made pri
   expect(modes).toEqual([0o755, 0o700, 0o600])
   chmodSync(file(), 0o644)
   expect(await cache.get(key)).toEqual(schema)
-  expect(notices).toEqual([
+  expect(messages).toEqual([
     `The file "${file()}" was readable by other users (0644); it is now private (0600).`,
   ])
 })

@@ -32,14 +32,14 @@ test('the URL, then PGPASSWORD, then the passfile', async () => {
 
 test('a passfile that others may read is not used, and that is said', async () => {
   const HOME = home(0o644)
-  const notices: string[] = []
-  expect(await withPassword(bare, { HOME }, (notice) => notices.push(notice))).toEqual(bare)
-  expect(notices).toEqual([
+  const messages: string[] = []
+  expect(await withPassword(bare, { HOME }, (message) => messages.push(message))).toEqual(bare)
+  expect(messages).toEqual([
     `The passfile "${HOME}/.pgpass" can be read by other users and is not used; fix it with: chmod 600 ${HOME}/.pgpass`,
   ])
 })
 
-test('who is typing waits no longer than told for a connection, and for each answer', async () => {
+test('who is typing waits no longer than the given time for a connection, and for each answer', async () => {
   expect(await clientOptions(bare, 300)).toMatchObject({ connectionTimeoutMillis: 300, query_timeout: 300 })
   expect(await clientOptions(bare)).toMatchObject({ connectionTimeoutMillis: 10_000, query_timeout: 60_000 })
 })

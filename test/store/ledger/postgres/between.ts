@@ -8,7 +8,7 @@ import { serverOf } from './connect.ts'
 /** Stands before the server, and passes on what `look` says yes to; closes with the test. */
 export async function between(
   url: string,
-  look: (text: string, sockets: [Socket, Socket]) => boolean,
+  mayPass: (text: string, sockets: [Socket, Socket]) => boolean,
 ): Promise<string> {
   const { port } = serverOf(url)
   const server = createServer((client) => {
@@ -16,7 +16,7 @@ export async function between(
     for (const socket of [client, upstream]) socket.on('error', () => undefined)
     upstream.pipe(client)
     client.on('data', (bytes) => {
-      if (look(bytes.toString('latin1'), [client, upstream])) upstream.write(bytes)
+      if (mayPass(bytes.toString('latin1'), [client, upstream])) upstream.write(bytes)
     })
     client.on('close', () => upstream.destroy())
   }).listen(0, '127.0.0.1')

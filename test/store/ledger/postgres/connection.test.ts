@@ -149,11 +149,11 @@ test('a connection cut before the COMMIT changed nothing, and the transaction is
     client.destroy()
     return false
   })
-  const notices: string[] = []
-  const database = connectTo(cut, { patienceMs: 5_000, onMessage: (notice) => notices.push(notice) })
+  const messages: string[] = []
+  const database = connectTo(cut, { patienceMs: 5_000, onMessage: (message) => messages.push(message) })
   expect(await database.transaction((sql) => sql.run(insert))).toBe(1)
   expect(cuts).toBe(2)
-  expect(notices.map((each) => each.replaceAll(/"[^"]*"/g, 'S'))).toEqual([
+  expect(messages.map((each) => each.replaceAll(/"[^"]*"/g, 'S'))).toEqual([
     'Waiting for the store S: the connection broke.',
     'The store S can be used again.',
   ])
@@ -209,13 +209,13 @@ test('a notice without words, and a store that is closed', async () => {
 test('two transactions that wait for each other both come to their end, one after the other', async () => {
   const url = await databaseWithTable()
   await asked(url, 'INSERT INTO refcheck.t VALUES (1), (2)')
-  const holds = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const locks = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const both = [1, 2].map(async (first, at) =>
     connectTo(url, { busyMs: 20_000 }).transaction(async (sql) => {
       const lock = 'SELECT id FROM t WHERE id = :id FOR UPDATE'
       await sql.get(lock, { id: first })
-      holds[at]?.resolve()
-      await holds[1 - at]?.promise
+      locks[at]?.resolve()
+      await locks[1 - at]?.promise
       return sql.get(lock, { id: 3 - first })
     }),
   )

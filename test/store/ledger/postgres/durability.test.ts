@@ -57,7 +57,7 @@ test(
     const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = ${pid} AND wait_event = 'SyncRep'`
     while ((await cluster.ask(cancel)).length === 0);
     expect(await ended).toBeInstanceOf(NoAnswerError)
-    // It is there all the same: whoever had no answer looks it up.
+    // It is there all the same: a process that had no answer looks it up.
     expect(await database.get('SELECT count(*) AS n FROM t')).toEqual({ n: 1 })
   },
   longMs,

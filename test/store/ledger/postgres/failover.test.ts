@@ -28,8 +28,8 @@ afterEach(async () => {
 })
 
 async function begin({ ledger }: Store, row: RowVersion): Promise<void> {
-  const begun = await ledger.begin(row, newAttempt())
-  expect(begun).toMatchObject({ state: 'sending' })
+  const attempt = await ledger.begin(row, newAttempt())
+  expect(attempt).toMatchObject({ state: 'sending' })
 }
 
 const states = async (store: Store): Promise<string[]> =>
@@ -42,8 +42,8 @@ test(
     const rows: RowVersion[] = []
     for (const who of ['kept', 'lost', 'next'])
       rows.push(await addOne(before.ledger, `${who}@example.com`, { kind: 'file' }))
-    const [kept, lost, next] = rows as [RowVersion, RowVersion, RowVersion]
-    await begin(before, kept)
+    const [replicated, lost, next] = rows as [RowVersion, RowVersion, RowVersion]
+    await begin(before, replicated)
     await pair.failOver({ how: 'asynchronous', meanwhile: () => begin(before, lost) })
     const after = await here.store(pair.url)
     expect(await states(after)).toEqual([
@@ -74,7 +74,7 @@ test(
     const after = await here.store(pair.url)
     await begin(after, next)
     expect(await states(after)).toEqual(['last@example.com sending', 'next@example.com sending'])
-    expect(here.notices.join()).not.toContain('lacked')
+    expect(here.messages.join()).not.toContain('lacked')
   },
   longMs,
 )

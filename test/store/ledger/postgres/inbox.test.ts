@@ -3,11 +3,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ReceivedEvent } from '../../../../src/domain/webhook/events.ts'
 import { scratch, type Scratch } from '../scratch.ts'
 
-let place: Scratch
+let setup: Scratch
 beforeEach(() => {
-  place = scratch(5_000, 'PostgreSQL')
+  setup = scratch(5_000, 'PostgreSQL')
 })
-afterEach(() => place.end())
+afterEach(() => setup.end())
 
 const event = (number: number): ReceivedEvent => ({
   receivedAt: Date.UTC(2026, 10, 21, 9),
@@ -20,7 +20,7 @@ const event = (number: number): ReceivedEvent => ({
 })
 
 test('three receivers add the same events in different orders: each once, and a reader of what is new skips none', async () => {
-  const [reader, ...receivers] = await Promise.all(Array.from({ length: 4 }, () => place.store()))
+  const [reader, ...receivers] = await Promise.all(Array.from({ length: 4 }, () => setup.store()))
   const events = Array.from({ length: 120 }, (_, number) => event(number))
   let isOver = false
   const seen: number[] = []
@@ -43,8 +43,8 @@ test('three receivers add the same events in different orders: each once, and a 
   expect(new Set(seen).size).toBe(events.length)
 })
 
-test('whoever waits for events is woken by another process', async () => {
-  const [one, other] = await Promise.all([place.store(), place.store()])
+test('a process that waits for events is woken by another process', async () => {
+  const [one, other] = await Promise.all([setup.store(), setup.store()])
   const woken = Promise.withResolvers<void>()
   await one.inbox.onArrival?.(() => woken.resolve())
   await other.inbox.add([event(1)], false)
@@ -52,15 +52,15 @@ test('whoever waits for events is woken by another process', async () => {
 })
 
 test('the quota of one key is one for all machines, by the clock of the database', async () => {
-  const stores = await Promise.all(Array.from({ length: 3 }, () => place.store()))
+  const stores = await Promise.all(Array.from({ length: 3 }, () => setup.store()))
   const moments = new Set<number>()
   const decide = (state: unknown, now = 0): { state: unknown; waitMs: number } => {
     moments.add(now)
     const taken = (state as number | undefined) ?? 0
     return taken < 20 ? { state: taken + 1, waitMs: 0 } : { state, waitMs: 1 }
   }
-  const places = stores.flatMap(({ quota }) => Array.from({ length: 15 }, () => quota))
-  const waits = await Promise.all(places.map((quota) => quota.update({ account: 'key', decide })))
+  const quotas = stores.flatMap(({ quota }) => Array.from({ length: 15 }, () => quota))
+  const waits = await Promise.all(quotas.map((quota) => quota.update({ account: 'key', decide })))
   expect(waits.filter(({ waitMs }) => waitMs === 0)).toHaveLength(20)
   expect(moments.has(0)).toBe(false)
 })

@@ -6,12 +6,12 @@ import { asked } from '../../../harness/postgres.ts'
 import { suiteStore } from '../../../harness/postgres-store.ts'
 import { between } from './between.ts'
 
-let place: Scratch
+let setup: Scratch
 
 beforeEach(() => {
-  place = scratch(50, 'PostgreSQL')
+  setup = scratch(50, 'PostgreSQL')
 })
-afterEach(() => place.end())
+afterEach(() => setup.end())
 
 const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 const accepted = {
@@ -37,11 +37,11 @@ async function cutAtCommit(when: 'before' | 'after', until = 'COMMIT') {
     })
     return true
   })
-  const store = await place.store(cut)
+  const store = await setup.store(cut)
   return { store, ledger: store.ledger, arm: () => (armed = true) }
 }
 
-/** A claim's COMMIT takes its time, whoever asked for it. */
+/** A claim's COMMIT takes its time, whichever process asked for it. */
 const slowCommit = `
 CREATE FUNCTION refcheck.slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END';
 CREATE CONSTRAINT TRIGGER slowly AFTER UPDATE ON refcheck.submissions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
@@ -101,7 +101,7 @@ test('a claim whose COMMIT is cut, and still under way when it is looked for, is
 })
 
 test('an outcome is recorded where the next row cannot be begun', async () => {
-  const { ledger } = await place.store()
+  const { ledger } = await setup.store()
   const attempt = await ledger.begin(await addOne(ledger, 'a@example.com', { kind: 'file' }), newAttempt())
   const next = await addOne(ledger, 'b@example.com', { kind: 'file' })
   if (attempt === undefined) throw new Error('it did not begin')

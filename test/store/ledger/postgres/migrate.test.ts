@@ -9,14 +9,14 @@ import { systemRandom } from '../../../../src/host/random.ts'
 import { migrateStore } from '../../../../src/store/ledger/open.ts'
 import { formatOf, formats, inspect, migrate } from '../../../../src/store/ledger/postgres/maintenance.ts'
 
-let place: Scratch
+let setup: Scratch
 
 beforeEach(() => {
-  place = scratch()
+  setup = scratch()
 })
-afterEach(() => place.end())
+afterEach(() => setup.end())
 
-const refusal = (url: string): Promise<unknown> => place.store(url).catch((error: unknown) => error)
+const refusal = (url: string): Promise<unknown> => setup.store(url).catch((error: unknown) => error)
 
 test('a database without a store says how it is made, and is left as it was', async () => {
   const url = await emptyDatabase()
@@ -41,18 +41,18 @@ test('several make it at once: one does, and all answer', async () => {
   ])
   expect(await Promise.all(databases.map((database) => formatOf(database, url)))).toEqual([1, 1, 1])
   await allowWithoutLog(url)
-  await beginOne((await place.store(url)).ledger, 'a@example.com')
+  await beginOne((await setup.store(url)).ledger, 'a@example.com')
 })
 
 test('a store made where another was takes its key: it knows its people', async () => {
   const url = await emptyDatabase()
   const made = async () => {
-    await migrateStore({ ...place.options, chosen: url })
+    await migrateStore({ ...setup.options, chosen: url })
     return asked(url, `SELECT encode(value, 'hex') AS key FROM refcheck.meta WHERE name = 'fingerprint_key'`)
   }
   const former = await made()
   await allowWithoutLog(url)
-  await beginOne((await place.store(url)).ledger, 'a@example.com')
+  await beginOne((await setup.store(url)).ledger, 'a@example.com')
   await asked(url, 'DROP SCHEMA refcheck CASCADE')
   expect(await made()).toEqual(former)
 })
@@ -65,7 +65,7 @@ test('a store of format 1 is brought to a later format, with every row as it was
   const database = connectTo(url)
   await migrate(database, systemRandom)
   await allowWithoutLog(url)
-  await beginOne((await place.store(url)).ledger, 'a@example.com')
+  await beginOne((await setup.store(url)).ledger, 'a@example.com')
   await expect(inspect(database, 'here', later)).rejects.toMatchObject({
     message: 'cannot use the store "here": it is of format 1, and this refcheck uses 2',
     hint: expect.stringMatching(/with: refcheck store migrate$/) as string,
@@ -101,7 +101,7 @@ test('a database with a store from before 1.0.0 is refused in one line and left 
     hint: 'Use the refcheck that made it, or choose another store with REFCHECK_STORE. Nothing was changed.',
   }
   expect(await refusal(url)).toMatchObject(refused)
-  await expect(migrateStore({ ...place.options, chosen: url })).rejects.toMatchObject(refused)
+  await expect(migrateStore({ ...setup.options, chosen: url })).rejects.toMatchObject(refused)
   expect(
     await asked(
       url,
@@ -136,7 +136,7 @@ test('a user who may only read and write rows orders with it', async () => {
   const theirs = new URL(url)
   theirs.username = user
   theirs.password = 'secret'
-  const store = await place.store(theirs.href)
+  const store = await setup.store(theirs.href)
   expect(await beginOne(store.ledger, 'a@example.com')).toMatchObject({ state: 'sending' })
   expect(await store.ledger.recover(1)).toHaveLength(1)
   await store.close()

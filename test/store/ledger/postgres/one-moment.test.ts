@@ -7,11 +7,11 @@ import { between } from './between.ts'
 import { suiteStore } from '../../../harness/postgres-store.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 
-let place: Scratch
+let setup: Scratch
 beforeEach(() => {
-  place = scratch(2_000, 'PostgreSQL')
+  setup = scratch(2_000, 'PostgreSQL')
 })
-afterEach(() => place.end())
+afterEach(() => setup.end())
 
 /** A store of which another process commits `change` before a statement of this text is passed on, once. */
 async function changedBefore(statement: string, change: () => Promise<unknown>): Promise<Store> {
@@ -22,18 +22,18 @@ async function changedBefore(statement: string, change: () => Promise<unknown>):
     void change().finally(() => upstream.write(Buffer.from(text, 'latin1')))
     return false
   })
-  return place.store(url)
+  return setup.store(url)
 }
 
 test('the figures of a store are of one moment, whatever another process adds meanwhile', async () => {
-  const other = await place.store()
+  const other = await setup.store()
   const store = await changedBefore('AS batches', () => addOne(other.ledger, 'ann@example.com'))
   expect(await store.maintenance.info()).toMatchObject({ batches: 0, rows: { pending: 0 } })
   expect(await store.maintenance.info()).toMatchObject({ batches: 1, rows: { pending: 1 } })
 })
 
 test('a plan is of one moment: what a person says of two services meanwhile changes all of it or nothing', async () => {
-  const other = await place.store()
+  const other = await setup.store()
   const [one, another] = ['https://one.example.com', 'https://another.example.com'] as const
   await addOne(other.ledger, 'person1@example.com', { baseUrl: one })
   const same = () => other.waiting.sayService([one, another], true, { at: someTime, by: 'a person' })

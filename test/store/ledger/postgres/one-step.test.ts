@@ -9,11 +9,11 @@ import { type Scratch, scratch } from '../scratch.ts'
 import { suiteStore } from '../../../harness/postgres-store.ts'
 import type { RowVersion } from '../../../../src/domain/submission/submission.ts'
 
-let place: Scratch
+let setup: Scratch
 beforeEach(() => {
-  place = scratch(10_000, 'PostgreSQL')
+  setup = scratch(10_000, 'PostgreSQL')
 })
-afterEach(() => place.end())
+afterEach(() => setup.end())
 
 const lockAccount = `SELECT pg_advisory_xact_lock(hashtextextended('refcheck account ', 0))`
 const countWaiting = `
@@ -41,19 +41,19 @@ async function atOnce<T>(work: readonly (() => Promise<T>)[]): Promise<T[]> {
 }
 
 test('of two processes that add one person, the second compares with what the first added', async () => {
-  const stores = [await place.store(), await place.store()]
-  const stops = await atOnce(
+  const stores = [await setup.store(), await setup.store()]
+  const conflicts = await atOnce(
     stores.map(
       ({ ledger }) =>
         () =>
           ledger.add(batchOf(['ann@example.com']), { allowDuplicate: false }),
     ),
   )
-  expect(stops.filter((stop) => stop === undefined)).toHaveLength(1)
+  expect(conflicts.filter((stop) => stop === undefined)).toHaveLength(1)
 })
 
 test('of two processes that take one person in from files, the second compares with what the first added', async () => {
-  const stores = [await place.store(), await place.store()]
+  const stores = [await setup.store(), await setup.store()]
   const files = [fileBatch(), fileBatch()]
   await atOnce(
     stores.map(
@@ -63,15 +63,15 @@ test('of two processes that take one person in from files, the second compares w
     ),
   )
   const states: string[] = []
-  for (const { id } of files) states.push(...(await statesOf(await place.store(), id)))
+  for (const { id } of files) states.push(...(await statesOf(await setup.store(), id)))
   expect(states.sort()).toEqual(['duplicate', 'pending'])
 })
 
 test('of two processes that begin an order of one person, the second compares with what the first began', async () => {
-  const stores = [await place.store(), await place.store()]
+  const stores = [await setup.store(), await setup.store()]
   const urls = ['https://old.example.com', 'https://new.example.com'] as const
   const by = { at: someTime, by: 'owner@example.com' }
-  const { waiting, batches } = await place.store()
+  const { waiting, batches } = await setup.store()
   // Rows of one person are both pending only where two services became one after both were added.
   await waiting.sayService(urls, false, by)
   const files = urls.map((baseUrl) => fileBatch({ baseUrl }))

@@ -8,19 +8,19 @@ import { claimShared } from '../../../../src/store/ledger/claim.ts'
 import { lockNext } from '../../../../src/store/ledger/matching.ts'
 import { numbered } from '../../../../src/store/ledger/postgres/connection.ts'
 
-let place: Scratch
+let setup: Scratch
 
 beforeEach(() => {
-  place = scratch(50, 'PostgreSQL')
+  setup = scratch(50, 'PostgreSQL')
 })
-afterEach(() => place.end())
+afterEach(() => setup.end())
 
 /** How a statement gets at submissions while the server has no figures of the rows: in a database that none was taken of. */
 async function waysOf(statement: string): Promise<string[]> {
   const database = await madeStore()
   onTestFinished(() => dropDatabase(database))
   await asked(database, 'ALTER TABLE refcheck.submissions SET (autovacuum_enabled = false)')
-  const store = await place.store(database)
+  const store = await setup.store(database)
   await store.batches.add(fileBatch(), orderRows(2000))
   const url = `${database}?options=-csearch_path%3Drefcheck%20-cenable_seqscan%3Doff%20-cenable_sort%3Doff`
   const plan = await asked(url, `EXPLAIN (GENERIC_PLAN, COSTS OFF) ${numbered(statement, '').text}`)

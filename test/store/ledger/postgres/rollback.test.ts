@@ -114,7 +114,7 @@ test('a machine that sent first in the lost window reports when it comes back, t
     'b@example.com unknown',
     'next@example.com sending',
   ])
-  expect(beta.notices.join()).toContain('lacked 1 attempt sent from this machine')
+  expect(beta.messages.join()).toContain('lacked 1 attempt sent from this machine')
 })
 
 test('a copy of the register in another log knows a machine that the store forgot', async () => {
@@ -157,7 +157,7 @@ test('one process of a machine reports what all of them sent', async () => {
   expect(await states(second)).toEqual(['lost@example.com unknown', 'next@example.com sending'])
 })
 
-test('a database that was put back is found by the next claim, also in one that another machine has overtaken', async () => {
+test('a database that was restored is found by the next claim, also in one that another machine has overtaken', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   await begin(b, 'before@example.com')
   const lost = await begin(a, 'lost@example.com')

@@ -9,19 +9,19 @@ import { suiteStore } from '../../../harness/postgres-store.ts'
 import type { RowVersion } from '../../../../src/domain/submission/submission.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 
-let place: Scratch
+let setup: Scratch
 
 beforeEach(() => {
-  place = scratch(50, 'PostgreSQL')
+  setup = scratch(50, 'PostgreSQL')
 })
-afterEach(() => place.end())
+afterEach(() => setup.end())
 
 const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
 const leasesAreOver = async (): Promise<unknown> =>
   asked(await suiteStore(), 'UPDATE refcheck.runners SET leased_until = 0')
 
-/** Ends the connections of whoever holds something. */
+/** Ends the connections of processes that hold a lock. */
 const runnersOut = `
 SELECT pg_terminate_backend(pid) FROM pg_locks
 WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
@@ -29,7 +29,7 @@ WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
 
 /** A runner that has a row in flight. */
 async function inFlight(): Promise<Store> {
-  const store = await place.store()
+  const store = await setup.store()
   const batch = { id: 'b6f1c0de-0000-4000-8000-000000000001', kind: 'file' } as const
   await store.ledger.acquire(batch)
   await store.ledger.begin(await addOne(store.ledger, 'a@example.com', batch), newAttempt())
@@ -38,7 +38,7 @@ async function inFlight(): Promise<Store> {
 
 test('a row whose runner is gone is unknown once the lease is over, and not before', async () => {
   const gone = await inFlight()
-  const other = await place.store()
+  const other = await setup.store()
   await gone.close()
   expect(await other.ledger.recover(someTime)).toEqual([])
   await leasesAreOver()
@@ -47,7 +47,7 @@ test('a row whose runner is gone is unknown once the lease is over, and not befo
 
 test('a lease is counted by the clock of the database, however far that of this machine is off', async () => {
   const gone = await inFlight()
-  const other = await place.store()
+  const other = await setup.store()
   await gone.close()
   const minute = 60_000
   expect(await other.ledger.recover(Date.now() + 16 * minute)).toEqual([])
@@ -60,40 +60,40 @@ test('a lease is counted by the clock of the database, however far that of this 
 
 test('a row whose runner stands still past its lease is left alone as long as its connection stands', async () => {
   const stopped = await inFlight()
-  const other = await place.store()
+  const other = await setup.store()
   await leasesAreOver()
   expect(await other.ledger.recover(someTime)).toEqual([])
   await stopped.close()
   expect(await other.ledger.recover(someTime)).toHaveLength(1)
 })
 
-test('an order whose outcome is unknown pauses each other runner once, and not whoever sent it', async () => {
-  const [one, other] = [await place.store(), await place.store()]
+test('an order whose outcome is unknown pauses each other runner once, and not the one that sent it', async () => {
+  const [one, other] = [await setup.store(), await setup.store()]
   const batch = fileBatch()
   await one.batches.add(batch, orderRows(4))
   for (const { batches } of [one, other]) expect(await batches.acquire(batch.id, 'sending')).toBeDefined()
   const first: RowVersion = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
-  const take = ({ ledger }: Store) => ledger.beginInQuota(first, newAttempt(), room, true)
-  const { attempt } = await take(one)
+  const claimRow = ({ ledger }: Store) => ledger.beginInQuota(first, newAttempt(), room, true)
+  const { attempt } = await claimRow(one)
   expect(attempt).toMatchObject({ row: 1 })
   if (attempt === undefined) return
   expect(await one.ledger.move(attempt, { to: 'unknown', at: someTime, reason: 'cut' })).toBe(true)
-  expect(await take(other)).toMatchObject({ isBreakerOpen: true, attempt: undefined })
-  expect((await take(other)).attempt).toMatchObject({ row: 2 })
-  expect((await take(one)).attempt).toMatchObject({ row: 3 })
+  expect(await claimRow(other)).toMatchObject({ isBreakerOpen: true, attempt: undefined })
+  expect((await claimRow(other)).attempt).toMatchObject({ row: 2 })
+  expect((await claimRow(one)).attempt).toMatchObject({ row: 3 })
 })
 
-test('whoever sends shares a batch with others who do, and with nobody who changes it', async () => {
-  const [one, other] = [await place.store(), await place.store()]
+test('a process that sends shares a batch with others that do, and with none that changes it', async () => {
+  const [one, other] = [await setup.store(), await setup.store()]
   const batch = fileBatch()
   await one.batches.add(batch, orderRows(1))
   const sending = await one.batches.acquire(batch.id, 'sending')
   expect(await other.batches.acquire(batch.id)).toBeUndefined()
   expect((await other.batches.find(batch.id))?.holder).toMatchObject({ pid: process.pid })
-  const beside = await other.batches.acquire(batch.id, 'sending')
-  expect(beside).toBeDefined()
+  const secondLease = await other.batches.acquire(batch.id, 'sending')
+  expect(secondLease).toBeDefined()
   await sending?.release()
-  await beside?.release()
+  await secondLease?.release()
   expect((await other.batches.find(batch.id))?.holder).toBeUndefined()
   expect(await other.batches.acquire(batch.id)).toBeDefined()
   expect(await one.batches.acquire(batch.id, 'sending')).toBeUndefined()
@@ -101,29 +101,29 @@ test('whoever sends shares a batch with others who do, and with nobody who chang
 
 test('one process takes the batches of many keys side by side, each as soon as it has read something', async () => {
   const files = Array.from({ length: 40 }, () => fileBatch())
-  const before = await place.store()
+  const before = await setup.store()
   for (const file of files) await before.batches.add(file, orderRows(1))
   await before.close()
-  const fresh = await place.store()
+  const fresh = await setup.store()
   const afterReading = files.map(async ({ id }, times) => {
     for (let time = 0; time < times; time += 1) await fresh.batches.queued()
     return fresh.batches.acquire(id, 'sending')
   })
-  const holds = await Promise.all(afterReading)
-  expect(holds.filter((hold) => hold === undefined)).toEqual([])
+  const leases = await Promise.all(afterReading)
+  expect(leases.filter((lease) => lease === undefined)).toEqual([])
   expect(await asked(await suiteStore(), 'SELECT count(*)::int AS n FROM refcheck.runs')).toEqual([{ n: 40 }])
 })
 
 test('of two who ask for a batch side by side in one process one has it', async () => {
-  const store = await place.store()
+  const store = await setup.store()
   const batch = fileBatch()
   await store.batches.add(batch, orderRows(1))
-  const holds = await Promise.all([store.batches.acquire(batch.id), store.batches.acquire(batch.id)])
-  expect(holds.filter((hold) => hold !== undefined)).toHaveLength(1)
+  const leases = await Promise.all([store.batches.acquire(batch.id), store.batches.acquire(batch.id)])
+  expect(leases.filter((lease) => lease !== undefined)).toHaveLength(1)
 })
 
 test('a batch whose hold could not be recorded can be taken later', async () => {
-  const store = await place.store()
+  const store = await setup.store()
   const batch = fileBatch()
   await store.batches.add(batch, orderRows(1))
   const url = await suiteStore()
@@ -136,20 +136,20 @@ test('a batch whose hold could not be recorded can be taken later', async () => 
   expect(await store.batches.acquire(batch.id, 'sending')).toBeDefined()
 })
 
-test('a hold whose connection was lost is lost where another took it meanwhile, and not where nobody did', async () => {
-  const [one, other] = [await place.store(), await place.store()]
-  const [mine, kept] = [await one.inbox.leaseForwarding(), await one.batches.acquire(fileBatch().id)]
+test('a hold whose connection was lost is lost where another process took it meanwhile, and not where none did', async () => {
+  const [one, other] = [await setup.store(), await setup.store()]
+  const [mine, owned] = [await one.inbox.leaseForwarding(), await one.batches.acquire(fileBatch().id)]
   const url = await suiteStore()
   await other.inbox.due(1, 1)
   await asked(url, runnersOut)
   const theirs = await other.inbox.leaseForwarding()
   // The first may meet the connection that has ended.
   await one.inbox.due(1, 1).catch(() => one.inbox.due(1, 1))
-  expect([mine?.isLost?.(), kept?.isLost?.(), theirs?.isLost?.()]).toEqual([true, false, false])
+  expect([mine?.isLost?.(), owned?.isLost?.(), theirs?.isLost?.()]).toEqual([true, false, false])
 })
 
 test('of two processes that give a store its first account at the same moment, the second is refused', async () => {
-  const store = await place.store()
+  const store = await setup.store()
   const url = await suiteStore()
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
   let second: Promise<unknown> | undefined

@@ -6,9 +6,9 @@ import { scratch } from '../scratch.ts'
 import { erasurePolicy } from '../../../../src/domain/store/erasure.ts'
 
 test('what becomes of it when a person is removed is said of every column that the store has', async () => {
-  const place = scratch()
-  await place.store()
-  const database = new DatabaseSync(place.path)
+  const setup = scratch()
+  await setup.store()
+  const database = new DatabaseSync(setup.path)
   const namesIn = (table: string): Set<unknown> =>
     new Set(
       database
@@ -17,8 +17,8 @@ test('what becomes of it when a person is removed is said of every column that t
         .map(({ name }) => name),
     )
   expect(Object.keys(erasurePolicy).map((table) => [table, namesIn(table)])).toEqual(
-    Object.entries(erasurePolicy).map(([table, said]) => [table, new Set(Object.keys(said))]),
+    Object.entries(erasurePolicy).map(([table, rules]) => [table, new Set(Object.keys(rules))]),
   )
   database.close()
-  await place.end()
+  await setup.end()
 })

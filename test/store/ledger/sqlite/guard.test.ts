@@ -5,19 +5,19 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { addOne, batchOf, someTime } from '../batches.ts'
 import { scratch, type Scratch } from '../scratch.ts'
 
-let place: Scratch
+let setup: Scratch
 const at = someTime + 20
 
 beforeEach(() => {
-  place = scratch()
+  setup = scratch()
 })
-afterEach(() => place.end())
+afterEach(() => setup.end())
 
 test('the person is not in the fingerprint for anybody without the key', async () => {
-  await addOne(await place.open(), 'a@example.com')
-  const other = await place.open('other.sqlite')
+  await addOne(await setup.open(), 'a@example.com')
+  const other = await setup.open('other.sqlite')
   await addOne(other, 'a@example.com')
-  const fingerprints = [place.path, other.location].map((path) => {
+  const fingerprints = [setup.path, other.location].map((path) => {
     const database = new DatabaseSync(path)
     const row = database.prepare('SELECT fingerprint FROM submissions').get()
     database.close()
@@ -28,14 +28,14 @@ test('the person is not in the fingerprint for anybody without the key', async (
 })
 
 test('a store in memory knows its own holds', async () => {
-  const memory = await place.open(':memory:')
+  const memory = await setup.open(':memory:')
   const batch = batchOf(['a@example.com'])
-  const hold = await memory.acquire(batch)
+  const lease = await memory.acquire(batch)
   await memory.add(batch, { allowDuplicate: false })
   expect(await memory.acquire(batch)).toBeUndefined()
   await memory.recover(at)
   expect(await memory.list({ states: ['pending'] })).toHaveLength(1)
-  await hold?.release()
+  await lease?.release()
   await memory.recover(at)
   expect(await memory.list({ states: ['cancelled'] })).toHaveLength(1)
 })

@@ -10,21 +10,21 @@ import { systemRandom } from '../../../../src/host/random.ts'
 import { Database } from '../../../../src/store/ledger/sqlite/engine.ts'
 import { formats, inspect, migrate } from '../../../../src/store/ledger/sqlite/maintenance.ts'
 
-let place: Scratch
+let setup: Scratch
 beforeEach(() => {
-  place = scratch()
+  setup = scratch()
 })
-afterEach(() => place.end())
+afterEach(() => setup.end())
 
 /** Of a later version, which adds a column. */
 const later = [...formats, `ALTER TABLE submissions ADD COLUMN language TEXT NOT NULL DEFAULT 'en'`]
 
 test('a store of format 1 is brought to a later format, with every row as it was', async () => {
-  const store = await place.store()
+  const store = await setup.store()
   await beginOne(store.ledger, 'a@example.com')
   const before = await store.ledger.list({})
   await store.close()
-  const database = new Database(place.path, 0)
+  const database = new Database(setup.path, 0)
   migrate(database, systemRandom, undefined, later)
   expect(database.pragma('user_version')).toBe(2)
   expect(database.all('SELECT email, state, language FROM submissions')).toEqual([
@@ -33,14 +33,14 @@ test('a store of format 1 is brought to a later format, with every row as it was
   // A second process finds nothing left to do.
   migrate(database, systemRandom, undefined, later)
   expect(() => inspect(database)).toThrow(
-    `cannot use the store "${place.path}": it was made by a newer refcheck (format 2; this version supports up to 1)`,
+    `cannot use the store "${setup.path}": it was made by a newer refcheck (format 2; this version supports up to 1)`,
   )
   database.close()
 })
 
 test('a format that fails halfway leaves the store as it was', async () => {
-  await (await place.store()).close()
-  const database = new Database(place.path, 0)
+  await (await setup.store()).close()
+  const database = new Database(setup.path, 0)
   const broken = [...formats, 'ALTER TABLE submissions ADD COLUMN language TEXT; SELECT no_such_function()']
   expect(() => migrate(database, systemRandom, undefined, broken)).toThrow('SQLite')
   expect(database.pragma('user_version')).toBe(1)
@@ -49,25 +49,25 @@ test('a format that fails halfway leaves the store as it was', async () => {
 })
 
 test('a file from before 1.0.0 is refused in one line and left as it is', async () => {
-  mkdirSync(dirname(place.path), { mode: 0o700 })
-  const former = new DatabaseSync(place.path)
+  mkdirSync(dirname(setup.path), { mode: 0o700 })
+  const former = new DatabaseSync(setup.path)
   former.exec(`CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
     PRAGMA application_id = 0x5246434c; PRAGMA user_version = 10`)
   former.close()
-  const bytes = readFileSync(place.path)
-  await expect(place.store()).rejects.toMatchObject({
+  const bytes = readFileSync(setup.path)
+  await expect(setup.store()).rejects.toMatchObject({
     code: 'io',
-    message: `cannot use the store "${place.path}": it was made by a refcheck from before 1.0.0`,
+    message: `cannot use the store "${setup.path}": it was made by a refcheck from before 1.0.0`,
     hint: 'Use the refcheck that made it, or choose another file with REFCHECK_STORE. Nothing was changed.',
   })
-  expect(readFileSync(place.path)).toEqual(bytes)
+  expect(readFileSync(setup.path)).toEqual(bytes)
 })
 
 test('a person is in flight once, whatever was compared', async () => {
-  const store = await place.store()
+  const store = await setup.store()
   await beginOne(store.ledger, 'a@example.com')
   await store.close()
-  const database = new DatabaseSync(place.path)
+  const database = new DatabaseSync(setup.path)
   const copy = `INSERT INTO submissions (batch_id, row_number, state, attempt_id, changed_at, package_id, body_sha256, fingerprint)
     SELECT batch_id, 99, 'sending', 'b', 0, package_id, '', fingerprint`
   expect(() => database.exec(`${copy} FROM submissions`)).toThrow(/UNIQUE/)

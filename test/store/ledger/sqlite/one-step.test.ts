@@ -5,14 +5,14 @@ import { batchOf, personOf } from '../batches.ts'
 import { fileBatch, orderRow } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 
-let place: Scratch
+let setup: Scratch
 beforeEach(() => {
-  place = scratch(0)
+  setup = scratch(0)
 })
-afterEach(() => place.end())
+afterEach(() => setup.end())
 
 test('from the first row that is compared to the last that is added, no other process adds one', async () => {
-  const [one, other] = [await place.store(), await place.store()]
+  const [one, other] = [await setup.store(), await setup.store()]
   const refused: unknown[] = []
   const tried: Promise<unknown>[] = []
   const whenCompared = {

@@ -9,17 +9,17 @@ import { addOne, batchOf, beginOne, newAttempt, personOf, someTime } from '../ba
 import { fileBatch, orderRow } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 
-let place: Scratch
+let setup: Scratch
 let store: Store
 beforeEach(async () => {
-  place = scratch()
-  store = await place.store()
+  setup = scratch()
+  store = await setup.store()
 })
-afterEach(() => place.end())
+afterEach(() => setup.end())
 
 /** What a person finds who looks into the file, or does to it. */
 function inFile(sql: string): Record<string, unknown>[] {
-  const database = new DatabaseSync(place.path)
+  const database = new DatabaseSync(setup.path)
   const rows = database.prepare(sql).all()
   database.close()
   return rows.map((row) => Object.assign({}, row))
@@ -28,7 +28,7 @@ function inFile(sql: string): Record<string, unknown>[] {
 const at = someTime + 100
 const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
 
-describe('what is kept beside the rows', () => {
+describe('what is stored next to the rows', () => {
   test('of each attempt who made it, when it began and ended, and with what answer', async () => {
     const ordered = await beginOne(store.ledger, 'ann@example.com')
     const accepted = { to: 'accepted', at, requestId, requestStatus: 'RECEIVED', answerStatus: 201 } as const
@@ -127,7 +127,7 @@ test('what many people share is said of a file’s own rows, when they come in a
   for await (const row of store.batches.rows(batch.id)) {
     const attempt = await store.ledger.begin(row, newAttempt())
     if (attempt === undefined) throw new Error(`row ${row.row} did not begin`)
-    // Whoever is similar to an order in flight waits for what becomes of it.
+    // A person similar to one of an order in flight waits for what becomes of it.
     await store.ledger.move(attempt, {
       to: 'accepted',
       at,
@@ -143,7 +143,7 @@ test('one runner has a batch of a store in a file, row for row', async () => {
 })
 
 test('a store in memory takes no single order for a service elsewhere', async () => {
-  const memory = await place.store(':memory:')
+  const memory = await setup.store(':memory:')
   const order = batchOf(['ann@example.com'], { baseUrl: 'https://api.example.com', id: randomUUID() })
   await expect(memory.ledger.add(order, { allowDuplicate: false })).rejects.toThrow(
     'a store in memory, which would forget the order',

@@ -22,16 +22,16 @@ import { IoError } from '../../../../src/errors/kinds.ts'
 import { AttemptLog, digest } from '../../../../src/store/ledger/attempt-log.ts'
 import {
   accepted,
-  begun,
+  beginRows,
   closed,
   entries,
-  freshPlaces,
+  freshFolders,
   goOn,
   letIn,
   logFolder,
   logNames,
   logPath,
-  place,
+  setup,
   records,
   shut,
   tries,
@@ -39,11 +39,11 @@ import {
 import { addOne, newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows, rowsOf, statesOf } from '../files.ts'
 
-freshPlaces()
+freshFolders()
 
 describe('between the commit and the request', () => {
   test('each attempt is recorded once, with its number and the keyed fingerprints', async () => {
-    const { store, batchId } = await begun(2)
+    const { store, batchId } = await beginRows(2)
     const [row] = await rowsOf(store, batchId)
     const print = expect.stringMatching(/^[0-9a-f]{64}$/) as string
     expect(entries()).toMatchObject([
@@ -69,7 +69,7 @@ describe('between the commit and the request', () => {
   })
 
   test('what cannot be recorded is not sent', async () => {
-    const { store, batchId } = await begun(1)
+    const { store, batchId } = await beginRows(1)
     const row = await store.batches.nextPending(batchId)
     rmSync(logPath())
     if (row === undefined) throw new Error('no row is left')
@@ -78,7 +78,7 @@ describe('between the commit and the request', () => {
   })
 
   test('what cannot be flushed is not sent', async () => {
-    const { store, batchId } = await begun(1)
+    const { store, batchId } = await beginRows(1)
     const row = await store.batches.nextPending(batchId)
     if (row === undefined) throw new Error('no row is left')
     const failure = new IoError('cannot write the attempt log', { hint: 'Check the disk.' })
@@ -89,18 +89,18 @@ describe('between the commit and the request', () => {
   })
 
   test('a process that is killed there leaves a store that is open, and its attempt is recorded by the next one', async () => {
-    const { store, batchId } = await begun(2)
+    const { store, batchId } = await beginRows(2)
     await store.close()
     // As the log was before its last line.
     const text = readFileSync(logPath(), 'utf8')
     truncateSync(logPath(), Buffer.byteLength(text.slice(0, text.lastIndexOf('\n'))))
     expect(entries()).toHaveLength(1)
-    expect(await tries(await place.store(), batchId)).toEqual(letIn)
+    expect(await tries(await setup.store(), batchId)).toEqual(letIn)
     expect(entries().map(({ number }) => number)).toEqual([1, 2])
   })
 
   test('what the next process records of such an attempt names the packages that are one with its own', async () => {
-    const { store, batchId } = await begun(0)
+    const { store, batchId } = await beginRows(0)
     await store.waiting.move(batchId, 13, await store.waiting.movable(batchId), someTime)
     await goOn(store, batchId, 1)
     await store.close()
@@ -108,15 +108,15 @@ describe('between the commit and the request', () => {
     expect(written).toMatchObject([{ packageId: 13, relatedIds: [12] }])
     const text = readFileSync(logPath(), 'utf8')
     truncateSync(logPath(), Buffer.byteLength(text.slice(0, text.lastIndexOf('\n'))))
-    await tries(await place.store(), batchId)
+    await tries(await setup.store(), batchId)
     expect(entries()).toEqual(written)
   })
 
   test('an incomplete last line belongs to an attempt that was never sent', async () => {
-    const { store, batchId } = await begun(2)
+    const { store, batchId } = await beginRows(2)
     await store.close()
     appendFileSync(logPath(), '\n0123456789abcdef ["half a line')
-    const again = await place.store()
+    const again = await setup.store()
     expect(await tries(again, batchId)).toEqual(letIn)
     await goOn(again, batchId, 1)
     expect((await again.rollbacks.examine()).closing).toBeUndefined()
@@ -126,13 +126,13 @@ describe('between the commit and the request', () => {
     [
       'replaced by a copy',
       () => {
-        copyFileSync(place.path, `${place.path}.copy`)
-        renameSync(`${place.path}.copy`, place.path)
+        copyFileSync(setup.path, `${setup.path}.copy`)
+        renameSync(`${setup.path}.copy`, setup.path)
       },
     ],
-    ['removed', () => rmSync(place.path)],
+    ['removed', () => rmSync(setup.path)],
   ])('a store whose file is %s while it is in use sends nothing more', async (_, change) => {
-    const { store, batchId } = await begun(1)
+    const { store, batchId } = await beginRows(1)
     const row = await store.batches.nextPending(batchId)
     change()
     if (row === undefined) throw new Error('no row is left')
@@ -141,9 +141,9 @@ describe('between the commit and the request', () => {
     )
   })
 
-  test('a store that is put back in place while it is in use sends nothing more', async () => {
-    const { store, batchId } = await begun(1)
-    const database = new DatabaseSync(place.path)
+  test('a store that is restored in place while it is in use sends nothing more', async () => {
+    const { store, batchId } = await beginRows(1)
+    const database = new DatabaseSync(setup.path)
     await goOn(store, batchId, 1)
     // As a copy of all pages does that is written over the file.
     database.exec(`DELETE FROM attempts WHERE number = 2; UPDATE accounts SET head_number = 1;
@@ -156,8 +156,8 @@ describe('between the commit and the request', () => {
   })
 
   test('a store that another process has closed meanwhile begins nothing, and keeps the outcome before', async () => {
-    const { store, batchId } = await begun(1)
-    const other = await place.store()
+    const { store, batchId } = await beginRows(1)
+    const other = await setup.store()
     appendFileSync(logPath(), formatRecord(entries()[0] as LogEntry, digest).replace('member@', 'nobody@'))
     expect((await other.rollbacks.examine()).closing).toMatchObject({ reasons: ['log_damaged'] })
     const [one, two] = await rowsOf(store, batchId)
@@ -176,7 +176,7 @@ describe('between the commit and the request', () => {
 
   test('several processes of one machine at once close nothing', async () => {
     const stores: Store[] = []
-    for (let count = 0; count < 3; count += 1) stores.push(await place.store())
+    for (let count = 0; count < 3; count += 1) stores.push(await setup.store())
     const send = async ({ ledger }: Store, who: string): Promise<void> => {
       for (let number = 0; number < 10; number += 1) {
         const row = await addOne(ledger, `${who}${number}@example.com`, { kind: 'file' })
@@ -184,27 +184,27 @@ describe('between the commit and the request', () => {
       }
     }
     await Promise.all(stores.map((store, at) => send(store, `p${at}-`)))
-    expect((await place.store().then((store) => store.rollbacks.examine())).closing).toBeUndefined()
+    expect((await setup.store().then((store) => store.rollbacks.examine())).closing).toBeUndefined()
   })
 })
 
 describe('the attempt log', () => {
   test('is missing: a store with attempts is closed, and accepting it begins a new log', async () => {
-    const { store, batchId } = await begun(1)
+    const { store, batchId } = await beginRows(1)
     await store.close()
     rmSync(logPath())
-    const without = await place.store()
+    const without = await setup.store()
     expect(await tries(without, batchId)).toEqual(shut('the log of its attempts is missing'))
     expect(await without.rollbacks.acceptOlder()).toEqual({ held: 3 })
     expect(await tries(without, batchId)).toEqual(letIn)
-    expect(await tries(await place.store(), batchId)).toEqual(letIn)
+    expect(await tries(await setup.store(), batchId)).toEqual(letIn)
   })
 
   test('has a complete line with a wrong checksum: the store is closed, and goes on with another log', async () => {
-    const { store, batchId } = await begun(2)
+    const { store, batchId } = await beginRows(2)
     await store.close()
     writeFileSync(logPath(), readFileSync(logPath(), 'utf8').replace('member@', 'nobody@'))
-    const damaged = await place.store()
+    const damaged = await setup.store()
     expect(await tries(damaged, batchId)).toEqual(shut('the log of its attempts is damaged'))
     expect(await damaged.rollbacks.acceptOlder()).toEqual({ held: 2 })
     expect(await tries(damaged, batchId)).toEqual(letIn)
@@ -212,38 +212,38 @@ describe('the attempt log', () => {
   })
 
   test('is a copy: it is evidence, and is not appended to', async () => {
-    const { store, batchId } = await begun(1)
+    const { store, batchId } = await beginRows(1)
     await store.close()
-    const copy = join(place.folder, 'copy')
+    const copy = join(setup.folder, 'copy')
     renameSync(logFolder, copy)
     mkdirSync(logFolder)
     const [name = ''] = readdirSync(copy)
     copyFileSync(join(copy, name), join(logFolder, name))
-    const again = await place.store()
+    const again = await setup.store()
     expect(await tries(again, batchId)).toEqual(shut('the log of its attempts is missing'))
     await again.rollbacks.acceptOlder()
     // The copy still names the log that was accepted as missing.
     expect((await again.rollbacks.examine()).closing).toBeUndefined()
     expect(await tries(again, batchId)).toEqual(letIn)
-    expect((await (await place.store()).rollbacks.examine()).closing).toBeUndefined()
+    expect((await (await setup.store()).rollbacks.examine()).closing).toBeUndefined()
   })
 
   test('goes along with a store that is moved by hand', async () => {
-    const { store, batchId } = await begun(1)
+    const { store, batchId } = await beginRows(1)
     await store.close()
-    const moved = join(place.folder, 'moved')
-    renameSync(join(place.folder, 'data'), moved)
+    const moved = join(setup.folder, 'moved')
+    renameSync(join(setup.folder, 'data'), moved)
     const path = join(moved, 'ledger.sqlite')
-    const there = await place.store(path)
+    const there = await setup.store(path)
     await goOn(there, batchId, 1)
     expect(records().findLast((record) => record.kind === 'header')).toMatchObject({ store: path })
   })
 
   test('of a store that is lost: a new one in its place has its attempts, and is closed', async () => {
-    const { store } = await begun(1)
+    const { store } = await beginRows(1)
     await store.close()
-    rmSync(join(place.folder, 'data'), { recursive: true })
-    const fresh = await place.store()
+    rmSync(join(setup.folder, 'data'), { recursive: true })
+    const fresh = await setup.store()
     expect(await tries(fresh, fileBatch().id)).toEqual(
       shut('another store was in its place, with attempts that it lacks'),
     )
@@ -254,7 +254,7 @@ describe('the attempt log', () => {
   })
 
   test('of a store with another key that was in its place: a person decides once', async () => {
-    const { store, batchId } = await begun(1)
+    const { store, batchId } = await beginRows(1)
     await store.close()
     const header = records()[0]
     if (header?.kind !== 'header') throw new Error('no header')
@@ -262,21 +262,21 @@ describe('the attempt log', () => {
     const foreign = { ...header, id, key: 'f'.repeat(64) }
     const lost = { ...(entries()[0] as LogEntry), attemptId: randomUUID() }
     writeFileSync(join(logFolder, `${id}.log`), formatRecord(foreign, digest) + formatRecord(lost, digest))
-    const here = await place.store()
+    const here = await setup.store()
     expect(await tries(here, batchId)).toEqual(shut('another store was in its place'))
     expect(await here.rollbacks.acceptOlder()).toEqual({ held: 3 })
     expect(await tries(here, batchId)).toEqual(letIn)
   })
 
   test('next to the store, where the settings cannot be written; nowhere: refused unless a person allows it', async () => {
-    mkdirSync(join(place.folder, 'config'))
+    mkdirSync(join(setup.folder, 'config'))
     writeFileSync(logFolder, 'no folder')
-    const { store, batchId } = await begun(1)
-    expect(existsSync(`${place.path}.attempts`)).toBe(true)
+    const { store, batchId } = await beginRows(1)
+    expect(existsSync(`${setup.path}.attempts`)).toBe(true)
     await store.close()
-    rmSync(`${place.path}.attempts`, { recursive: true })
-    writeFileSync(`${place.path}.attempts`, 'no folder')
-    const again = await place.store()
+    rmSync(`${setup.path}.attempts`, { recursive: true })
+    writeFileSync(`${setup.path}.attempts`, 'no folder')
+    const again = await setup.store()
     expect(await tries(again, batchId)).toEqual(shut('the log of its attempts is missing'))
     await expect(again.rollbacks.acceptOlder()).rejects.toMatchObject(closed('cannot keep the attempt log'))
     await again.rollbacks.allowWithoutLog()
@@ -284,14 +284,14 @@ describe('the attempt log', () => {
     expect(await tries(again, batchId)).toEqual(letIn)
     // A place that can be written again is used again.
     rmSync(logFolder)
-    const third = await place.store()
+    const third = await setup.store()
     expect(await tries(third, batchId)).toEqual(letIn)
     expect(logNames()).toHaveLength(1)
   })
 })
 
 test('what is erased of a person completely is in no log', async () => {
-  const { store, batchId } = await begun(2)
+  const { store, batchId } = await beginRows(2)
   const [one] = await rowsOf(store, batchId)
   if (one === undefined) throw new Error('no row')
   await store.ledger.move(one, { ...accepted(batchId), requestStatus: 'COMPLETED' })
@@ -302,13 +302,13 @@ test('what is erased of a person completely is in no log', async () => {
   await store.maintenance.purge({ requestId: batchId }, { dryRun: false, completely: true })
   expect(prints()).toEqual([Array(3).fill('0'.repeat(64)), before[1]])
   await store.close()
-  expect(await tries(await place.store(), batchId)).toEqual(letIn)
+  expect(await tries(await setup.store(), batchId)).toEqual(letIn)
 })
 
 test('a log from before 1.0.0 refuses the store, and no new one is begun next to it', async () => {
   mkdirSync(logFolder, { recursive: true })
   writeFileSync(join(logFolder, 'one.list'), '')
-  writeFileSync(join(logFolder, 'one.json'), JSON.stringify({ store: place.path, key: 'a'.repeat(64) }))
-  await expect(place.store()).rejects.toMatchObject(closed('is from before refcheck 1.0.0'))
-  expect(existsSync(place.path)).toBe(false)
+  writeFileSync(join(logFolder, 'one.json'), JSON.stringify({ store: setup.path, key: 'a'.repeat(64) }))
+  await expect(setup.store()).rejects.toMatchObject(closed('is from before refcheck 1.0.0'))
+  expect(existsSync(setup.path)).toBe(false)
 })

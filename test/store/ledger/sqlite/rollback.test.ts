@@ -9,16 +9,16 @@ import { formatRecord, type LogRecord } from '../../../../src/domain/store/attem
 import { digest } from '../../../../src/store/ledger/attempt-log.ts'
 import {
   accepted,
-  begun,
+  beginRows,
   closed,
   copied,
   entries,
-  freshPlaces,
+  freshFolders,
   goOn,
   letIn,
   logNames,
   logPath,
-  place,
+  setup,
   records,
   shut,
   tries,
@@ -26,27 +26,27 @@ import {
 import { addOne, newAttempt, personOf, someTime } from '../batches.ts'
 import { fileBatch, orderRow, orderRows, rowsOf, statesOf } from '../files.ts'
 
-freshPlaces()
+freshFolders()
 
 const append = (record: LogRecord): void => appendFileSync(logPath(), formatRecord(record, digest))
 
 /** The store as it was after one attempt of three. */
-async function putBack(count = 2) {
-  const { store, batchId } = await begun(1)
+async function restore(count = 2) {
+  const { store, batchId } = await beginRows(1)
   await store.close()
   const back = copied()
-  const again = await place.store()
+  const again = await setup.store()
   await goOn(again, batchId, count)
   await again.close()
   back()
-  return { store: await place.store(), batchId }
+  return { store: await setup.store(), batchId }
 }
 
 describe('a store that lost attempts', () => {
   test('is closed for every runner at once, and nothing is sent', async () => {
-    const { store, batchId } = await putBack()
+    const { store, batchId } = await restore()
     expect(await tries(store, batchId)).toEqual(shut('it lacked 2 attempts that were made with it'))
-    const other = await place.store()
+    const other = await setup.store()
     expect(await tries(other, batchId)).toEqual(shut('it lacked 2 attempts'))
     const row = await other.batches.nextPending(batchId)
     if (row === undefined) throw new Error('no row is left')
@@ -54,7 +54,7 @@ describe('a store that lost attempts', () => {
   })
 
   test('has them back as unknown, under new numbers, by name', async () => {
-    const { store, batchId } = await putBack()
+    const { store, batchId } = await restore()
     const { closing, step, recovered } = await store.rollbacks.examine()
     expect(closing).toMatchObject({
       reasons: ['older'],
@@ -77,10 +77,10 @@ describe('a store that lost attempts', () => {
   })
 
   test('has what its log knows of their outcomes', async () => {
-    const { store, batchId } = await begun(0)
+    const { store, batchId } = await beginRows(0)
     await store.close()
     const back = copied()
-    const again = await place.store()
+    const again = await setup.store()
     await goOn(again, batchId, 4)
     const [one, two, three] = await rowsOf(again, batchId)
     if (one === undefined || two === undefined || three === undefined) throw new Error('no rows')
@@ -89,7 +89,7 @@ describe('a store that lost attempts', () => {
     await again.ledger.move(three, { to: 'pending', at: someTime, reason: 'no byte left' })
     await again.close()
     back()
-    const older = await place.store()
+    const older = await setup.store()
     expect(await tries(older, batchId)).toEqual(shut('it lacked 4 attempts'))
     expect(await rowsOf(older, batchId)).toMatchObject([
       { state: 'accepted', requestId: batchId, attempts: 1 },
@@ -100,7 +100,7 @@ describe('a store that lost attempts', () => {
   })
 
   test('goes on once a person has accepted it: what waits is held, and those people are not ordered again', async () => {
-    const { store, batchId } = await putBack()
+    const { store, batchId } = await restore()
     const before = records()[0]
     expect(await store.rollbacks.acceptOlder()).toEqual({ held: 1 })
     expect(await tries(store, batchId)).toEqual(letIn)
@@ -125,15 +125,15 @@ describe('a store that lost attempts', () => {
     const again = fileBatch()
     await store.batches.add(again, orderRows(4))
     expect(await statesOf(store, again.id)).toEqual(Array(4).fill('duplicate'))
-    expect(await tries(await place.store(), batchId)).toEqual(letIn)
+    expect(await tries(await setup.store(), batchId)).toEqual(letIn)
     expect(await store.rollbacks.acceptOlder()).toEqual({ held: 0 })
   })
 
-  test('put back once more, to before it was accepted, is the older one', async () => {
-    const { store, batchId } = await putBack()
+  test('restored once more, to before it was accepted, is the older one', async () => {
+    const { store, batchId } = await restore()
     await store.close()
     const back = copied()
-    const first = await place.store()
+    const first = await setup.store()
     await first.rollbacks.acceptOlder()
     await tries(first, batchId)
     await goOn(
@@ -143,12 +143,12 @@ describe('a store that lost attempts', () => {
     )
     await first.close()
     back()
-    const older = await place.store()
+    const older = await setup.store()
     expect(await tries(older, batchId)).toEqual(shut('it is an older copy of the store'))
   })
 
   test('an attempt of a row that was ordered by another one is a row of its own, a possible duplicate', async () => {
-    const { store, batchId } = await begun(2)
+    const { store, batchId } = await beginRows(2)
     const [one] = await rowsOf(store, batchId)
     if (one === undefined) throw new Error('no rows')
     await store.ledger.move(one, accepted(batchId))
@@ -175,14 +175,14 @@ describe('a store that lost attempts', () => {
   })
 
   test('has the batch back too: the file that it came from finds its people, and who is similar is held', async () => {
-    const first = await place.store()
+    const first = await setup.store()
     await addOne(first.ledger, 'another@example.com')
     await first.close()
     const back = copied()
-    const { store, batchId } = await begun(2, await place.store())
+    const { store, batchId } = await beginRows(2, await setup.store())
     await store.close()
     back()
-    const again = await place.store()
+    const again = await setup.store()
     expect((await again.rollbacks.examine()).recovered[0]).toMatch(
       /^a person whose name is lost: package 12, .* row 1 of batch/,
     )
@@ -202,11 +202,11 @@ describe('a store that lost attempts', () => {
   })
 
   test('of the packages that were one, the log tells too: the person is not new under the other one', async () => {
-    const { store, batchId } = await begun(0)
+    const { store, batchId } = await beginRows(0)
     await store.close()
     const back = copied()
-    const again = await place.store()
-    const database = new DatabaseSync(place.path)
+    const again = await setup.store()
+    const database = new DatabaseSync(setup.path)
     database.exec(
       `INSERT INTO joined_packages VALUES ('http://localhost:4010', 11, 12, 'moved', 0) ON CONFLICT DO NOTHING`,
     )
@@ -215,7 +215,7 @@ describe('a store that lost attempts', () => {
     await again.close()
     expect(entries()[0]?.relatedIds).toEqual([11])
     back()
-    const older = await place.store()
+    const older = await setup.store()
     await older.rollbacks.acceptOlder()
     const other = fileBatch({ packageId: 11 })
     await older.batches.add(other, [{ ...orderRow(1, 'person1@example.com'), packageId: 11 }])
@@ -225,16 +225,16 @@ describe('a store that lost attempts', () => {
 
 describe('a backup', () => {
   test('sends nothing when it is opened as a store, until it is accepted; the other one goes on', async () => {
-    const { store, batchId } = await begun(1)
-    const path = join(place.folder, 'backup.sqlite')
+    const { store, batchId } = await beginRows(1)
+    const path = join(setup.folder, 'backup.sqlite')
     await store.backup(path)
-    const backup = await place.store(path)
+    const backup = await setup.store(path)
     expect(await tries(backup, batchId)).toEqual(shut('it is a backup of another store'))
     expect(await tries(store, batchId)).toEqual(letIn)
   })
 
   test('was restored, as a person says: the store waits for its machines, then for a person', async () => {
-    const { store, batchId } = await begun(1)
+    const { store, batchId } = await beginRows(1)
     await store.rollbacks.closeAsRestored()
     expect((await tries(store, batchId))[0]).toContain('a backup of it was restored')
     const { step, unreported } = await store.rollbacks.examine()

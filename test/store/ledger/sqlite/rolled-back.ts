@@ -11,23 +11,23 @@ import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 
 /** Where a test's store, its data and its attempt logs are. */
-export let place: Scratch
+export let setup: Scratch
 let data: string
 export let logFolder: string
 
 /** Gives each test of a file a folder of its own. */
-export function freshPlaces(): void {
+export function freshFolders(): void {
   beforeEach(() => {
-    place = scratch()
-    data = join(place.folder, 'data')
-    logFolder = join(place.folder, 'config', 'attempts')
+    setup = scratch()
+    data = join(setup.folder, 'data')
+    logFolder = join(setup.folder, 'config', 'attempts')
   })
-  afterEach(() => place.end())
+  afterEach(() => setup.end())
 }
 
 /** Takes a file of four people in, and begins the first so many rows. */
-export async function begun(count: number, store?: Store): Promise<{ store: Store; batchId: string }> {
-  const here = store ?? (await place.store())
+export async function beginRows(count: number, store?: Store): Promise<{ store: Store; batchId: string }> {
+  const here = store ?? (await setup.store())
   const { id: batchId, ...batch } = fileBatch()
   await here.batches.add({ id: batchId, ...batch }, orderRows(4))
   await goOn(here, batchId, count)
@@ -35,16 +35,16 @@ export async function begun(count: number, store?: Store): Promise<{ store: Stor
 }
 
 export async function goOn(store: Store, batchId: string, count: number): Promise<void> {
-  const hold = await store.batches.acquire(batchId)
+  const lease = await store.batches.acquire(batchId)
   for (let left = count; left > 0; left -= 1) {
     const row = await store.batches.nextPending(batchId)
     if (row === undefined || (await store.ledger.begin(row, newAttempt())) === undefined)
       throw new Error('not begun')
   }
-  await hold?.release()
+  await lease?.release()
 }
 
-/** A copy of the data folder, to be put back. */
+/** A copy of the data folder, to be restored. */
 export function copied(): () => void {
   const copy = `${data}.copy`
   cpSync(data, copy, { recursive: true })
@@ -62,7 +62,7 @@ export const closed = (words: string) => ({ code: 'io', message: expect.stringCo
 export async function tries(store: Store, batchId: string): Promise<unknown[]> {
   return Promise.all(
     [
-      () => store.batches.acquire(batchId).then((hold) => hold?.release()),
+      () => store.batches.acquire(batchId).then((lease) => lease?.release()),
       () => store.batches.add(fileBatch(), orderRows(1, 70)),
       () => store.ledger.acquire({ id: fileBatch().id, kind: 'single' }),
     ].map((job) =>
