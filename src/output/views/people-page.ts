@@ -20,8 +20,7 @@ import type { Keep } from '../../domain/wording/repeated-flags.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
 import { percent, pill, statusChart, timeline } from '../../html/charts.ts'
-import { type Piece, standalonePage } from '../../html/document.ts'
-import { tableScript } from '../../html/table-script.ts'
+import { type Piece, standalonePage, tableScript } from '../../html/document.ts'
 import { attentionWords, namesOf } from './overview.ts'
 
 export interface PeoplePage {

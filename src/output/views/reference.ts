@@ -111,17 +111,19 @@ function valueOf({ helpValue, options }: FlagManifest): string {
   return [helpValue ?? 'VALUE'].flat().join(' ')
 }
 
-function commandText(name: string, command: CommandManifest): string {
-  const args = Object.values(command.args).map((arg) =>
-    arg.required === true ? arg.name.toUpperCase() : `[${arg.name.toUpperCase()}]`,
+const argumentsOf = ({ args }: CommandManifest): string[] =>
+  Object.values(args).map(({ name, required }) =>
+    required === true ? name.toUpperCase() : `[${name.toUpperCase()}]`,
   )
+
+function commandText(name: string, command: CommandManifest): string {
   const flags = ownFlags(command)
   const examples = examplesOf(command)
   const parts = [
     `## refcheck ${name}`,
     `${command.summary ?? ''}.`,
     command.description ?? '',
-    fence(['refcheck', name, ...args, ...(flags.length === 0 ? [] : ['[FLAGS]'])].join(' ')),
+    fence(['refcheck', name, ...argumentsOf(command), ...(flags.length === 0 ? [] : ['[FLAGS]'])].join(' ')),
     flags.length === 0 ? '' : flagTable(flags),
     examples.length === 0 ? '' : fence(examples.join('\n')),
     `JSON: \`refcheck reference --output-schema '${name}'\``,
@@ -176,12 +178,9 @@ export function manPage(
 }
 
 function commandLines(name: string, command: CommandManifest): string[] {
-  const args = Object.values(command.args).map((arg) =>
-    arg.required === true ? arg.name.toUpperCase() : `[${arg.name.toUpperCase()}]`,
-  )
   const examples = examplesOf(command)
   return [
-    `.SS "refcheck ${escapeRoff([name, ...args].join(' '))}"`,
+    `.SS "refcheck ${escapeRoff([name, ...argumentsOf(command)].join(' '))}"`,
     escapeRoff(`${command.summary ?? ''}.`),
     ...(command.description ?? '')
       .split('\n\n')
@@ -191,7 +190,7 @@ function commandLines(name: string, command: CommandManifest): string[] {
   ]
 }
 
-function flagLines(flag: Parameters<typeof valueOf>[0]): string[] {
+function flagLines(flag: FlagManifest): string[] {
   const value = flag.type === 'boolean' ? '' : ` ${valueOf(flag)}`
   return [
     '.TP',

@@ -195,19 +195,15 @@ export function storePurgeView(purged: Removed, dryRun: boolean): View {
         files.length === 0
           ? 'Nothing to remove: no personal data was found.'
           : 'Nothing to remove from the store.'
-      if (rows + events + drafts + plans + kept === 0)
-        return wrapLines([nothing, ...logs].join('\n'), columns).concat(
-          ...filesText(files).map((line) => `\n${line}`),
-        )
+      const withLogsAndFiles = (first: string): string =>
+        [wrapLines([first, ...logs].join('\n'), columns), ...filesText(files)].join('\n')
+      if (rows + events + drafts + plans + kept === 0) return withLogsAndFiles(nothing)
       const did = dryRun ? 'Would remove' : 'Removed'
       const left =
         kept === 0
           ? ''
           : `; ${formatCount(kept, 'row')} not settled yet ${kept === 1 ? 'is kept' : 'are kept'}`
-      return wrapLines(
-        [`${did} personal data of ${removedText(purged)}${left}.`, ...logs].join('\n'),
-        columns,
-      ).concat(...filesText(files).map((line) => `\n${line}`))
+      return withLogsAndFiles(`${did} personal data of ${removedText(purged)}${left}.`)
     },
   }
 }
