@@ -2,7 +2,7 @@ import { Readable, Writable } from 'node:stream'
 import { callbackify } from 'node:util'
 
 import type { App } from './app.ts'
-import { requireReading } from '../domain/agent/reading.ts'
+import { requireReading } from '../domain/agent/calls.ts'
 import { InternalError } from '../errors/kinds.ts'
 import { agentMark } from '../host/env.ts'
 import type { AgentServices } from '../mcp/tools.ts'

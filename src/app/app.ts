@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { requireOwnFolders } from '../disk/private-modes.ts'
 import { parsePackageId } from '../domain/request/id-start.ts'
 import { parseDuration } from '../domain/wording/duration.ts'
-import { type Keep, commandsFor } from '../domain/wording/repeated-flags.ts'
+import { type FlagRepeater, commandsFor } from '../domain/wording/repeated-flags.ts'
 import { shellWord } from '../domain/wording/shell-word.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/kinds.ts'
@@ -113,7 +113,7 @@ export class App {
   /** What is printed and stored nowhere. */
   readonly secrets: Secrets
   /** The flags of the present command that a command in a hint repeats. */
-  readonly keep: Keep
+  readonly keep: FlagRepeater
   /** What this command uses of the quota, counted at its end. */
   readonly usage = new QuotaUsage()
   readonly #made = new Map<keyof Services, Promise<unknown>>()

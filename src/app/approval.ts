@@ -6,7 +6,7 @@ import { UsageError } from '../errors/kinds.ts'
 import { agentMark, variable } from '../host/env.ts'
 import type { Approval } from '../usecases/approval/find-plan.ts'
 import { appliedPlan, type ToOrder } from '../usecases/batch/order-file.ts'
-import type { Allowed } from '../domain/batch/file-command.ts'
+import type { AllowFlags } from '../domain/batch/file-command.ts'
 
 /** Whom orders are made for and as whom. */
 export async function planOwner(app: App): Promise<PlanOwner> {
@@ -40,7 +40,7 @@ export async function plannedFile(
   app: App,
   code: string,
   { plan, rows }: Extract<OrderPlan['what'], { kind: 'batch' }>,
-  allowances: Allowed,
+  allowances: AllowFlags,
 ): Promise<ToOrder> {
   const named = { text: plan, name: `plan ${code}`, again: 'Have it planned again.' }
   const { api: service } = await app.services('api')

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import type { ExportTable } from '../domain/batch/export.ts'
+import type { ExportTable } from '../domain/batch/results.ts'
 import type { TemplateColumn } from '../domain/sheet/cell.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/kinds.ts'

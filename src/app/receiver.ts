@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { diskFailure, errorNumber } from '../disk/failure.ts'
-import { commandWords } from '../domain/webhook/command-words.ts'
-import { parseStoredLines, parseStoredList, type StoredEvent } from '../domain/webhook/receiver-check.ts'
+import { commandWords } from '../domain/wording/shell-word.ts'
+import { parseStoredLines, parseStoredList, type ReceiverEvent } from '../domain/webhook/receiver-check.ts'
 import { redactArgument } from '../domain/wording/redact-argument.ts'
 import { type App, openHttp } from './app.ts'
 import { UnavailableError, UsageError } from '../errors/kinds.ts'
@@ -39,7 +39,7 @@ export async function receiverAt(
 const maxStoredBytes = 16 * 1024 * 1024
 const storedPatienceMs = 10_000
 
-type ReadStored = (signal: AbortSignal | undefined) => Promise<readonly StoredEvent[]>
+type ReadStored = (signal: AbortSignal | undefined) => Promise<readonly ReceiverEvent[]>
 
 /** Reads from --stored-url what the receiver has stored. It follows no redirect; every failure is an UnavailableError. */
 export async function storedUrlReader(app: App, text: string): Promise<ReadStored> {

@@ -1,8 +1,8 @@
 import type { App } from './app.ts'
 import type { Package } from '../contract/package.ts'
 import type { RequestResource } from '../contract/request.ts'
-import { checksText } from '../domain/request/check-counts.ts'
-import { formatCount } from '../domain/wording/count-in-words.ts'
+import { checksText } from '../domain/request/listed-request.ts'
+import { formatCount } from '../domain/wording/text.ts'
 import { serviceOf } from '../domain/submission/identity.ts'
 import { personName } from '../domain/wording/shown-name.ts'
 import { RefcheckError } from '../errors/base.ts'
@@ -65,9 +65,9 @@ export async function servicesToOrder(app: App, signal: AbortSignal) {
 export const keepSuccessions =
   (app: App) =>
   async (packages: readonly Package[]): Promise<void> => {
-    const { successions } = await import('../domain/batch/package-replacement.ts')
+    const { findSuccessors } = await import('../domain/batch/package-replacement.ts')
     const { waiting, api, clock } = await app.services('waiting', 'api', 'clock')
-    await waiting.linkPackages(api.baseUrl, successions(packages), clock.now())
+    await waiting.linkPackages(api.baseUrl, findSuccessors(packages), clock.now())
   }
 
 /** What following requests needs: a share of the quota, the inbox, and somewhere to tell of it. */

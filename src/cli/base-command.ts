@@ -3,7 +3,7 @@ import type * as Interfaces from '@oclif/core/interfaces'
 import { App } from '../app/app.ts'
 import { type Context, currentContext } from '../app/context.ts'
 import { checkProfileName } from '../domain/session/session.ts'
-import { commandsInJson } from '../domain/wording/repeated-flags.ts'
+import { repeatFlagsInJson } from '../domain/wording/repeated-flags.ts'
 import type { RefcheckError } from '../errors/base.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
 import {
@@ -174,7 +174,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     const { keep } = this.app
     if (this.flags.json)
       this.print(
-        jsonDocument(view.isVerbatim === true ? view.json : commandsInJson(view.json, keep), failure),
+        jsonDocument(view.isVerbatim === true ? view.json : repeatFlagsInJson(view.json, keep), failure),
         failure,
       )
     else presentText(view, stdout, this.terminal, keep)

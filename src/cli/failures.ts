@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 
-import { nearest } from '../domain/form/nearest.ts'
+import { nearest } from '../domain/form/problem.ts'
 import { commandsFor } from '../domain/wording/repeated-flags.ts'
 import { keysIn, redactArgument, redactKeys } from '../domain/wording/redact-argument.ts'
 import { shellWord } from '../domain/wording/shell-word.ts'

@@ -2,11 +2,9 @@ import { BaseCommand } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/time.ts'
 import { Args, Flags } from '../cli/oclif.ts'
 import { startApproval, plannedFile } from '../app/approval.ts'
-import { planServices, startServices, orderPrompts } from '../app/batch.ts'
+import { planServices, startServices, orderPrompts, batchView } from '../app/batch.ts'
 import { keepSuccessions, servicesToOrder, similarQuestion } from '../app/request.ts'
-import { batchView } from '../app/batch.ts'
-import { parsePlanCode } from '../domain/approval/plan-code.ts'
-import type { OrderPlan } from '../domain/approval/order-plan.ts'
+import { parsePlanCode, type OrderPlan } from '../domain/approval/order-plan.ts'
 import {
   orderCostText,
   plannedPeopleText,

@@ -30,6 +30,23 @@ export function parsedOrUndefined(text: string): unknown {
   }
 }
 
+/** An object of JSON: neither null nor a list. */
+export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A value's own property; undefined where it has none of that name. */
+export const propertyOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined
+
+/** An object for names that others chose. Without a prototype, `__proto__` is a name like any other. */
+export function bareObject<T>(entries: Iterable<readonly [string, T]> = []): Record<string, T> {
+  const object = Object.create(null) as Record<string, T>
+  for (const [name, value] of entries) object[name] = value
+  return object
+}
+
 /** Undefined where the bytes are no UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {

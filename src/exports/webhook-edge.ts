@@ -1,5 +1,5 @@
 // refcheck/webhook/edge, for runtimes without Node: it imports nothing of Node, and uses WebCrypto.
-import { bytesOf, readSignature, requireSecret, signedEvent } from '../domain/webhook/signed-event.ts'
+import { bytesOf, readSignature, requireSecret, signedEvent } from '../domain/webhook/read-event.ts'
 import type { WebhookEvent } from './types.ts'
 
 export { RefcheckError } from '../errors/base.ts'

@@ -1,5 +1,5 @@
 import { sign as signature, signingKey, verify as matches } from '../contract/signature.ts'
-import { bytesOf, readSignature, requireSecret, signedEvent } from '../domain/webhook/signed-event.ts'
+import { bytesOf, readSignature, requireSecret, signedEvent } from '../domain/webhook/read-event.ts'
 import type { WebhookEvent } from './types.ts'
 
 export { RefcheckError } from '../errors/base.ts'

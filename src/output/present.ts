@@ -3,8 +3,8 @@ import { stringify } from 'csv-stringify/sync'
 import type { FieldProblem, RefcheckError } from '../errors/base.ts'
 import { sanitize } from '../host/text.ts'
 import { wrapLines, styled, type Terminal, type Sink } from './terminal.ts'
-import { marked } from '../domain/sheet/formula.ts'
-import { type Keep, keepNothing } from '../domain/wording/repeated-flags.ts'
+import { addFormulaMarks } from '../domain/sheet/formula.ts'
+import { type FlagRepeater, repeatNoFlags } from '../domain/wording/repeated-flags.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { table } from './table.ts'
 import { type Cell, type Column, jsonText, type ListView, type View, cellIn } from './view.ts'
@@ -91,7 +91,12 @@ export function isErrorDocument(json: unknown): json is object {
 }
 
 /** Prints a view's text. `keep`: repeats in commands what was typed. */
-export function presentText(view: View, stdout: Sink, terminal: Terminal, keep: Keep = keepNothing): void {
+export function presentText(
+  view: View,
+  stdout: Sink,
+  terminal: Terminal,
+  keep: FlagRepeater = repeatNoFlags,
+): void {
   const drawn = view.text(terminal)
   const text = view.isVerbatim === true ? drawn : keep(drawn)
   if (text !== '') stdout.write(`${text}\n`)
@@ -109,7 +114,7 @@ export function presentList<Row>(
   format: ListFormat,
   stdout: Sink,
   terminal: Terminal,
-  keep: Keep = keepNothing,
+  keep: FlagRepeater = repeatNoFlags,
 ): void {
   if (format.csv) {
     const head = format.header ? [view.columns.map((column) => column.name)] : []
@@ -172,5 +177,5 @@ export function csv(rows: readonly (readonly Cell[])[]): string {
 function csvCell(cell: Cell): string {
   if (cell === null || cell === undefined) return ''
   const parts = String(cell).split('\t')
-  return marked(parts.map((part) => sanitize(part, { lines: true })).join('\t'))
+  return addFormulaMarks(parts.map((part) => sanitize(part, { lines: true })).join('\t'))
 }

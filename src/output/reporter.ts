@@ -1,4 +1,4 @@
-import { type Keep, keepNothing } from '../domain/wording/repeated-flags.ts'
+import { type FlagRepeater, repeatNoFlags } from '../domain/wording/repeated-flags.ts'
 import type { Clock } from '../host/clock.ts'
 import { sanitize } from '../host/text.ts'
 import { cutTo, wrapLines, type Sink, styled, type Terminal } from './terminal.ts'
@@ -11,12 +11,12 @@ export class Reporter {
   readonly #sink: Sink
   readonly #terminal: Terminal
   readonly #quiet: boolean
-  readonly #keep: Keep
+  readonly #keep: FlagRepeater
   /** How many lines are on the screen that will change. */
   #live = 0
 
   /** `keep`: repeats in commands what was typed. */
-  constructor(sink: Sink, terminal: Terminal, quiet: boolean, keep: Keep = keepNothing) {
+  constructor(sink: Sink, terminal: Terminal, quiet: boolean, keep: FlagRepeater = repeatNoFlags) {
     this.#sink = sink
     this.#terminal = terminal
     this.#quiet = quiet

@@ -5,7 +5,7 @@ import { SaxesParser } from 'saxes'
 
 import { InvalidInputError } from '../errors/kinds.ts'
 import { beyondLimit, limits, refusal } from './sheet.ts'
-import { escapeXml } from '../domain/wording/escape-xml.ts'
+import { escapeXml } from '../domain/wording/text.ts'
 import { type Cell, columnName, type MergedCells, textOf } from '../domain/sheet/cell.ts'
 import type { LostPart } from '../domain/sheet/appearance.ts'
 import { markedEncoding } from './text.ts'

@@ -2,8 +2,8 @@ import { CsvError, parse } from 'csv-parse'
 import { type Options, parse as parseSample, CsvError as SampleError } from 'csv-parse/sync'
 
 import { type Cell, textOf, type Dialect, plainDialect, type SheetRow } from '../domain/sheet/cell.ts'
-import { marked, unmarked } from '../domain/sheet/formula.ts'
-import { formatCount } from '../domain/wording/count-in-words.ts'
+import { addFormulaMarks, removeFormulaMarks } from '../domain/sheet/formula.ts'
+import { formatCount } from '../domain/wording/text.ts'
 import { encoderOf, type DecodedText, decodedText, undecidedEncoding } from './text.ts'
 import {
   limits,
@@ -34,7 +34,7 @@ export async function openCsv(
   const dialect: Dialect = { ...plainDialect, ...detectDialect(sample, complete, name), ...text.found }
   const header = await headerCells(text, dialect, options.headerRow, name)
   const columns = headerOf(
-    header.texts.map((cell) => unmarked(cell, dialect.delimiter) ?? cell),
+    header.texts.map((cell) => removeFormulaMarks(cell, dialect.delimiter) ?? cell),
     name,
   )
   const sheet = { name, columns, dialect, headerLine: header.line }
@@ -135,7 +135,7 @@ function unmarkCells(
         'Name the column in the header, or empty it.',
       )
     }
-    const clean = unmarked(text, delimiter)
+    const clean = removeFormulaMarks(text, delimiter)
     if (clean === undefined) continue
     whole ??= [...cells]
     whole[at] = { kind: 'marked', text: clean, written: text }
@@ -406,7 +406,9 @@ const needsQuotes = new RegExp(
 
 function csvCell(cell: Cell, { quote, delimiter }: Dialect): string {
   const text =
-    typeof cell === 'object' && cell.kind === 'marked' ? cell.written : marked(textOf(cell), delimiter)
+    typeof cell === 'object' && cell.kind === 'marked'
+      ? cell.written
+      : addFormulaMarks(textOf(cell), delimiter)
   const quoted = quote === 'all' || needsQuotes.test(text) || text.includes(delimiter) || /^sep=/i.test(text)
   return quoted ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -9,7 +9,7 @@ import {
   type XlsxColumn,
 } from '../domain/sheet/cell.ts'
 import { refusedMark } from '../domain/sheet/loss.ts'
-import { cutText } from '../domain/wording/cut-text.ts'
+import { cutText } from '../domain/wording/text.ts'
 import { InvalidInputError } from '../errors/kinds.ts'
 import { sanitize } from '../host/text.ts'
 import { csvBytes } from './csv.ts'

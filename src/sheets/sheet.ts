@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 
-import { cutText } from '../domain/wording/cut-text.ts'
+import { cutText } from '../domain/wording/text.ts'
 import { InvalidInputError, IoError, UsageError, UndecidedError } from '../errors/kinds.ts'
 import type { Dialect, MergedCells, SheetRow, JsonRow } from '../domain/sheet/cell.ts'
 import type { SheetAppearance } from '../domain/sheet/appearance.ts'

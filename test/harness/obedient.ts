@@ -1,5 +1,5 @@
 import type { Agent, Answer } from './agent.ts'
-import { commandWords } from '../../src/domain/webhook/command-words.ts'
+import { commandWords } from '../../src/domain/wording/shell-word.ts'
 
 export interface ObedientOptions {
   agent: Agent

@@ -111,6 +111,7 @@ const exceptions: Record<string, string> = {
   placeOrder: 'to place an order is the usual term',
   isInPlace: 'in-place is the usual term for a change without a copy',
   keepAliveTimeoutMs: 'the name of node:http',
+  notice: 'a field of the log of a worker, which other programs read',
 }
 
 /** Keys of `--json` and of the wire are frozen, and types declare them. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { ReviewRow } from '../../src/domain/form/review.ts'
+import type { ReviewRow } from '../../src/domain/form/fields.ts'
 import { reviewPages } from '../../src/output/views/order.ts'
 import { processorMs } from '../harness/processor-time.ts'
 

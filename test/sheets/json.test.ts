@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { jsonRow } from '../../src/domain/batch/json-row.ts'
+import { jsonRow } from '../../src/domain/batch/cell-value.ts'
 import { openSheet } from '../../src/sheets/open.ts'
 import { heldSource } from '../../src/sheets/sheet.ts'
 import { all, inChunks } from './table.ts'

@@ -1,5 +1,5 @@
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
-import type { Allowed } from '../../domain/batch/file-command.ts'
+import type { AllowFlags } from '../../domain/batch/file-command.ts'
 import { Flags, type ValuesOf } from '../oclif.ts'
 import { packageIdFlag } from './identifiers.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
@@ -100,7 +100,7 @@ export const allowFlags = {
 }
 
 /** The same as a use case takes it. */
-export function allowancesOf(flags: ValuesOf<typeof allowFlags>): Allowed {
+export function allowancesOf(flags: ValuesOf<typeof allowFlags>): AllowFlags {
   return {
     allowDuplicate: flags['allow-duplicate'],
     allowSimilar: flags['allow-similar'],

@@ -10,7 +10,7 @@ import { timeoutFlag } from '../../cli/flags/time.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { openOutputFile, writeOutput } from '../../app/output-file.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
-import { storedPlan, unsent } from '../../domain/batch/plan.ts'
+import { storedPlan, planFailure } from '../../domain/batch/plan.ts'
 import { rememberWritten } from '../../usecases/store/files-of-person.ts'
 import { planServices, readingDefaults } from '../../app/batch.ts'
 import { storedPlanView, planText } from '../../output/views/batch-check.ts'
@@ -88,7 +88,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     }
     this.answer(
       storedPlanView(stored, outputFile.path),
-      unsent(planned.plan, file.name, {
+      planFailure(planned.plan, file.name, {
         errorsCommand: errorsCommand(this.args.file, choices),
       }),
     )

@@ -4,8 +4,8 @@ import { batchIdArg, uuidFlag } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { decideUnknown, startServices } from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
-import { requestIdsIn } from '../../domain/batch/events-file.ts'
-import { type ProvidersAnswer, unsettled } from '../../domain/batch/reconciliation.ts'
+import { requestIdsIn } from '../../domain/webhook/read-event.ts'
+import { type ProvidersAnswer, unreconciledError } from '../../domain/batch/reconciliation.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
 import { batchStatusView, reconciledView } from '../../output/views/batches.ts'
@@ -80,7 +80,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
           : requestIdsIn((await readInput(context, events, 'the events file')).toString('utf8'), events)
       const evidence = await reconcileByEvidence(services, { batchId, ids })
       const found = this.flags.json ? evidence : await decideUnknown(app, services, evidence)
-      return this.answer(reconciledView(found), unsettled(found, batchId))
+      return this.answer(reconciledView(found), unreconciledError(found, batchId))
     }
     this.refuse(
       batchId === undefined,

@@ -11,7 +11,7 @@ import { Args, Flags } from '../../cli/oclif.ts'
 import { rememberWritten } from '../../usecases/store/files-of-person.ts'
 import { planServices, readingDefaults } from '../../app/batch.ts'
 import { errorsCommand, fileCommand } from '../../domain/batch/file-command.ts'
-import { badRows } from '../../domain/batch/plan.ts'
+import { invalidRowsError } from '../../domain/batch/plan.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
 import {
   readAsAnswered,
@@ -74,7 +74,7 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
       app.reporter.note(`The invalid rows are in ${path}`)
     }
     const toFile = flags.errors === undefined ? errorsCommand(this.args.file, choices) : undefined
-    const failure = badRows(plan.check, file.name, toFile)
+    const failure = invalidRowsError(plan.check, file.name, toFile)
     this.answer(batchCheckView(plan, file.name, flags['show-changes']), failure)
     const { pending, held } = plan.counts
     if (failure !== undefined || file.path === undefined || pending + held === 0) return

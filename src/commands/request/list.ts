@@ -6,7 +6,7 @@ import { Flags } from '../../cli/oclif.ts'
 import { following, readMeter } from '../../app/request.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests, withListedReasons } from '../../usecases/request/read-requests.ts'
-import { type ListedRequest, named, withFailures } from '../../domain/request/listed-request.ts'
+import { type ListedRequest, addPackageNames, withFailures } from '../../domain/request/listed-request.ts'
 import { mostSevere } from '../../domain/request/result.ts'
 import { batchIdOf } from '../../app/ids.ts'
 
@@ -70,7 +70,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
   private async withDetails(requests: readonly ListedRequest[]) {
     const { inboxToShow: inbox, packageNames } = await this.app.services('inboxToShow', 'packageNames')
     const users = requests.map(({ base_url: baseUrl, user_email: userEmail }) => ({ baseUrl, userEmail }))
-    const listed = named(requests, await packageNames.forUsers(users))
+    const listed = addPackageNames(requests, await packageNames.forUsers(users))
     return withListedReasons(listed, inbox, ({ base_url }) => base_url)
   }
 }

@@ -7,7 +7,7 @@ import { Flags } from '../../cli/oclif.ts'
 import { waitForRequests, requestsOfBatch } from '../../usecases/request/wait.ts'
 import { requestsView, waitedBatchView } from '../../output/views/requests.ts'
 import { withPackageNames } from '../../domain/request/result.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 import { withReasons } from '../../usecases/request/read-requests.ts'
 
 export default class RequestWait extends BaseCommand<typeof RequestWait> {

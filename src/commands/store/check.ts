@@ -1,7 +1,7 @@
 import { Flags } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
-import { findingsOf, unsound } from '../../domain/store/check.ts'
+import { findingsOf, unsoundStoreError } from '../../domain/store/closing.ts'
 import { heldText, storeCheckView } from '../../output/views/store.ts'
 
 export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
@@ -48,7 +48,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
       await this.#reportHeld(await rollbacks.exclude(without))
     }
     const found = accepts ? await rollbacks.examine() : undefined
-    const moved = found?.closing?.move === undefined ? undefined : unsound(location, [], found)
+    const moved = found?.closing?.move === undefined ? undefined : unsoundStoreError(location, [], found)
     if (moved !== undefined) throw moved
     if (found?.closing !== undefined && found.step !== 'reports') {
       const question =
@@ -61,7 +61,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
     const damage = await maintenance.check()
     const examined = await rollbacks.examine()
     const findings = findingsOf(damage, examined)
-    this.answer(storeCheckView(location, findings, examined), unsound(location, damage, examined))
+    this.answer(storeCheckView(location, findings, examined), unsoundStoreError(location, damage, examined))
   }
 
   async #reportHeld({ held }: { held: number }): Promise<void> {

@@ -2,11 +2,11 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { requestIdFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/time.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { erasureTarget, notScrubbed } from '../../domain/store/erasure.ts'
+import { erasureTarget, notScrubbedError } from '../../domain/store/erasure.ts'
 import { foundFilesText, purgeQuestion, storePurgeView } from '../../output/views/store.ts'
 import { purgeAll, purgeServices, retentionLimit } from '../../usecases/store/purge.ts'
 import { requestIdOf } from '../../app/ids.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import type { ErasureTarget } from '../../domain/store/types.ts'
 import type { FoundFile } from '../../usecases/store/files-of-person.ts'
@@ -68,7 +68,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     const failure =
       dryRun || purged.isScrubbed
         ? undefined
-        : notScrubbed((await this.app.services('store')).store.location, purged)
+        : notScrubbedError((await this.app.services('store')).store.location, purged)
     this.answer(storePurgeView(purged, dryRun), failure)
     if (purged.files.some(({ isDeleted, isLeft }) => !isDeleted && !isLeft) && !dryRun)
       this.app.note(

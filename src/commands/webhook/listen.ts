@@ -6,7 +6,7 @@ import { authorityOf, tlsFlags, tlsPair } from '../../cli/flags/server.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
 import { listenServices, webhookSecrets } from '../../app/webhook.ts'
-import { commandWords } from '../../domain/webhook/command-words.ts'
+import { commandWords } from '../../domain/wording/shell-word.ts'
 import { deliveredText, listeningEnd, storedEventView } from '../../output/views/webhook.ts'
 import { stoppedNote, unreadEnd } from '../../output/views/webhook.ts'
 

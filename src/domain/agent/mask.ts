@@ -2,7 +2,7 @@ import { maskUrl } from '../../contract/mask-url.ts'
 import { recipientFields } from '../../contract/package-schema.ts'
 import { checkStatuses, requestStatuses } from '../../contract/statuses.ts'
 
-/** More than anybody reads of a list. */
+/** A longer list is cut. */
 const maxItems = 200
 const deepest = 30
 
@@ -12,7 +12,7 @@ const address = /https?:\/\/[^\s"<>]+/giu
 
 type Redact = (text: string) => string
 
-interface TellingOptions {
+interface RedactOptions {
   /** Whether personal data is shown as it is. */
   showsPersonalData: boolean
   /** A text without keys, secrets and tokens. */
@@ -31,13 +31,13 @@ export interface MaskedDocument {
  * What an agent may know of what a command printed: texts plain and short, lists cut, addresses of reports and secrets
  * never, people masked unless they may be shown.
  */
-export function redactForAgent(document: unknown, options: TellingOptions): MaskedDocument {
+export function redactForAgent(document: unknown, options: RedactOptions): MaskedDocument {
   const counts = { leftOut: 0 }
   const { showsPersonalData, redact, others = [] } = options
   // Before it is masked: what is not seen may stand between the letters of a name.
   const [shown, ...otherDocuments] = [document, ...others].map((each) => plain(each, '', redact, 0))
   const short = cut(shown, counts)
-  const data = showsPersonalData ? short : masked(short, namesIn([shown, ...otherDocuments]))
+  const data = showsPersonalData ? short : maskDocument(short, namesIn([shown, ...otherDocuments]))
   return { data, leftOut: counts.leftOut }
 }
 
@@ -85,7 +85,7 @@ const byKey: Readonly<Record<string, (text: string) => string>> = {
   from: withheld,
   to: withheld,
   suggestion: withheld,
-  // Of a file of one person whose other cells are known, it tells whether a guess is the last cell.
+  // Of a file of one person whose other cells are known, it confirms a guess of the last cell.
   sha256: withheld,
 }
 
@@ -216,7 +216,7 @@ export function namesIn(documents: readonly unknown[]): Set<string> {
 }
 
 /** A document from which no person can be recognised; `known`: names that may occur in its texts. */
-export function masked(document: unknown, known: ReadonlySet<string>): unknown {
+export function maskDocument(document: unknown, known: ReadonlySet<string>): unknown {
   return maskedAt(document, '', false, known)
 }
 
@@ -228,7 +228,7 @@ const ofColumns = /--map|--ignore|\bcolumns?\b|looks like a title/
 
 /**
  * Why a file cannot be read, without names of its columns and sheets: a hint lists them as flags that can be pasted, and
- * where a line of data is taken for the header each is a cell. Where the agent `namesColumns`, one sentence stands for every
+ * where a line of data is taken for the header each is a cell. Where the agent `namesColumns`, one sentence replaces every
  * failure of columns: with two of them it could try values until one is a cell.
  */
 export function maskFileFailure(document: unknown, namesColumns: boolean): unknown {

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
-
 import { z } from 'zod'
 
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import { shellWord } from '../wording/shell-word.ts'
-import { localTime } from '../wording/local-time.ts'
-import { parseJson } from '../../contract/parse-json.ts'
+import { isoTime, localTime } from '../wording/local-time.ts'
+import { parsedOrUndefined, propertyOf } from '../../contract/parse-json.ts'
+import { redactArgument } from '../wording/redact-argument.ts'
 
 /** A plan that was not approved by then has expired. */
 export const planLifetimeMs = 24 * 60 * 60 * 1000
 
-/** More plans than anybody looks at are a program gone wild. */
+/** A program that plans more than this is in a loop. */
 export const maxWaiting = 50
 
 /** An order that a program prepared and a person has to approve. */
@@ -62,8 +62,8 @@ export function newOrderPlan(
   return {
     refcheck_order_plan: 1,
     code,
-    made_at: new Date(now).toISOString(),
-    expires_at: new Date(now + planLifetimeMs).toISOString(),
+    made_at: isoTime(now),
+    expires_at: isoTime(now + planLifetimeMs),
     base_url: baseUrl,
     user_email: userEmail,
     profile: profile ?? null,
@@ -73,23 +73,24 @@ export function newOrderPlan(
   }
 }
 
-/** As it is kept: with the digest of every byte of it. */
+/** As it is stored: with the digest of every byte of it. */
 export function planFileText(plan: OrderPlan): string {
   return JSON.stringify({ sha256: digestOf(plan), plan })
 }
 
-/** A kept plan; an InvalidInputError for one that is not what was planned. */
+/** A stored plan; an InvalidInputError for one that is not what was planned. */
 export function parseOrderPlan(text: string, code: string): OrderPlan {
-  const { sha256, plan } = json(text) as { sha256?: unknown; plan?: unknown }
-  const read = orderPlan.safeParse(plan)
-  if (read.success && read.data.code === code && digestOf(read.data) === sha256) return read.data
+  const stored = parsedOrUndefined(text)
+  const read = orderPlan.safeParse(propertyOf(stored, 'plan'))
+  if (read.success && read.data.code === code && digestOf(read.data) === propertyOf(stored, 'sha256'))
+    return read.data
   throw new InvalidInputError(`plan ${code} has changed since it was made`, {
     hint: 'Nothing was sent. Have it planned again.',
   })
 }
 
 export function parseUsedPlan(text: string): UsedPlan | undefined {
-  return usedPlan.safeParse(json(text)).data
+  return usedPlan.safeParse(parsedOrUndefined(text)).data
 }
 
 /** Whether it can be approved no more. A clock that was set back makes no plan young. */
@@ -154,11 +155,27 @@ function digestOf(plan: OrderPlan): string {
   return createHash('sha256').update(JSON.stringify(plan)).digest('hex')
 }
 
-function json(text: string): object {
-  try {
-    const value = parseJson(text)
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch {
-    return {}
-  }
+/** Letters that are not confused with another letter or a digit, and of which no word is made. */
+const letters = 'BCDFGHJKMPQRTVWX'
+const length = 8
+
+/** Random bytes that a code is made of. */
+export const planCodeBytes = length
+
+/** `KXRT-WMPH`, of 8 random bytes. */
+export function planCode(bytes: Uint8Array): string {
+  const code = Array.from(bytes.subarray(0, length), (byte) => letters[byte % letters.length]).join('')
+  return shown(code)
 }
+
+/** A code as it was typed; UsageError for what is none. */
+export function parsePlanCode(text: string): string {
+  const code = text.replaceAll(/[\s-]/g, '').toUpperCase()
+  if (code.length === length && Array.from(code).every((letter) => letters.includes(letter)))
+    return shown(code)
+  throw new UsageError(`CODE: "${redactArgument(text)}" is not the code of a plan`, {
+    hint: 'A code looks like KXRT-WMPH. Choose among the plans that wait with: refcheck approve',
+  })
+}
+
+const shown = (code: string): string => `${code.slice(0, length / 2)}-${code.slice(length / 2)}`

@@ -9,7 +9,7 @@ export interface AmbiguityRules {
 }
 
 /** What is known of a sheet once all its rows were read. */
-export interface ReadSheet {
+interface ReadSheet {
   name: string
   headerLine: number
   merged: readonly MergedCells[]
@@ -31,7 +31,7 @@ export class Ambiguities {
   /** Lines of rows that hold something and are not shown, or struck through. */
   readonly hidden: number[] = []
   readonly struck: number[] = []
-  /** Values as bytes, each a character (Latin-1), and where the first of them stands. */
+  /** Values as bytes, each a character (Latin-1), and the position of the first of them. */
   readonly samples: string[] = []
   firstBytes: { line: number; column: string } | undefined
   #lastLine = 0
@@ -89,7 +89,7 @@ export class Ambiguities {
       ...(this.struck.length === 0 ? [] : [`${rowsAt(this.struck)} struck through`]),
     ]
     const count = this.hidden.length + this.struck.length
-    const them = count === 1 ? 'this row' : `these ${String(count)} rows`
+    const them = count === 1 ? 'this row' : `these ${count} rows`
     return new UndecidedError(`${name}: ${parts.join(', and ')}`, {
       about: 'hidden',
       hint: 'Leave them out with --hidden skip, or order them too with --hidden include.',
@@ -112,7 +112,7 @@ function rowsAt(lines: readonly number[]): string {
   }
   const shown = ranges
     .slice(0, 10)
-    .map(([first, last]) => (first === last ? String(first) : `${String(first)} to ${String(last)}`))
+    .map(([first, last]) => (first === last ? String(first) : `${first} to ${last}`))
   const more = ranges.length > shown.length ? ' …' : ''
   return lines.length === 1
     ? `the row on line ${shown.join('')} is`

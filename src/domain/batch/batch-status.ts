@@ -1,96 +1,17 @@
 import type { Recipient } from '../../contract/request-body.ts'
-import type { Batch, BatchCounts, BatchRow, Halt, Match } from './batch.ts'
-import { heldWords, sharedText, unmatchedText } from '../submission/duplicate.ts'
+import type { Batch, BatchRow, Match } from './batch.ts'
+import { heldReasonTexts, sharedText, unmatchedText } from '../submission/duplicate.ts'
 import { isUnmatched } from '../submission/unmatched.ts'
 import { externalResultPosition } from '../submission/external-results.ts'
 import type { OrderInError } from '../../errors/base.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
-import type { SubmissionState } from '../submission/states.ts'
-import { localTime } from '../wording/local-time.ts'
+import { isoTime, localTime } from '../wording/local-time.ts'
 import { personWithEmail } from '../wording/shown-name.ts'
-
-/** What scripts read of a batch (src/docs/cli.md, "Streams"). */
-export interface BatchSummary {
-  batch_id: string
-  /** Null where the rows name their packages. */
-  package_id: number | null
-  counts: BatchCounts
-  results_file: string | null
-}
-
-/** The same with what an operator needs besides. Times are ISO 8601. */
-export interface BatchStatus {
-  summary: BatchSummary
-  name: string
-  added_at: string
-  changed_at: string
-  base_url: string
-  user_email: string
-  /** Since when it is left to a worker. */
-  queued: string | undefined
-  halt: (Omit<Halt, 'at'> & { at: string }) | undefined
-  holder: { pid: number; since: string; machine?: string } | undefined
-}
-
-/** One line of `batch list`. */
-export interface ListedBatch {
-  batch_id: string
-  name: string
-  package_id: number | null
-  added_at: string
-  total: number
-  accepted: number
-  pending: number
-  unknown: number
-  /** `running`, `halted`, `queued`, `stopped`, `held`, `done`, or `unknown` where rows have to be settled. */
-  state: string
-}
-
-/** One row (src/docs/cli.md, "Streams"). */
-export interface ListedRow {
-  row: number
-  /** Where it stands in the file as a spreadsheet program counts; null where that file is not as it was. */
-  line: number | null
-  state: SubmissionState
-  request_id: string | null
-  /** The request's, as last read or reported by an event; null where that is not known. */
-  status: string | null
-  attempts: number
-  email: string | null
-  /** Why it is not accepted. */
-  error: string | null
-  /** What a duplicate or held row matches, as it stands. */
-  matches: ListedMatch | null
-}
-
-/** A row that an order made before, or an earlier row, keeps from being sent. */
-export interface StoppedRow {
-  row: number
-  line: number | null
-  state: 'duplicate' | 'held'
-  email: string | null
-  reason: string | null
-  matches: ListedMatch | null
-}
-
-export function stoppedRow({ row, line, state, email, error, matches }: ListedRow): StoppedRow {
-  return { row, line, state: state === 'held' ? 'held' : 'duplicate', email, reason: error, matches }
-}
 
 /** The same as it is printed. */
 export interface PrintedRow extends ListedRow {
   /** Why its request ended in ERROR, where an event gave the reason. */
   error_reason: string | null
-}
-
-export interface ListedMatch {
-  state: SubmissionState | null
-  /** Null where a results file alone tells of it. */
-  batch_id: string | null
-  row: number | null
-  request_id: string | null
-  results_file?: string
-  line?: number
 }
 
 /** Thrown where another process runs the batch. */
@@ -105,16 +26,21 @@ export function heldElsewhere(batch: Batch | undefined): IncompleteError {
   })
 }
 
-export function summaryOf(batch: Batch): BatchSummary {
+/** What scripts read of a batch (src/docs/cli.md, "Streams"). */
+export function summaryOf(batch: Batch) {
   return {
     batch_id: batch.id,
+    /** Null where the rows name their packages. */
     package_id: batch.packageId ?? null,
     counts: batch.counts,
     results_file: batch.resultsFile ?? null,
   }
 }
 
-export function statusOf(batch: Batch): BatchStatus {
+export type BatchStatus = ReturnType<typeof statusOf>
+
+/** The same with what an operator needs besides. Times are ISO 8601. */
+export function statusOf(batch: Batch) {
   const { halt, holder } = batch
   return {
     summary: summaryOf(batch),
@@ -123,13 +49,17 @@ export function statusOf(batch: Batch): BatchStatus {
     changed_at: isoTime(batch.changedAt),
     base_url: batch.baseUrl,
     user_email: batch.userEmail,
+    /** Since when it is left to a worker. */
     queued: batch.queuedAt === undefined || batch.counts.pending === 0 ? undefined : isoTime(batch.queuedAt),
     halt: halt && { ...halt, at: isoTime(halt.at) },
     holder: holder && { ...holder, since: isoTime(holder.since) },
   }
 }
 
-export function listed(batch: Batch): ListedBatch {
+export type ListedBatch = ReturnType<typeof toListedBatch>
+
+/** One line of `batch list`. */
+export function toListedBatch(batch: Batch) {
   const { counts } = batch
   return {
     batch_id: batch.id,
@@ -140,6 +70,7 @@ export function listed(batch: Batch): ListedBatch {
     accepted: counts.accepted,
     pending: counts.pending,
     unknown: counts.unknown,
+    /** `running`, `halted`, `queued`, `stopped`, `held`, `done`, or `unknown` where rows have to be reconciled. */
     state: stateOf(batch),
   }
 }
@@ -152,29 +83,47 @@ function stateOf({ holder, halt, queuedAt, counts }: Batch): string {
   return queuedAt === undefined ? 'stopped' : 'queued'
 }
 
-export function listedRow(row: BatchRow, line: number | null = null): ListedRow {
+export type ListedRow = ReturnType<typeof toListedRow>
+
+/**
+ * One row (src/docs/cli.md, "Streams"). `line`: where it is in the file as a spreadsheet program counts; null where that
+ * file is not as it was.
+ */
+export function toListedRow(row: BatchRow, line: number | null = null) {
   return {
     row: row.row,
     line,
     state: row.state,
     // A duplicate's is that of the order it matches: a file that is run again keeps what was known of its rows.
     request_id: row.requestId ?? row.matches?.requestId ?? null,
+    /** The request's, as last read or reported by an event; null where that is not known. */
     status: row.requestStatus ?? null,
     attempts: row.attempts,
     email: row.recipient?.email ?? row.email ?? null,
+    /** Why it is not accepted. */
     error: errorOf(row),
+    /** What a duplicate or held row matches, in its present state. */
     matches: row.matches === undefined ? null : listedMatch(row.matches),
   }
 }
 
-function listedMatch({ state, batchId, row, requestId, externalResult }: Match): ListedMatch {
-  const request_id = requestId ?? null
-  if (externalResult !== undefined) {
-    const { file, line } = externalResult
-    return { state: state ?? null, batch_id: null, row: null, request_id, results_file: file, line }
+function listedMatch({ state, batchId, row, requestId, externalResult }: Match) {
+  const isStored = externalResult === undefined && !isUnmatched({ row })
+  return {
+    state: state ?? null,
+    batch_id: isStored ? batchId : null,
+    row: isStored ? row : null,
+    request_id: requestId ?? null,
+    ...(externalResult && { results_file: externalResult.file, line: externalResult.line }),
   }
-  if (isUnmatched({ row })) return { state: state ?? null, batch_id: null, row: null, request_id }
-  return { state: state ?? null, batch_id: batchId, row, request_id }
+}
+
+export type StoppedRow = ReturnType<typeof toStoppedRow>
+
+/** A row that an order made before, or an earlier row, keeps from being sent. */
+export function toStoppedRow({ row, line, state, email, error, matches }: ListedRow) {
+  const becomes = state === 'held' ? ('held' as const) : ('duplicate' as const)
+  return { row, line, state: becomes, email, reason: error, matches }
 }
 
 /** What a duplicate row matches, as an error names it. */
@@ -197,7 +146,7 @@ function errorOf(row: BatchRow, other?: Recipient): string | null {
         ? 'is the same order as'
         : heldFor === 'similar' || heldFor === 'similar_unknown'
           ? `held: has the same ${sharedText(shares)} as`
-          : `held: ${heldWords[heldFor]}:`
+          : `held: ${heldReasonTexts[heldFor]}:`
     return `${what} ${other === undefined ? matchText(matches, batchId) : personText(matches, batchId, other)}`
   }
   if (reason === undefined) return null
@@ -230,8 +179,4 @@ function personText(
   const word = state === 'unknown' ? 'unknown outcome' : state
   const rest = isOrdered ? [`ordered ${localTime(orderedAt)}`] : word === undefined ? [] : [word]
   return [personWithEmail(other), ...where, ...rest].join(', ')
-}
-
-function isoTime(at: number): string {
-  return new Date(at).toISOString()
 }

@@ -1,7 +1,7 @@
 import type { Recipient } from '../../contract/request-body.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
 import type { Shared } from '../submission/similarity.ts'
-import type { Conflict, StopReason } from '../submission/conflicts.ts'
+import type { Conflict, ConflictReason } from '../submission/conflicts.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { ExternalResult } from '../submission/external-results.ts'
 
@@ -47,7 +47,7 @@ export type NewRow =
       recipient: Recipient
       /** What will be sent, to the byte. */
       body: Uint8Array
-      /** Where it stands as a spreadsheet program counts. */
+      /** Its line as a spreadsheet program counts. */
       line?: number | undefined
       /** What results files say of the person. */
       externalResults?: readonly ExternalResult[] | undefined
@@ -71,7 +71,7 @@ export interface RowList extends Iterable<NewRow> {
   at(position: number): NewRow | undefined
 }
 
-/** Why a batch stands still although rows are pending. */
+/** Why a batch is halted although rows are pending. */
 export interface Halt {
   at: number
   /** An `error.code` of the contract. */
@@ -82,7 +82,7 @@ export interface Halt {
 
 export type BatchCounts = Record<SubmissionState | 'total', number>
 
-/** A batch as it stands. */
+/** A batch in its present state. */
 export interface Batch extends Omit<NewFileBatch, 'identity'> {
   /** `single`: a `request create`, a batch of one. */
   kind: 'file' | 'single'
@@ -96,15 +96,15 @@ export interface Batch extends Omit<NewFileBatch, 'identity'> {
   holder: { pid: number; since: number; /** Where it is not this one. */ machine?: string } | undefined
 }
 
-/** A row of a batch as it stands. */
+/** A row of a batch in its present state. */
 export interface BatchRow extends Omit<Submission, 'packageId'> {
   packageId: number | undefined
   /** Of a row that never was a whole order, as far as it could be read. */
   email: string | undefined
-  /** What a duplicate or held row matches: a row of this batch or an order of another, as it stands. */
+  /** What a duplicate or held row matches: a row of this batch or an order of another, in its present state. */
   matches: Match | undefined
   /** Why it is held, and what it has in common with what it matches. */
-  heldFor: StopReason | undefined
+  heldFor: ConflictReason | undefined
   shares: readonly Shared[]
 }
 
@@ -117,7 +117,7 @@ export interface Match {
   packageId: number | undefined
   /** When it was sent, or else when it came in. */
   orderedAt: number | undefined
-  /** The results file that tells of it, where no store here does. */
+  /** The results file that names it, where no store here has it. */
   externalResult?: Pick<ExternalResult, 'file' | 'line'> | undefined
 }
 

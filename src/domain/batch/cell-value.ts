@@ -1,16 +1,17 @@
 import { dateRule, dateExists } from '../../contract/date-format.ts'
 import type { FieldDefinition } from '../../contract/package-schema.ts'
-import type { Cell } from '../sheet/cell.ts'
-import { meansNone } from '../form/pieces.ts'
-import { readFieldText, type ValueReading, type ValueRule } from '../form/field-value.ts'
-import { damage } from '../sheet/loss.ts'
+import type { Cell, JsonRow } from '../sheet/cell.ts'
+import { isGroup, meansNone, readFieldText, type ValueReading, type ValueRule } from '../form/field-value.ts'
+import { findDamage } from '../sheet/loss.ts'
 import { shownNumber, shownOtherwise } from '../sheet/number-format.ts'
+import type { FieldValue } from '../../contract/request-body.ts'
+import { readJson } from '../form/json-text.ts'
 
 const asText = 'format the column as text and type it again'
 
 export type TextReading = { text: string; problem?: undefined } | { problem: string; text?: undefined }
 
-/** What is wrong with bytes before anybody has said what they are; the file as a whole is refused for it. */
+/** The problem of bytes whose encoding was not given; the file as a whole is refused for it. */
 const undecoded = 'is not UTF-8, and its encoding is not known'
 
 /** A cell where a text is wanted. What a spreadsheet made of the text on its own is refused, never undone. */
@@ -76,7 +77,7 @@ export function cellValue(definition: FieldDefinition, cell: Cell): ValueReading
 
 /** A text is checked with its body; here only what a file can do to it. */
 function textValue(definition: FieldDefinition, text: string): ValueReading {
-  const problem = damage(text)
+  const problem = findDamage(text)
   if (problem !== undefined) return { problem }
   switch (definition.type) {
     case 'string':
@@ -170,7 +171,7 @@ export function packageIdIn(cell: Cell): number | 'none' | 'wrong' {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 'wrong'
 }
 
-/** As it stands. */
+/** The text of a cell, unchanged. */
 export function textIn(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text
 }
@@ -180,4 +181,47 @@ export function isEmpty(cell: Cell): boolean {
   if (typeof cell !== 'string') return false
   const first = cell.charCodeAt(0)
   return !(first > 32 && first < 127) && cell.trim() === ''
+}
+
+/**
+ * A JSON object as columns: its names as they are, `{"recipient": {"email": …}}` and
+ * `{"additional_information": [{"code": …, "fields": {…}}]}` (a request's body) taken apart as dotted names,
+ * and so is an object under any other name.
+ */
+export function jsonRow(text: string): JsonRow {
+  const { value, fault } = readJson(text)
+  if (fault !== undefined) return { fault }
+  const entries: [string, FieldValue][] = []
+  for (const [name, inner] of Object.entries(value as Record<string, FieldValue>)) {
+    if (name === 'additional_information' && Array.isArray(inner)) {
+      const parts = informationEntries(inner)
+      if (parts === undefined) return wrongInformation
+      entries.push(...parts)
+    } else if (isGroup(inner) && !name.includes('.')) {
+      for (const [part, deep] of Object.entries(inner)) entries.push([`${name}.${part}`, deep])
+    } else {
+      entries.push([name, inner])
+    }
+  }
+  const names = new Set<string>()
+  for (const [name] of entries) {
+    if (names.has(name)) return { fault: { reason: `has "${name.slice(0, 80)}" twice`, offset: 0 } }
+    names.add(name)
+  }
+  return { entries }
+}
+
+const wrongInformation: JsonRow = {
+  fault: { reason: 'additional_information is not a list of {"code", "fields"}', offset: 0 },
+}
+
+function informationEntries(list: readonly FieldValue[]): [string, FieldValue][] | undefined {
+  const entries: [string, FieldValue][] = []
+  for (const each of list) {
+    if (!isGroup(each) || typeof each['code'] !== 'string' || !isGroup(each['fields'])) return undefined
+    if (Object.keys(each).length !== 2) return undefined
+    for (const [name, value] of Object.entries(each['fields']))
+      entries.push([`${each['code']}.${name}`, value])
+  }
+  return entries
 }

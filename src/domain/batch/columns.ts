@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 
+import { foldedName } from '../submission/similarity.ts'
+import { bareObject } from '../../contract/parse-json.ts'
 import { recipientFields, type PackageSchema, type RecipientField } from '../../contract/package-schema.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
-import { nearest } from '../form/nearest.ts'
+import { nearest } from '../form/problem.ts'
 import { formFields } from '../form/fields.ts'
 import { positionOf, type SheetFormat } from '../sheet/cell.ts'
-import { cutText } from '../wording/cut-text.ts'
+import { cutText } from '../wording/text.ts'
 import { shellWord } from '../wording/shell-word.ts'
 
 /** Whether rows that are not shown, or struck through, are ordered. */
@@ -21,9 +23,9 @@ export interface ColumnChoices {
   map: readonly string[] | undefined
   /** Headers to leave out. */
   ignore: readonly string[] | undefined
-  /** The name of a kept mapping. */
+  /** The name of a saved mapping. */
   mapping: string | undefined
-  /** The name to keep this one under. */
+  /** The name to save this one under. */
   saveMapping: string | undefined
   /** Two letters, for phones without a country code. */
   defaultCountry: string | undefined
@@ -84,7 +86,7 @@ export function matchColumns(
 }
 
 /** What a table says of its columns. */
-export interface OpenedColumns {
+interface OpenedColumns {
   name: string
   columns: readonly string[]
   headerLine: number
@@ -143,14 +145,11 @@ function chosenTwice(
 function requireColumns(name: string, targets: readonly Target[], schemas: readonly PackageSchema[]): void {
   const missing = missingColumns(targets, schemas)
   if (missing.length === 0) return
-  const what = missing.length === 1 ? 'column' : 'columns'
-  throw new InvalidInputError(
-    `${name}: the ${what} ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
-    {
-      hint: "Add a column, or name an existing one, for example with: --map 'Given name=first_name'",
-      field: missing[0],
-    },
-  )
+  const [what, are] = missing.length === 1 ? ['column', 'is'] : ['columns', 'are']
+  throw new InvalidInputError(`${name}: the ${what} ${missing.join(', ')} ${are} missing`, {
+    hint: "Add a column, or name an existing one, for example with: --map 'Given name=first_name'",
+    field: missing[0],
+  })
 }
 
 /** Columns that every row needs and no target is. */
@@ -164,29 +163,25 @@ export function missingColumns(targets: readonly Target[], schemas: readonly Pac
 }
 
 function unknownColumns(name: string, unknown: readonly UnknownColumn[]): InvalidInputError {
+  const isOne = unknown.length === 1
   const list = unknown.map(({ header }) => `"${header}"`).join(', ')
-  const map = unknown.flatMap(({ header, suggestion }) =>
-    suggestion === undefined ? [] : [[header, suggestion]],
+  const map = bareObject(
+    unknown.flatMap(({ header, suggestion }) =>
+      suggestion === undefined ? [] : [[header, suggestion] as const],
+    ),
   )
   const ignore = unknown.flatMap(({ header, suggestion, rival }) =>
     suggestion === undefined && rival === undefined ? [header] : [],
   )
-  const flags = mappingFlags({ map: Object.fromEntries(map) as Record<string, string>, ignore })
+  const flags = mappingFlags({ map, ignore })
+  const meant = flags === '' ? [] : [`If this is what ${isOne ? 'it means' : 'they mean'}, add: ${flags}`]
   return new InvalidInputError(
-    `${name}: ${unknown.length === 1 ? 'the column' : 'the columns'} ${list} ${unknown.length === 1 ? 'is' : 'are'} unknown`,
-    {
-      hint: [
-        ...rivals(unknown),
-        ...(flags === ''
-          ? []
-          : [`If this is what ${unknown.length === 1 ? 'it means' : 'they mean'}, add: ${flags}`]),
-      ].join(' '),
-      field: unknown[0]?.header,
-    },
+    `${name}: ${isOne ? 'the column' : 'the columns'} ${list} ${isOne ? 'is' : 'are'} unknown`,
+    { hint: [...rivals(unknown), ...meant].join(' '), field: unknown[0]?.header },
   )
 }
 
-/** Flags that name what is not there are slips; a mapping kept for many files may well. */
+/** Flags that name what is not there are mistakes; a mapping saved for many files may name it. */
 export function checkFlags(
   headers: readonly string[],
   schemas: readonly PackageSchema[],
@@ -231,11 +226,11 @@ export type Target =
   | { kind: 'unused'; column: '' }
 
 /** Columns that we add to a person's file begin so, and are never read. */
-export const ownPrefix = 'refcheck_'
+const ownPrefix = 'refcheck_'
 
 export const unused: Target = { kind: 'unused', column: '' }
 
-export interface KnownField {
+interface KnownField {
   column: string
   code: string
   name: string
@@ -361,14 +356,7 @@ function forms(letters: string): string[] {
 }
 
 /** Letters and digits alone, accents folded. */
-function foldHeader(text: string): string {
-  return text
-    .slice(0, 100)
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]/gu, '')
-}
+const foldHeader = (text: string): string => foldedName(text.slice(0, 100))
 
 /** What a person said about the columns of a file: header → column, and headers to leave out. */
 export interface Mapping {
@@ -383,7 +371,7 @@ export const noMapping: Mapping = { map: {}, ignore: [] }
  * the file has; without one, the last.
  */
 export function readMapFlags(flags: readonly string[], headers: readonly string[]): Record<string, string> {
-  const map = Object.create(null) as Record<string, string>
+  const map = bareObject<string>()
   const known = new Set(headers.map(headerName))
   for (const flag of flags) {
     const [header, column] = split(flag, known)
@@ -411,13 +399,13 @@ function split(flag: string, known: ReadonlySet<string>): [header: string, colum
   })
 }
 
-/** What is said now overrides what was kept. */
-export function merged(stored: Mapping, now: Mapping): Mapping {
+/** Flags override the saved mapping. */
+export function mergeMappings(stored: Mapping, now: Mapping): Mapping {
   const ignore = [...stored.ignore.filter((header) => now.map[header] === undefined), ...now.ignore]
   const map = { ...stored.map, ...now.map }
   const left = Object.entries(map).filter(([header]) => !now.ignore.includes(header))
   return {
-    map: Object.assign(Object.create(null) as Record<string, string>, Object.fromEntries(left)),
+    map: bareObject(left),
     ignore: [...new Set(ignore)],
   }
 }
@@ -442,7 +430,7 @@ export function fieldName(column: string): string {
 }
 
 /** A column of a file that is about to be read: `field` is undefined where it is left out. */
-export interface ProposedColumn {
+interface ProposedColumn {
   header: string
   field: string | undefined
   /** Its first value. */
@@ -505,8 +493,8 @@ export interface StoredMapping extends Mapping {
   reading?: StoredReading | undefined
 }
 
-/** A kept reading out of JSON; undefined for anything else. */
-export function storedReading(value: unknown): StoredReading | undefined {
+/** A saved reading out of JSON; undefined for anything else. */
+export function parseStoredReading(value: unknown): StoredReading | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { sheet, header_row, encoding, hidden, default_country } = value as Record<string, unknown>
   const reading: StoredReading = {}

@@ -12,7 +12,7 @@ import {
   type Conflict,
   findConflict,
 } from '../submission/conflicts.ts'
-import type { Submission } from '../submission/submission.ts'
+import { orderWith, type Submission } from '../submission/submission.ts'
 
 export type OrderRow = Extract<NewRow, { state: 'pending' }>
 
@@ -26,7 +26,7 @@ export interface ComparedRow {
   sharesPhone?: Submission | undefined
 }
 
-export type PersonIdentities = ReturnType<typeof personIdentities>
+type PersonIdentities = ReturnType<typeof personIdentities>
 
 export function emptyPreview(): BatchPreview {
   return { counts: noCounts(), packages: new Map(), conflicts: [], phones: [], names: [], people: [] }
@@ -209,25 +209,15 @@ function fullName({ first_name, last_name }: Recipient): string {
 }
 
 function rowOrder({ id, baseUrl, userEmail, addedAt }: NewFileBatch, row: OrderRow): Submission {
-  return {
+  const { packageId, recipient } = row
+  return orderWith({
     batchId: id,
     row: row.row,
     state: 'pending',
-    attemptId: undefined,
     baseUrl,
     userEmail,
-    packageId: row.packageId,
-    recipient: row.recipient,
-    attempts: 0,
+    packageId,
+    recipient,
     addedAt,
-    attemptedAt: undefined,
-    changedAt: addedAt,
-    requestId: undefined,
-    requestStatus: undefined,
-    requestStatusAt: undefined,
-    checks: undefined,
-    offeredId: undefined,
-    reason: undefined,
-    field: undefined,
-  }
+  })
 }

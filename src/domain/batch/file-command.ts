@@ -3,19 +3,19 @@ import type { ColumnChoices } from './columns.ts'
 import type { FileReading } from './new-row.ts'
 
 /** What may be ordered although a similar person was; `shared`: e-mails and phones as they were typed. */
-export interface Allowed {
+export interface AllowFlags {
   allowDuplicate: boolean
   allowSimilar: boolean
   shared: readonly string[]
   ignoreResults: boolean
 }
 
-export interface FileCommand {
+interface FileCommand {
   file: string
   columns: Partial<ColumnChoices>
   /** Left out of a command that orders nothing. */
-  allowed?: Allowed | undefined
-  /** What stands at the end. */
+  allowed?: AllowFlags | undefined
+  /** Words at the end of the line. */
   more?: readonly string[] | undefined
 }
 
@@ -37,7 +37,7 @@ export function errorsCommand(file: string, columns: ColumnChoices): string | un
   return fileCommand('validate', { file, columns, more: ['--errors', `invalid.${ending}`] })
 }
 
-/** How a kept batch or plan was read, as flags say it. */
+/** How a stored batch or plan was read, as flags. */
 export function choicesOf(reading: FileReading, packageId: number | null | undefined): ColumnChoices {
   const { sheet, map, ignore, default_country, header_row, encoding, hidden, accept_lines } = reading
   return {
@@ -73,7 +73,7 @@ function readingWords(choices: Partial<ColumnChoices>): string[] {
   ]
 }
 
-function allowWords({ allowDuplicate, allowSimilar, shared, ignoreResults }: Allowed): string[] {
+function allowWords({ allowDuplicate, allowSimilar, shared, ignoreResults }: AllowFlags): string[] {
   return [
     ...(allowDuplicate ? ['--allow-duplicate'] : []),
     ...(allowSimilar ? ['--allow-similar'] : []),

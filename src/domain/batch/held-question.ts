@@ -5,10 +5,10 @@ import { localTime } from '../wording/local-time.ts'
 import { personName } from '../wording/shown-name.ts'
 
 /** What a person may answer about a held row. `same-service`: the two URLs are one service, so the row is a duplicate. */
-export type HeldAnswer = 'later' | 'order' | 'leave-out' | 'same-service'
+type HeldAnswer = 'later' | 'order' | 'leave-out' | 'same-service'
 
 /** What is asked about a held row. */
-export interface HeldQuestion {
+interface HeldQuestion {
   /** Lines to show before: the two people side by side. */
   details: string[]
   message: string
@@ -23,7 +23,7 @@ export interface HeldRow {
 
 /**
  * The question about a held row, by the reason it is held for. `verb`: what a yes does, such as "order"; `packages`: what
- * they are called, by id. Undefined where no answer releases the row: an order with an unknown outcome has to be settled first.
+ * they are called, by id. Undefined where no answer releases the row: an order with an unknown outcome has to be reconciled first.
  */
 export function heldQuestion(
   { held, other }: HeldRow,

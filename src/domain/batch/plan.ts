@@ -1,52 +1,32 @@
 import { hash } from 'node:crypto'
 
 import { InvalidInputError } from '../../errors/kinds.ts'
-import type { BatchCounts, BatchPreview } from './batch.ts'
+import type { BatchCounts, BatchPreview, NewRow } from './batch.ts'
 import type { AboutToOrder } from '../submission/confirmation.ts'
-import { type Allowed, choicesOf, fileCommand } from './file-command.ts'
+import { type AllowFlags, choicesOf, fileCommand } from './file-command.ts'
 import type { FileReading } from './new-row.ts'
 import type { RowChange, UnlikelyValue, RowProblem, RowReading } from './row.ts'
 import type { Recipient, RequestBody } from '../../contract/request-body.ts'
-import type { Conflict, StopReason } from '../submission/conflicts.ts'
-import type { Submission } from '../submission/submission.ts'
+import type { ConflictReason } from '../submission/conflicts.ts'
 import { shellWord } from '../wording/shell-word.ts'
-import { parseJson } from '../../contract/parse-json.ts'
+import { parsedOrUndefined } from '../../contract/parse-json.ts'
 import { personName } from '../wording/shown-name.ts'
 import type { ImplausibleValue } from '../form/implausible.ts'
-import { formatCount } from '../wording/count-in-words.ts'
+import { formatCount } from '../wording/text.ts'
 import type { RefcheckError } from '../../errors/base.ts'
-import { areAllOrderedBefore, type ConflictCounts, countConflicts, notStarted } from './verdict.ts'
+import { areAllOrderedBefore, type ConflictCounts, countConflicts, notStartedError } from './verdict.ts'
 import { conflictingOrder } from '../submission/duplicate.ts'
 import { personKey } from '../submission/identity.ts'
 
-/** What running a file would do. */
-export interface Plan {
-  /** What the file would be as a batch. */
-  batchId: string
-  counts: BatchCounts
-  /** Orders of each package that would be sent, the most first. */
-  packages: { package_id: number; name: string | undefined; orders: number }[]
-  /** Rows that are not sent since they conflict with an order made before. */
-  matches: { row: number; line: number | undefined; stop: Conflict }[]
-  /** Rows of the file that are the same as an earlier one. */
-  repeated: number
-  /** Rows that are not sent until they are released, by what they share or match. */
-  held: { row: number; line: number | undefined; person: Recipient; stop: Conflict }[]
-  /** Rows that are sent and have the phone of another person, as a couple or an office has. */
-  phones: { row: number; line: number | undefined; person: Recipient; order: Submission }[]
-  /** Rows that are sent, of whose full name a person with another e-mail and phone was ordered, last at this time. */
-  names: { row: number; line: number | undefined; person: Recipient; orderedAt: number }[]
-  /** The first people who would be ordered: one more than are named. */
-  people: Recipient[]
-  check: BatchCheck
-  /** Improbable values of the rows that would be sent. */
-  unlikely: UnlikelyValue[]
-  /** By quota alone, with what was used of it before. */
-  seconds: number
-  /** When the last order would have been sent; wall time in milliseconds. */
-  endsAt: number
+export type Plan = ReturnType<typeof planOf>
+
+/** A row that is sent or held, with what a plan mentions of it. */
+function mentioned<More extends object>(row: NewRow, more: More) {
+  if (row.state !== 'pending') return []
+  return [{ row: row.row, line: row.line, person: row.recipient, ...more }]
 }
 
+/** What running a file would do. */
 export function planOf(
   check: BatchCheck,
   { counts, packages, conflicts, phones, names: namesakes, people }: BatchPreview,
@@ -56,38 +36,38 @@ export function planOf(
     now,
     names,
   }: { batchId: string; seconds: number; now: number; names: ReadonlyMap<number, string> },
-): Plan {
+) {
   const duplicates = conflicts.filter(({ stop }) => stop.becomes === 'duplicate')
   const matches = duplicates.filter(({ stop }) => stop.order.batchId !== batchId)
   const stopped = new Set([...conflicts.map(({ row }) => row.row), ...check.duplicates.map(([, row]) => row)])
   return {
+    /** What the file would be as a batch. */
     batchId,
     counts,
+    /** Improbable values of the rows that would be sent. */
     unlikely: check.unlikely.filter(({ row }) => !stopped.has(row)),
+    /** Orders of each package that would be sent, the most first. */
     packages: [...packages]
       .map(([package_id, orders]) => ({ package_id, name: names.get(package_id), orders }))
       .sort((a, b) => b.orders - a.orders),
+    /** Rows that are not sent since they conflict with an order made before. */
     matches: matches.map(({ row, stop }) => ({ row: row.row, line: check.lines[row.row], stop })),
+    /** Rows of the file that are the same as an earlier one. */
     repeated: counts.duplicate - matches.length,
-    held: conflicts.flatMap(({ row, stop }) =>
-      stop.becomes === 'held' && row.state === 'pending'
-        ? [{ row: row.row, line: row.line, person: row.recipient, stop }]
-        : [],
-    ),
-    phones: phones.flatMap(({ row, order }) =>
-      row.state === 'pending' ? [{ row: row.row, line: row.line, person: row.recipient, order }] : [],
-    ),
-    names: namesakes.flatMap(({ row, orderedAt }) =>
-      row.state === 'pending' ? [{ row: row.row, line: row.line, person: row.recipient, orderedAt }] : [],
-    ),
+    /** Rows that are not sent until they are released, by what they share or match. */
+    held: conflicts.flatMap(({ row, stop }) => (stop.becomes === 'held' ? mentioned(row, { stop }) : [])),
+    phones: phones.flatMap(({ row, order }) => mentioned(row, { order })),
+    names: namesakes.flatMap(({ row, orderedAt }) => mentioned(row, { orderedAt })),
     people,
     check,
+    /** By quota alone, with what was used of it before. */
     seconds,
+    /** When the last order would have been sent; wall time in milliseconds. */
     endsAt: now + seconds * 1000,
   }
 }
 
-/** A plan as it is kept for a later `batch run --plan`: the file it is for, and how it is read. */
+/** A plan as it is written for a later `batch run --plan`: the file it is for, and how it is read. */
 export interface StoredPlan {
   refcheck_plan: 1
   file: string
@@ -100,9 +80,9 @@ export interface StoredPlan {
   changes: RowChange[]
   /** Missing in a plan of an earlier version. */
   unlikely?: Omit<UnlikelyValue, 'person'>[]
-  /** `batch_id`: null where a results file alone tells of it. */
+  /** `batch_id`: null where only a results file names it. */
   ordered_before: { row: number; request_id: string | null; batch_id: string | null }[]
-  held: { row: number; reason: StopReason; request_id: string | null }[]
+  held: { row: number; reason: ConflictReason; request_id: string | null }[]
   allow_duplicate: boolean
   allow_similar: boolean
   shared: string[]
@@ -152,9 +132,9 @@ export function storedPlan(
   }
 }
 
-/** Reads a kept plan; an InvalidInputError for anything else. */
+/** Reads a plan file; an InvalidInputError for anything else. */
 export function parsePlan(text: string, name: string): StoredPlan {
-  const plan = parsed(text)
+  const plan = (parsedOrUndefined(text) ?? {}) as Partial<StoredPlan>
   const { refcheck_plan, file, sha256, base_url, reading } = plan
   const isPlan =
     refcheck_plan === 1 &&
@@ -167,7 +147,7 @@ export function parsePlan(text: string, name: string): StoredPlan {
 }
 
 /** What a plan allows; one of 0.1.0 says nothing of it. */
-export function allowedBy(plan: Partial<StoredPlan>): Allowed {
+export function allowedBy(plan: Partial<StoredPlan>): AllowFlags {
   const { allow_duplicate = false, allow_similar = false, shared = [], ignore_results = false } = plan
   return {
     allowDuplicate: allow_duplicate,
@@ -177,8 +157,8 @@ export function allowedBy(plan: Partial<StoredPlan>): Allowed {
   }
 }
 
-/** How the same plan is made of the file as it is now; `name`: the file that it is kept in. */
-export function planAgain(plan: StoredPlan, name: string): string {
+/** How the same plan is made of the file as it is now; `name`: the file of the plan. */
+export function planAgainHint(plan: StoredPlan, name: string): string {
   const { file, reading, package_id } = plan
   const columns = choicesOf(reading, package_id)
   const more = ['--output', shellWord(name), '--overwrite']
@@ -191,15 +171,6 @@ export function requireUnchanged(plan: StoredPlan, sha256: string, again: string
   throw new InvalidInputError(`${plan.file} has changed since it was planned`, {
     hint: `Nothing was sent. ${again}`,
   })
-}
-
-function parsed(text: string): Partial<Record<string, unknown>> & Partial<StoredPlan> {
-  try {
-    const value = parseJson(text)
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch {
-    return {}
-  }
 }
 
 /** What a yes to the plan would order. */
@@ -227,7 +198,7 @@ export interface BatchCheck {
   problems: RowProblem[]
   /** The row that came first, and the one that orders the same again. */
   duplicates: [first: number, again: number][]
-  /** Where a row stands as a spreadsheet program counts, by row. */
+  /** The line of each row as a spreadsheet program counts, by row. */
   lines: number[]
   /** Values that are changed before sending, every one. */
   changes: RowChange[]
@@ -237,12 +208,12 @@ export interface BatchCheck {
   packages: Map<number, number>
 }
 
-export function checked(reading: RowReading, duplicates: Duplicates): RowReading {
+export function markDuplicate(reading: RowReading, duplicates: Duplicates): RowReading {
   reading.duplicateOf = duplicates.firstOf(reading.row, reading.packageId, reading.person)
   return reading
 }
 
-export function count(
+export function countRow(
   check: BatchCheck,
   { row, source, problems, changes, duplicateOf, packageId }: RowReading,
 ): void {
@@ -278,7 +249,7 @@ export function unlikelyIn(
 }
 
 /** What a command fails with where rows are bad; undefined where none is. */
-export function badRows(
+export function invalidRowsError(
   { rows, valid, invalid, problems }: BatchCheck,
   name: string,
   /** The command that writes the invalid rows to a file; undefined where the file cannot be read again. */
@@ -290,7 +261,7 @@ export function badRows(
   const [first] = problems
   const others = canSkip && valid > 0 ? ', or add --on-invalid skip to order the valid rows only' : ''
   return new InvalidInputError(
-    `${name}: ${String(invalid)} of ${formatCount(rows, 'row')} ${invalid === 1 ? 'is' : 'are'} invalid`,
+    `${name}: ${invalid} of ${formatCount(rows, 'row')} ${invalid === 1 ? 'is' : 'are'} invalid`,
     {
       hint:
         errorsCommand === undefined
@@ -302,17 +273,17 @@ export function badRows(
 }
 
 /** Why a planned file is not begun; undefined where there is something to send. */
-export function unsent(
+export function planFailure(
   plan: Plan,
   name: string,
   // `skip`: whether invalid rows are left out; undefined where they cannot be.
   { skip, errorsCommand }: { skip?: boolean | undefined; errorsCommand?: string | undefined },
 ): RefcheckError | undefined {
-  const bad = badRows(plan.check, name, errorsCommand, skip !== undefined)
+  const bad = invalidRowsError(plan.check, name, errorsCommand, skip !== undefined)
   if (bad !== undefined && skip !== true) return bad
   const conflicts = plan.matches.map(({ stop }) => stop)
   const [first] = conflicts
-  return notStarted(plan.counts, countConflicts(conflicts), first && conflictingOrder(first))
+  return notStartedError(plan.counts, countConflicts(conflicts), first && conflictingOrder(first))
 }
 
 /** Where all rows of a file were ordered before: how many, and when the first and the last. */

@@ -1,8 +1,8 @@
 import type { RequestResource } from '../../contract/request.ts'
 import { OutcomeUnknownError, DuplicateError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { SecondOrder } from '../submission/unmatched.ts'
-import type { Submission } from '../submission/submission.ts'
-import { formatCount } from '../wording/count-in-words.ts'
+import type { RowId, Submission } from '../submission/submission.ts'
+import { formatCount } from '../wording/text.ts'
 import { localClock, localTime } from '../wording/local-time.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { personKey, samePerson } from '../submission/identity.ts'
@@ -50,7 +50,7 @@ export function fitsOthersToo(
 }
 
 /** The error or message after a reconciliation; undefined where no unknown row is left. */
-export function unsettled(
+export function unreconciledError(
   { open, ambiguous, asked = 0 }: Reconciliation,
   batchId: string | undefined,
 ): OutcomeUnknownError | undefined {
@@ -64,22 +64,22 @@ export function unsettled(
     hint:
       asked > 0 && first.state === 'unknown'
         ? again
-        : threeAnswers({ ...first, batchId: batchId ?? first.batchId }),
+        : answersHint({ ...first, batchId: batchId ?? first.batchId }),
     order: { batchId: first.batchId, row: first.row },
   })
 }
 
 /** In what a request is not what was sent for a row. */
-export type Difference = 'package' | 'person' | 'requester' | 'time'
+type Difference = 'package' | 'person' | 'requester' | 'time'
 
 /** How far the clocks may be apart where nothing is known of it. */
-export const skewMs = 60_000
+const skewMs = 60_000
 
 /** The longest that an exchange takes, where the process died before it could say. */
-export const longestExchangeMs = 10 * 60_000
+const longestExchangeMs = 10 * 60_000
 
 /** A clock further off than this is no difference to allow for, but a wrong date. */
-export const longestDifferenceMs = 24 * 60 * 60_000
+const longestDifferenceMs = 24 * 60 * 60_000
 
 /** What a row was sent with, and when it ended. */
 export type SentOrder = Pick<
@@ -153,10 +153,10 @@ export function differencesText(found: readonly Difference[]): string {
  * person or package, and a DuplicateError where another order has that request. `byFingerprints`: of a row whose name is
  * gone.
  */
-export function toConfirm(
-  row: SentOrder & Pick<Submission, 'batchId' | 'row'>,
+export function differencesToConfirm(
+  row: SentOrder & RowId,
   request: RequestResource,
-  holders: readonly Pick<Submission, 'batchId' | 'row'>[],
+  holders: readonly RowId[],
   clockDifferenceMs: number | undefined,
   byFingerprints?: PersonMatch,
 ): Difference[] {
@@ -180,7 +180,7 @@ function notThis({ request_id }: RequestResource, row: number, what: string): In
 }
 
 /** What a person is asked where something differs: both sides, and in what. */
-export function confirmation(
+export function confirmationQuestion(
   { row, recipient, userEmail, attemptedAt }: SentOrder & Pick<Submission, 'row'>,
   request: RequestResource,
   differs: readonly Difference[],
@@ -209,7 +209,7 @@ export type ProvidersAnswer =
   /** Never send it. */
   | { kind: 'leave' }
 
-/** A row that a person may settle; throws a UsageError for any other. Comes before any question. */
+/** A row that a person may decide about; throws a UsageError for any other. Comes before any question. */
 export function requireUnsettled(row: BatchRow): void {
   if (row.state === 'unknown' || row.state === 'dropped') return
   throw new UsageError(`row ${row.row} is ${row.state}, not unknown: there is nothing to decide`, {
@@ -259,7 +259,7 @@ export function requireSendable(row: BatchRow, now: number): void {
  * What the provider may say of an order whose outcome is unknown, and the command that records each answer, side by
  * side ("Settling an unknown"). `email`: the recipient's, where it is shown. A row without its recipient cannot be ordered again.
  */
-export function threeAnswers(
+export function answersHint(
   { batchId, row, recipient }: Pick<Submission, 'batchId' | 'row' | 'recipient'>,
   email = 'EMAIL',
 ): string {

@@ -13,6 +13,7 @@ import {
   type Recipient,
   type RequestBody,
 } from '../../contract/request-body.ts'
+import { bareObject } from '../../contract/parse-json.ts'
 import type { Cell, SheetRow } from '../sheet/cell.ts'
 import type { Problem } from '../form/problem.ts'
 import { type DraftBody, validateBody } from '../form/validate.ts'
@@ -26,9 +27,9 @@ import {
   type TextReading,
   textIn,
 } from './cell-value.ts'
-import { damage, nameDamage } from '../sheet/loss.ts'
+import { findDamage, findNameDamage } from '../sheet/loss.ts'
 import { headerName, type Target } from './columns.ts'
-import { type PhoneRepair, repaired } from '../form/national-phone.ts'
+import { type PhoneRepair, repairPhone } from '../form/recipient.ts'
 import { dateExists, dateRule, looksLikeIsoDate } from '../../contract/date-format.ts'
 
 export interface RowRules {
@@ -81,7 +82,7 @@ function packageReading(schema: PackageSchema, targets: readonly Target[]): Pack
   const named = targets.map((target) => target.kind === 'field' && namesPeople.test(target.name))
   // Where no field is called as an object's own, such as __proto__, an object is several times faster than one without.
   const isPlain = targets.every((target) => target.kind !== 'field' || !(target.name in Object.prototype))
-  const noFields = isPlain ? () => ({}) : () => Object.create(null) as Names<FieldValue>
+  const noFields = isPlain ? () => ({}) : () => bareObject<FieldValue>()
   return { schema, ready: readyBody(schema), definitions, named, noFields }
 }
 
@@ -143,8 +144,7 @@ class RowReader {
       return packages.get(packageId)
     }
     if (id === 'wrong') return problem('is not a package id, a whole number such as 12')
-    if (packageId !== undefined && packageId !== id)
-      return problem(`is not the given package, ${String(packageId)}`)
+    if (packageId !== undefined && packageId !== id) return problem(`is not the given package, ${packageId}`)
     return packages.get(id) ?? problem('is not a package that this user may order')
   }
 
@@ -152,13 +152,13 @@ class RowReader {
     const reading = cellText(cell)
     if (reading.problem !== undefined) return this.#problem(column, at, reading.problem)
     const { text } = reading
-    const wrong = damage(text)
+    const wrong = findDamage(text)
     if (wrong !== undefined) return this.#problem(column, at, wrong)
     // It is still whom the row is about: a damaged name may be that of another row.
     this.#recipient[column] = text
     if (column !== 'email' && column !== 'phone' && this.#isDamagedName(column, text, at)) return undefined
     if (column !== 'phone') return undefined
-    const phone = repaired(text, this.#file.repair)
+    const phone = repairPhone(text, this.#file.repair)
     if (phone !== text) this.#change(at, text, phone)
     this.#recipient.phone = phone
     return undefined
@@ -173,11 +173,7 @@ class RowReader {
     const { code, name, path, column } = target
     const definition = definitions[at]
     if (definition === undefined) {
-      return this.#problem(
-        column,
-        at,
-        `is not a field of package ${String(schema.id)}; leave it empty in this row`,
-      )
+      return this.#problem(column, at, `is not a field of package ${schema.id}; leave it empty in this row`)
     }
     const fields = this.#fieldsOf(code, noFields)
     const isNamed = named[at] === true
@@ -196,12 +192,12 @@ class RowReader {
   #isDamagedName(column: string, value: FieldValue, at: number): boolean {
     if (this.#file.accepted.has(this.#source.line)) return false
     for (const text of Array.isArray(value) ? value : [value]) {
-      const found = typeof text === 'string' ? nameDamage(text) : undefined
+      const found = typeof text === 'string' ? findNameDamage(text) : undefined
       if (found === undefined) continue
       this.#problem(
         column,
         at,
-        `${found.problem}; if it is right, add --accept-line ${String(this.#source.line)}`,
+        `${found.problem}; if it is right, add --accept-line ${this.#source.line}`,
         found.suggestion,
       )
       return true
@@ -226,7 +222,8 @@ class RowReader {
   ): undefined {
     const isJson = typeof cell !== 'string' && cell.kind === 'json'
     const reading: ValueReading = isJson ? { value: cell.value } : asValue(cellText(cell))
-    const wrong = reading.problem ?? (typeof reading.value === 'string' ? damage(reading.value) : undefined)
+    const wrong =
+      reading.problem ?? (typeof reading.value === 'string' ? findDamage(reading.value) : undefined)
     if (wrong !== undefined) return this.#problem(column, at, wrong)
     if (reading.value === undefined) return undefined
     if (isNamed && this.#isDamagedName(column, reading.value, at)) return undefined
@@ -305,19 +302,19 @@ function asValue({ text, problem }: TextReading): ValueReading {
 /** One thing wrong with a row. */
 export interface RowProblem {
   row: number
-  /** Where it stands as a spreadsheet program counts. */
+  /** Its line as a spreadsheet program counts. */
   line: number
   /** Whose row it is, as far as that can be read; '' where it cannot. */
   person: string
   /** The file's own header; the contract's name where the file has no such column. */
   column: string
-  /** As it stands in the cell; '' where nothing does. */
+  /** The text of the cell; '' where it is empty. */
   value: string
   problem: string
   suggestion?: string | undefined
 }
 
-/** A value that its type allows and that is improbable: a person is asked about it, and it is sent as it stands. */
+/** A value that its type allows and that is improbable: a person is asked about it, and it is sent unchanged. */
 export type UnlikelyValue = Omit<RowProblem, 'suggestion'>
 
 /** A value that will be sent otherwise than the file has it. */
@@ -346,8 +343,8 @@ export interface RowReading {
   duplicateOf?: number | undefined
 }
 
-/** A column that says something, and where it stands. */
-export interface Column {
+/** A column that is read, and its position. */
+interface Column {
   at: number
   target: Target
 }
@@ -373,12 +370,12 @@ export function nested(
   value: FieldValue,
 ): FieldValue | undefined {
   if (list) {
-    // A number tells the order; empty cells leave no hole.
+    // Numbers give the order; empty cells leave no hole.
     if (!/^\d{1,4}$/.test(first) || rest.length > 0) return undefined
     const items = into ?? []
     return Array.isArray(items) ? [...items, value] : undefined
   }
-  const object = into ?? (Object.create(null) as Record<string, FieldValue>)
+  const object = into ?? bareObject<FieldValue>()
   if (typeof object !== 'object' || object === null || Array.isArray(object)) return undefined
   const inner = rest.length === 0 ? value : nested(object[first], false, rest, value)
   if (inner === undefined || (rest.length === 0 && Object.hasOwn(object, first))) return undefined
@@ -393,8 +390,8 @@ const name = z
   .regex(/^[^\s\p{C}]+(?: [^\s\p{C}]+)*$/u)
 
 /**
- * A quick yes for a body that can be sent as it stands: undefined says nothing, ask `validateBody`, whose
- * word counts. For files of many rows, nearly all of them sound: compiled, it takes a tenth of the time.
+ * A quick check for a body that can be sent unchanged; where it returns undefined, `validateBody` decides,
+ * since it is exact. For files of many rows, nearly all of them valid: compiled, it takes a tenth of the time.
  */
 export function readyBody(schema: PackageSchema): (draft: DraftBody) => RequestBody | undefined {
   const recipient = z.compile(
@@ -426,7 +423,7 @@ export function readyBody(schema: PackageSchema): (draft: DraftBody) => RequestB
 }
 
 function entryOf({ fields }: CheckInformation) {
-  const shape: Record<string, z.ZodType> = Object.create(null) as Record<string, z.ZodType>
+  const shape = bareObject<z.ZodType>()
   for (const [field, definition] of Object.entries(fields)) {
     shape[field] = definition.required ? valueOf(definition) : valueOf(definition).optional()
   }

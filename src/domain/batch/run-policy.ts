@@ -1,11 +1,14 @@
 import type { RefcheckError } from '../../errors/base.ts'
 import { backoffMs, type Outcome } from '../submission/outcome.ts'
-import { IncompleteError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
+import { IncompleteError, OutcomeUnknownError, ThrottledError, UsageError } from '../../errors/kinds.ts'
 import { quotaUsedUp } from '../quota/windows.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { BatchCounts, Batch } from './batch.ts'
 import { serviceOf } from '../submission/identity.ts'
+import type { SheetAppearance } from '../sheet/appearance.ts'
+import type { Reconciliation } from './reconciliation.ts'
+import type { SecondOrder } from '../submission/unmatched.ts'
 
 const maxConsecutiveUnknown = 3
 const maxEqualRefusals = 5
@@ -42,12 +45,12 @@ export type Step =
   /** "Nothing more is sent until a ping and a read answer well" (src/docs/ordering.md, section 2), and then `afterwards`. */
   | { kind: 'ask whether it is well'; afterwards: Step }
 
-export interface NextStep {
+interface NextStep {
   counters: RunCounters
   step: Step
 }
 
-export interface StepOptions extends Pick<RunLimits, 'waitBudgetMs' | 'isSingle'> {
+interface StepOptions extends Pick<RunLimits, 'waitBudgetMs' | 'isSingle'> {
   /** Random, in [0, 1). */
   fraction: number
 }
@@ -210,7 +213,7 @@ export type RunEnd =
   | { kind: 'limited' }
   /** Ctrl-C; the row in flight was finished. */
   | { kind: 'interrupted' }
-  /** Any other row would fare the same, so the rest is kept for when `error` is fixed. */
+  /** Any other row would fare the same, so the rest is sent once `error` is fixed. */
   | { kind: 'halted'; error: RefcheckError }
 
 /** How far a batch has come. */
@@ -238,10 +241,10 @@ const restsMs: Readonly<Record<string, number>> = {
   forbidden: 900_000,
 }
 
-/** Rows whose outcome is unknown are settled by what events tell, so they are looked at now and then. */
+/** Rows whose outcome is unknown are reconciled by events, so that is tried now and then. */
 const reconcileEveryMs = 600_000
 
-export type QueuedStep =
+type QueuedStep =
   | { kind: 'run' }
   /** Nothing is left that a worker can do. */
   | { kind: 'done' }
@@ -285,3 +288,76 @@ export function ordererOf<T extends Orderer>(
   )
   return able.find(({ email }) => email.toLowerCase() === userEmail.toLowerCase()) ?? able[0]
 }
+
+/** What was learned of whose key this is, before a batch that was begun before goes on. */
+export type OrganisationEvidence =
+  /** Whether the key can read one of the batch's accepted requests. */
+  | { by: 'request'; readable: boolean }
+  /** No request was accepted yet: the users of the key's organisation. */
+  | { by: 'users'; emails: readonly string[] }
+
+/**
+ * "A batch goes on under another key or user only when that key can read one of the batch's accepted requests, or,
+ * where there is none, when the user who began it is among the key's users; with neither a person confirms"
+ * (src/docs/ordering.md, section 3). True: a person has to confirm. Throws a UsageError where it is another organisation's batch.
+ */
+export function requiresConfirmation(
+  { id, userEmail }: Pick<Batch, 'id' | 'userEmail'>,
+  known: OrganisationEvidence,
+): boolean {
+  if (known.by === 'users') {
+    return !known.emails.some((each) => each.toLowerCase() === userEmail.toLowerCase())
+  }
+  if (known.readable) return false
+  throw new UsageError(
+    `this API key cannot read what batch ${id} has ordered, so it is another organisation’s`,
+    {
+      hint: `Nothing was sent. Choose the profile that the batch was begun with (as ${userEmail}): --profile NAME`,
+    },
+  )
+}
+
+/** What a person is asked about a batch whose starter is no user of the key's organisation. */
+export function starterQuestion(id: string, startedAs: string, now: string): string {
+  return `Batch ${id} was begun as ${startedAs}, who is no user of this API key’s organisation. Have they left it, and are its rows to be ordered as ${now}?`
+}
+
+/** There is no terminal to confirm on, or the answer was no. */
+export function notConfirmedError({ id, userEmail }: Pick<Batch, 'id' | 'userEmail'>): UsageError {
+  return new UsageError(
+    `batch ${id} was begun as ${userEmail}, who is no user of this API key’s organisation`,
+    {
+      hint: `Nothing was sent. If that user has left the organisation, confirm it on a terminal: refcheck batch resume ${id}. Else choose the profile it was begun with: --profile NAME`,
+    },
+  )
+}
+
+/** What is worth a word while a file is read, ordered, and its results are written. */
+export type BatchEvent =
+  | { name: 'mapping-kept'; mapping: string }
+  /** What a person agreed to of the columns of this header: saved now, or used again. */
+  | { name: 'columns-saved' }
+  | { name: 'columns-agreed-before'; text: string }
+  | { name: 'no-results-folder'; folder: string }
+  /** --allow-duplicate, given for a file that is a batch already. */
+  | { name: 'duplicates-too-late'; batchId: string }
+  /** --allow-similar or --shared, given for a file that is a batch already. */
+  | { name: 'similar-too-late'; batchId: string }
+  /** Orders are attributed to the user who continues a batch, and count for that user's organisation. */
+  | { name: 'other-user'; startedAs: string; now: string }
+  | { name: 'reconciled'; found: Reconciliation }
+  /** The file of people is not what it was, so no results file is written. */
+  | { name: 'file-changed'; file: string; batchId: string }
+  /** `batchId` where the store's own export can stand in for it. */
+  | { name: 'results-unwritten'; why: string; batchId: string | undefined }
+  /** A workbook is written that lacks what the person's own shows. */
+  | { name: 'look-lost'; file: string; appearance: Pick<SheetAppearance, 'lost' | 'otherSheets'> }
+  /** Rows that were hidden or struck through, and are not in a file that is written. */
+  | { name: 'rows-left-out'; file: string; rows: number }
+  | { name: 'may-order-again'; row: number }
+  /** Requests that were not ordered with this store, for people who were. */
+  | { name: 'second-orders'; found: readonly SecondOrder[] }
+  /** A results file next to the file of people could not be read. */
+  | { name: 'results-unread'; file: string; why: string }
+  /** Rows of a results file that are about other people than the rows of the file now. */
+  | { name: 'results-of-others'; file: string; rows: number }

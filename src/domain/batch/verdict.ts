@@ -9,9 +9,9 @@ import {
   StoreClosedError,
 } from '../../errors/kinds.ts'
 import type { RunEnd } from './run-policy.ts'
-import { formatCount } from '../wording/count-in-words.ts'
+import { formatCount } from '../wording/text.ts'
 import { localTime } from '../wording/local-time.ts'
-import type { Conflict, StopReason } from '../submission/conflicts.ts'
+import type { Conflict, ConflictReason } from '../submission/conflicts.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 
@@ -29,13 +29,13 @@ export interface FirstRows {
 /**
  * The error of a run, by the first that applies (src/docs/cli.md, "Exit codes"): interrupted; a row unknown, or
  * the same as one that is; what halted it; rows that wait or were not accepted, where something was sent or waits;
- * nothing sent; undefined where all is well. Of all that stands, not of this run alone.
+ * nothing sent; undefined where all is well. Of all rows, not of this run alone.
  */
 export function verdict(
   batchId: string,
   counts: BatchCounts,
   end: RunEnd,
-  conflicts: ConflictCounts = noStops(),
+  conflicts: ConflictCounts = noConflicts(),
   first: FirstRows = {},
 ): RefcheckError | undefined {
   const goOn = `refcheck batch resume ${batchId}`
@@ -51,7 +51,7 @@ export function verdict(
   if (areAllOrdered(counts, conflicts)) return undefined
   const sent = counts.accepted + counts.rejected + counts.dropped
   const waits = counts.pending + counts.held + conflicts.waiting.count > 0
-  if (sent === 0 && !waits) return nothingSent(batchId, counts, conflicts, first.duplicate)
+  if (sent === 0 && !waits) return nothingSentError(batchId, counts, conflicts, first.duplicate)
   return notAll(batchId, counts, conflicts, first.held)
 }
 
@@ -79,7 +79,7 @@ export interface BatchResult {
   people: readonly Pick<Recipient, 'first_name' | 'last_name'>[]
 }
 
-function sameAsUnknown({ count, batchId }: OfBatch): OutcomeUnknownError {
+function sameAsUnknown({ count, batchId }: ConflictCounts['unknown']): OutcomeUnknownError {
   const rows = count === 1 ? '1 row is the same as an order' : `${count} rows are the same as orders`
   return new OutcomeUnknownError(`${rows} whose outcome is unknown`, {
     hint: `Settle that first: refcheck batch reconcile${batchId === undefined ? '' : ` ${batchId}`}`,
@@ -121,10 +121,10 @@ function haltedBy(error: RefcheckError, goOn: string, counts: BatchCounts): Refc
 }
 
 /** `batchId`: undefined where the file was not even taken in. */
-export function nothingSent(
+export function nothingSentError(
   batchId: string | undefined,
   counts: BatchCounts,
-  conflicts: ConflictCounts = noStops(),
+  conflicts: ConflictCounts = noConflicts(),
   first?: OrderInError,
 ): RefcheckError {
   const { invalid, duplicate, cancelled, total } = counts
@@ -159,7 +159,7 @@ function whenOrdered({ first, last }: ConflictCounts['ordered']): string {
 }
 
 /** What a file that is not begun fails with, by the same rule; undefined where there is something to send or to say. */
-export function notStarted(
+export function notStartedError(
   counts: BatchCounts,
   conflicts: ConflictCounts,
   first: OrderInError | undefined,
@@ -168,7 +168,7 @@ export function notStarted(
   if (conflicts.unknown.count > 0) return sameAsUnknown(conflicts.unknown)
   if (conflicts.waiting.count > 0) return waitElsewhere('nothing was sent', conflicts)
   if (areAllOrderedBefore(counts, conflicts)) return undefined
-  return nothingSent(undefined, counts, conflicts, first)
+  return nothingSentError(undefined, counts, conflicts, first)
 }
 
 /** Whether every row of a file that is only planned is a duplicate of an accepted order, or of such a row of the file. */
@@ -242,20 +242,9 @@ function left({ pending, accepted }: BatchCounts): string {
   return `${accepted} accepted so far, ${pending} not sent yet`
 }
 
-const notAccepted = [
-  'pending',
-  'sending',
-  'held',
-  'rejected',
-  'dropped',
-  'duplicate',
-  'invalid',
-  'cancelled',
-] as const
-
 /** "3 rejected, 1 duplicate". */
 function formatCounts(counts: BatchCounts): string {
-  return notAccepted
+  return (['pending', 'sending', 'held', 'rejected', 'dropped', 'duplicate', 'invalid', 'cancelled'] as const)
     .filter((state) => counts[state] > 0)
     .map((state) => `${counts[state]} ${state}`)
     .join(', ')
@@ -264,21 +253,16 @@ function formatCounts(counts: BatchCounts): string {
 /** What a batch's duplicates and held rows conflict with at present. */
 export interface ConflictCounts {
   /** Duplicates of what may or may not have been ordered, and a batch of those. */
-  unknown: OfBatch
+  unknown: { count: number; batchId: string | undefined }
   /** Duplicates of rows that are pending or in flight elsewhere. */
-  waiting: OfBatch
+  waiting: ConflictCounts['unknown']
   /** Duplicates of what was accepted, and when the first and the last of those were sent. */
   ordered: { count: number; first: number | undefined; last: number | undefined }
   /** Held rows by what they are held for. */
-  held: Partial<Record<StopReason, number>>
+  held: Partial<Record<ConflictReason, number>>
 }
 
-export interface OfBatch {
-  count: number
-  batchId: string | undefined
-}
-
-export function noStops(): ConflictCounts {
+export function noConflicts(): ConflictCounts {
   return {
     unknown: { count: 0, batchId: undefined },
     waiting: { count: 0, batchId: undefined },
@@ -288,8 +272,8 @@ export function noStops(): ConflictCounts {
 }
 
 /** Duplicates of orders in one state, and of a held row what it is held for. */
-export interface StopGroup {
-  heldFor?: StopReason | undefined
+export interface ConflictGroup {
+  heldFor?: ConflictReason | undefined
   /** Of the order in the way; undefined where no store has it. */
   state: SubmissionState | undefined
   batchId: string | undefined
@@ -300,8 +284,8 @@ export interface StopGroup {
 }
 
 /** Counts the conflicts of a batch's rows; a duplicate of a pending row of its own counts for no other batch. */
-export function stopsIn(groups: Iterable<StopGroup>, ownBatchId?: string): ConflictCounts {
-  const conflicts = noStops()
+export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?: string): ConflictCounts {
+  const conflicts = noConflicts()
   for (const { heldFor, state, batchId, count, first, last } of groups) {
     if (heldFor !== undefined) {
       conflicts.held[heldFor] = (conflicts.held[heldFor] ?? 0) + count
@@ -321,7 +305,7 @@ export function stopsIn(groups: Iterable<StopGroup>, ownBatchId?: string): Confl
 
 /** The conflicts of the duplicates of a file that is only planned. */
 export function countConflicts(duplicates: readonly Conflict[]): ConflictCounts {
-  return stopsIn(
+  return countConflictGroups(
     duplicates.map(({ order: { state, batchId, attemptedAt, changedAt } }) => {
       const at = attemptedAt ?? changedAt
       return { state, batchId, count: 1, first: at, last: at }

@@ -19,37 +19,35 @@ export interface CompletedCommand {
   >
 }
 
-export interface Candidate {
+export interface Completion {
   value: string
   /** What it is, where the shell shows that. */
   about: string
 }
 
 /** What only this machine knows. */
-export const liveKinds = [
-  'package',
-  'profile',
-  'batch',
-  'request',
-  'event',
-  'mapping',
-  'setting',
-  'plan',
-  'command',
-  'story',
-] as const
-export type LiveKind = (typeof liveKinds)[number]
+export type LiveKind =
+  | 'package'
+  | 'profile'
+  | 'batch'
+  | 'request'
+  | 'event'
+  | 'mapping'
+  | 'setting'
+  | 'plan'
+  | 'command'
+  | 'story'
 
 interface Candidates {
   kind: 'candidates'
-  candidates: Candidate[]
+  candidates: Completion[]
 }
 
 /** What may stand where the cursor is. */
-export type Wanted =
+type Wanted =
   | Candidates
   | { kind: 'files' | 'folders' }
-  /** `prefix` stands before each value: `--package=`. */
+  /** `prefix` precedes each value: `--package=`. */
   | { kind: 'live'; of: LiveKind; prefix: string }
 
 const nothing: Candidates = { kind: 'candidates', candidates: [] }

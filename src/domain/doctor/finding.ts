@@ -1,4 +1,5 @@
 import { RefcheckError } from '../../errors/base.ts'
+import type { StoreInfo } from '../store/types.ts'
 
 /** What a look at one thing came to: as it should be, to be looked after, or in the way. */
 export type Level = 'ok' | 'warn' | 'fail'
@@ -22,4 +23,83 @@ export interface MachineReport {
   findings: Finding[]
   /** The first failure, whose code the whole ends with. */
   failure: RefcheckError | undefined
+}
+
+interface MachineFacts {
+  node: string
+  platform: string
+  architecture: string
+  /** Of the system's kernel. */
+  release: string
+}
+
+/** Variables that change what a command does. */
+const variables = [
+  'REFCHECK_PROFILE',
+  'REFCHECK_BASE_URL',
+  'REFCHECK_API_KEY',
+  'REFCHECK_USER_EMAIL',
+  'REFCHECK_WEBHOOK_SECRET',
+  'REFCHECK_ACCOUNT',
+  'REFCHECK_STORE',
+  'REFCHECK_QUOTA',
+  'REFCHECK_CONFIG_DIR',
+  'REFCHECK_DATA_DIR',
+  'REFCHECK_SANDBOX_TOKEN',
+  'REFCHECK_STARTED_BY_AGENT',
+  'HTTPS_PROXY',
+  'HTTP_PROXY',
+  'NO_PROXY',
+  'NODE_OPTIONS',
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_USE_SYSTEM_CA',
+  'NODE_TLS_REJECT_UNAUTHORIZED',
+  'NO_COLOR',
+  'CI',
+]
+
+interface Observed {
+  version: string
+  machine: MachineFacts
+  isSet: (variable: string) => boolean
+  settings: readonly string[]
+  profiles: number | null
+  report: MachineReport
+  store: StoreInfo | undefined
+}
+
+export type BugReport = ReturnType<typeof bugReport>
+
+/**
+ * What a bug report may say of a machine: versions, counts, and names that this program gave. Nothing is copied that a
+ * person, a service or this machine's owner named: no path, address, message or id.
+ */
+export function bugReport({ isSet, settings, report, store, ...facts }: Observed) {
+  return {
+    refcheck_bug_report: 1,
+    version: facts.version,
+    machine: facts.machine,
+    /** Names of the variables that are set, never what they are set to. */
+    environment: variables.filter(isSet),
+    /** Names of the settings that are set. */
+    settings: [...settings],
+    profiles: facts.profiles,
+    checks: report.findings.map(({ check, level }) => ({ check, level })),
+    /** The code of the first failure. */
+    failure: report.failure?.code ?? null,
+    store: store === undefined ? null : storeFacts(store),
+  }
+}
+
+function storeFacts({ engine, format, bytes, batches, rows, events, closed }: StoreInfo) {
+  return {
+    engine,
+    format,
+    /** Rounded up to a power of two. */
+    bytes: bytes === 0 ? 0 : 2 ** Math.ceil(Math.log2(bytes)),
+    batches,
+    rows,
+    events,
+    takes_orders: closed === undefined,
+  }
 }

@@ -1,39 +1,43 @@
+import { bareObject } from '../../contract/parse-json.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
 import type { AdditionalInformation, FieldValue } from '../../contract/request-body.ts'
 import { checkFieldValue } from './field-value.ts'
-import { type FormField, titleOf } from './fields.ts'
-import { refusal, shown } from './problem.ts'
+import { type FormField, titleOf, formatAnswer } from './fields.ts'
+import { problemsError, shown } from './problem.ts'
 import { answerIn } from './implausible.ts'
 import { readRecipientField } from './recipient.ts'
-import { formatAnswer } from './review.ts'
-import { type DraftBody, validateDraft } from './validate.ts'
+import { type DraftBody, fieldsIn, validateDraft } from './validate.ts'
 
 export type Answers = Map<FormField, FieldValue>
 
 export function answersIn(given: DraftBody, schema: PackageSchema, fields: readonly FormField[]): Answers {
   const { draft, problems } = validateDraft(given, schema)
   if (problems !== undefined) {
-    throw refusal(problems, 'Nothing was sent. Correct what is wrong, or leave it out to be asked.', 'flags')
+    throw problemsError(
+      problems,
+      'Nothing was sent. Correct what is wrong, or leave it out to be asked.',
+      'flags',
+    )
   }
   const answers: Answers = new Map()
-  for (const field of fields) keep(answers, field, answerIn(draft, field))
+  for (const field of fields) putAnswer(answers, field, answerIn(draft, field))
   return answers
 }
 
-export function keep(answers: Answers, field: FormField, answer: FieldValue | undefined): void {
+export function putAnswer(answers: Answers, field: FormField, answer: FieldValue | undefined): void {
   if (answer === undefined) answers.delete(field)
   else answers.set(field, answer)
 }
 
 /** What a person may do at the review. */
-export type NextStep = 'send' | 'more' | 'again' | 'change' | 'leave' | 'drop'
+export type ReviewChoice = 'send' | 'more' | 'again' | 'change' | 'leave' | 'drop'
 
 /** The choices at a page of the review, counted from 1; only the last leads on. */
-export function nextSteps(
+export function reviewChoices(
   page: number,
   pages: number,
   isFixed = false,
-): { value: NextStep; label: string }[] {
+): { value: ReviewChoice; label: string }[] {
   const isLast = page >= pages
   return [
     isLast
@@ -51,7 +55,7 @@ export function nextSteps(
 }
 
 /** Every field with its answer, to choose the one that is changed; undefined leads back. */
-export function changeable(
+export function changeChoices(
   fields: readonly FormField[],
   answers: Answers,
 ): { value: FormField | undefined; label: string }[] {
@@ -65,8 +69,8 @@ export function changeable(
   ]
 }
 
-/** What of a kept draft still answers a field; a schema may have changed since. */
-export function stillValid(draft: DraftBody, fields: readonly FormField[]): Answers {
+/** The answers of a stored draft that are still valid; a schema may have changed since. */
+export function validAnswers(draft: DraftBody, fields: readonly FormField[]): Answers {
   const answers: Answers = new Map()
   for (const field of fields) {
     const answer = answerIn(draft, field)
@@ -88,19 +92,13 @@ function takes(field: FormField, answer: FieldValue): boolean {
 
 /** An entry for each check that has at least one answer, in the schema's order. */
 export function bodyOf(schema: PackageSchema, fields: readonly FormField[], answers: Answers): DraftBody {
-  const recipient = Object.create(null) as Record<string, FieldValue>
+  const recipient = bareObject<FieldValue>()
   const entries = new Map<string, AdditionalInformation>()
   for (const field of fields) {
     const answer = answers.get(field)
     if (answer === undefined) continue
-    if (field.code === undefined) {
-      recipient[field.name] = answer
-      continue
-    }
-    const { code } = field
-    const entry = entries.get(code) ?? { code, fields: Object.create(null) as Record<string, FieldValue> }
-    entry.fields[field.name] = answer
-    entries.set(code, entry)
+    const names = field.code === undefined ? recipient : fieldsIn(entries, field.code)
+    names[field.name] = answer
   }
   const draft: DraftBody = { package_id: schema.id, recipient }
   return entries.size === 0 ? draft : { ...draft, additional_information: [...entries.values()] }

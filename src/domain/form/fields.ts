@@ -1,5 +1,11 @@
-import type { CheckInformation, PackageSchema, RecipientField } from '../../contract/package-schema.ts'
-import { recipientFields } from '../../contract/package-schema.ts'
+import {
+  type CheckInformation,
+  type PackageSchema,
+  type RecipientField,
+  recipientFields,
+} from '../../contract/package-schema.ts'
+import type { FieldValue } from '../../contract/request-body.ts'
+import { shown } from './problem.ts'
 
 /** One thing a request of a package is asked for. */
 export interface FormField {
@@ -71,4 +77,37 @@ function labelOf(name: string): string {
     .map((word) => (/^[A-Z][a-z]/.test(word) ? word.toLowerCase() : word))
     .join(' ')
   return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+export type ReviewRow = ReturnType<typeof reviewRows>[number]
+
+/** Every field of the form with its answer. */
+export function reviewRows(fields: readonly FormField[], answers: ReadonlyMap<FormField, FieldValue>) {
+  return fields.map((field) => {
+    const { group, label, required, column } = field
+    const answer = answers.get(field)
+    return { group, label, required, column, value: answer === undefined ? undefined : formatAnswer(answer) }
+  })
+}
+
+/** An answer as a review shows it, whole and in words: `a; b`, `street: 1 High St; state: VIC`. */
+export function formatAnswer(value: FieldValue): string {
+  if (typeof value !== 'object' || value === null) return value === null ? 'empty' : formatValue(value)
+  const items = Array.isArray(value) ? value : Object.values(value)
+  if (items.length === 0) return 'none'
+  const names = Array.isArray(value) ? undefined : Object.keys(value)
+  return items
+    .map((item, at) => {
+      const isNested = typeof item === 'object' && item !== null
+      const text = isNested ? `(${formatAnswer(item)})` : formatAnswer(item)
+      return names === undefined ? text : `${names[at]}: ${text}`
+    })
+    .join('; ')
+}
+
+/** A value as it can be typed: structures are JSON, cut. */
+export function formatValue(value: FieldValue): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return shown(value)
 }

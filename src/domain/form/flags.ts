@@ -10,9 +10,8 @@ import { listValue } from '../batch/cell-value.ts'
 import { nested } from '../batch/row.ts'
 import { shellWord } from '../wording/shell-word.ts'
 import { readFieldText } from './field-value.ts'
-import { nearest } from './nearest.ts'
-import { type Problem, refusal, shown } from './problem.ts'
-import { type DraftBody, unknownCode } from './validate.ts'
+import { nearest, type Problem, problemsError, shown } from './problem.ts'
+import { type DraftBody, fieldsIn, unknownCode } from './validate.ts'
 
 /** What a command line says about one request. */
 export interface BodyFlags {
@@ -30,11 +29,10 @@ export interface BodyFlags {
  */
 export function bodyFromFlags(flags: BodyFlags, schema: PackageSchema): DraftBody {
   const recipient: Partial<Recipient> = {}
-  if (flags.firstName !== undefined) recipient.first_name = flags.firstName
-  if (flags.lastName !== undefined) recipient.last_name = flags.lastName
-  if (flags.email !== undefined) recipient.email = flags.email
-  if (flags.phone !== undefined) recipient.phone = flags.phone
-
+  for (const [, name, key] of recipientFlags) {
+    const value = flags[key]
+    if (value !== undefined) recipient[name] = value
+  }
   const entries = new Map<string, AdditionalInformation>()
   const problems: Problem[] = []
   for (const flag of flags.fields ?? []) {
@@ -43,7 +41,11 @@ export function bodyFromFlags(flags: BodyFlags, schema: PackageSchema): DraftBod
   }
   if (problems.length > 0) {
     const id = String(schema.id)
-    throw refusal(problems, `Nothing was sent. Show the fields with: refcheck schema show ${id}`, 'flags')
+    throw problemsError(
+      problems,
+      `Nothing was sent. Show the fields with: refcheck schema show ${id}`,
+      'flags',
+    )
   }
   const draft: DraftBody = { package_id: schema.id, recipient }
   return entries.size === 0 ? draft : { ...draft, additional_information: [...entries.values()] }
@@ -63,15 +65,14 @@ function readField(
   const { check, name, text } = split
   const { code } = check
   const position = { path: `--field ${code}.${shown(name)}`, value: shown(text) }
-  const entry = entries.get(code) ?? { code, fields: Object.create(null) as Record<string, FieldValue> }
-  if (Object.hasOwn(entry.fields, name)) return { ...position, problem: 'is given twice' }
+  const fields = fieldsIn(entries, code)
+  if (Object.hasOwn(fields, name)) return { ...position, problem: 'is given twice' }
   const definition = check.fields[name]
   if (definition === undefined) return unknownName(flag, checks)
   const read = definition.type === 'array' ? listValue : readFieldText
   const { value, problem } = read(definition, text)
   if (problem !== undefined) return { ...position, problem }
-  entry.fields[name] = value
-  entries.set(code, entry)
+  fields[name] = value
   return undefined
 }
 
@@ -102,8 +103,8 @@ function readPart(
   { code, name, path, text }: Part,
   entries: Map<string, AdditionalInformation>,
 ): Problem | undefined {
-  const entry = entries.get(code) ?? { code, fields: Object.create(null) as Record<string, FieldValue> }
-  const put = nested(entry.fields[name], false, path, text)
+  const fields = fieldsIn(entries, code)
+  const put = nested(fields[name], false, path, text)
   if (put === undefined) {
     const at = shown([code, name, ...path].join('.'))
     return {
@@ -112,8 +113,7 @@ function readPart(
       problem: 'contradicts another --field, or is given twice',
     }
   }
-  entry.fields[name] = put
-  entries.set(code, entry)
+  fields[name] = put
   return undefined
 }
 
@@ -169,10 +169,10 @@ function unknownName(flag: string, checks: readonly CheckInformation[]): Problem
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]/u
 
 const recipientFlags = [
-  ['--first-name', 'first_name'],
-  ['--last-name', 'last_name'],
-  ['--email', 'email'],
-  ['--phone', 'phone'],
+  ['--first-name', 'first_name', 'firstName'],
+  ['--last-name', 'last_name', 'lastName'],
+  ['--email', 'email', 'email'],
+  ['--phone', 'phone', 'phone'],
 ] as const
 
 /** Linux takes 128 KiB in one argument; what a shell's own printf is given has no such limit. */

@@ -29,7 +29,10 @@ export interface ImplausibleValue {
 }
 
 /** The same for whole bodies of one package, one after the other: only fields that can be doubted are looked at. */
-export function doubter(schema: PackageSchema, today: string): (body: DraftBody) => ImplausibleValue[] {
+export function implausibleFinder(
+  schema: PackageSchema,
+  today: string,
+): (body: DraftBody) => ImplausibleValue[] {
   const fields = formFields(schema).flatMap((field) => {
     const meaning = meaningOf(field)
     return meaning === undefined ? [] : [{ field, meaning }]
@@ -68,11 +71,6 @@ function isEmpty(value: FieldValue): boolean {
   if (typeof value === 'string') return value.trim() === ''
   if (value === null) return true
   return typeof value === 'object' && Object.values(value).every(isEmpty)
-}
-
-/** What a request of this package is still to be asked for: the recipient first, then in the schema's order. */
-export function questionsFor(schema: PackageSchema, given: DraftBody): FormField[] {
-  return formFields(schema).filter((field) => answerIn(given, field) === undefined)
 }
 
 /** The value a body has for a field. */

@@ -1,5 +1,8 @@
+import { isUtf8 } from 'node:buffer'
+
 import { deepestNesting } from '../../contract/parse-json.ts'
 import type { FieldValue } from '../../contract/request-body.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 
 /** Where and why a text is not the JSON this program takes. */
 interface JsonFault {
@@ -8,11 +11,11 @@ interface JsonFault {
   offset: number
 }
 
-export type JsonReading = { value: FieldValue; fault?: undefined } | { fault: JsonFault; value?: undefined }
+type JsonReading = { value: FieldValue; fault?: undefined } | { fault: JsonFault; value?: undefined }
 
 /**
  * RFC 8259, and stricter where a parser keeps silent: a name twice in one object is refused (JSON.parse
- * takes the last), so is a number that would not be sent as it stands (digits lost, or infinite).
+ * takes the last), so is a number that would not be sent as it is written (digits lost, or infinite).
  * JSON.parse makes the value, this finds what it hides and where. One pass, no recursion.
  */
 export function readJson(text: string): JsonReading {
@@ -21,7 +24,7 @@ export function readJson(text: string): JsonReading {
 }
 
 /** Line and column (both from 1, columns in characters) of an offset. */
-export function positionOf(text: string, offset: number): { line: number; column: number } {
+export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset).split(/\r\n|\r|\n/)
   return { line: before.length, column: Array.from(before.at(-1) ?? '').length + 1 }
 }
@@ -123,7 +126,7 @@ class Walk {
   #value(character: string): void {
     if (character === '{' || character === '[') {
       if (this.#open.length === deepestNesting) {
-        throw new Fault(`is nested deeper than ${String(deepestNesting)} levels`, this.#at)
+        throw new Fault(`is nested deeper than ${deepestNesting} levels`, this.#at)
       }
       this.#open.push(character === '{' ? new Map() : undefined)
       this.#at += 1
@@ -147,11 +150,8 @@ class Walk {
     const names = this.#open.at(-1)
     const first = names?.get(name)
     if (first !== undefined) {
-      const { line, column } = positionOf(this.#text, first)
-      throw new Fault(
-        `"${name}" is given twice (first at line ${String(line)}, column ${String(column)})`,
-        start,
-      )
+      const { line, column } = lineAndColumn(this.#text, first)
+      throw new Fault(`"${name}" is given twice (first at line ${line}, column ${column})`, start)
     }
     names?.set(name, start)
     this.#expected = 'colon'
@@ -172,7 +172,7 @@ class Walk {
     throw new Fault('has a string without a closing quote', start)
   }
 
-  /** Length of the escape whose first character after the backslash stands at `at`. */
+  /** Length of the escape whose first character after the backslash is at `at`. */
   #escape(at: number): number {
     if ('"\\/bfnrt'.includes(this.#text.charAt(at)) && at < this.#text.length) return 1
     if (/^u[\dA-Fa-f]{4}$/.test(this.#text.slice(at, at + 5))) return 5
@@ -198,5 +198,67 @@ class Walk {
   #unexpected(expected: string): Fault {
     const found = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0)
     return new Fault(`has ${JSON.stringify(found)} where ${expected} is expected`, this.#at)
+  }
+}
+
+const byteOrderMark = '\uFEFF'
+
+/**
+ * The JSON of a body file, as it is: unchecked against any schema. Throws an InvalidInputError that says
+ * where (line, column and byte, from 1; a byte offset from 0 where there are no lines to speak of).
+ */
+export function parseBodyFile(bytes: Uint8Array, name = 'the body'): unknown {
+  const text = decode(bytes, name)
+  const { value, fault } = readJson(text)
+  if (fault === undefined) return value
+  if (text.trim() === '') throw unreadable(`${name} is empty`)
+  const { line, column } = lineAndColumn(text, fault.offset)
+  const where = `line ${line}, column ${column} (byte ${byteAt(bytes, text, fault.offset)})`
+  throw new InvalidInputError(`${name}, ${where}: ${fault.reason}`, {
+    hint: 'Correct the file there. It has to be one JSON object, described by: refcheck schema show ID --json-schema',
+  })
+}
+
+/** Offset from 0, in the file as it lies on disk, of a character of its text. */
+function byteAt(bytes: Uint8Array, text: string, offset: number): number {
+  const mark = Buffer.byteLength(text) < bytes.length ? Buffer.byteLength(byteOrderMark) : 0
+  return mark + Buffer.byteLength(text.slice(0, offset))
+}
+
+function decode(bytes: Uint8Array, name: string): string {
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
+    throw unreadable(`${name} is in UTF-16 (byte 0)`)
+  }
+  const nul = bytes.indexOf(0)
+  if (nul !== -1) throw unreadable(`${name} contains a NUL character (byte ${nul})`)
+  const bad = firstBadByte(bytes)
+  if (bad !== undefined) throw unreadable(`${name} is not valid UTF-8 (byte ${bad})`)
+  return new TextDecoder().decode(bytes)
+}
+
+function unreadable(message: string): InvalidInputError {
+  return new InvalidInputError(message, { hint: 'Save it as JSON in UTF-8.' })
+}
+
+/** Offset of the first byte of the first sequence that is not UTF-8 (RFC 3629); undefined where all is. */
+export function firstBadByte(bytes: Uint8Array): number | undefined {
+  if (isUtf8(bytes)) return undefined
+  // The longest prefix that can still go on well; what breaks it may have begun up to three bytes before.
+  let [good, bad] = [0, bytes.length + 1]
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1
+    if (canGoOn(bytes.subarray(0, middle))) good = middle
+    else bad = middle
+  }
+  while (!isUtf8(bytes.subarray(0, good))) good -= 1
+  return good
+}
+
+function canGoOn(prefix: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(prefix, { stream: true })
+    return true
+  } catch {
+    return false
   }
 }

@@ -1,5 +1,7 @@
+import { distance } from 'fastest-levenshtein'
+
 import { InvalidInputError } from '../../errors/kinds.ts'
-import { cutText } from '../wording/cut-text.ts'
+import { cutText } from '../wording/text.ts'
 
 /** One thing that is wrong with a body. */
 export interface Problem {
@@ -7,7 +9,7 @@ export interface Problem {
   path: string
   /** What is wrong and what is expected; reads on after the path and the value. */
   problem: string
-  /** What stood there, cut to a length a person reads. Absent where nothing did. */
+  /** The value, cut to a length a person reads. Absent where there was none. */
   value?: string | undefined
   /** What was probably meant. */
   suggestion?: string | undefined
@@ -45,7 +47,7 @@ function jsonText(value: unknown): string {
 }
 
 /** `--phone: "0400 000 000" has no …`, `--email is required`, `recipient.email: is required`. */
-export function sentence(found: Problem, speech: FieldNaming = 'json'): string {
+export function problemText(found: Problem, speech: FieldNaming = 'json'): string {
   const { value, problem, ofFlag = problem, suggestion } = found
   const fieldName = problemFieldName(found, speech)
   const meant = suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`
@@ -64,21 +66,46 @@ export function problemFieldName(
 }
 
 /** The error that stops a command for these problems. `field` is the first one's path. */
-export function refusal(
+export function problemsError(
   problems: readonly Problem[],
   hint: string,
   speech: FieldNaming = 'json',
 ): InvalidInputError {
-  const count = problems.length > 1 ? `${String(problems.length)} problems: ` : ''
+  const count = problems.length > 1 ? `${problems.length} problems: ` : ''
   const named = problems.map((each) => ({
     field: each.path,
     value: each.value,
     problem: each.problem,
-    text: sentence(each, speech),
+    text: problemText(each, speech),
   }))
   return new InvalidInputError(`${count}${named.map(({ text }) => text).join('; ')}`, {
     hint,
     field: problems[0]?.path,
     problems: named.length > 1 ? named : undefined,
   })
+}
+
+/** Nothing longer is compared: the distance costs time by the product of both lengths. */
+const longestCompared = 64
+
+/** The known word a mistyped one was probably meant to be; undefined where none is near. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  if (word.length > longestCompared) return undefined
+  const limit = Math.max(1, Math.floor(word.length / 3))
+  const typed = word.toLowerCase()
+  let best: string | undefined
+  let least = limit + 1
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - word.length) > limit) continue
+    const other = candidate.toLowerCase()
+    const apart = distance(typed, other)
+    // Two letters that changed places are one slip.
+    const steps = apart === 2 && letters(typed) === letters(other) ? 1 : apart
+    if (steps < least) [best, least] = [candidate, steps]
+  }
+  return best
+}
+
+function letters(word: string): string {
+  return word.split('').toSorted().join('')
 }

@@ -1,8 +1,10 @@
+import { propertyOf } from '../../contract/parse-json.ts'
 import type { RecipientField } from '../../contract/package-schema.ts'
 import { emailAddress, phoneNumber } from '../../contract/request-body.ts'
+import type { Change } from './problem.ts'
 
 /** What became of one given text: the value to send, or why it cannot be sent. */
-export type FieldReading =
+type FieldReading =
   | { value: string; problem?: undefined; suggestion?: undefined }
   | { problem: string; suggestion?: string | undefined; value?: undefined }
 
@@ -30,7 +32,7 @@ function readEmail(text: string): FieldReading {
   }
   const value = text.trim()
   if (value.length > 254) {
-    return { problem: `has ${String(value.length)} characters; an e-mail address has at most 254` }
+    return { problem: `has ${value.length} characters; an e-mail address has at most 254` }
   }
   if (emailAddress.safeParse(value).success) return { value }
   const link = /^mailto:([^?]*)/i.exec(value)?.[1]
@@ -66,7 +68,7 @@ const expectedPhone = 'start it with + and the country code, such as +6140000000
  */
 function readPhone(text: string): FieldReading {
   if (text.length > 64) {
-    return { problem: `has ${String(text.length)} characters; a phone number has at most 15 digits` }
+    return { problem: `has ${text.length} characters; a phone number has at most 15 digits` }
   }
   const given = text.trim()
   const at = given.search(hidden)
@@ -106,8 +108,7 @@ function checkDigits(digits: string): FieldReading {
     return {
       problem: `holds "${String.fromCodePoint(digits.codePointAt(at) ?? 0)}"; only digits may follow the +`,
     }
-  if (digits.length > 15)
-    return { problem: `has ${String(digits.length)} digits; a phone number has at most 15` }
+  if (digits.length > 15) return { problem: `has ${digits.length} digits; a phone number has at most 15` }
   if (digits.startsWith('0'))
     return { problem: `has 0 after the +, but no country code starts with 0; ${expectedPhone}` }
   const value = `+${digits}`
@@ -124,4 +125,26 @@ function international(given: string): string | undefined {
 
 function codePoint(text: string, at: number): string {
   return `U+${(text.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+/** A national number in E.164, or undefined where it is none of that country's. */
+export type PhoneRepair = (text: string) => string | undefined
+
+/** A number without + as the country has it; any other text as it is. */
+export function repairPhone(text: string, repair: PhoneRepair | undefined): string {
+  return text.trimStart().startsWith('+') ? text : (repair?.(text) ?? text)
+}
+
+/** A body whose recipient's phone is read as a national number, and what was changed. Anything else is left as it is. */
+export function withNationalPhone<T>(
+  body: T,
+  repair: PhoneRepair | undefined,
+): { body: T; changes: Change[] } {
+  const recipient = propertyOf(body, 'recipient')
+  const phone = propertyOf(recipient, 'phone')
+  if (repair === undefined || typeof phone !== 'string') return { body, changes: [] }
+  const to = repairPhone(phone, repair)
+  if (to === phone) return { body, changes: [] }
+  const change = { path: 'recipient.phone', column: 'phone', from: phone, to }
+  return { body: { ...body, recipient: { ...(recipient as object), phone: to } }, changes: [change] }
 }

@@ -1,10 +1,10 @@
 import { personName } from '../wording/shown-name.ts'
 import { z } from 'zod'
 
-import { formatCount } from '../wording/count-in-words.ts'
+import { formatCount } from '../wording/text.ts'
 import { localTime } from '../wording/local-time.ts'
 import type { DraftBody } from './validate.ts'
-import { parseJson } from '../../contract/parse-json.ts'
+import { parsedOrUndefined } from '../../contract/parse-json.ts'
 
 /** Drafts that were not continued are removed after that. */
 export const draftLifetimeMs = 30 * 24 * 60 * 60 * 1000
@@ -41,13 +41,9 @@ export interface DraftOwner {
   account: string
 }
 
-/** A draft as it was kept; undefined for anything else. */
+/** A draft as it was stored; undefined for anything else. */
 export function parseDraft(text: string): StoredDraft | undefined {
-  try {
-    return storedDraft.safeParse(parseJson(text)).data as StoredDraft | undefined
-  } catch {
-    return undefined
-  }
+  return storedDraft.safeParse(parsedOrUndefined(text)).data as StoredDraft | undefined
 }
 
 /** Those of one service, user and account, and of one package where it is named; the newest first. */

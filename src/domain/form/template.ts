@@ -1,14 +1,13 @@
-import { writtenFormat } from '../sheet/written-format.ts'
+import { writtenFormat, type TemplateColumn } from '../sheet/cell.ts'
 import { dateRule } from '../../contract/date-format.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { type FormField, formFields } from './fields.ts'
-import { partsIn } from './pieces.ts'
+import { partsIn } from './field-value.ts'
 import { shown } from './problem.ts'
-import type { TemplateColumn } from '../sheet/cell.ts'
 
 export const templateFormats = ['csv', 'xlsx', 'json'] as const
-export type TemplateFormat = (typeof templateFormats)[number]
+type TemplateFormat = (typeof templateFormats)[number]
 
 /** What a template is written as: as asked for, else as the file's name ends, else CSV. */
 export function templateFormat(
@@ -27,12 +26,9 @@ export function templateColumns(schema: PackageSchema): TemplateColumn[] {
       seen.add(column)
       continue
     }
-    throw new InvalidInputError(
-      `package ${String(schema.id)} has two fields for the column "${shown(column)}"`,
-      {
-        hint: 'Write a JSON body instead with: --format json',
-      },
-    )
+    throw new InvalidInputError(`package ${schema.id} has two fields for the column "${shown(column)}"`, {
+      hint: 'Write a JSON body instead with: --format json',
+    })
   }
   return fields.flatMap(partsOf).map((field) => ({
     header: field.column,

@@ -1,3 +1,4 @@
+import { bareObject, isJsonObject } from '../../contract/parse-json.ts'
 import type { CheckInformation, PackageSchema, RecipientField } from '../../contract/package-schema.ts'
 import { recipientFields } from '../../contract/package-schema.ts'
 import type {
@@ -7,8 +8,7 @@ import type {
   RequestBody,
 } from '../../contract/request-body.ts'
 import { checkFieldValue } from './field-value.ts'
-import { nearest } from './nearest.ts'
-import { type Change, type Problem, shown } from './problem.ts'
+import { nearest, type Change, type Problem, shown } from './problem.ts'
 import { readRecipientField } from './recipient.ts'
 
 /** A body that may still lack some of what its package requires. */
@@ -18,25 +18,30 @@ export interface DraftBody {
   additional_information?: AdditionalInformation[]
 }
 
-/** A body fit to be sent, with what differs from what was given; or everything that is wrong with it. */
-export type BodyValidation =
-  | { body: RequestBody; changes: Change[]; problems?: undefined }
-  | { problems: Problem[]; body?: undefined; changes?: undefined }
+/** The fields of the check's entry, which is added where it is not there yet. */
+export function fieldsIn(
+  entries: Map<string, AdditionalInformation>,
+  code: string,
+): AdditionalInformation['fields'] {
+  const entry = entries.get(code) ?? { code, fields: bareObject<FieldValue>() }
+  entries.set(code, entry)
+  return entry.fields
+}
 
-export type DraftValidation =
-  | { draft: DraftBody; changes: Change[]; problems?: undefined }
-  | { problems: Problem[]; draft?: undefined; changes?: undefined }
-
-/** Checks a whole body against its package's schema. Every problem is found, in the order of the body. */
-export function validateBody(input: unknown, schema: PackageSchema): BodyValidation {
+/**
+ * Checks a whole body against its package's schema: a body fit to be sent, with what differs from what was given, or everything
+ * that is wrong with it. Every problem is found, in the order of the body.
+ */
+export function validateBody(input: unknown, schema: PackageSchema) {
   const { draft, changes, problems } = readOrder(input, schema)
   if (problems.length > 0) return { problems }
   const { first_name = '', last_name = '', email = '', phone = '' } = draft.recipient
-  return { body: { ...draft, recipient: { first_name, last_name, email, phone } }, changes }
+  const body: RequestBody = { ...draft, recipient: { first_name, last_name, email, phone } }
+  return { body, changes }
 }
 
 /** The same for a part of a body: nothing in it may be wrong, but anything may be missing. */
-export function validateDraft(input: unknown, schema: PackageSchema): DraftValidation {
+export function validateDraft(input: unknown, schema: PackageSchema) {
   const { draft, changes, problems, missing } = readOrder(input, schema)
   const wrong = problems.filter((problem) => !missing.has(problem))
   return wrong.length > 0 ? { problems: wrong } : { draft, changes }
@@ -82,7 +87,7 @@ function checkPackageId(id: unknown, schema: PackageSchema, findings: Findings):
   } else if (!Number.isSafeInteger(id)) {
     problems.push({ path, value: shown(id), problem: 'is not an integer' })
   } else if (id !== schema.id) {
-    problems.push({ path, value: shown(id), problem: `is not the given package, ${String(schema.id)}` })
+    problems.push({ path, value: shown(id), problem: `is not the given package, ${schema.id}` })
   }
 }
 
@@ -136,7 +141,7 @@ function checkInformation(input: unknown, schema: PackageSchema, findings: Findi
 interface EntryPosition {
   index: number
   checks: readonly CheckInformation[]
-  /** Where each code stood first. */
+  /** The first entry of each code. */
   seen: Map<string, number>
 }
 
@@ -147,7 +152,7 @@ function checkEntry(
 ): AdditionalInformation | undefined {
   const { index, checks, seen } = position
   const { problems } = findings
-  const at = `additional_information[${String(index)}]`
+  const at = `additional_information[${index}]`
   const entry = namesOf(raw, at, findings)
   if (entry === undefined) return undefined
   for (const name of Object.keys(entry).filter((given) => given !== 'code' && given !== 'fields')) {
@@ -166,7 +171,7 @@ function checkEntry(
   const check = checks.find((known) => known.code === code)
   const first = seen.get(code)
   if (first !== undefined) {
-    const problem = `is given twice (first in additional_information[${String(first)}]); a code may appear only once`
+    const problem = `is given twice (first in additional_information[${first}]); a code may appear only once`
     problems.push({ path, value: shown(code), problem })
   } else if (check === undefined) {
     problems.push({ path, value: shown(code), ...unknownCode(code, checks) })
@@ -191,7 +196,7 @@ function checkFields(
   findings: Findings,
 ): AdditionalInformation['fields'] {
   const { problems } = findings
-  const values = Object.create(null) as Record<string, FieldValue>
+  const values = bareObject<FieldValue>()
   for (const [name, value] of Object.entries(fields)) {
     const position = { path: `${at}.${shown(name)}`, column: `${check.code}.${name}` }
     const definition = Object.hasOwn(check.fields, name) ? check.fields[name] : undefined
@@ -243,9 +248,7 @@ function unknownField(
 
 /** The own names of a JSON object; anything else is a problem. */
 function namesOf(input: unknown, path: string, { problems }: Findings): Names | undefined {
-  if (typeof input === 'object' && input !== null && !Array.isArray(input)) {
-    return Object.assign(Object.create(null) as Record<string, unknown>, input)
-  }
+  if (isJsonObject(input)) return bareObject(Object.entries(input))
   problems.push({ path, value: shown(input), problem: 'is not an object' })
   return undefined
 }

@@ -1,3 +1,4 @@
+import { isoTime } from '../wording/local-time.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Batch } from '../batch/batch.ts'
 import type { Submission } from '../submission/submission.ts'
@@ -16,23 +17,7 @@ export const attentionKinds = [
 ] as const
 export type AttentionKind = (typeof attentionKinds)[number]
 
-/** Something that does not go on by itself. Times are ISO 8601. */
-export interface Attention {
-  kind: AttentionKind
-  batch_id: string
-  /** What its file is called; null for a single order. */
-  batch: string | null
-  /** Null where it is about the batch as a whole. */
-  row: number | null
-  request_id: string | null
-  first_name: string | null
-  last_name: string | null
-  email: string | null
-  reason: string | null
-  since: string
-  /** What to run next. */
-  command: string
-}
+export type Attention = ReturnType<typeof attentionFor>
 
 const dayMs = 86_400_000
 /** A request that goes on for longer is worth a look. */
@@ -57,7 +42,7 @@ export type SeenRow = Pick<
 > & { email?: string | undefined }
 
 /** What it is of: a file's batch by its name. */
-export type SeenBatch = Pick<Batch, 'id' | 'kind' | 'name'>
+type SeenBatch = Pick<Batch, 'id' | 'kind' | 'name'>
 
 /** What is wrong with one order; undefined where nothing is. `reason`: why, where that is known. */
 export function attentionOf(
@@ -68,22 +53,30 @@ export function attentionOf(
 ): Attention | undefined {
   const found = kindOf(row, batch, now)
   if (found === undefined) return undefined
-  const { kind, since } = found
+  return attentionFor(found.kind, batch, { ...found, reason, row })
+}
+
+/** Something that does not go on by itself. Times are ISO 8601. `row`: undefined where it is about the batch as a whole. */
+function attentionFor(
+  kind: AttentionKind,
+  { id, kind: batchKind, name }: SeenBatch,
+  { since, reason, row }: { since: number; reason: string | null; row?: SeenRow },
+) {
+  const requestIds = row?.requestId === undefined ? [] : [row.requestId]
   return {
     kind,
-    batch_id: batch.id,
-    batch: batch.kind === 'file' ? batch.name : null,
-    row: row.row,
-    request_id: row.requestId ?? null,
-    first_name: row.recipient?.first_name ?? null,
-    last_name: row.recipient?.last_name ?? null,
-    email: row.recipient?.email ?? row.email ?? null,
+    batch_id: id,
+    /** What its file is called; null for a single order. */
+    batch: batchKind === 'file' ? name : null,
+    row: row?.row ?? null,
+    request_id: row?.requestId ?? null,
+    first_name: row?.recipient?.first_name ?? null,
+    last_name: row?.recipient?.last_name ?? null,
+    email: row?.recipient?.email ?? row?.email ?? null,
     reason,
-    since: new Date(since).toISOString(),
-    command: commandFor(kind, {
-      batchId: batch.id,
-      requestIds: row.requestId === undefined ? [] : [row.requestId],
-    }),
+    since: isoTime(since),
+    /** What to run next. */
+    command: commandFor(kind, { batchId: id, requestIds }),
   }
 }
 
@@ -112,25 +105,15 @@ function kindOf(
 
 const isRecent = (at: number, now: number): boolean => now - at <= endedDays * dayMs
 
-/** A batch that stands still although rows of it are to be sent; undefined where it does not. */
+/** A stopped batch with rows that are to be sent; undefined for any other. */
 export function batchAttention(batch: Batch): Attention | undefined {
-  const { id, name, kind, counts, halt, holder, queuedAt, changedAt } = batch
+  const { kind, counts, halt, holder, queuedAt, changedAt } = batch
   if (kind !== 'file' || counts.pending === 0 || holder !== undefined) return undefined
   if (halt === undefined && queuedAt !== undefined) return undefined
-  const what = halt === undefined ? 'stopped' : 'halted'
-  return {
-    kind: what,
-    batch_id: id,
-    batch: name,
-    row: null,
-    request_id: null,
-    first_name: null,
-    last_name: null,
-    email: null,
+  return attentionFor(halt === undefined ? 'stopped' : 'halted', batch, {
+    since: halt?.at ?? changedAt,
     reason: halt?.message ?? null,
-    since: new Date(halt?.at ?? changedAt).toISOString(),
-    command: commandFor(what, { batchId: id, requestIds: [] }),
-  }
+  })
 }
 
 interface About {
@@ -162,22 +145,16 @@ function commandFor(kind: AttentionKind, { batchId, requestIds }: About): string
 }
 
 /** In order of precedence. */
-export function attentionInOrder(attention: readonly Attention[]): Attention[] {
+export function sortAttention(attention: readonly Attention[]): Attention[] {
   return attention.toSorted(
     (one, other) => attentionKinds.indexOf(one.kind) - attentionKinds.indexOf(other.kind),
   )
 }
 
-/** What is listed in one entry, because one command handles all of it. */
-export interface AttentionGroup {
-  kind: AttentionKind
-  batch: string | null
-  items: Attention[]
-  command: string
-}
+export type AttentionGroup = ReturnType<typeof groupOf>
 
 /** In order of precedence; rows of one batch together, and requests of all of them. */
-export function groupedAttention(attention: readonly Attention[]): AttentionGroup[] {
+export function groupAttention(attention: readonly Attention[]): AttentionGroup[] {
   const groups = new Map<string, Attention[]>()
   for (const each of attention) {
     const isOfAll = each.kind === 'error' || each.kind === 'cancelled' || each.kind === 'waiting'
@@ -191,7 +168,8 @@ export function groupedAttention(attention: readonly Attention[]): AttentionGrou
     .map(([, items]) => groupOf(items))
 }
 
-function groupOf(items: Attention[]): AttentionGroup {
+/** What is listed in one entry, because one command handles all of it. */
+function groupOf(items: Attention[]) {
   const [first] = items as [Attention]
   const isOfOne = items.every(({ batch_id: id }) => id === first.batch_id)
   return {

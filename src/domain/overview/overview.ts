@@ -1,23 +1,12 @@
+import { isoTime } from '../wording/local-time.ts'
 import { isLoopbackUrl } from '../../contract/loopback.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Batch } from '../batch/batch.ts'
-import { listed, type ListedBatch } from '../batch/batch-status.ts'
+import { toListedBatch } from '../batch/batch-status.ts'
 import { serviceOf } from '../submission/identity.ts'
 import type { Submission } from '../submission/submission.ts'
-import type { CheckCounts } from '../request/check-counts.ts'
-import { type Attention, attentionInOrder } from './attention.ts'
-
-/** A request whose reports can be had. Times are ISO 8601. */
-export interface FinishedRequest {
-  request_id: string
-  first_name: string | null
-  last_name: string | null
-  package_id: number
-  /** When this store read it. */
-  completed_at: string
-  /** Reports of it in the folder that reports go to by default; null where none is set. */
-  files: number | null
-}
+import type { CheckCounts } from '../request/listed-request.ts'
+import { type Attention, sortAttention } from './attention.ts'
 
 /** Whose orders an overview is about. */
 export interface Organisation {
@@ -40,32 +29,6 @@ export interface OtherOrders {
   needs_person: number
 }
 
-/** The orders of one organisation, on one screen. Times are ISO 8601. */
-export interface Overview {
-  read_at: string
-  /** Null where no profile is logged in. */
-  organisation: Organisation | null
-  /** Requests by status, as last read. */
-  statuses: Record<string, number>
-  in_flight: {
-    /** Requests that are not finished. */
-    requests: number
-    /** When the one that was read longest ago was read; null where none is in flight. */
-    read_since: string | null
-    /** Batches with rows that are to be sent. */
-    batches: ListedBatch[]
-  }
-  /** In order of precedence. */
-  attention: Attention[]
-  /** The newest first. */
-  reports: FinishedRequest[]
-  /** COMPLETED requests. */
-  completed: number
-  /** Of them, those without a report in the folder that reports go to by default; null where none is set. */
-  new_reports: number | null
-  other_orders: OtherOrders[]
-}
-
 /** How the orders of one batch go. */
 export interface BatchProgressNow {
   /** Requests by status, as last read. */
@@ -83,7 +46,7 @@ const maxReports = 5
 const isFinished = ({ requestStatus }: Submission): boolean => terminalStatuses.includes(requestStatus ?? '')
 
 /** How many have which status; one that was not read yet was just accepted. */
-export function countedStatuses(
+export function countStatuses(
   accepted: readonly Pick<Submission, 'requestStatus'>[],
 ): Record<string, number> {
   const statuses: Record<string, number> = {}
@@ -105,25 +68,34 @@ interface Known {
   others: readonly Batch[]
 }
 
-export function overviewOf(known: Known, now: number): Overview {
+export type Overview = ReturnType<typeof overviewOf>
+
+/** The orders of one organisation, on one screen. Times are ISO 8601. */
+export function overviewOf(known: Known, now: number) {
   const { organisation, accepted, batches, attention, files, others } = known
   const completed = accepted.filter(({ requestStatus }) => requestStatus === 'COMPLETED')
   const open = accepted.filter((each) => !isFinished(each))
   const readAt = open.map(({ requestStatusAt, changedAt }) => requestStatusAt ?? changedAt)
   return {
     read_at: isoTime(now),
+    /** Null where no profile is logged in. */
     organisation: organisation ?? null,
-    statuses: countedStatuses(accepted),
+    /** Requests by status, as last read. */
+    statuses: countStatuses(accepted),
     in_flight: {
+      /** Requests that are not finished. */
       requests: open.length,
+      /** When the one that was read longest ago was read; null where none is in flight. */
       read_since: open.length === 0 ? null : isoTime(readAt.reduce((one, other) => Math.min(one, other))),
+      /** Batches with rows that are to be sent. */
       batches: batches
         .filter(({ kind, counts }) => kind === 'file' && counts.pending + counts.sending > 0)
-        .map(listed),
+        .map(toListedBatch),
     },
-    attention: attentionInOrder(attention),
+    attention: sortAttention(attention),
     reports: newestReports(completed, files),
     completed: completed.length,
+    /** Of them, those without a report in the folder that reports go to by default; null where none is set. */
     new_reports: files === undefined ? null : completed.filter((each) => filesOf(each, files) === 0).length,
     other_orders: otherOrders(others),
   }
@@ -150,10 +122,8 @@ function otherOrders(batches: readonly Batch[]): OtherOrders[] {
   return [...found.values()].filter((each) => each.orders + each.needs_person > 0)
 }
 
-function newestReports(
-  completed: readonly Submission[],
-  files: ReadonlyMap<string, number> | undefined,
-): FinishedRequest[] {
+/** Requests whose reports can be had, the newest first. */
+function newestReports(completed: readonly Submission[], files: ReadonlyMap<string, number> | undefined) {
   return completed
     .map((each) => ({ each, at: each.requestStatusAt ?? each.changedAt }))
     .sort((one, other) => other.at - one.at)
@@ -163,11 +133,9 @@ function newestReports(
       first_name: each.recipient?.first_name ?? null,
       last_name: each.recipient?.last_name ?? null,
       package_id: each.packageId,
+      /** When this store read it. */
       completed_at: isoTime(at),
+      /** Reports of it in the folder that reports go to by default; null where none is set. */
       files: files === undefined ? null : filesOf(each, files),
     }))
-}
-
-function isoTime(at: number): string {
-  return new Date(at).toISOString()
 }

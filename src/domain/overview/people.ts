@@ -1,52 +1,36 @@
 import type { ServiceUser } from '../request/listed-request.ts'
-import { localDay } from '../wording/local-time.ts'
+import { isoTime, localDay } from '../wording/local-time.ts'
 import type { Match } from '../batch/batch.ts'
 import type { SeenRow } from './attention.ts'
 
-/** A person who was or is to be checked, as a page lists them. Times are ISO 8601. */
-export interface PersonRow {
-  name: string
-  email: string
-  package_id: number | null
-  /** Whose package it is. */
-  user: ServiceUser
-  /** The request's as last read, or else the row's state. */
-  status: string
-  ordered_at: string | null
-  /** When its status was last read. */
-  read_at: string | null
-  /** Of a duplicate: the request that it belongs to. */
-  request_id: string | null
-  batch_id: string
-  row: number
-}
+export type PersonRow = ReturnType<typeof personRow>
 
-/** One order or row as a page lists it. */
+/** A person who was or is to be checked, as a page lists them. Times are ISO 8601. */
 export function personRow(
   row: SeenRow & { packageId: number | undefined; matches?: Pick<Match, 'requestId'> | undefined },
   { baseUrl, userEmail }: ServiceUser,
-): PersonRow {
+) {
   const { state, recipient, requestStatus, attemptedAt, requestStatusAt } = row
   const isAccepted = state === 'accepted'
   return {
     name: recipient === undefined ? '' : `${recipient.first_name} ${recipient.last_name}`.trim(),
     email: recipient?.email ?? row.email ?? '',
     package_id: row.packageId ?? null,
+    /** Whose package it is. */
     user: { baseUrl, userEmail },
+    /** The request's as last read, or else the row's state. */
     status: isAccepted ? (requestStatus ?? 'RECEIVED') : state,
     ordered_at: isoTime(attemptedAt),
     read_at: isAccepted ? isoTime(requestStatusAt ?? row.changedAt) : null,
+    /** Of a duplicate: the request that it belongs to. */
     request_id: row.requestId ?? row.matches?.requestId ?? null,
     batch_id: row.batchId,
     row: row.row,
   }
 }
 
-const isoTime = (at: number | undefined): string | null =>
-  at === undefined ? null : new Date(at).toISOString()
-
 /** Rows without the duplicates of a request that another of these rows has: it is counted there. */
-export function countedOnce(rows: readonly PersonRow[]): PersonRow[] {
+export function withoutDuplicates(rows: readonly PersonRow[]): PersonRow[] {
   const isDuplicate = ({ status }: PersonRow): boolean => status === 'duplicate'
   const requests = new Set(rows.filter((row) => !isDuplicate(row)).map((row) => row.request_id))
   return rows.filter((row) => !isDuplicate(row) || !requests.has(row.request_id))
@@ -124,7 +108,7 @@ export function timelineOf(ordered: readonly number[], completed: readonly numbe
   const per =
     span <= dayMs ? 'hour' : span <= maxBars * dayMs ? 'day' : span <= maxBars * 7 * dayMs ? 'week' : 'month'
   const buckets = new Map<number, TimeBucket>()
-  // A bucket that nothing happened in has its place too.
+  // Empty buckets are shown too.
   for (let at = startOf(first, per); at <= last; at = next(at, per))
     buckets.set(at, { label: labelOf(at, per), ordered: 0, completed: 0 })
   for (const at of ordered) countIn(buckets.get(startOf(at, per)), 'ordered')

@@ -15,7 +15,7 @@ import type { QuotaWindow } from './windows.ts'
  * no more in that window, since any window that is open later began there or after it. Which window it was
  * follows from the length of the wait (more than a minute is the hour), else from where that window was
  * stated to end before, and from which is fuller. For an hour after a 429 calls are spaced as the shortest
- * window allows instead of sent in a burst, so that when strangers have used the window up again, one call
+ * window allows instead of sent in a burst, so that when others have used the window up again, one call
  * finds out and not one of each process.
  *
  * Loops of reads get what is left: a burst of a fifth of the longest window, then three quarters of its
@@ -29,11 +29,11 @@ export interface QuotaBook {
   notBefore: number
   /** When it was said; 0 where it never was. */
   learntAt: number
-  /** Until then a create waits for its place, and no loop of reads overtakes it. */
+  /** Until then a create waits for quota, and no loop of reads overtakes it. */
   createWaitsUntil: number
   lastCreateAt: number
   lastCallAt: number
-  /** Reads of loops that are not made up for yet, as they stood at a time. */
+  /** Reads of loops that are not made up for yet, as of a time. */
   polls: { level: number; at: number }
 }
 
@@ -75,7 +75,7 @@ export function emptyBook(windows: readonly QuotaWindow[]): QuotaBook {
   }
 }
 
-/** A book as it was kept, for the windows that hold now; an empty one where it is of other windows or none. */
+/** A book as it was stored, for the windows that apply now; an empty one where it is of other windows or none. */
 export function bookOf(state: unknown, windows: readonly QuotaWindow[]): QuotaBook {
   const book = state as QuotaBook | undefined
   const same =
@@ -138,20 +138,10 @@ function endingAt({ calls, seconds }: QuotaWindow, end: number, now: number): Wi
   return { calls, seconds, parts: [], end, learntAt: now }
 }
 
-/** How a window stands, for people. */
-export interface WindowStatus extends QuotaWindow {
-  used: number
-  left: number
-  /** When all of it is free again at the latest, ms on the book's clock. */
-  resetsAt: number
-  /** Whether the service has stated when it ends. */
-  learnt: boolean
-}
+export type WindowStatus = ReturnType<typeof quotaStatus>['windows'][number]
 
-export function quotaStatus(
-  previous: QuotaBook,
-  now: number,
-): { windows: WindowStatus[]; notBefore: number } {
+/** The status of each window, for people. `resetsAt`: when all of it is free again at the latest, ms on the book's clock. */
+export function quotaStatus(previous: QuotaBook, now: number) {
   const book = withoutExpired(previous, now)
   return {
     notBefore: book.notBefore,
@@ -161,6 +151,7 @@ export function quotaStatus(
       const last = window.parts.at(-1)
       const isOpen = end !== null && now < end
       const resetsAt = isOpen ? end : last === undefined ? now : expiry(window, last[0])
+      // `learnt`: whether the service has stated when it ends.
       return { calls, seconds, used, left: calls - used, resetsAt, learnt: isOpen }
     }),
   }
@@ -198,7 +189,7 @@ function usedIn({ calls, end, parts }: WindowBook, now: number): number {
   return end !== null && now < end ? calls : parts.reduce((sum, [, each]) => sum + each, 0)
 }
 
-/** Milliseconds until the window has room for one more call, `kept` places left free; 0 where it has. */
+/** Milliseconds until the window has room for one more call, with `reserved` calls left free; 0 where it has. */
 function roomIn(window: WindowBook, reserved: number, now: number): number {
   const { end, seconds, parts } = window
   if (end !== null && now < end) return end - now
@@ -303,12 +294,12 @@ function mergeParts(parts: readonly [part: number, calls: number][]): [part: num
 const heldMs = (seconds: number): number => seconds * 1010 + Math.min((seconds * 1000) / 60, 10_000)
 
 /**
- * Seconds until the last of so many creates has its place, by the same book that gives the places. `callMs`: what
+ * Seconds until the last of so many creates can be sent, by the rules of `claim`. `callMs`: what
  * one of them takes besides.
  */
 export function secondsForCreates(previous: QuotaBook, creates: number, now: number, callMs = 0): number {
   if (creates <= 0) return 0
-  const longest = previous.windows.reduce((one, other) => (other.seconds > one.seconds ? other : one))
+  const longest = longestWindow(previous)
   // As many as the longest window holds again come one such window later.
   const rounds = Math.floor((creates - 1) / longest.calls)
   let book = previous

@@ -5,18 +5,6 @@ import { IncompleteError, NotFoundError, UnavailableError } from '../../errors/k
 import type { ReportRecord, ReportSubject } from './record.ts'
 import type { ReportTarget } from './source.ts'
 
-/** A report on disk; src/docs/cli.md, "JSON of batches and reports", `report download --json`. */
-export interface StoredReport {
-  check_id: string | null
-  referee_id: string | null
-  /** Absolute. */
-  path: string
-  bytes: number
-  sha256: string
-  /** True where the file was there already and was left. */
-  skipped: boolean
-}
-
 /** A report that could not be had, and why. Without a check it is about the request as a whole. */
 export interface MissingReport {
   requestId: string
@@ -41,7 +29,7 @@ export interface FilingResult {
 export const isMissing = (report: StoredReport | MissingReport): report is MissingReport => 'error' in report
 
 /** What filing came to, by its reports. */
-export function filed(
+export function filingResult(
   reports: readonly (StoredReport | MissingReport)[],
   rest: Pick<FilingResult, 'unfinished' | 'failure'>,
 ): FilingResult {
@@ -86,8 +74,13 @@ export type FilingEvent =
   /** `skipped`: it was there already. */
   | { name: 'filed'; skipped: boolean }
 
-/** A record as scripts read it. */
-export function storedReport(record: ReportRecord, path: string, skipped: boolean): StoredReport {
+export type StoredReport = ReturnType<typeof storedReport>
+
+/**
+ * A report on disk; src/docs/cli.md, "JSON of batches and reports", `report download --json`. `path` is absolute; `skipped`:
+ * the file was there already and was left.
+ */
+export function storedReport(record: ReportRecord, path: string, skipped: boolean) {
   const { check_id, referee_id, bytes, sha256 } = record
   return { check_id, referee_id, path, bytes, sha256, skipped }
 }
@@ -144,21 +137,24 @@ export function reportMissing(title: string, status: string): NotFoundError {
       )
 }
 
-export function changed(file: string): IncompleteError {
+export function fileChangedError(file: string): IncompleteError {
   return new IncompleteError(`"${file}" has changed since it was stored`, {
     hint: 'It was left as it is. To replace it, move it away and run the same command again.',
   })
 }
 
 /** The manifest has the report as another person's: which of the two it is, only a person can tell. */
-export function ofAnother({ file, first_name, last_name }: ReportRecord): IncompleteError {
+export function otherPersonsReportError({ file, first_name, last_name }: ReportRecord): IncompleteError {
   return new IncompleteError(`"${file}" is listed as a report of ${first_name} ${last_name}`, {
     hint: 'It was left as it is. Ask the provider whose report it is, or use another folder with --output.',
   })
 }
 
 /** One check that two requests show: a report of it would be filed under two people. */
-export function checkOfAnother({ checkId, requestId }: ReportTarget, owner: string): UnavailableError {
+export function otherRequestsCheckError(
+  { checkId, requestId }: ReportTarget,
+  owner: string,
+): UnavailableError {
   return new UnavailableError(
     `check ${checkId} belongs to request ${owner}, and request ${requestId} shows it too`,
     {
@@ -181,7 +177,7 @@ export function isAboutOne(error: RefcheckError): boolean {
   return codes.includes(error.code)
 }
 
-export function withoutChecks(request: RequestResource): MissingReport {
+export function missingChecks(request: RequestResource): MissingReport {
   const { request_id: requestId, recipient, status } = request
   const error = isFinal(request)
     ? new IncompleteError(`request ${requestId} has no reports; it ended ${status}`, {
@@ -192,7 +188,7 @@ export function withoutChecks(request: RequestResource): MissingReport {
   return { requestId, checkId: null, refereeId: null, person, error }
 }
 
-export function incomplete(missing: readonly MissingReport[]): RefcheckError | undefined {
+export function incompleteError(missing: readonly MissingReport[]): RefcheckError | undefined {
   const [first] = missing
   if (first === undefined) return undefined
   const why = first.error.message

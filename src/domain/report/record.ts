@@ -1,5 +1,6 @@
 import { z } from 'zod'
 
+import { parsedOrUndefined } from '../../contract/parse-json.ts'
 import { IoError } from '../../errors/kinds.ts'
 
 /** A path below the folder, `/` between its parts; a manifest from elsewhere cannot lead out of it. */
@@ -8,7 +9,7 @@ const fileBelow = z.string().refine((file) => {
   return file.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 })
 
-/** A report in a folder, as `manifest.json` tells of it. */
+/** A report in a folder, as `manifest.json` lists it. */
 export const reportRecord = z.object({
   /** The service that it came from, as serviceOf of domain/submission/identity names it. */
   service: z.string(),
@@ -42,7 +43,7 @@ export function manifestTable(records: readonly ReportRecord[]): (string | numbe
 
 /** The records of a manifest's text. An IoError where it is something else that has its name. */
 export function parseManifest(text: string, path: string): ReportRecord[] {
-  const found = z.array(reportRecord).safeParse(parsed(text))
+  const found = z.array(reportRecord).safeParse(parsedOrUndefined(text))
   if (found.success) return found.data
   throw new IoError(`"${path}" is not a list of reports written by refcheck`, {
     hint: 'Use another folder, or move that file away: the reports are then compared and listed again.',
@@ -51,22 +52,14 @@ export function parseManifest(text: string, path: string): ReportRecord[] {
 
 /** One line of the journal; undefined for one that was not written to its end. */
 export function parseLine(line: string): ReportRecord | undefined {
-  return reportRecord.safeParse(parsed(line)).data
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return reportRecord.safeParse(parsedOrUndefined(line)).data
 }
 
 /** What a record says besides the file. */
 export type ReportSubject = Omit<ReportRecord, 'file' | 'bytes' | 'sha256' | 'stored_at'>
 
 /**
- * What tells two reports apart: service, request, check, and the referee for a reference. Ids of checks alone do not:
+ * What identifies a report: service, request, check, and the referee for a reference. Ids of checks alone do not:
  * another service, or a sandbox that was started again, may give out the same ones. No ids can forge another key.
  */
 export function reportKey(

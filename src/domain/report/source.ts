@@ -1,5 +1,5 @@
 import type { RequestResource } from '../../contract/request.ts'
-import { UnavailableError } from '../../errors/kinds.ts'
+import { UnavailableError, UsageError } from '../../errors/kinds.ts'
 import { reportKey } from './record.ts'
 
 /** Whether it is one report and no more. */
@@ -16,7 +16,7 @@ export function idsOf(source: SingleSource): { checkId: string | undefined; refe
   return source.kind === 'ids' ? source : namedBy(source.url)
 }
 
-/** The check and referee in the path of a report's URL, whatever stands before it. */
+/** The check and referee in the path of a report's URL, whatever precedes them. */
 function namedBy(url: string): { checkId: string | undefined; refereeId: string | undefined } {
   const [path = ''] = url.split(/[?#]/)
   const [, checkId, referee] = /\/v1\/reports\/([^/]+)(?:\/referees\/([^/]+))?$/.exec(path) ?? []
@@ -30,16 +30,10 @@ function namedBy(url: string): { checkId: string | undefined; refereeId: string 
 export function requireUrlOf({ checkId, refereeId, title }: ReportTarget, url: string): void {
   const named = namedBy(url)
   if (named.checkId === checkId.toLowerCase() && named.refereeId === refereeId) return
-  throw new UnavailableError(
-    `${title}: its report URL is for another check or referee than ${reportName()}`,
-    {
-      hint: 'Nothing was filed. Run it again later; if it stays so, ask the provider’s support.',
-    },
-  )
-
-  function reportName(): string {
-    return refereeId === undefined ? checkId : `${checkId}, referee ${refereeId}`
-  }
+  const report = refereeId === undefined ? checkId : `${checkId}, referee ${refereeId}`
+  throw new UnavailableError(`${title}: its report URL is for another check or referee than ${report}`, {
+    hint: 'Nothing was filed. Run it again later; if it stays so, ask the provider’s support.',
+  })
 }
 
 function decoded(text: string | undefined): string | undefined {
@@ -83,40 +77,35 @@ export interface ReportTarget {
 /** Every report a request can have: one a background check, one a referee. Checks not yet created have none. */
 export function reportTargets(request: RequestResource, service: string): ReportTarget[] {
   const { first_name: firstName, last_name: lastName, email } = request.recipient
-  const targets: ReportTarget[] = []
-  for (const check of request.checks) {
-    if (check.id === null) continue
-    const base = {
-      service,
-      requestId: request.request_id,
-      packageId: request.package_id,
-      createdAt: request.created_at,
-      checkId: check.id,
-      person: { firstName, lastName, email },
+  const target = (
+    checkId: string,
+    report: Pick<ReportTarget, 'refereeId' | 'refereeName' | 'title' | 'url' | 'status'>,
+  ): ReportTarget => ({
+    service,
+    requestId: request.request_id,
+    packageId: request.package_id,
+    createdAt: request.created_at,
+    checkId,
+    person: { firstName, lastName, email },
+    ...report,
+  })
+  return request.checks.flatMap(({ id, type, check_name, references, report_pdf_url, status }) => {
+    if (id === null) return []
+    if (type === 'reference') {
+      return (references ?? []).map((referee) =>
+        target(id, {
+          refereeId: String(referee.referee_id),
+          refereeName: referee.referee_name ?? undefined,
+          title: `reference-${referee.referee_name ?? 'referee'}`,
+          url: referee.report_pdf_url ?? undefined,
+          status: referee.status,
+        }),
+      )
     }
-    if (check.type !== 'reference') {
-      targets.push({
-        ...base,
-        refereeId: undefined,
-        refereeName: undefined,
-        title: check.check_name ?? 'background-check',
-        url: check.report_pdf_url ?? undefined,
-        status: check.status,
-      })
-      continue
-    }
-    for (const referee of check.references ?? []) {
-      targets.push({
-        ...base,
-        refereeId: String(referee.referee_id),
-        refereeName: referee.referee_name ?? undefined,
-        title: `reference-${referee.referee_name ?? 'referee'}`,
-        url: referee.report_pdf_url ?? undefined,
-        status: referee.status,
-      })
-    }
-  }
-  return targets
+    const title = check_name ?? 'background-check'
+    const url = report_pdf_url ?? undefined
+    return [target(id, { refereeId: undefined, refereeName: undefined, title, url, status })]
+  })
 }
 
 /** Whether no report will ever come of it ("Check status": both are ends without one). */
@@ -131,4 +120,49 @@ export function targetKey({ service, requestId, checkId, refereeId }: ReportTarg
     check_id: checkId,
     referee_id: refereeId ?? null,
   })
+}
+
+export const headMark = '%PDF-'
+
+export const endMark = '%%EOF'
+
+/** Where readers look for the end mark (ISO 32000-1, implementation note 18 of its PDF 1.7 predecessor). */
+export const tailBytes = 1024
+
+export function headerValue(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : value?.[0]
+}
+
+export function notPdf(why: string): UnavailableError {
+  return new UnavailableError(`the report is not a complete PDF: ${why}`, {
+    hint: 'Nothing was stored. Try again in a moment.',
+  })
+}
+
+/** What exists at a path. */
+type ExistingEntry = 'nothing' | 'folder' | 'file'
+
+/** Where downloads go: one file, or a folder that takes them by name. */
+type Destination = { kind: 'file'; path: string } | { kind: 'folder'; path: string }
+
+/**
+ * Reads `--output DIR|FILE`: an existing folder, a path that ends in a slash, or one without `.pdf` is
+ * a folder; the rest is a file, which only one report can go to. `path` is absolute.
+ */
+export function destination(
+  typed: string,
+  path: string,
+  existing: ExistingEntry,
+  single: boolean,
+): Destination {
+  const looksLikeFile = /\.pdf$/i.test(typed)
+  const isFolder =
+    existing === 'folder' || (existing === 'nothing' && (/[/\\]$/.test(typed) || !looksLikeFile))
+  if (isFolder) return { kind: 'folder', path }
+  if (!single) {
+    throw new UsageError(`--output: ${typed} is a file, but there may be several reports`, {
+      hint: 'Give a folder.',
+    })
+  }
+  return { kind: 'file', path }
 }

@@ -152,7 +152,7 @@ function folded(name: string): string {
   return name.normalize('NFKC').toLowerCase().toUpperCase().normalize('NFC')
 }
 
-/** Bytes of a name's part that are kept; a few of them stay below the 255 of file systems. */
+/** Maximum bytes of a name's part; a few of them stay below the 255 of file systems. */
 const longestPart = 60
 
 /** Names Windows keeps for devices, whatever the extension ("Naming Files, Paths, and Namespaces"). */

@@ -25,7 +25,7 @@ const maxNamed = 5
 const isTerminal = (request: RequestResource): boolean => terminalStatuses.includes(request.status)
 
 /** Whether the goal is reached. */
-export function reached(request: RequestResource, goal: WaitGoal): boolean {
+export function isGoalReached(request: RequestResource, goal: WaitGoal): boolean {
   switch (goal) {
     case 'terminal':
     case 'completed':
@@ -38,8 +38,8 @@ export function reached(request: RequestResource, goal: WaitGoal): boolean {
 }
 
 /** Whether there is nothing more to wait for: the goal is reached, or can no longer come. */
-export function hasReached(request: RequestResource, goal: WaitGoal): boolean {
-  if (reached(request, goal)) return true
+export function isWaitOver(request: RequestResource, goal: WaitGoal): boolean {
+  if (isGoalReached(request, goal)) return true
   return isTerminal(request) && !(goal === 'report' && request.status === 'COMPLETED')
 }
 
@@ -62,19 +62,19 @@ export function notReadInTime(requestId: string): TimedOutError {
   })
 }
 
-export function verdict(
+export function waitFailure(
   requests: readonly RequestResource[],
   unread: number,
   goal: WaitGoal,
 ): RefcheckError | undefined {
-  const open = requests.filter((request) => !hasReached(request, goal))
+  const open = requests.filter((request) => !isWaitOver(request, goal))
   if (open.length + unread > 0) {
     const rest = unread === 0 ? [] : [`${unread} not read yet`]
     return new TimedOutError(`timed out: ${[...formatStatuses(open), ...rest].join(', ')}`, {
       again: 'Continue with',
     })
   }
-  const ended = requests.filter((request) => !reached(request, goal))
+  const ended = requests.filter((request) => !isGoalReached(request, goal))
   if (ended.length === 0) return undefined
   return new IncompleteError(`ended without reaching the goal: ${formatStatuses(ended).join(', ')}`, {
     hint: `A terminal status does not change. Show the checks with: refcheck request get ${ended
@@ -91,12 +91,12 @@ function formatStatuses(requests: readonly RequestResource[]): string[] {
 }
 
 /**
- * A request is read again after a tenth of the time that it has stood still, from a second to two minutes.
+ * A request is read again after a tenth of the time since its last change, from a second to two minutes.
  * So a change is noticed within a tenth of the time it took, and reads grow with the logarithm of that time.
  */
 const pause = { share: 0.1, leastMs: 1000, mostMs: 120_000 }
 
-/** With a receiver that tells of changes, in case that it has stopped: half of what loops may read at most. */
+/** With a receiver that stores events, in case that it has stopped: half of what loops may read at most. */
 export const safetyPause = { leastMs: 300_000, perRequestMs: 10_000 }
 
 /** Events that came shortly before a wait began belong to it. */

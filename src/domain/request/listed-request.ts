@@ -1,7 +1,9 @@
-import type { Recipient } from '../../contract/request-body.ts'
+import { isoTime } from '../wording/local-time.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import type { Submission } from '../submission/submission.ts'
+import { bareObject } from '../../contract/parse-json.ts'
+import type { Check } from '../../contract/request.ts'
 
 export interface RequestFilter {
   batchId?: string | undefined
@@ -12,27 +14,6 @@ export interface RequestFilter {
   email?: string | undefined
   /** Orders of this service and account alone. */
   organisation?: { baseUrl: string; account: string } | undefined
-}
-
-/** An order that reached the service, or may have. Times are ISO 8601. */
-export interface ListedRequest {
-  /** Null while it is not known. */
-  request_id: string | null
-  state: 'accepted' | 'unknown' | 'sending'
-  /** As last read; null where there is no request known to have one. */
-  status: string | null
-  status_read_at: string | null
-  package_id: number
-  /** Null once the person was erased. */
-  recipient: Recipient | null
-  /** When it was sent. */
-  ordered_at: string
-  batch_id: string
-  row: number
-  base_url: string
-  user_email: string
-  /** Why the outcome is unknown. */
-  reason: string | null
 }
 
 export interface Refreshed {
@@ -64,7 +45,7 @@ export const packageLabel = (id: number, name: string | undefined): string =>
   name === undefined ? String(id) : `${id} ${name}`
 
 /** Each request with what its package is called. */
-export function named<Row extends ListedRequest>(
+export function addPackageNames<Row extends ListedRequest>(
   requests: readonly Row[],
   names: PackageNames,
 ): (Row & { package_name: string | null })[] {
@@ -88,30 +69,71 @@ export function withFailures(
 }
 
 /** What may exist on the service; rejected and cancelled orders do not. */
-export const reached: readonly SubmissionState[] = ['accepted', 'unknown', 'dropped', 'sending']
+export const statesAtService: readonly SubmissionState[] = ['accepted', 'unknown', 'dropped', 'sending']
 
 /** What `status` in a filter means. */
-export function statusOf(submission: Submission): string {
+export function requestStatusOf(submission: Submission): string {
   return submission.requestStatus ?? submission.state
 }
 
-export function listed(submission: Submission): ListedRequest {
+export type ListedRequest = ReturnType<typeof toListedRequest>
+
+/** An order that reached the service, or may have. Times are ISO 8601. */
+export function toListedRequest(submission: Submission) {
+  const { requestId, requestStatus, packageId, recipient, batchId, row, baseUrl, userEmail, reason } =
+    submission
   return {
-    request_id: submission.requestId ?? null,
-    state: submission.state as ListedRequest['state'],
-    status: submission.requestStatus ?? null,
-    status_read_at: isoTimeOrNull(submission.requestStatusAt),
-    package_id: submission.packageId,
-    recipient: submission.recipient ?? null,
-    ordered_at: new Date(submission.attemptedAt ?? submission.addedAt).toISOString(),
-    batch_id: submission.batchId,
-    row: submission.row,
-    base_url: submission.baseUrl,
-    user_email: submission.userEmail,
-    reason: submission.reason ?? null,
+    /** Null while it is not known. */
+    request_id: requestId ?? null,
+    state: submission.state as 'accepted' | 'unknown' | 'sending',
+    /** As last read; null where there is no request known to have one. */
+    status: requestStatus ?? null,
+    status_read_at: isoTime(submission.requestStatusAt),
+    package_id: packageId,
+    /** Null once the person was erased. */
+    recipient: recipient ?? null,
+    /** When it was sent. */
+    ordered_at: isoTime(submission.attemptedAt ?? submission.addedAt),
+    batch_id: batchId,
+    row,
+    base_url: baseUrl,
+    user_email: userEmail,
+    /** Why the outcome is unknown. */
+    reason: reason ?? null,
   }
 }
 
-function isoTimeOrNull(at: number | undefined): string | null {
-  return at === undefined ? null : new Date(at).toISOString()
+/** How many checks of each type have which status; one without any is left out. */
+type ChecksByType = Record<string, Record<string, number>>
+
+export type CheckCounts = ReturnType<typeof countChecks>
+
+/** The checks of one request as a store keeps them: the same text whatever order they came in. */
+export function checksText(checks: readonly Pick<Check, 'type' | 'status'>[]): string {
+  const counts: ChecksByType = bareObject()
+  const groupKey = ({ type, status }: Pick<Check, 'type' | 'status'>): string =>
+    JSON.stringify([type, status])
+  for (const { type, status } of checks.toSorted((one, other) => (groupKey(one) < groupKey(other) ? -1 : 1)))
+    add(counts, type, status, 1)
+  return JSON.stringify(counts)
+}
+
+/** The checks of all whose checks are known; `requests`: those that were read since their status changed last. */
+export function countChecks(orders: readonly { checks: string | undefined }[]) {
+  // Of very many requests few differ.
+  const texts = new Map<string, number>()
+  for (const { checks } of orders) if (checks !== undefined) texts.set(checks, (texts.get(checks) ?? 0) + 1)
+  const counts: ChecksByType = bareObject()
+  let requests = 0
+  for (const [text, times] of texts) {
+    requests += times
+    for (const [type, statuses] of Object.entries(JSON.parse(text) as ChecksByType))
+      for (const [status, count] of Object.entries(statuses)) add(counts, type, status, count * times)
+  }
+  return { requests, by_type: counts }
+}
+
+function add(counts: ChecksByType, type: string, status: string, count: number): void {
+  const statuses = (counts[type] ??= bareObject())
+  statuses[status] = (statuses[status] ?? 0) + count
 }

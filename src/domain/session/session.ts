@@ -86,9 +86,9 @@ const maxUrlLength = 2048
 const addressHint = 'A base URL looks like https://api.example.com'
 
 /**
- * A base URL as it is kept and called: scheme, host, perhaps a path, no trailing slash. https, or http
+ * A base URL as it is stored and called: scheme, host, perhaps a path, no trailing slash. https, or http
  * to this machine ("HTTPS only"). `source` names where it came from. The InvalidInputError repeats no
- * more of the text than a host: what stands in the wrong place may be a password or a key.
+ * more of the text than a host: a text that was pasted by mistake may be a password or a key.
  */
 export function parseBaseUrl(text: string, source = 'the base URL'): string {
   const refused = (why: string, hint: string): InvalidInputError =>
@@ -167,7 +167,7 @@ export interface ProfileEntry {
   current: boolean
   base_url: string
   user_email: string
-  /** Where the key is kept; null where there is none. */
+  /** Where the key is stored; null where there is none. */
   key_from: SecretStorage | null
   /** Its last four characters; null where there is none or the keychain will not hand it out. */
   key: string | null

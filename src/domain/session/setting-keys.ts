@@ -1,7 +1,6 @@
-import { parseDuration } from '../wording/duration.ts'
+import { parseDuration, retainedSince } from '../wording/duration.ts'
 import { redactArgument, requireNoApiKey } from '../wording/redact-argument.ts'
 import { storeAddress } from '../store/address.ts'
-import { retainedSince } from '../store/retention.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 
 /** A default that a person sets once, as `config list` shows it. */
@@ -11,8 +10,8 @@ export interface SettingDefinition {
   meaning: string
   example: string
   /** Whether the value may be a path, which is made absolute when it is set. */
-  path: boolean
-  /** The value as it is kept, always text; an InvalidInputError that says what is wanted. */
+  path?: true
+  /** The value as it is stored, always text; an InvalidInputError that says what is wanted. */
   parse(text: string): string
 }
 
@@ -25,19 +24,22 @@ function refused(key: string, text: string, wanted: string): InvalidInputError {
   })
 }
 
-function wholeNumber(key: string, max: number, wanted: string): (text: string) => string {
-  return (text) => {
-    if (/^[1-9]\d{0,14}$/.test(text) && Number(text) <= max) return text
-    throw refused(key, text, wanted)
+/** Parses by `read`, which returns the value as it is stored, or undefined for a text that is not `wanted`. */
+function parser(key: string, wanted: string, read: (text: string) => string | undefined) {
+  return (text: string): string => {
+    const value = read(text)
+    if (value === undefined) throw refused(key, text, wanted)
+    return value
   }
 }
 
-function filePath(key: string): (text: string) => string {
-  return (text) => {
-    if (text.trim() !== '' && text.length <= 4096 && !controlCharacter.test(text)) return text
-    throw refused(key, text, 'a path')
-  }
-}
+/** The text itself where it fulfils a condition. */
+const when = (text: string, isMet: boolean): string | undefined => (isMet ? text : undefined)
+
+const wholeNumber =
+  (max: number) =>
+  (text: string): string | undefined =>
+    when(text, /^[1-9]\d{0,14}$/.test(text) && Number(text) <= max)
 
 /** The setting takes what opening takes, but for a password. */
 function store(text: string): string {
@@ -68,29 +70,11 @@ export function accountName(text: string): string {
   throw refused('account', text, 'a name of 1 to 64 letters a to z, digits and . _ -')
 }
 
-/** The same form as a `--timeout`. */
-function duration(text: string): string {
-  if (parseDuration(text) !== undefined) return text
-  throw refused('timeout', text, 'a duration')
-}
-
-function country(text: string): string {
+function country(text: string): string | undefined {
   const code = text.toUpperCase()
   const known = /^[A-Z]{2}$/.test(code) && code !== 'ZZ'
   const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
-  if (known && names.of(code) !== undefined) return code
-  throw refused('default-country', text, 'a two-letter country code')
-}
-
-function retention(text: string): string {
-  if (retainedSince(text, 0) !== undefined) return text
-  throw refused('retention', text, 'a number of days, months or years')
-}
-
-/** Its form alone: whether there is such an encoding is looked up when it is set. */
-function encoding(text: string): string {
-  if (/^[a-z0-9][a-z0-9_:.-]{1,39}$/i.test(text)) return text.toLowerCase()
-  throw refused('encoding', text, 'the name of an encoding')
+  return when(code, known && names.of(code) !== undefined)
 }
 
 export const settingDefinitions: readonly SettingDefinition[] = [
@@ -98,15 +82,16 @@ export const settingDefinitions: readonly SettingDefinition[] = [
     key: 'package',
     meaning: 'Package to order',
     example: '12',
-    path: false,
-    parse: wholeNumber('package', Number.MAX_SAFE_INTEGER, 'a package id, a whole number above 0'),
+    parse: parser('package', 'a package id, a whole number above 0', wholeNumber(Number.MAX_SAFE_INTEGER)),
   },
   {
     key: 'output-dir',
     meaning: 'Folder for reports',
     example: 'reports',
     path: true,
-    parse: filePath('output-dir'),
+    parse: parser('output-dir', 'a path', (text) =>
+      when(text, text.trim() !== '' && text.length <= 4096 && !controlCharacter.test(text)),
+    ),
   },
   {
     key: 'store',
@@ -119,44 +104,44 @@ export const settingDefinitions: readonly SettingDefinition[] = [
     key: 'account',
     meaning: 'Whose people these are, where one store serves several organisations',
     example: 'acme',
-    path: false,
     parse: accountName,
   },
   {
     key: 'concurrency',
     meaning: 'Number of downloads at a time, 1 to 64',
     example: '4',
-    path: false,
-    parse: wholeNumber('concurrency', 64, 'a whole number from 1 to 64'),
+    parse: parser('concurrency', 'a whole number from 1 to 64', wholeNumber(64)),
   },
   {
     key: 'timeout',
     meaning: 'Longest total wait for retries and quota',
     example: '5m',
-    path: false,
-    parse: duration,
+    // The same form as a `--timeout`.
+    parse: parser('timeout', 'a duration', (text) => when(text, parseDuration(text) !== undefined)),
   },
   {
     key: 'encoding',
     meaning: 'Encoding of batch files that are not UTF-8',
     example: 'windows-1252',
-    path: false,
-    parse: encoding,
+    // Its form alone: whether there is such an encoding is looked up when it is set.
+    parse: parser('encoding', 'the name of an encoding', (text) =>
+      when(text.toLowerCase(), /^[a-z0-9][a-z0-9_:.-]{1,39}$/i.test(text)),
+    ),
   },
   {
     key: 'default-country',
     meaning: 'Country of phone numbers without a country code',
     example: 'AU',
-    path: false,
-    parse: country,
+    parse: parser('default-country', 'a two-letter country code', country),
   },
   {
     key: 'retention',
     meaning:
       'How long personal data of what ended is kept; store purge or a worker removes it: 365d, 24mo, 7y',
     example: '24mo',
-    path: false,
-    parse: retention,
+    parse: parser('retention', 'a number of days, months or years', (text) =>
+      when(text, retainedSince(text, 0) !== undefined),
+    ),
   },
 ]
 

@@ -50,7 +50,7 @@ export function colourIn(hex: string): Colour | undefined {
 }
 
 /** Lighter for a tint above 0, darker for one below it; from -1 to 1. */
-export function tinted(colour: Colour, tint: number): Colour {
+export function applyTint(colour: Colour, tint: number): Colour {
   const part = (each: number): number =>
     tint < 0 ? each * (1 + Math.max(-1, tint)) : each + (255 - each) * Math.min(1, tint)
   return [part(colour[0]), part(colour[1]), part(colour[2])]

@@ -1,9 +1,11 @@
+import { UsageError } from '../../errors/kinds.ts'
+
 export type SheetFormat = 'csv' | 'xlsx' | 'ods' | 'json' | 'jsonl'
 
 /** What JSON can say. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue }
 
-/** One value as it stands in a file: a plain text, '' where nothing stands, or a value with a type of its own. */
+/** One value of a file: a plain text, '' for an empty cell, or a value with a type of its own. */
 export type Cell = string | TypedCell
 
 export type TypedCell =
@@ -14,7 +16,7 @@ export type TypedCell =
   | { kind: 'boolean'; text: string; value: boolean }
   /** JSON files only, anything but a text; `text` is its JSON. */
   | { kind: 'json'; text: string; value: Exclude<JsonValue, string> }
-  /** A text that an apostrophe kept from being run as a formula; `written` has it. */
+  /** A text with an apostrophe before it, so that it is not run as a formula; `written` has it. */
   | { kind: 'marked'; text: string; written: string }
   /** No value can be had; `reason` goes on after the cell's name. A text that its `format` hides or changes has one. */
   | { kind: 'fault'; text: string; reason: string; format?: string }
@@ -29,7 +31,7 @@ export interface Dialect {
    * bytes are no UTF-8 and no encoding was given.
    */
   encoding: string | undefined
-  /** Whether a byte order mark stands first. */
+  /** Whether the file begins with a byte order mark. */
   bom: boolean
   /** CSV only, as all below but the sheet. */
   delimiter: string
@@ -49,7 +51,7 @@ export interface Dialect {
 export interface SheetRow {
   /** Data rows from 1: the records below the header, empty ones counted though they are not given out. */
   row: number
-  /** Where it stands as a spreadsheet program counts, from 1; in JSON the line it begins on. */
+  /** Its line as a spreadsheet program counts, from 1; in JSON the line it begins on. */
   line: number
   /** One for each column. */
   cells: Cell[]
@@ -90,8 +92,8 @@ export function textOf(cell: Cell): string {
 
 /** How people find a cell: `C5`, `line 5, column 3`, `line 5`. `column` counts from 0. */
 export function positionOf({ format }: Pick<Dialect, 'format'>, line: number, column: number): string {
-  if (format === 'xlsx' || format === 'ods') return `${columnName(column)}${String(line)}`
-  return format === 'csv' ? `line ${String(line)}, column ${String(column + 1)}` : `line ${String(line)}`
+  if (format === 'xlsx' || format === 'ods') return `${columnName(column)}${line}`
+  return format === 'csv' ? `line ${line}, column ${column + 1}` : `line ${line}`
 }
 
 /** 0 → A, 25 → Z, 26 → AA. */
@@ -138,4 +140,30 @@ const no =
 /** Whether a word that is shown for a boolean says its value: a format may well show TRUE as "No". */
 export function isBooleanWord(word: string, value: boolean): boolean {
   return (value ? yes : no).test(word)
+}
+
+/**
+ * The format of a file that is written: as asked for, else as its name ends, else CSV (also for a name without an ending, or
+ * with `.txt`). Throws a UsageError for a name that ends otherwise, and for one that contradicts what was asked for.
+ * `what` is written, as messages say it: "a template".
+ */
+export function writtenFormat<Format extends string>(
+  what: string,
+  formats: readonly (Format | 'csv')[],
+  { asked, output }: { asked: Format | undefined; output: string | undefined },
+): Format | 'csv' {
+  const ending = /[^./\\]\.([a-z\d]+)$/i.exec(output ?? '')?.[1]?.toLowerCase()
+  const named = formats.find((format) => format === (ending === 'htm' ? 'html' : ending))
+  if (asked !== undefined && named !== undefined && asked !== named) {
+    throw new UsageError(`--format ${asked} contradicts --output ${output ?? ''}`, {
+      hint: `Leave out --format, or give a name that ends in .${asked}.`,
+    })
+  }
+  if (asked === undefined && ending !== undefined && named === undefined && ending !== 'txt') {
+    const endings = formats.map((format) => `.${format}`)
+    throw new UsageError(`--output ${output ?? ''}: ${what} cannot be written as .${ending}`, {
+      hint: `Give a name that ends in ${endings.slice(0, -1).join(', ')} or ${endings.at(-1)}, or add --format.`,
+    })
+  }
+  return asked ?? named ?? 'csv'
 }

@@ -22,7 +22,7 @@ function otherDelimiters(own: string): RegExp {
 }
 
 /** A text as it is written into a CSV file: every one of ours goes through this. */
-export function marked(text: string, delimiter = ','): string {
+export function addFormulaMarks(text: string, delimiter = ','): string {
   if (!first.test(text)) return text
   const start = dangerous.test(text) && !noFormula.test(text) ? "'" : ''
   const inside = inner(text, delimiter, (part) =>
@@ -32,7 +32,7 @@ export function marked(text: string, delimiter = ','): string {
 }
 
 /** The text without its marks; undefined where it has none. */
-export function unmarked(text: string, delimiter = ','): string | undefined {
+export function removeFormulaMarks(text: string, delimiter = ','): string | undefined {
   if (!text.includes("'")) return undefined
   const unmark =
     (pattern: RegExp) =>
@@ -42,7 +42,7 @@ export function unmarked(text: string, delimiter = ','): string | undefined {
   return clean === text ? undefined : clean
 }
 
-/** Changes what stands after each delimiter. */
+/** Changes the text after each delimiter. */
 function inner(text: string, delimiter: string, change: (part: string) => string): string {
   const [start = '', ...rest] = text.split(others.get(delimiter) ?? otherDelimiters(delimiter))
   return start + rest.map((part, at) => (at % 2 === 0 ? part : change(part))).join('')

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-/** What stands before a value that was refused, where it is written into a file that has texts only. */
+/** The prefix of a value that was refused, where it is written into a file that has texts only. */
 export const refusedMark = '#REFUSED!'
 
 /** Digits that a spreadsheet has dropped: `6.14E+10`, in whichever language it runs. */
@@ -14,7 +14,7 @@ const errorWord =
  * Why a text is no longer what was typed: a spreadsheet or an export has had its hands on it. Undefined where
  * nothing is seen.
  */
-export function damage(text: string): string | undefined {
+export function findDamage(text: string): string | undefined {
   const first = text.charCodeAt(0)
   // Nearly every text begins with a letter, a + or a digit, and is plain.
   if (first <= 61 && first !== 43 && !(first > 48 && first <= 57 && !text.includes('E+'))) {
@@ -41,7 +41,9 @@ const invisible = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u20
 const plainName = /^(?:[A-Za-z '.-]|[\u00C0-\u017F](?![^\0-\x7F]))*$/
 
 /** The same for names, where a ? is no question: `?ukasz`, `JosÃ©`. `suggestion`: what it may have been. */
-export function nameDamage(text: string): { problem: string; suggestion?: string | undefined } | undefined {
+export function findNameDamage(
+  text: string,
+): { problem: string; suggestion?: string | undefined } | undefined {
   if (plainName.test(text)) return undefined
   if (text.includes('?')) return { problem: 'holds ?, which may stand for a letter that was lost' }
   const hidden = invisible.exec(text)?.[0]

@@ -1,8 +1,8 @@
-/** A piece of a number format: what is shown as it stands, what only takes room, or a code. */
+/** A piece of a number format: what is shown literally, what only takes room, or a code. */
 const piece = /"([^"]*)"?|\\(.)|_.|\*(.)|\[([^\]]*)\]|([^])/g
 
 /** What a section of a format shows. */
-export interface Section {
+interface Section {
   /** Codes alone: `#,##0.00`, `@`, `General`. */
   codes: string
   /** Texts that are shown as they stand, in front of the first code and after it. */
@@ -94,7 +94,7 @@ function digitsBy(value: number, codes: string): string | undefined {
   return plain[1] === undefined ? fixed : fixed.replace(/\B(?=(?:\d{3})+(?!\d))(?<!\.\d*)/g, ',')
 }
 
-/** Why a number is not what is seen of it; undefined where it is, whatever stands around its digits. */
+/** Why a number is not what is seen of it; undefined where it is, whatever text surrounds its digits. */
 export function shownOtherwise(value: number, format: string): string | undefined {
   if (format.includes('%')) return 'is shown as a percentage; give the number itself'
   const shown = shownNumber(value, format)
@@ -103,12 +103,12 @@ export function shownOtherwise(value: number, format: string): string | undefine
     if (!plain) return `has more digits than are shown; round it to ${String(Number(value.toPrecision(15)))}`
     return sameDigits(value, shown) && isHarmless(shown.replaceAll(/[\d.,]/g, ' '))
       ? undefined
-      : `is the number ${String(value)} shown as "${shown.slice(0, 40)}"`
+      : `is the number ${value} shown as "${shown.slice(0, 40)}"`
   }
   const found = numberSection(value, format)
   return found !== undefined && showsDigits(value, found.section, found.signed)
     ? undefined
-    : `is the number ${String(value)} shown as "${format.slice(0, 40)}"`
+    : `is the number ${value} shown as "${format.slice(0, 40)}"`
 }
 
 /** Whether a section shows all digits of a number and its sign, whichever its unit. */

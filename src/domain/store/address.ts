@@ -1,4 +1,5 @@
-import { isLoopbackHost } from '../../contract/loopback.ts'
+import { isLoopbackHost, isLoopbackUrl } from '../../contract/loopback.ts'
+import { IoError, UsageError } from '../../errors/kinds.ts'
 
 /** Where orders are recorded, as it is written in REFCHECK_STORE or the setting `store`. */
 type StoreAddress =
@@ -12,19 +13,21 @@ type StoreAddress =
 const controlCharacter = /\p{Cc}/u
 const longestPath = 4096
 
+const noAddress = (why: string): StoreAddress => ({ kind: 'none', why })
+
 /** Reads an address; what may be done with one of each kind is for its reader. */
 export function storeAddress(text: string): StoreAddress {
   if (text === ':memory:') return { kind: 'memory' }
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text)?.[1]?.toLowerCase()
   if (scheme === 'postgres' || scheme === 'postgresql') return postgres(text)
-  if (scheme !== undefined) return { kind: 'none', why: `a store cannot be a "${scheme}://" address` }
-  if (isNearAddress(text)) return { kind: 'none', why: 'a PostgreSQL address begins with postgres://' }
+  if (scheme !== undefined) return noAddress(`a store cannot be a "${scheme}://" address`)
+  if (isNearAddress(text)) return noAddress('a PostgreSQL address begins with postgres://')
   if (/^["'`“”‘’]|["'`“”‘’]$/.test(text))
-    return { kind: 'none', why: 'the name of the store has quotation marks around it' }
-  if (text.trim() !== text) return { kind: 'none', why: 'the name of the store has a space at one end' }
-  if (text.includes('\0')) return { kind: 'none', why: 'the name of the store contains a NUL character' }
+    return noAddress('the name of the store has quotation marks around it')
+  if (text.trim() !== text) return noAddress('the name of the store has a space at one end')
+  if (text.includes('\0')) return noAddress('the name of the store contains a NUL character')
   if (text.trim() === '' || text.length > longestPath || controlCharacter.test(text)) {
-    return { kind: 'none', why: 'the name of the store is not a path' }
+    return noAddress('the name of the store is not a path')
   }
   return { kind: 'file', path: text }
 }
@@ -41,7 +44,7 @@ function isNearAddress(text: string): boolean {
 
 function postgres(text: string): StoreAddress {
   const read = postgresServer(text)
-  if ('why' in read) return { kind: 'none', why: read.why }
+  if ('why' in read) return noAddress(read.why)
   return { kind: 'postgres', server: read.server }
 }
 
@@ -147,7 +150,7 @@ function parametersOf(query: string): Partial<Record<Parameter, string>> | { why
   return found
 }
 
-/** Undefined where an escape is not UTF-8, or stands for a control character. */
+/** Undefined where an escape is not UTF-8, or encodes a control character. */
 function decoded(part: string): string | undefined {
   try {
     const plain = decodeURIComponent(part)
@@ -186,3 +189,36 @@ export function passwordIn(passfile: string, server: PostgresServer): string | u
 }
 
 const unescaped = (field: string | undefined): string | undefined => field?.replaceAll(/\\(.)/g, '$1')
+
+/** Two runners that reach one store by two names have two locks, so such a store is refused. */
+export function requireOneName(
+  path: string,
+  { names, isMount }: { /** Hard links. */ names: number; isMount: boolean },
+): void {
+  if (names > 1) {
+    throw new IoError(`cannot use the store "${path}": the file has ${names} names (hard links)`, {
+      hint: 'Two runners could order the same people. Remove the other names, or copy the store with: refcheck store backup FILE',
+    })
+  }
+  if (isMount) {
+    throw new IoError(`cannot use the store "${path}": the file is mounted by itself`, {
+      hint: 'Two runners could order the same people. Mount the folder that it is in, not the file.',
+    })
+  }
+}
+
+/** Whether a path is a mount point, by the text of Linux's /proc/self/mountinfo (proc(5)). */
+export function isAmongMounts(path: string, mountinfo: string): boolean {
+  // Space, tab, line end and backslash are written in octal there.
+  const written = (text: string | undefined): string | undefined =>
+    text?.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
+  return mountinfo.split('\n').some((line) => written(line.split(' ')[4]) === path)
+}
+
+/** src/docs/cli.md, "Environment": a store that ends with the process prevents no second order. */
+export function refuseMemoryStore(location: string, baseUrl: string): void {
+  if (location !== ':memory:' || isLoopbackUrl(baseUrl)) return
+  throw new UsageError('refused to order with a store in memory, which would forget the order', {
+    hint: 'Set REFCHECK_STORE to a file, or unset it. ":memory:" is allowed for a service on this machine only.',
+  })
+}

@@ -94,7 +94,7 @@ export interface ParsedLog {
 }
 
 /** SHA-256 of a text as 64 hex characters; an argument, because loading it takes time at the start of the program. */
-export type Digest = (text: string) => string
+type Digest = (text: string) => string
 
 const checksumLength = 16
 /** JSON text never holds a tab, so an incomplete line never ends with one. */
@@ -162,7 +162,7 @@ function entryIn(content: string): LogEntry | undefined {
   }
 }
 
-/** Whether a fingerprint tells nothing any more. */
+/** Whether a fingerprint was erased. */
 export const isErased = (fingerprint: string): boolean => /^0*$/.test(fingerprint)
 
 function withChecksum(content: string, digest: Digest): string {
@@ -171,87 +171,37 @@ function withChecksum(content: string, digest: Digest): string {
 
 const contentOf = (line: string): string => line.slice(checksumLength + 1, -end.length)
 
-/** Arrays, because a log has a line for every attempt that a machine ever made. */
+const headFields = ['generation', 'account', 'number', 'attemptId'] as const
+const entryFields = [
+  'batchId',
+  'row',
+  'baseUrl',
+  'userEmail',
+  'packageId',
+  'relatedIds',
+  'at',
+  'person',
+  'email',
+  'phone',
+] as const
+
+/** What a line of each kind has, in this order. Arrays, because a log has a line for every attempt that a machine ever made. */
+const fieldNames = {
+  outcome: ['attemptId', 'state', 'requestId'],
+  note: headFields,
+  entry: [...headFields, ...entryFields],
+} as const
+
 function fieldsOf(record: LogRecord): unknown[] {
-  switch (record.kind) {
-    case 'header': {
-      const { kind, ...header } = record
-      return [kind, header]
-    }
-    case 'outcome':
-      return [record.kind, record.attemptId, record.state, record.requestId ?? null]
-    case 'note':
-      return [record.kind, ...headFieldsOf(record)]
-    case 'entry': {
-      const { kind, batchId, row, baseUrl, userEmail, packageId, relatedIds, at, person, email, phone } =
-        record
-      return [
-        kind,
-        ...headFieldsOf(record),
-        batchId,
-        row,
-        baseUrl,
-        userEmail,
-        packageId,
-        relatedIds,
-        at,
-        person,
-        email,
-        phone,
-      ]
-    }
-  }
+  const { kind, ...fields } = record
+  if (kind === 'header') return [kind, fields]
+  return [kind, ...fieldNames[kind].map((name) => (fields as Record<string, unknown>)[name])]
 }
-
-const headFieldsOf = ({ generation, account, number, attemptId }: LogEntry | LogNote): unknown[] => [
-  generation,
-  account,
-  number,
-  attemptId,
-]
-
-type HeadFields = [generation: string, account: string, number: number, attemptId: string]
-type EntryFields = [string, number, string, string, number, number[], number, string, string, string]
-type Fields =
-  | ['header', Omit<LogHeader, 'kind'>]
-  | ['outcome', string, SubmissionState, string | null]
-  | ['note', ...HeadFields]
-  | ['entry', ...HeadFields, ...EntryFields]
 
 /** The checksum says that this program wrote it. */
 function recordOf(content: string): LogRecord {
-  const fields = JSON.parse(content) as Fields
-  switch (fields[0]) {
-    case 'header':
-      return { kind: 'header', ...fields[1] }
-    case 'outcome': {
-      const [kind, attemptId, state, requestId] = fields
-      return { kind, attemptId, state, requestId: requestId ?? undefined }
-    }
-    case 'note': {
-      const [kind, generation, account, number, attemptId] = fields
-      return { kind, generation, account, number, attemptId }
-    }
-    case 'entry': {
-      const [kind, generation, account, number, attemptId, ...rest] = fields
-      const [batchId, row, baseUrl, userEmail, packageId, relatedIds, at, person, email, phone] = rest
-      return {
-        kind,
-        generation,
-        account,
-        number,
-        attemptId,
-        batchId,
-        row,
-        baseUrl,
-        userEmail,
-        packageId,
-        relatedIds,
-        at,
-        person,
-        email,
-        phone,
-      }
-    }
-  }
+  const [kind, ...fields] = JSON.parse(content) as [LogRecord['kind'], ...unknown[]]
+  if (kind === 'header') return { kind, ...(fields[0] as Omit<LogHeader, 'kind'>) }
+  const named = fieldNames[kind].map((name, at) => [name, fields[at] ?? undefined])
+  return { kind, ...Object.fromEntries(named) } as LogRecord
 }

@@ -1,6 +1,6 @@
 import type { RegisteredLog } from './attempt-log.ts'
 import { type Move, storeMoved } from './moving.ts'
-import { formatCount } from '../wording/count-in-words.ts'
+import { formatCount } from '../wording/text.ts'
 import { localTime } from '../wording/local-time.ts'
 import { IoError, StoreClosedError } from '../../errors/kinds.ts'
 
@@ -21,7 +21,7 @@ export type CloseReason =
   | 'log_damaged'
   /** Its fingerprints are keyed otherwise than those of its log. */
   | 'key'
-  /** A log names another store that was in its place. */
+  /** A log names another store that had the same path or address. */
   | 'replaced'
 
 /** Why a store takes no orders, as it is stored in it. */
@@ -58,11 +58,11 @@ export function unreportedLogs(closing: Closing, logs: readonly LogReport[]): Lo
  * What a closed store waits for. `reports`: of other machines. `confirmation`: all have reported, and a person has to say that
  * no other machine has ordered. `acceptance`: a person has to accept what may be lost. `nothing`: it opens.
  */
-export type NextStep = 'reports' | 'confirmation' | 'acceptance' | 'nothing'
+export type ReopenStep = 'reports' | 'confirmation' | 'acceptance' | 'nothing'
 
 const reportedReasons: ReadonlySet<CloseReason> = new Set(['server', 'restored'])
 
-/** The same with the loss that it stands for, as long as attempts are missing that no known machine has sent. */
+/** The same with the reason `older`, as long as attempts are missing that no known machine has sent. */
 export function withLoss(closing: Closing): Closing {
   if ((closing.missing ?? []).length === 0 || closing.reasons.includes('older')) return closing
   return { ...closing, reasons: [...closing.reasons, 'older'] }
@@ -73,11 +73,11 @@ export const isReporting = ({ reasons }: Closing): boolean =>
   reasons.some((reason) => reportedReasons.has(reason))
 
 /** `isReplicated`: each commit waits for a second server, so that a failover loses none. A restore may lose some all the same. */
-export function nextStep(
+export function reopenStep(
   closing: Closing,
   logs: readonly LogReport[],
   { isReplicated }: { isReplicated: boolean },
-): NextStep {
+): ReopenStep {
   if (unreportedLogs(closing, logs).length > 0) return 'reports'
   if (!closing.reasons.every((reason) => reportedReasons.has(reason))) return 'acceptance'
   return isReplicated && !closing.reasons.includes('restored') ? 'nothing' : 'confirmation'
@@ -158,4 +158,59 @@ export function noLogPossible(
       'Or order without a log that lasts, at your own risk: refcheck store check --without-list',
     ].join('\n'),
   })
+}
+
+/** What comparing a store with the attempt logs of this machine found. */
+export interface ExaminedLogs {
+  /** Undefined where it is open. */
+  closing: Closing | undefined
+  /** Logs of machines that have not compared theirs with it since it was closed. */
+  unreported: readonly LogReport[]
+  step: ReopenStep
+  /** Attempts that it lacked and that were recovered, in words. */
+  recovered: readonly string[]
+  /** All that are registered. */
+  logs: readonly LogReport[]
+}
+
+/** What is wrong with a store, in sentences. */
+export function findingsOf(damage: readonly string[], examined: ExaminedLogs): string[] {
+  const { closing, unreported, recovered } = examined
+  return [
+    ...(closing === undefined ? [] : closingClauses(closing)),
+    ...recovered,
+    ...unreported.map((log) => `${formatLog(log)} has not compared its attempt log with the store`),
+    ...damage,
+  ]
+}
+
+/** What a check with findings fails with. */
+export function unsoundStoreError(
+  location: string,
+  damage: readonly string[],
+  { closing, unreported, step }: Pick<ExaminedLogs, 'closing' | 'unreported' | 'step'>,
+): IoError | undefined {
+  if (damage.length > 0) {
+    return new IoError(`the store "${location}" is damaged: ${damage[0]}`, {
+      hint: 'Order nothing with it. Keep the file, restore a backup, and settle what was ordered since.',
+    })
+  }
+  if (closing === undefined) return undefined
+  if (closing.move !== undefined) return storeMoved(location, closing.move)
+  return new IoError(`the store "${location}" is closed: ${closingClauses(closing)[0]}`, {
+    hint: formatNextStep(step, unreported),
+  })
+}
+
+/** How a closed store is opened again. */
+export function formatNextStep(step: ReopenStep, unreported: readonly LogReport[]): string {
+  if (step === 'reports') {
+    return [
+      `Run on each of these machines: refcheck store check (not reported: ${unreported.map(formatLog).join(', ')})`,
+      'Exclude a machine that does not come back by its name: refcheck store check --without NAME',
+    ].join('\n')
+  }
+  if (step === 'acceptance')
+    return 'If there is a newer copy of the store, put it in its place. All waiting rows are held when you continue, since they may have been sent: refcheck store check --accept-older'
+  return 'Every machine that is known has reported. If no other machine ordered with the store, open it: refcheck store check --accept-older'
 }

@@ -38,7 +38,7 @@ function wordsOf(text: string): string[] {
 }
 
 /** What a purge that could not be finished fails with. */
-export function notScrubbed(location: string, { isLeftTo }: Pick<Purged, 'isLeftTo'>): IncompleteError {
+export function notScrubbedError(location: string, { isLeftTo }: Pick<Purged, 'isLeftTo'>): IncompleteError {
   const isOwners = isLeftTo === 'the owner'
   return new IncompleteError(
     `what was removed may still be read in the files of the store "${location}": ${isOwners ? 'only the owner of its tables may clean them' : 'another process uses it'}`,
@@ -57,115 +57,108 @@ export function notScrubbed(location: string, { isLeftTo }: Pick<Purged, 'isLeft
  */
 type ErasureRule = 'kept' | 'emptied' | 'emptied with the last person' | 'emptied with --completely'
 
-/** By table, every column that a store keeps of an order; the names are the same in each store. */
+/** By table and rule, every column that a store keeps of an order; the names are the same in each store. */
 export const erasurePolicy = {
   submissions: {
-    batch_id: 'kept',
-    row_number: 'kept',
-    state: 'kept',
-    attempt_id: 'kept',
-    changed_at: 'kept',
-    package_id: 'kept',
-    first_name: 'emptied',
-    last_name: 'emptied',
-    email: 'emptied',
-    phone: 'emptied',
-    body: 'emptied',
-    body_sha256: 'kept',
-    fingerprint: 'emptied with --completely',
-    request_id: 'kept',
-    request_status: 'kept',
-    request_status_at: 'kept',
-    acknowledged_at: 'kept',
-    offered_id: 'emptied',
-    // A reason, and the field it is about, may quote what was sent.
-    reason: 'emptied',
-    field: 'emptied',
-    matches_batch: 'kept',
-    matches_row: 'kept',
-    person_print: 'emptied with --completely',
-    email_print: 'emptied with --completely',
-    phone_print: 'emptied with --completely',
-    // It finds people to mention, and keeps no old file from ordering them.
-    name_print: 'emptied',
-    held_for: 'kept',
-    shares: 'kept',
-    external_results: 'emptied',
-    checks: 'kept',
+    kept: [
+      'batch_id',
+      'row_number',
+      'state',
+      'attempt_id',
+      'changed_at',
+      'package_id',
+      'body_sha256',
+      'request_id',
+      'request_status',
+      'request_status_at',
+      'acknowledged_at',
+      'matches_batch',
+      'matches_row',
+      'held_for',
+      'shares',
+      'checks',
+    ],
+    // A reason, and the field it is about, may quote what was sent. `name_print` finds people to mention, and keeps no old
+    // file from ordering them.
+    emptied: [
+      'first_name',
+      'last_name',
+      'email',
+      'phone',
+      'body',
+      'offered_id',
+      'reason',
+      'field',
+      'name_print',
+      'external_results',
+    ],
+    'emptied with --completely': ['fingerprint', 'person_print', 'email_print', 'phone_print'],
   },
   attempts: {
-    id: 'kept',
-    batch_id: 'kept',
-    row_number: 'kept',
-    user_email: 'kept',
-    body_sha256: 'kept',
-    began_at: 'kept',
-    began_monotonic: 'kept',
-    ended_at: 'kept',
-    became: 'kept',
-    answer_status: 'kept',
-    reason: 'emptied',
-    account: 'kept',
-    number: 'kept',
-    log_id: 'kept',
+    kept: [
+      'id',
+      'batch_id',
+      'row_number',
+      'user_email',
+      'body_sha256',
+      'began_at',
+      'began_monotonic',
+      'ended_at',
+      'became',
+      'answer_status',
+      'account',
+      'number',
+      'log_id',
+    ],
+    emptied: ['reason'],
   },
   decisions: {
-    id: 'kept',
-    batch_id: 'kept',
-    row_number: 'kept',
-    attempt_id: 'kept',
-    became: 'kept',
-    made_at: 'kept',
-    made_by: 'kept',
-    why: 'emptied',
+    kept: ['id', 'batch_id', 'row_number', 'attempt_id', 'became', 'made_at', 'made_by'],
+    emptied: ['why'],
   },
   unmatched_requests: {
-    service: 'kept',
-    request_id: 'kept',
-    reader: 'kept',
-    read_at: 'kept',
-    created_at: 'kept',
-    package_id: 'kept',
-    status: 'kept',
-    person_print: 'emptied with --completely',
-    email_print: 'emptied with --completely',
-    phone_print: 'emptied with --completely',
-    acknowledged_at: 'kept',
-    acknowledged_by: 'kept',
+    kept: [
+      'service',
+      'request_id',
+      'reader',
+      'read_at',
+      'created_at',
+      'package_id',
+      'status',
+      'acknowledged_at',
+      'acknowledged_by',
+    ],
+    'emptied with --completely': ['person_print', 'email_print', 'phone_print'],
   },
-  /** Of a file that contains no person any more, or whose name names the person. */
   batches: {
-    id: 'kept',
-    kind: 'kept',
-    base_url: 'kept',
-    user_email: 'kept',
-    added_at: 'kept',
-    name: 'emptied',
-    identity: 'kept',
-    sha256: 'kept',
-    package_id: 'kept',
-    path: 'emptied',
-    results_file: 'emptied',
+    kept: [
+      'id',
+      'kind',
+      'base_url',
+      'user_email',
+      'added_at',
+      'identity',
+      'sha256',
+      'package_id',
+      'allow_duplicate',
+      'halted_at',
+      'halt_code',
+      'account',
+      'allow_similar',
+      'queued_at',
+    ],
+    // Of a file that contains no person any more, or whose name names the person. An e-mail or a phone that many share may
+    // be the person's own.
+    emptied: ['name', 'path', 'results_file', 'halt_message', 'halt_hint', 'shared'],
     // How the file is read, as long as a row of it contains a person.
-    reading: 'emptied with the last person',
-    allow_duplicate: 'kept',
-    halted_at: 'kept',
-    halt_code: 'kept',
-    halt_message: 'emptied',
-    halt_hint: 'emptied',
-    account: 'kept',
-    allow_similar: 'kept',
-    // An e-mail or a phone that many share may be the person's own.
-    queued_at: 'kept',
-    shared: 'emptied',
+    'emptied with the last person': ['reading'],
   },
-} as const satisfies Record<string, Record<string, ErasureRule>>
+} as const satisfies Record<string, Partial<Record<ErasureRule, readonly string[]>>>
 
-/** The columns of a table to which an erasure policy applies. */
+/** The columns of a table to which an erasure rule applies. */
 export function columnsWith(table: keyof typeof erasurePolicy, rule: ErasureRule): string[] {
-  return Object.entries<ErasureRule>(erasurePolicy[table]).flatMap(([column, its]) =>
-    its === rule ? [column] : [],
-  )
+  const rules: Partial<Record<ErasureRule, readonly string[]>> = erasurePolicy[table]
+  return [...(rules[rule] ?? [])]
 }
 
 /**

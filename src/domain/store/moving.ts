@@ -2,7 +2,7 @@ import { IoError, UsageError } from '../../errors/kinds.ts'
 import { storeAddress } from './address.ts'
 import { shellWord } from '../wording/shell-word.ts'
 
-/** A store that leaves its place, or has left it: what it keeps of that. */
+/** What a store that is being moved, or was moved, records of the move. */
 export interface Move {
   /** Of this move alone; both places know it. */
   id: string

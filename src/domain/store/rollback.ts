@@ -8,12 +8,12 @@ import type { SubmissionState } from '../submission/states.ts'
  */
 
 /** A store's identity in time: accepting an older copy of it begins a new generation. */
-export interface Generations {
+interface Generations {
   current: string
   former: readonly string[]
 }
 
-/** What tells a database from any other, and from an older state of itself; each value as text. */
+/** What distinguishes a database from any other, and from an older state of itself; each value as text. */
 export interface Epoch {
   /** The identifier of the server's cluster. */
   system: string
@@ -60,14 +60,14 @@ export function fenceFailure(fence: Fence, generation: string): FenceFailure | u
   return fence.hasHeads ? undefined : 'head'
 }
 
-export type GenerationAge = 'same' | 'former' | 'unknown'
+type GenerationAge = 'same' | 'former' | 'unknown'
 
 export function ageOfGeneration(generation: string, { current, former }: Generations): GenerationAge {
   if (generation === current) return 'same'
   return former.includes(generation) ? 'former' : 'unknown'
 }
 
-/** A log that names the store, or one that was in its place, as it was compared with it. */
+/** A log that names the store, or another one at its path or address, as it was compared with it. */
 export interface ComparedLog {
   /** Whether the store has registered it. */
   isRegistered: boolean
@@ -99,7 +99,7 @@ export interface StoreFacts {
   missingLogs: number
 }
 
-export interface Rollback {
+interface Rollback {
   /** None where the store is as it was left. */
   reasons: CloseReason[]
   /** Entries to be recovered, in the order of their attempts, each once. */

@@ -27,7 +27,7 @@ export interface StoreServer {
   replication: 'none' | 'asynchronous' | 'synchronous'
   /** Of one question and its answer. */
   latencyMs: number
-  /** What this user may not read of that which tells the database from an older state of itself, as GRANT names it. */
+  /** What this user may not read of what distinguishes the database from an older state of itself, as GRANT names it. */
   hidden: readonly string[]
 }
 
@@ -55,7 +55,7 @@ export interface Purged {
 
 /** What a purge erases outside the store. */
 export interface FilesToErase {
-  /** Ids of kept answers. */
+  /** Ids of stored drafts. */
   drafts: string[]
   /** Codes of plans that wait. */
   plans: string[]
@@ -92,4 +92,11 @@ export interface KnownAccount {
   people: number
   attempts: number
   lastAttemptAt: number | null
+}
+
+/** What becomes of the last orders when the server is lost and another takes over. */
+export const replicationText: Readonly<Record<StoreServer['replication'], string>> = {
+  none: 'no standby',
+  asynchronous: 'asynchronous standby: one that takes over may have forgotten the last orders',
+  synchronous: 'synchronous standby',
 }

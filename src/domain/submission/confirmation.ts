@@ -1,6 +1,6 @@
 import { personWithEmail, shownName } from '../wording/shown-name.ts'
 import type { Recipient } from '../../contract/request-body.ts'
-import { formatCount } from '../wording/count-in-words.ts'
+import { formatCount } from '../wording/text.ts'
 
 /** So few people are named before they are ordered. */
 export const maxNamed = 5
@@ -27,7 +27,7 @@ export interface AboutToOrder {
 }
 
 /** Where it is ordered, and as whom. */
-export interface OrderingAs {
+interface OrderingAs {
   baseUrl: string
   userEmail: string
 }

@@ -11,19 +11,13 @@ import { isLoopbackUrl } from '../../contract/loopback.ts'
  * States in which an order conflicts with another for the same person, in order of precedence. Rejected and
  * cancelled orders created nothing; a held row or a duplicate conflicts with none, since it may never be sent.
  */
-export const statesThatMatch = [
+export const conflictingStates = [
   'unknown',
   'dropped',
   'sending',
   'accepted',
   'pending',
 ] as const satisfies SubmissionState[]
-
-/** "`--allow-duplicate` passes orders that were accepted, never pending, sending, unknown or dropped ones". */
-const isPassable = (state: SubmissionState): boolean => state === 'accepted'
-
-/** Under a package that is gone what is still pending cannot be ordered any more. */
-const isOrdered = ({ state }: Submission): boolean => state !== 'pending'
 
 /** In a file `--allow-duplicate` is for renewals: what was ordered less long ago is `held` all the same. */
 const renewalMs = 7 * 24 * 60 * 60_000
@@ -63,7 +57,7 @@ export interface Candidate {
   sameEmail?: boolean
   /** It shares a phone with so many that their names were not compared: it counts as similar. */
   isUncompared?: boolean
-  /** The results file that tells of it, where no store does. */
+  /** The results file that names it, where no store has it. */
   externalResult?: ExternalResult | undefined
 }
 
@@ -80,8 +74,8 @@ export interface KnownRelations {
 }
 
 /** Why a row is `duplicate` or `held`; the highest precedence first. */
-export const reasonsToStop = [
-  // Nothing tells whether it was sent: no comparing, a person's word alone lets it go.
+export const conflictReasons = [
+  // It is not known whether it was sent: only a person can release it, and comparing cannot.
   'store_forgot',
   'same',
   'similar_unknown',
@@ -94,22 +88,22 @@ export const reasonsToStop = [
   'replaced_package',
   'similar',
 ] as const
-export type StopReason = (typeof reasonsToStop)[number]
+export type ConflictReason = (typeof conflictReasons)[number]
 
 /** What a row conflicts with. */
 export interface Conflict {
   becomes: 'duplicate' | 'held'
-  reason: StopReason
+  reason: ConflictReason
   shares: Shared[]
   order: Submission
-  /** The results file that tells of that order, where no store does. */
+  /** The results file that names that order, where no store has it. */
   externalResult?: ExternalResult | undefined
   /** How many more orders conflict with it for the same reason. */
   more: number
 }
 
-/** What may be sent because a person says so, row by row; the rest waits for something to be settled first. */
-export const releasable: readonly StopReason[] = [
+/** What a person may release row by row; for any other reason something has to be recorded first. */
+export const releasableReasons: readonly ConflictReason[] = [
   'store_forgot',
   'unmatched_request',
   'similar',
@@ -166,7 +160,7 @@ function conflictWith(
 const isOfPerson = ({ reason }: Conflict): boolean =>
   ['same', 'recent', 'ended_in_error', 'similar'].includes(reason)
 
-/** Nothing here can settle what a results file leaves open, so a person says whether it is ordered. */
+/** This store cannot reconcile what a results file leaves open, so a person decides whether it is ordered. */
 function applyExternalResult(
   externalResult: ExternalResult,
   { becomes, reason }: Conflict,
@@ -210,8 +204,8 @@ function sharesOnly(
 }
 
 function precedes(one: Conflict, other: Conflict): boolean {
-  const rank = ({ reason }: Conflict): number => reasonsToStop.indexOf(reason)
-  const state = ({ order }: Conflict): number => (statesThatMatch as readonly string[]).indexOf(order.state)
+  const rank = ({ reason }: Conflict): number => conflictReasons.indexOf(reason)
+  const state = ({ order }: Conflict): number => (conflictingStates as readonly string[]).indexOf(order.state)
   return (
     (rank(one) - rank(other) ||
       // The most similar person is shown: the one that may be the same.
@@ -232,7 +226,9 @@ function compareWith(
   const service = serviceRelation(row.baseUrl, order.baseUrl, (other) => relations.isSameService(other))
   if (service === 'other') return undefined
   const isSamePackage = relations.relatedIds.has(order.packageId)
-  const wasReplaced = service === 'one' && isOrdered(order) && relations.predecessors.has(order.packageId)
+  // Under a package that is gone what is still pending cannot be ordered any more.
+  const wasReplaced =
+    service === 'one' && order.state !== 'pending' && relations.predecessors.has(order.packageId)
   if (candidate.samePerson) {
     if (isSamePackage) return same(row, order, service, allowed, relations)
     const isAllowed = (row.kind === 'single' && allowed.similar) || relations.released(order)
@@ -252,7 +248,8 @@ function same(
 ): Conflict | undefined {
   if (service === 'unsaid') return held('other_service', order)
   const isOwn = order.batchId === row.batchId
-  if (isPassable(order.state) && !isOwn) {
+  // "`--allow-duplicate` passes orders that were accepted, never pending, sending, unknown or dropped ones".
+  if (order.state === 'accepted' && !isOwn) {
     if (relations.released(order)) return undefined
     if (allowed.duplicate) {
       const isRenewal = row.kind === 'single' || order.changedAt < row.addedAt - renewalMs
@@ -292,7 +289,7 @@ function similar(
   return allows ? undefined : held('similar', order, shares)
 }
 
-function held(reason: StopReason, order: Submission, shares: Shared[] = []): Conflict {
+function held(reason: ConflictReason, order: Submission, shares: Shared[] = []): Conflict {
   return { becomes: 'held', reason, shares, order, more: 0 }
 }
 
@@ -326,16 +323,16 @@ export type Release =
 
 /** Why a row is held, and the order it is listed with. */
 export interface Shown {
-  heldFor: StopReason | undefined
+  heldFor: ConflictReason | undefined
   batchId: string | undefined
   row: number | undefined
 }
 
 /**
- * What of that which stands in a held row's way a release covers; undefined where it is not about the row. "A release
+ * The conflicts of a held row that a release covers; undefined where it is not about the row. "A release
  * covers the matches that were shown": of a row by its number that is the one it is listed with.
  */
-export function coveredBy(
+export function releasedConflicts(
   release: Release,
   row: Compared,
   conflicts: readonly Conflict[],
@@ -343,23 +340,23 @@ export function coveredBy(
 ): readonly Conflict[] | undefined {
   const isShown = ({ order }: Conflict): boolean =>
     release.kind !== 'rows' || (order.batchId === shown.batchId && order.row === shown.row)
-  const covered = conflicts.filter((stop) => covers(release, row, stop) && isShown(stop))
+  const covered = conflicts.filter((stop) => isReleased(release, row, stop) && isShown(stop))
   if (release.kind === 'rows' && release.rows.includes(row.row)) return covered
-  // Nothing tells whether it was sent, so it is named or is one of all.
+  // It is not known whether it was sent, so only its number or a release of all covers it.
   const isAbout =
     shown.heldFor === 'store_forgot' ? release.kind === 'all' : covered.length > 0 || conflicts.length === 0
   return isAbout ? covered : undefined
 }
 
 /** Whether a release covers the conflicts of a row; the others wait until something is recorded first. */
-function covers(release: Release, { row, recipient }: Compared, stop: Conflict): boolean {
-  if (!releasable.includes(stop.reason)) return false
+function isReleased(release: Release, { row, recipient }: Compared, stop: Conflict): boolean {
+  if (!releasableReasons.includes(stop.reason)) return false
   if (release.kind === 'rows') return release.rows.includes(row)
   if (stop.reason !== 'similar') return false
   return release.kind === 'all' || sharesOnly(recipient, stop.shares, [release.value])
 }
 
-/** A package and the one that took its place: `moved`, as a person said, or only `likely`. */
+/** A package and its successor: `moved`, as a person decided, or only `likely`. */
 export interface JoinedPackage {
   service: string
   packageId: number

@@ -2,7 +2,7 @@ import { personWithEmail } from '../wording/shown-name.ts'
 import type { OrderInError } from '../../errors/base.ts'
 import { DuplicateError } from '../../errors/kinds.ts'
 import type { Shared } from './similarity.ts'
-import type { Conflict, StopReason } from './conflicts.ts'
+import type { Conflict, ConflictReason } from './conflicts.ts'
 import type { Submission } from './submission.ts'
 import { localTime } from '../wording/local-time.ts'
 import { shellWord } from '../wording/shell-word.ts'
@@ -30,7 +30,7 @@ export function conflictingOrder({ order, reason, shares, externalResult }: Conf
   }
 }
 
-/** What stands in an order's way, as a sentence without its end. */
+/** What an order conflicts with, as a sentence without its end. */
 export function conflictMessage(stop: Conflict): string {
   return sentences(stop, stop.order.baseUrl)[0]
 }
@@ -129,7 +129,7 @@ export function personOf({ recipient }: Pick<Submission, 'recipient'>): string {
 /** What a row conflicts with, and why, in one clause. */
 export function conflictText({ order, reason, shares, externalResult }: Conflict): string {
   if (reason === 'unmatched_request') return unmatchedText(order.requestId, shares)
-  return `${externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)} ${heldWords[reason]}`
+  return `${externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)} ${heldReasonTexts[reason]}`
 }
 
 /** `e-mail and phone`. */
@@ -139,7 +139,7 @@ export function sharedText(shares: readonly Shared[]): string {
 }
 
 /** Why a row is held, in a few words. */
-export const heldWords: Readonly<Record<StopReason, string>> = {
+export const heldReasonTexts: Readonly<Record<ConflictReason, string>> = {
   store_forgot: 'may have been sent: the store had forgotten attempts',
   same: 'is the same person',
   similar: 'is similar',
@@ -165,7 +165,7 @@ export function sameServiceHint(one: string, other: string): string {
 
 type Unsettled = Pick<Submission, 'batchId' | 'row' | 'state'>
 
-/** Proof is looked for first; of a dropped row a person decided without any. */
+/** Reconciling by evidence comes first; about a dropped row a person decided without evidence. */
 function reconcileCommand({ batchId, row, state }: Unsettled): string {
   return `refcheck batch reconcile ${batchId}${state === 'dropped' ? ` --row ${row}` : ''}`
 }

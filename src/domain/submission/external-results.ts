@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 import type { Shared } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
-import type { Submission } from './submission.ts'
+import { orderWith, type Submission } from './submission.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { personKey } from './identity.ts'
 
@@ -23,7 +23,7 @@ export interface ExternalResult {
   packageId: number | undefined
   /** When it was sent; wall time. */
   at: number | undefined
-  /** `unclear`: nothing tells whom it is about. */
+  /** `unclear`: its person is not known. */
   person: 'same' | 'similar' | 'unclear'
   /** What a similar person has in common with the row's. */
   shares: Shared[]
@@ -67,18 +67,10 @@ export function mergeExternalResults(
   return JSON.stringify(all) === JSON.stringify(before) ? undefined : all
 }
 
-function isEqual(one: ExternalResult, other: ExternalResult): boolean {
-  const fieldsOf = ({
-    file,
-    state,
-    requestId,
-    packageId,
-    baseUrl,
-    account,
-    person,
-  }: ExternalResult): string => JSON.stringify([file, state, requestId, packageId, baseUrl, account, person])
-  return fieldsOf(one) === fieldsOf(other)
-}
+const compared = ['file', 'state', 'requestId', 'packageId', 'baseUrl', 'account', 'person'] as const
+
+const isEqual = (one: ExternalResult, other: ExternalResult): boolean =>
+  compared.every((name) => one[name] === other[name])
 
 /** The order that a results file names, in the form of a stored one; `number` counts the results of the row from 1. */
 export function orderOfResult(
@@ -87,7 +79,7 @@ export function orderOfResult(
   row: { baseUrl: string; packageId: number; addedAt: number },
 ): Submission {
   const { requestId, requestStatus, at = row.addedAt } = externalResult
-  return {
+  return orderWith({
     batchId: resultsBatch,
     row: number,
     // A duplicate without a request is one of an order that was not known to be made.
@@ -96,23 +88,14 @@ export function orderOfResult(
       : externalResult.state === 'pending'
         ? 'pending'
         : 'unknown',
-    attemptId: undefined,
     baseUrl: externalResult.baseUrl ?? row.baseUrl,
-    userEmail: '',
     packageId: externalResult.packageId ?? row.packageId,
-    recipient: undefined,
     attempts: 1,
     addedAt: at,
     attemptedAt: externalResult.at,
-    changedAt: at,
     requestId,
     requestStatus,
-    requestStatusAt: undefined,
-    checks: undefined,
-    offeredId: undefined,
-    reason: undefined,
-    field: undefined,
-  }
+  })
 }
 
 /** `line 3 of people.results.csv`. */
@@ -120,7 +103,7 @@ export function externalResultPosition({ file, line }: Pick<ExternalResult, 'fil
   return `line ${line} of ${file}`
 }
 
-/** What tells in a results file whom a row was for, without a key, so that every store can compare it. */
+/** What identifies the person of a row in a results file, without a key, so that every store can compare it. */
 export interface PersonDigests {
   name: string
   email: string

@@ -40,7 +40,7 @@ export function addressOf(baseUrl: string): string {
 let lastService = { baseUrl: '', service: '' }
 
 /** Whose order it is: everything that makes two orders the same, in one form. */
-export interface OrderKey {
+interface OrderKey {
   /** The account of these people; '' where none was named. */
   account: string
   baseUrl: string
@@ -58,7 +58,7 @@ export function orderIdentity({ account, baseUrl, packageId, recipient }: OrderK
   return JSON.stringify(['order', account, serviceOf(baseUrl), packageId, ...personKey(recipient)])
 }
 
-/** What people are found by, whatever was ordered for them: each in one form, kept as keyed fingerprints alone. */
+/** What people are found by, whatever was ordered for them: each in one form, stored as keyed fingerprints alone. */
 export function personIdentities(recipient: Recipient): { person: string; email: string; phone: string } {
   const [first, last, email, phone] = personKey(recipient)
   return {
@@ -81,7 +81,7 @@ export function samePerson(one: Recipient, other: Recipient): boolean {
   return JSON.stringify(personKey(one)) === JSON.stringify(personKey(other))
 }
 
-/** A person's four parts, each in one form: nothing else tells people apart. */
+/** A person's four parts, each in one form: nothing else distinguishes people. */
 export function personKey({
   first_name,
   last_name,

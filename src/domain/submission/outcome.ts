@@ -1,10 +1,11 @@
+import { propertyOf } from '../../contract/parse-json.ts'
 import type { Envelope } from '../../contract/envelope.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { uuid } from '../../contract/request-body.ts'
 import { parseRetryAfter } from '../../contract/headers.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { InternalError, UnavailableError, IoError } from '../../errors/kinds.ts'
-import type { RowVersion, Attempt } from './submission.ts'
+import type { Attempt, RowId } from './submission.ts'
 import type { Change } from './states.ts'
 
 /** What one POST came to for the order (src/docs/ordering.md, section 2). */
@@ -37,6 +38,7 @@ export type Outcome =
     }
 
 type Answered = Extract<CreateAnswer, { kind: 'answered' }>
+type UnknownOutcome = Extract<Outcome, { kind: 'unknown' }>
 
 /** "Response 201 returns status RECEIVED", should an answer leave it out. */
 const statusAtCreation = 'RECEIVED'
@@ -46,13 +48,7 @@ export function outcomeOf(answer: CreateAnswer): Outcome {
     case 'unsent':
       return { kind: 'unsent', error: answer.error }
     case 'lost':
-      return {
-        kind: 'unknown',
-        reason: answer.error.message,
-        error: answer.error,
-        offeredId: undefined,
-        answerStatus: undefined,
-      }
+      return unknownOutcome(answer.error, answer.error.message)
     case 'answered':
       return answer.status === 201 ? created(answer) : (refused(answer) ?? unknown(answer))
   }
@@ -61,7 +57,7 @@ export function outcomeOf(answer: CreateAnswer): Outcome {
 function created(answer: Answered): Outcome {
   const requestId = idIn(answer.envelope)
   if (requestId === undefined) return unknown(answer)
-  const status = property(answer.envelope?.data, 'status')
+  const status = propertyOf(answer.envelope?.data, 'status')
   return {
     kind: 'accepted',
     requestId: requestId.toLowerCase(),
@@ -74,19 +70,19 @@ function created(answer: Answered): Outcome {
  * "A UUID that is another order's already: `unknown`, and the batch halts" (src/docs/ordering.md, section 2): one request is no two
  * orders, so the answer was about the other one.
  */
-export function answeredWithAnothers(
+export function requestTakenOutcome(
   { requestId, answerStatus }: Extract<Outcome, { kind: 'accepted' }>,
-  holder: Pick<RowVersion, 'batchId' | 'row'>,
-): Extract<Outcome, { kind: 'unknown' }> {
+  holder: RowId,
+): UnknownOutcome {
   const message = `the service answered with request ${requestId}, which is the order of row ${holder.row} of batch ${holder.batchId} already`
   const error = mixedUp(message, answerStatus)
-  return { kind: 'unknown', reason: message, error, offeredId: undefined, answerStatus, halts: true }
+  return { ...unknownOutcome(error, message), answerStatus, halts: true }
 }
 
 /** Two rows were answered with one request, and a read of it showed that it is the order of one of them. */
-export function answeredTwice(
+export function requestTakenError(
   requestId: string,
-  { own, other }: Record<'own' | 'other', Pick<RowVersion, 'batchId' | 'row'>>,
+  { own, other }: Record<'own' | 'other', RowId>,
   answerStatus: number,
 ): RefcheckError {
   const message = `the service answered with request ${requestId} for row ${other.row} of batch ${other.batchId} as well, and the request is for row ${own.row} of batch ${own.batchId}`
@@ -127,18 +123,22 @@ function refused(answer: Answered): Outcome | undefined {
 
 function unknown(answer: Answered): Outcome {
   const { status, envelope, error } = answer
-  return {
-    kind: 'unknown',
-    reason: error?.message ?? `the service answered ${status} without the id of a request`,
-    error,
-    offeredId: idIn(envelope) ?? uuidIn(envelope?.message),
-    answerStatus: status,
-  }
+  const reason = error?.message ?? `the service answered ${status} without the id of a request`
+  const offeredId = idIn(envelope) ?? uuidIn(envelope?.message)
+  return { ...unknownOutcome(error, reason), offeredId, answerStatus: status }
 }
+
+const unknownOutcome = (error: RefcheckError | undefined, reason: string): UnknownOutcome => ({
+  kind: 'unknown',
+  reason,
+  error,
+  offeredId: undefined,
+  answerStatus: undefined,
+})
 
 /** The request's id in an answer's data, whatever its status. */
 function idIn(envelope: Envelope | undefined): string | undefined {
-  const id = uuid.safeParse(property(envelope?.data, 'request_id'))
+  const id = uuid.safeParse(propertyOf(envelope?.data, 'request_id'))
   return id.success ? id.data : undefined
 }
 
@@ -147,18 +147,12 @@ function uuidIn(message: string | undefined): string | undefined {
   return message?.match(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/i)?.[0]
 }
 
-function property(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined
-}
-
 /**
  * The result of one POST /v1/requests on the wire; what it means for the order is decided in
  * domain/request. The POST is sent at most once.
  */
 export type CreateAnswer =
-  /** The connection never stood: no byte has left. */
+  /** It was never connected: no byte has left. */
   | { kind: 'unsent'; error: RefcheckError }
   /** A byte may have left and no whole answer came back. */
   | { kind: 'lost'; error: RefcheckError }
@@ -205,8 +199,8 @@ export function acceptedByEvidence(
   return { to: 'accepted', at, requestId, requestStatus, decision }
 }
 
-/** The store failed at an outcome: this error is the only place left that tells it, and how to hand it back. */
-export function notRecorded({ attempt, outcome }: AttemptOutcome, cause: unknown): IoError {
+/** The store failed at an outcome: this error alone has it, and how to record it later. */
+export function notRecordedError({ attempt, outcome }: AttemptOutcome, cause: unknown): IoError {
   const store = cause instanceof Error ? cause.message : 'the store failed'
   const reconcile = `refcheck batch reconcile ${attempt.batchId} --row ${attempt.row}`
   return new IoError(`${outcomeText(outcome)}, but this could not be recorded: ${store}`, {
@@ -241,7 +235,7 @@ export interface AttemptOutcome {
   outcome: Outcome
 }
 
-export function changedElsewhere(): InternalError {
+export function changedElsewhereError(): InternalError {
   return new InternalError('another process changed this order', {
     hint: 'Send nothing again before you have looked at: refcheck request list',
   })

@@ -34,10 +34,10 @@ export const transitions: Readonly<Record<SubmissionState, readonly SubmissionSt
 /** Every way out of these is a person's `batch retry`, and a change says so. */
 export const leftByRetry: readonly SubmissionState[] = ['rejected']
 
-/** A row leaves these by a decision alone: proof, or a person's word. */
+/** A row leaves these by a decision alone: by evidence, or by a person. */
 export const leftByDecision: readonly SubmissionState[] = ['unknown', 'dropped']
 
-/** States in which an order may still be sent, or settled. */
+/** States in which an order may still be sent, or reconciled. */
 export const unsettledStates: readonly SubmissionState[] = [
   'pending',
   'sending',
@@ -97,7 +97,7 @@ export function refuseImpossible(
  * never `pending`"). A `single` that is still `pending` is `cancelled`: nothing of it left, and no process will continue
  * it. Undefined for a row that stays as it is.
  */
-export function orphaned(
+export function changeAfterCrash(
   { state, kind }: { state: SubmissionState; kind: 'single' | 'file' },
   at: number,
 ): Change | undefined {

@@ -11,7 +11,9 @@ export interface RowVersion {
   attemptId: string | undefined
 }
 
-/** One order, as it stands. Times are milliseconds of wall time since the epoch. */
+export type RowId = Pick<RowVersion, 'batchId' | 'row'>
+
+/** One order in its present state. Times are milliseconds of wall time since the epoch. */
 export interface Submission extends RowVersion {
   /** The service it was or will be sent to; no trailing slash. */
   baseUrl: string
@@ -40,7 +42,30 @@ export interface Submission extends RowVersion {
   field: string | undefined
 }
 
-export interface NewSubmission {
+/** An order of which only what is given is known. */
+export function orderWith(
+  known: Pick<Submission, 'batchId' | 'row' | 'state' | 'baseUrl' | 'packageId' | 'addedAt'> &
+    Partial<Submission>,
+): Submission {
+  return {
+    attemptId: undefined,
+    userEmail: '',
+    recipient: undefined,
+    attempts: 0,
+    attemptedAt: undefined,
+    changedAt: known.addedAt,
+    requestId: undefined,
+    requestStatus: undefined,
+    requestStatusAt: undefined,
+    checks: undefined,
+    offeredId: undefined,
+    reason: undefined,
+    field: undefined,
+    ...known,
+  }
+}
+
+interface NewSubmission {
   packageId: number
   recipient: Recipient
   /** What will be sent, to the byte. */

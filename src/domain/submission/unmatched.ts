@@ -1,4 +1,4 @@
-import type { Submission } from './submission.ts'
+import { orderWith, type Submission } from './submission.ts'
 
 /** A request that an event names and that no row of the store ordered. */
 export interface UnmatchedRequest {
@@ -11,7 +11,7 @@ export interface UnmatchedRequest {
   status: string
 }
 
-/** The row number that stands for such a request: rows count from 1, and its batch is the request itself. */
+/** The row number of such a request: rows count from 1, and its batch is the request itself. */
 export const unmatchedRow = 0
 
 /** Whether what a row matches is such a request, and no row of a batch. */
@@ -25,41 +25,24 @@ export function unmatchedOrder({
   packageId,
   status,
 }: UnmatchedRequest): Submission {
-  return {
+  return orderWith({
     batchId: requestId,
     row: unmatchedRow,
     state: 'accepted',
-    attemptId: undefined,
     baseUrl: service,
-    userEmail: '',
     packageId,
-    recipient: undefined,
-    attempts: 0,
     addedAt: createdAt,
     attemptedAt: createdAt,
-    changedAt: createdAt,
     requestId,
     requestStatus: status,
-    requestStatusAt: undefined,
-    checks: undefined,
-    offeredId: undefined,
-    reason: undefined,
-    field: undefined,
-  }
+  })
 }
 
-/** An order of this store that resembles a request which was not ordered with it. */
-interface OrderedTwice {
-  requestId: string
-  batchId: string
-  row: number
-}
-
-/** A possible second order, for people to look at. */
+/** A possible second order, for people to look at: the order of this store resembles a request that it did not make. */
 export interface SecondOrder {
   requestId: string
   createdAt: string
-  order: OrderedTwice
+  order: { requestId: string; batchId: string; row: number }
 }
 
 /** Requests that no row ordered are read at most so often in `readsMs`. */

@@ -1,5 +1,5 @@
 import { signatureHeader } from '../../contract/headers.ts'
-import { hasMoreValues, parseJson } from '../../contract/parse-json.ts'
+import { hasMoreValues, isJsonObject, parsedOrUndefined, propertyOf } from '../../contract/parse-json.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 
 /** A delivery as it was captured: its exact body and every value its signature header had. */
@@ -13,7 +13,7 @@ interface Head {
   headers: Map<string, string[]>
   /** Where the body begins. */
   end: number
-  /** What stood before each line, as `curl -v` writes it; empty in a raw capture. */
+  /** The prefix of each line, as `curl -v` writes it; empty in a raw capture. */
   prefix: string
 }
 
@@ -75,7 +75,7 @@ function readHead(bytes: Uint8Array): Head {
       prefix = text.startsWith('>') ? '>' : ''
       headers.clear()
       started = true
-      // A bin's text has empty lines of its own, and its request line tells no version.
+      // A bin's text has empty lines of its own, and its request line has no version.
       titled = !text.includes(' HTTP/') && hasTitles(latin1(bytes.subarray(at, largestHead)))
       continue
     }
@@ -158,9 +158,13 @@ function hasMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
 }
 
+/** The same bytes, not a copy of them. */
+export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength)
+
 /** Byte by byte, so that it can be turned back. */
 export function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  return bufferOf(bytes).toString('latin1')
 }
 
 /** A delivery of a MiB, the largest there is, in pieces of ten bytes. */
@@ -171,7 +175,7 @@ const maxChunks = 100_000
  * alone, as captures have them; extensions and trailers are passed over.
  */
 export function decodeChunked(bytes: Uint8Array): Uint8Array | undefined {
-  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const all = bufferOf(bytes)
   const body = Buffer.alloc(all.byteLength)
   let filled = 0
   let at = 0
@@ -192,7 +196,7 @@ export function decodeChunked(bytes: Uint8Array): Uint8Array | undefined {
   return undefined
 }
 
-/** One delivery out of many, by where it stands: `line 3`, `entry 12`. */
+/** One delivery out of many, with its position: `line 3`, `entry 12`. */
 export interface LoggedDelivery {
   position: string
   /** Undefined where the log does not hold what verifying needs. */
@@ -224,14 +228,16 @@ const encodingNames = ['encoding', 'body_encoding', 'bodyEncoding'] as const
  * in `req` or `request`, as pino and similar loggers write them.
  */
 export function* readLog(content: Uint8Array): Generator<LoggedDelivery> {
-  const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
+  const text = bufferOf(content)
   if (firstCharacter(text) === '[') {
-    const whole = parsed(smallDocument(text).toString('utf8'))
+    const whole = parsedOrUndefined(smallDocument(text).toString('utf8'))
     if (!Array.isArray(whole)) throw noLog('it starts like a JSON array but does not end like one')
     yield* loggedAll(whole)
     return
   }
-  const data = isSmallDocument(text) ? field(parsed(text.toString('utf8')), 'data') : undefined
+  const data = isSmallDocument(text)
+    ? propertyOf(parsedOrUndefined(text.toString('utf8')), 'data')
+    : undefined
   if (Array.isArray(data)) {
     yield* loggedAll(data)
     return
@@ -247,7 +253,7 @@ export function* readLog(content: Uint8Array): Generator<LoggedDelivery> {
       yield { position: `line ${line}`, delivery: undefined, fault }
     } else {
       const source = bytes.toString('utf8').replace(/^\uFEFF/, '')
-      if (source.trim() !== '') yield logged(`line ${line}`, parsed(source))
+      if (source.trim() !== '') yield logged(`line ${line}`, parsedOrUndefined(source))
     }
     at = end + 1
   }
@@ -276,23 +282,23 @@ function smallDocument<T extends Uint8Array>(text: T): T {
 /** The POSTs of an HTTP archive (HAR 1.2), whose body is `request.postData.text`. */
 export function* readHar(bytes: Uint8Array): Generator<LoggedDelivery> {
   const text = new TextDecoder('utf-8').decode(smallDocument(bytes))
-  const entries = field(field(parsed(text), 'log'), 'entries')
+  const entries = propertyOf(propertyOf(parsedOrUndefined(text), 'log'), 'entries')
   if (!Array.isArray(entries)) throw noLog('it has no log.entries, as an HTTP archive (HAR 1.2) has')
   for (const [at, entry] of entries.entries()) {
-    const request = field(entry, 'request')
-    if (String(field(request, 'method')).toUpperCase() !== 'POST') continue
-    const data = field(request, 'postData')
-    const encoding = field(data, 'encoding') ?? field(data, '_encoding')
+    const request = propertyOf(entry, 'request')
+    if (String(propertyOf(request, 'method')).toUpperCase() !== 'POST') continue
+    const data = propertyOf(request, 'postData')
+    const encoding = propertyOf(data, 'encoding') ?? propertyOf(data, '_encoding')
     yield logged(`entry ${at + 1}`, {
-      body: field(data, 'text'),
-      encoding: encoding ?? (field(data, 'comment') === 'base64' ? 'base64' : undefined),
-      headers: field(request, 'headers'),
+      body: propertyOf(data, 'text'),
+      encoding: encoding ?? (propertyOf(data, 'comment') === 'base64' ? 'base64' : undefined),
+      headers: propertyOf(request, 'headers'),
     })
   }
 }
 
 function logged(position: string, line: unknown): LoggedDelivery {
-  if (typeof line !== 'object' || line === null || Array.isArray(line)) {
+  if (!isJsonObject(line)) {
     return { position, delivery: undefined, fault: 'it is not a JSON object' }
   }
   const entry = { ...innerOf(line), ...line }
@@ -303,12 +309,12 @@ function logged(position: string, line: unknown): LoggedDelivery {
 
 /** The request within a line of a program's own log. */
 function innerOf(line: object): object {
-  const inner = field(line, 'req') ?? field(line, 'request')
+  const inner = propertyOf(line, 'req') ?? propertyOf(line, 'request')
   return typeof inner === 'object' && inner !== null ? inner : {}
 }
 
 function momentOf(entry: object): number | undefined {
-  const receivedAt = field(entry, 'received_at')
+  const receivedAt = propertyOf(entry, 'received_at')
   const at =
     typeof receivedAt === 'string' && /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:?\d\d)$/.test(receivedAt)
       ? Date.parse(receivedAt)
@@ -321,7 +327,7 @@ function bodyOf(entry: object): Uint8Array | string {
   const encoded = firstOf(entry, base64Names)
   const plain = firstOf(entry, bodyNames)
   const isEncoded =
-    /^base64$/i.test(String(firstOf(entry, encodingNames))) || field(entry, 'isBase64Encoded') === true
+    /^base64$/i.test(String(firstOf(entry, encodingNames))) || propertyOf(entry, 'isBase64Encoded') === true
   const base64 = encoded ?? (isEncoded ? plain : undefined)
   if (typeof base64 === 'string') {
     const compact = base64.replace(/\s+/g, '')
@@ -335,12 +341,12 @@ function bodyOf(entry: object): Uint8Array | string {
 }
 
 function signaturesOf(entry: object): string[] {
-  const own = field(entry, 'signature') ?? field(entry, name)
+  const own = propertyOf(entry, 'signature') ?? propertyOf(entry, name)
   if (own !== undefined && own !== null) return texts(own)
-  const headers = field(entry, 'headers') ?? field(entry, 'multiValueHeaders')
+  const headers = propertyOf(entry, 'headers') ?? propertyOf(entry, 'multiValueHeaders')
   const pairs: [unknown, unknown][] = Array.isArray(headers)
     ? headers.map((each: unknown) =>
-        Array.isArray(each) ? [each[0], each[1]] : [field(each, 'name'), field(each, 'value')],
+        Array.isArray(each) ? [each[0], each[1]] : [propertyOf(each, 'name'), propertyOf(each, 'value')],
       )
     : Object.entries(headers ?? {})
   return pairs.filter(([key]) => String(key).toLowerCase() === name).flatMap(([, value]) => texts(value))
@@ -353,21 +359,7 @@ function texts(value: unknown): string[] {
 }
 
 function firstOf(entry: object, names: readonly string[]): unknown {
-  return names.map((each) => field(entry, each)).find((value) => value !== undefined && value !== null)
-}
-
-function field(from: unknown, key: string): unknown {
-  return typeof from === 'object' && from !== null && Object.hasOwn(from, key)
-    ? (from as Record<string, unknown>)[key]
-    : undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text)
-  } catch {
-    return undefined
-  }
+  return names.map((each) => propertyOf(entry, each)).find((value) => value !== undefined && value !== null)
 }
 
 function firstCharacter(text: Buffer): string | undefined {

@@ -1,7 +1,7 @@
 import type { WebhookEvent } from '../../contract/request.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { UnavailableError } from '../../errors/kinds.ts'
-import { cutText } from '../wording/cut-text.ts'
+import { cutText } from '../wording/text.ts'
 
 /** A delivery as it goes to a receiver, right or wrong. */
 export interface Delivery {
@@ -24,7 +24,7 @@ export interface Reply {
   milliseconds: number
   /** Why no answer came. */
   failure: string | null
-  /** Whether a connection stood. */
+  /** Whether it was connected. */
   reached: boolean
   /** The beginning of what it answered, on one line. */
   excerpt: string
@@ -37,7 +37,7 @@ export function isAccepted({ status }: Pick<Reply, 'status'>): boolean {
 
 const maxDetailLength = 120
 
-export function shortly(body: Buffer, secret: string): string {
+export function excerptOf(body: Buffer, secret: string): string {
   const excerpt = body.toString('utf8', 0, 2048)
   const text = secret === '' ? excerpt : excerpt.replaceAll(secret, '***')
   const line = text.replace(/\s+/g, ' ').trim()
@@ -82,7 +82,7 @@ export interface Delivered {
   answer: string
 }
 
-/** Body of an event in the order of the document; `error_reason` stands last, where there is one. */
+/** Body of an event in the order of the document; `error_reason` is last, where there is one. */
 export function eventText({ event, request_id, status, error_reason, ...more }: WebhookEvent): string {
   return JSON.stringify({
     event,

@@ -1,4 +1,4 @@
-import { parseJson } from '../../contract/parse-json.ts'
+import { parsedOrUndefined } from '../../contract/parse-json.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import { type CapturedDelivery, latin1 } from './capture.ts'
 
@@ -34,7 +34,7 @@ export function diagnose(
   secret: string,
   others: readonly OtherSecret[] = [],
 ): Diagnosis | undefined {
-  const signatures = delivery.signatures.flatMap((each) => [...signatureVariants(each)])
+  const signatures = delivery.signatures.map(signatureVariant)
   if (signatures.length === 0) return undefined
   const several = delivery.signatures.length > 1
   const plain: BodyVariant = { cause: '', text: '', bytes: delivery.body }
@@ -89,8 +89,8 @@ function finding(
   }
 }
 
-/** A signature as it stands, and freed from what is often put around it. */
-function* signatureVariants(text: string): Generator<SignatureVariant> {
+/** A signature without what is often put around it. */
+function signatureVariant(text: string): SignatureVariant {
   const changes: [cause: string, text: string, change: (text: string) => string][] = [
     [
       'signature_prefixed',
@@ -113,7 +113,7 @@ function* signatureVariants(text: string): Generator<SignatureVariant> {
     cause ??= changeCause
     texts.push(words)
   }
-  yield { hex, cause, text: texts.length === 0 ? undefined : texts.join(' and ') }
+  return { hex, cause, text: texts.length === 0 ? undefined : texts.join(' and ') }
 }
 
 function once(text: string): string {
@@ -155,6 +155,12 @@ interface BodyVariant {
   bytes: Uint8Array
 }
 
+const variant = (cause: string, text: string, body: string | Uint8Array): BodyVariant => ({
+  cause,
+  text,
+  bytes: Buffer.from(body),
+})
+
 /** Above this only the cheap changes are tried. */
 const largestReformatted = 256 * 1024
 
@@ -182,7 +188,7 @@ function* inflated(body: Uint8Array): Generator<BodyVariant> {
   try {
     const { gunzipSync } = process.getBuiltinModule('node:zlib')
     const bytes = gunzipSync(body, { maxOutputLength: largestInflated })
-    yield { cause: 'body_compressed', text: 'decompressed: it was captured as gzip', bytes }
+    yield variant('body_compressed', 'decompressed: it was captured as gzip', bytes)
   } catch {
     // Cut, or larger than any delivery.
   }
@@ -190,48 +196,44 @@ function* inflated(body: Uint8Array): Generator<BodyVariant> {
 
 function* lineEnds(body: Uint8Array): Generator<BodyVariant> {
   const text = latin1(body)
-  const variant = (cause: string, words: string, changed: string): BodyVariant => ({
-    cause,
-    text: words,
-    bytes: Buffer.from(changed, 'latin1'),
-  })
+  const changed = (cause: string, words: string, bytes: string): BodyVariant =>
+    variant(cause, words, Buffer.from(bytes, 'latin1'))
   const last = /\r?\n$/.exec(text)?.[0]
   if (last !== undefined) {
     const words = 'without the newline at its end: an editor, echo or a here-document added it'
-    yield variant('trailing_newline_added', words, text.slice(0, -last.length))
+    yield changed('trailing_newline_added', words, text.slice(0, -last.length))
   }
   for (const end of ['\n', '\r\n']) {
-    yield variant('trailing_newline_removed', 'with a newline at its end: something removed it', text + end)
+    yield changed('trailing_newline_removed', 'with a newline at its end: something removed it', text + end)
   }
   if (text.trim() !== text) {
-    yield variant('white_space_added', 'without the white space around it', text.trim())
+    yield changed('white_space_added', 'without the white space around it', text.trim())
   }
   if (text.includes('\r\n')) {
     const lf = text.replaceAll('\r\n', '\n')
-    yield variant('line_ends_changed', 'with LF line ends: something turned them into CRLF', lf)
-    yield variant('line_ends_changed', 'with LF line ends and none at its end', lf.replace(/\n$/, ''))
+    yield changed('line_ends_changed', 'with LF line ends: something turned them into CRLF', lf)
+    yield changed('line_ends_changed', 'with LF line ends and none at its end', lf.replace(/\n$/, ''))
   }
   if (/(?<!\r)\n/.test(text)) {
     const crlf = text.replace(/\r?\n/g, '\r\n')
-    yield variant('line_ends_changed', 'with CRLF line ends: something turned them into LF', crlf)
+    yield changed('line_ends_changed', 'with CRLF line ends: something turned them into LF', crlf)
   }
 }
 
 function* marks(body: Uint8Array): Generator<BodyVariant> {
   const mark = Buffer.from([0xef, 0xbb, 0xbf])
   const bytes = Buffer.from(body)
-  if (bytes.subarray(0, 3).equals(mark)) {
-    const text = 'without the byte order mark at its start: an editor added it'
-    const bare = bytes.subarray(3)
-    yield { cause: 'byte_order_mark_added', text, bytes: bare }
-    const end = /\r?\n$/.exec(latin1(bare))?.[0].length ?? 0
-    if (end > 0) {
-      const both = 'without the byte order mark at its start and the newline at its end'
-      yield { cause: 'byte_order_mark_added', text: both, bytes: bare.subarray(0, -end) }
-    }
-  } else {
+  if (!bytes.subarray(0, 3).equals(mark)) {
     const text = 'with a byte order mark at its start: something removed it'
-    yield { cause: 'byte_order_mark_removed', text, bytes: Buffer.concat([mark, bytes]) }
+    yield variant('byte_order_mark_removed', text, Buffer.concat([mark, bytes]))
+    return
+  }
+  const bare = bytes.subarray(3)
+  yield variant('byte_order_mark_added', 'without the byte order mark at its start: an editor added it', bare)
+  const end = /\r?\n$/.exec(latin1(bare))?.[0].length ?? 0
+  if (end > 0) {
+    const both = 'without the byte order mark at its start and the newline at its end'
+    yield variant('byte_order_mark_added', both, bare.subarray(0, -end))
   }
 }
 
@@ -240,29 +242,29 @@ function* encodings(body: Uint8Array): Generator<BodyVariant> {
   for (const label of ['utf-16le', 'utf-16be'] as const) {
     if (!bytes.subarray(0, 64).includes(0)) break
     const text = new TextDecoder(label).decode(bytes)
-    for (const each of new Set([text, text.replace(/\r?\n$/, '')])) {
-      yield { cause: 'encoding_changed', text: 'as UTF-8: it was saved as UTF-16', bytes: Buffer.from(each) }
+    for (const each of new Set([text, withoutLineEnd(text)])) {
+      yield variant('encoding_changed', 'as UTF-8: it was saved as UTF-16', each)
     }
   }
   const text = bytes.toString('utf8')
   if (/[\u0080-\u00ff]/.test(text) && !/[\u0100-\u{10ffff}]/u.test(text)) {
-    const words = 'as UTF-8 encoded once: it was encoded twice'
-    yield { cause: 'encoding_changed', text: words, bytes: Buffer.from(text, 'latin1') }
+    yield variant(
+      'encoding_changed',
+      'as UTF-8 encoded once: it was encoded twice',
+      Buffer.from(text, 'latin1'),
+    )
   }
   if (text.includes('\uFFFD')) {
     const words = 'as UTF-8: it was saved as Windows-1252 or Latin-1'
-    yield {
-      cause: 'encoding_changed',
-      text: words,
-      bytes: Buffer.from(new TextDecoder('windows-1252').decode(bytes)),
-    }
+    yield variant('encoding_changed', words, new TextDecoder('windows-1252').decode(bytes))
   }
   const compact = text.replace(/\s+/g, '')
   if (/^[A-Za-z0-9+/_-]{8,}={0,2}$/.test(compact)) {
-    const words = 'decoded from base64'
-    yield { cause: 'base64_encoded', text: words, bytes: Buffer.from(compact, 'base64') }
+    yield variant('base64_encoded', 'decoded from base64', Buffer.from(compact, 'base64'))
   }
 }
+
+const withoutLineEnd = (text: string): string => text.replace(/\r?\n$/, '')
 
 const entities: Readonly<Record<string, string>> = {
   '&quot;': '"',
@@ -300,9 +302,7 @@ function* escapes(text: string): Generator<BodyVariant> {
   for (const [cause, words, bodies] of changed) {
     for (const body of bodies) {
       if (body === undefined || body === text) continue
-      yield { cause, text: words, bytes: Buffer.from(body) }
-      const cut = body.replace(/\r?\n$/, '')
-      if (cut !== body) yield { cause, text: words, bytes: Buffer.from(cut) }
+      for (const each of new Set([body, withoutLineEnd(body)])) yield variant(cause, words, each)
     }
   }
 }
@@ -322,7 +322,7 @@ function formValue(text: string): string | undefined {
 }
 
 function jsonString(text: string): string | undefined {
-  const value = jsonValue(text)
+  const value = parsedOrUndefined(text)
   return typeof value === 'string' ? value : undefined
 }
 
@@ -340,7 +340,7 @@ const separators = [
 
 /** The same JSON as other programs write it. */
 function* rewritten(text: string): Generator<BodyVariant> {
-  const value = jsonValue(text.trim().replace(/^\uFEFF/, ''))
+  const value = parsedOrUndefined(text.trim().replace(/^\uFEFF/, ''))
   if (typeof value !== 'object' || value === null) return
   for (const [order, ordered] of orders(value)) {
     for (const [style, indent] of separators) {
@@ -350,7 +350,7 @@ function* rewritten(text: string): Generator<BodyVariant> {
           const body = written + end
           if (body === text) continue
           const words = `written as ${style} JSON${order}${escaped}${end === '' ? '' : ' and a newline'}: something parsed and re-serialised it`
-          yield { cause: 'json_reformatted', text: words, bytes: Buffer.from(body) }
+          yield variant('json_reformatted', words, body)
         }
       }
     }
@@ -392,25 +392,17 @@ function spaced(value: unknown): string {
 
 /** A few characters lost at the end of an object, or something that follows it. */
 function* truncations(text: string): Generator<BodyVariant> {
-  if (jsonValue(text) !== undefined) return
+  if (parsedOrUndefined(text) !== undefined) return
   for (const end of ['}', '"}', '\n}', '}\n', '"}\n']) {
     const words = `with ${JSON.stringify(end)} at its end: something cut it`
-    yield { cause: 'truncated', text: words, bytes: Buffer.from(text.trimEnd() + end) }
+    yield variant('truncated', words, text.trimEnd() + end)
   }
   const brace = text.lastIndexOf('}')
   if (brace === -1) return
   const words = 'without what follows the last }: something was added'
-  yield { cause: 'text_added', text: words, bytes: Buffer.from(text.slice(0, brace + 1)) }
+  yield variant('text_added', words, text.slice(0, brace + 1))
 }
 
 function depthAtMost(text: string): number {
   return text.split(/[[{]/).length - 1
-}
-
-function jsonValue(text: string): unknown {
-  try {
-    return parseJson(text)
-  } catch {
-    return undefined
-  }
 }

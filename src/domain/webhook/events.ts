@@ -1,5 +1,5 @@
 import { parseJsonBytes } from '../../contract/parse-json.ts'
-import { localTime } from '../wording/local-time.ts'
+import { isoTime, localTime } from '../wording/local-time.ts'
 
 /** A delivery that was verified, as it came. */
 export interface ReceivedEvent {
@@ -45,7 +45,7 @@ export interface EventFilter {
   limit?: number | undefined
 }
 
-/** What is kept of an event of a person who was removed: which request it was of, and its status. */
+/** What remains of an event of a person who was removed: which request it was of, and its status. */
 export function withoutBody<Event extends ReceivedEvent>(received: Event): Event {
   const { requestId: request_id, status, event } = received
   const body = new TextEncoder().encode(JSON.stringify({ event, request_id, status }))
@@ -64,36 +64,17 @@ export function identityOf(
   return baseUrl === undefined ? pair : `${baseUrl} ${pair}`
 }
 
-/** A delivery that is kept, or came again. */
+/** A delivery that was stored, or came again. */
 export interface StoredEvent extends ReceivedEvent {
   id: number
-  /** The same pair (request_id, status) was kept before. */
+  /** The same pair (request_id, status) was stored before. */
   repeated: boolean
-}
-
-/** An event of the inbox as it is listed. Times are ISO 8601. */
-export interface ListedEvent {
-  id: number
-  received_at: string
-  request_id: string | null
-  status: string | null
-  /** Why, of one that tells of ERROR. */
-  error_reason: string | null
-  forwarded: boolean
-  /** Given up: not forwarded any more. */
-  dropped: boolean
-  /** In words: "-", "waits", "dropped", or when. */
-  forwarding: string
-  repeats: number
-  attempts: number
-  last_answer: string | null
-  oddity: string | null
 }
 
 /** An event whole: its body as text, and as base64 where it is no text. */
 export function shownEvent(event: InboxEvent) {
   const { text, base64 } = textOf(event.body)
-  return { ...listedEvent(event), signature: event.signature, body: text, body_base64: base64 }
+  return { ...toListedEvent(event), signature: event.signature, body: text, body_base64: base64 }
 }
 
 /** One line of an export: what `webhook verify --all` and `webhook events import` read. */
@@ -101,7 +82,7 @@ export function exportedLine(event: InboxEvent): string {
   const { text, base64 } = textOf(event.body)
   return JSON.stringify({
     id: event.id,
-    received_at: new Date(event.receivedAt).toISOString(),
+    received_at: isoTime(event.receivedAt),
     request_id: event.requestId ?? null,
     status: event.status ?? null,
     signature: event.signature,
@@ -115,15 +96,21 @@ export interface Imported {
   repeated: number
 }
 
-export function listedEvent(event: InboxEvent): ListedEvent {
+export type ListedEvent = ReturnType<typeof toListedEvent>
+
+/** An event of the inbox as it is listed. Times are ISO 8601. */
+export function toListedEvent(event: InboxEvent) {
   return {
     id: event.id,
-    received_at: new Date(event.receivedAt).toISOString(),
+    received_at: isoTime(event.receivedAt),
     request_id: event.requestId ?? null,
     status: event.status ?? null,
+    /** Why, of an event with status ERROR. */
     error_reason: errorReasonOf(event.body) ?? null,
     forwarded: event.forward === 'done',
+    /** Given up: not forwarded any more. */
     dropped: event.forward === 'dropped',
+    /** In words: "-", "waits", "dropped", or when. */
     forwarding: forwardingOf(event),
     repeats: event.repeats,
     attempts: event.attempts,

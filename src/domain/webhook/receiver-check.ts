@@ -1,37 +1,24 @@
+import { bufferOf } from './capture.ts'
+import type { Reply } from './delivery.ts'
 import { parsedOrUndefined, parseJsonBytes } from '../../contract/parse-json.ts'
 import { InvalidInputError, UnavailableError } from '../../errors/kinds.ts'
 
 export type Verdict = 'passed' | 'advised' | 'failed' | 'not_judged'
 
-interface CaseAnswer {
-  /** Null where none came. */
-  status: number | null
-  milliseconds: number
-  failure: string | null
-}
+/** Null where none came: its status. */
+type CaseAnswer = Pick<Reply, 'status' | 'milliseconds' | 'failure'>
 
-export interface CaseReport {
-  id: string
-  title: string
-  rule: string
+export interface CaseReport extends CheckedCase {
   verdict: Verdict
-  findings: readonly Finding[]
-  /** Why it was not judged. */
+  findings: readonly RuleFinding[]
+  /** Why there is no verdict. */
   reason: string | null
   /** What the receiver did, the first ten. */
   answers: readonly CaseAnswer[]
   milliseconds: number
 }
 
-export interface ReceiverReport {
-  url: string
-  passed: boolean
-  counts: Record<'cases' | Verdict, number>
-  deliveries: number
-  /** Milliseconds of the slowest acceptance; null where nothing was accepted. */
-  slowest_ms: number | null
-  cases: readonly CaseReport[]
-}
+export type ReceiverReport = ReturnType<typeof receiverReport>
 
 /** A case by name, and the rule of the document that it holds a receiver to. */
 interface CheckedCase {
@@ -43,13 +30,13 @@ interface CheckedCase {
 const maxAnswers = 10
 
 /**
- * The verdict follows from the findings; with `strict`, advice counts like the rest. Without findings, `judged.unseen` says why
- * the answers do not show whether the rule is kept.
+ * The verdict follows from the findings; with `strict`, advice counts like the rest. Without findings, `outcome.unseen` states why
+ * the answers do not show whether the receiver follows the rule.
  */
 export function caseReport(
   { id, title, rule }: CheckedCase,
   outcome: {
-    findings: readonly Finding[]
+    findings: readonly RuleFinding[]
     answers: readonly CaseAnswer[]
     milliseconds: number
     unseen?: string | undefined
@@ -77,7 +64,7 @@ export function receiverReport(
   url: string,
   cases: readonly CaseReport[],
   { deliveries, accepted }: { deliveries: number; accepted: readonly number[] },
-): ReceiverReport {
+) {
   const count = (verdict: Verdict): number => cases.filter((each) => each.verdict === verdict).length
   const counts = {
     cases: cases.length,
@@ -86,6 +73,7 @@ export function receiverReport(
     failed: count('failed'),
     not_judged: count('not_judged'),
   }
+  /** Milliseconds of the slowest acceptance. */
   const slowest = accepted.length === 0 ? null : Math.round(Math.max(...accepted))
   return { url, passed: counts.failed === 0, counts, deliveries, slowest_ms: slowest, cases }
 }
@@ -112,13 +100,13 @@ export const rules = {
     'Versions follow Semantic Versioning; this document describes version 1.0.0, the initial release.',
 } as const
 
-export interface Finding {
+export interface RuleFinding {
   level: Level
   text: string
 }
 
 /** What a receiver shows of each event that it stored. */
-export interface StoredEvent {
+export interface ReceiverEvent {
   request_id: string
   status: string
 }
@@ -127,7 +115,7 @@ const storedHint =
   'It has to be the events that the receiver stored, in the order stored: [{"request_id": "…", "status": "…"}]'
 
 /** Reads the answer of --stored-url: a JSON list. Throws UnavailableError for anything else. */
-export function parseStoredList(bytes: Uint8Array): StoredEvent[] {
+export function parseStoredList(bytes: Uint8Array): ReceiverEvent[] {
   const value = parseJsonBytes(bytes)
   const refuse = (problem: string): never => {
     throw new UnavailableError(`--stored-url: the answer ${problem}`, { hint: storedHint })
@@ -143,8 +131,8 @@ export function parseStoredList(bytes: Uint8Array): StoredEvent[] {
  * Reads the content of --stored-file: a JSON object a line. A last line without its end may be half written, and is left out
  * unless it is whole. Throws InvalidInputError for any other line.
  */
-export function parseStoredLines(bytes: Uint8Array): StoredEvent[] {
-  const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8').split('\n')
+export function parseStoredLines(bytes: Uint8Array): ReceiverEvent[] {
+  const lines = bufferOf(bytes).toString('utf8').split('\n')
   return lines.flatMap((line, at) => {
     if (line.trim() === '') return []
     const event = storedEvent(parsedOrUndefined(line))
@@ -157,14 +145,14 @@ export function parseStoredLines(bytes: Uint8Array): StoredEvent[] {
   })
 }
 
-function storedEvent(value: unknown): StoredEvent | undefined {
+function storedEvent(value: unknown): ReceiverEvent | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { request_id, status } = value as Record<string, unknown>
   return typeof request_id === 'string' && typeof status === 'string' ? { request_id, status } : undefined
 }
 
 /** How often two samples of equal distribution look this different: the rate of false alarms of `isSlower`. */
-export const falseAlarmRate = 1e-6
+const falseAlarmRate = 1e-6
 
 /**
  * Whether the first of each pair tends to be slower: a one-sided sign test. It assumes only that the order within each pair

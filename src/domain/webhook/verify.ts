@@ -4,7 +4,7 @@ import type { Diagnosis } from './diagnose.ts'
 import { BadSignatureError, InvalidInputError } from '../../errors/kinds.ts'
 import { parseJsonBytes } from '../../contract/parse-json.ts'
 
-export interface Verification {
+interface Verification {
   valid: boolean
   /** The body parsed as JSON once its signature is good; null before that, and where it is not JSON. */
   event: unknown
@@ -28,17 +28,17 @@ export function signingKeyOf(secret: string): SigningKey {
 export function verifyWith(delivery: CapturedDelivery, key: SigningKey): Verification {
   const [signature, ...more] = delivery.signatures
   if (signature === undefined)
-    return invalid('the signature is missing', 'Add --signature, or capture its headers.')
+    return invalidResult('the signature is missing', 'Add --signature, or capture its headers.')
   if (more.length > 0) {
-    return invalid(
+    return invalidResult(
       'there are several signatures',
       'The service sends exactly one X-Service-Signature header.',
     )
   }
   if (!verify(delivery.body, signature, key)) {
     return signaturePattern.test(signature)
-      ? invalid('the signature does not match the body', mismatchHint)
-      : invalid(`the signature ${misshape(signature)}`, shapeHint)
+      ? invalidResult('the signature does not match the body', mismatchHint)
+      : invalidResult(`the signature ${misshape(signature)}`, shapeHint)
   }
   return { valid: true, event: parseJsonBytes(delivery.body) ?? null, failure: undefined }
 }
@@ -48,7 +48,7 @@ export interface ExplainedVerification extends Verification {
   diagnosis: Diagnosis | undefined
 }
 
-export function explained(
+export function withDiagnosis(
   failure: BadSignatureError,
   diagnosis: Diagnosis | undefined,
 ): Pick<Verification, 'failure'> {
@@ -56,7 +56,7 @@ export function explained(
   return { failure: new BadSignatureError(failure.message, { hint: diagnosis.message }) }
 }
 
-/** One delivery of a log, judged. */
+/** One delivery of a log, verified. */
 export interface LoggedVerification extends Verification {
   place: string
   diagnosis: Diagnosis | undefined
@@ -93,7 +93,7 @@ export const shapeHint = 'The service sends 64 lowercase hexadecimal characters 
 const mismatchHint =
   'Either the body is not the exact bytes that were sent (a re-formatted or re-encoded body never matches), or the secret is a different one.'
 
-export function invalid(message: string, hint: string): Verification {
+export function invalidResult(message: string, hint: string): Verification {
   return { valid: false, event: null, failure: new BadSignatureError(message, { hint }) }
 }
 

@@ -5,6 +5,13 @@ export function localTime(at: number | string): string {
   return `${dayOf(date)} ${two(date.getHours())}:${two(date.getMinutes())} ${offsetOf(date)}`
 }
 
+/** ISO 8601 in UTC, as --json has times; null for one that is not known. */
+export function isoTime(at: number): string
+export function isoTime(at: number | undefined): string | null
+export function isoTime(at: number | undefined): string | null {
+  return at === undefined ? null : new Date(at).toISOString()
+}
+
 /** The day where the reader is: `2026-11-20`. */
 export function localDay(at: number | string): string {
   return dayOf(new Date(at))

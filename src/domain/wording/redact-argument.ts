@@ -15,7 +15,7 @@ const kinds = ['[!-~]', '[!#$%&*+,./:;=?^|~\\w@-]', '[\\w+/=~-]', '[\\w-]', '[A-
 const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
 
 const consonants = '[b-df-hj-np-tv-xz]'
-/** One syllable, or several; a language with longer rows of consonants counts as words where punctuation stands around. */
+/** One syllable, or several; a language with longer rows of consonants counts as words between punctuation. */
 const syllables = `(?:(?:${consonants}{0,4}[aeiouy]{1,3}){2,}${consonants}{0,4}|${consonants}{0,3}[aeiouy]{1,2}${consonants}{1,4})`
 /** Words and the numbers after them, whole words of one case, numbers and times that stand alone, file extensions. */
 const words = new RegExp(
@@ -29,7 +29,7 @@ const longerThanWords = /[a-z\d]{65}/i
 /** Letters and digits in a row, in which numbers between letters count; names hold few. */
 const unbroken = /[a-z\d]{10,}/gi
 const innerNumbers = /(?<=[a-z])\d+(?=[a-z])/gi
-/** Host names, whose labels are judged one by one: a message about a database has to say which. */
+/** Host names, whose labels are checked one by one: a message about a database has to say which. */
 const hostName = /(?<![\w.-])(?:[a-z\d-]{1,63}\.)+[a-z]{2,24}(?![\w.-])/g
 /** Query parameters whose values are secrets. */
 const secretParameter =
@@ -62,12 +62,12 @@ export function keysIn(text: string): string[] {
   return kinds.flatMap((kind) => (text.match(kind) ?? []).filter(isRandom))
 }
 
-/** Whether a text, which is to be kept as a name or a setting, holds what can hardly be anything but an API key. */
+/** Whether a text, which is to be stored as a name or a setting, contains what can hardly be anything but an API key. */
 export function containsApiKey(text: string): boolean {
   return keysIn(text).some((each) => each.length === apiKeyLength)
 }
 
-/** Throws an InvalidInputError where a name that is to be kept, of `what`, is a key that was pasted. */
+/** Throws an InvalidInputError where a name that is to be stored, of `what`, is a key that was pasted. */
 export function requireNoApiKey(name: string, what: string): void {
   if (!containsApiKey(name)) return
   throw new InvalidInputError(`what looks like an API key is not a name for ${what}`, {

@@ -39,12 +39,12 @@ export const repeatedFlags: readonly RepeatedFlag[] = [
 const ofNone = new Set(['start', 'demo', 'conformance', 'openapi', 'scenarios', 'rules'])
 
 /** How a text repeats the flags of `argv`. */
-export type Keep = (text: string) => string
+export type FlagRepeater = (text: string) => string
 
-export const keepNothing: Keep = (text) => text
+export const repeatNoFlags: FlagRepeater = (text) => text
 
-/** What was typed in `argv` that the commands of a hint repeat; `keepNothing` where that is nothing. */
-export function commandsFor(argv: readonly string[]): Keep {
+/** What was typed in `argv` that the commands of a hint repeat; `repeatNoFlags` where that is nothing. */
+export function commandsFor(argv: readonly string[]): FlagRepeater {
   const end = argv.indexOf('--')
   const typed = end === -1 ? argv : argv.slice(0, end)
   const given = repeatedFlags.flatMap(({ name, commands }) => {
@@ -52,7 +52,7 @@ export function commandsFor(argv: readonly string[]): Keep {
     const isMeant = commands.some((each) => startsWith(typed, each))
     return value === undefined || !isMeant ? [] : [{ name, value, commands }]
   })
-  if (given.length === 0) return keepNothing
+  if (given.length === 0) return repeatNoFlags
   return (text) =>
     text.includes('refcheck ')
       ? given.reduce(
@@ -95,7 +95,7 @@ function repeated(text: string, name: string, value: string, commands: readonly 
   })
 }
 
-/** The words up to the end of the sentence that the line stands in. */
+/** The words up to the end of the sentence that contains the line. */
 function wordsOf(rest: string): string[] {
   const words = rest.match(/(?<= )(?:'[^']*'|\\.|[^\s'])+/g) ?? []
   const last = words.findIndex((word) => /[.,;:]$/.test(word))
@@ -103,15 +103,15 @@ function wordsOf(rest: string): string[] {
 }
 
 /** The same in what --json prints: under `command` and `hint` alone, which are this program's own words. */
-export function commandsInJson(value: unknown, keep: Keep): unknown {
-  if (keep === keepNothing || typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((each) => commandsInJson(each, keep))
+export function repeatFlagsInJson(value: unknown, keep: FlagRepeater): unknown {
+  if (keep === repeatNoFlags || typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((each) => repeatFlagsInJson(each, keep))
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [
       key,
       typeof each === 'string' && (key === 'command' || key === 'hint')
         ? keep(each)
-        : commandsInJson(each, keep),
+        : repeatFlagsInJson(each, keep),
     ]),
   )
 }

@@ -1,5 +1,5 @@
 import type { Recipient } from '../../contract/request-body.ts'
-import { cutText } from './cut-text.ts'
+import { cutText } from './text.ts'
 
 /** Characters of a name that are shown; a longer one could push the rest of a plan off the screen. */
 const maxNameLength = 100

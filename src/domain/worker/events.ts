@@ -1,8 +1,9 @@
+import { isoTime } from '../wording/local-time.ts'
 import type { BatchCounts } from '../batch/batch.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import type { ErrorCode } from '../../errors/base.ts'
 
-/** What a worker does, as its log tells it: by ids and codes, never by names, e-mails or what was sent. */
+/** What a worker does, as its log has it: with ids and codes, never by names, e-mails or what was sent. */
 export type WorkerEvent =
   | { name: 'started'; profiles: readonly string[] }
   | { name: 'health'; url: string }
@@ -71,7 +72,7 @@ export function logEntry({ name, ...more }: WorkerEvent, now: number): Record<st
   const isSevere = severe.has(name) || code !== undefined
   const fields = Object.entries(more).filter(([, value]) => value !== undefined)
   return {
-    time: new Date(now).toISOString(),
+    time: isoTime(now),
     level: isSevere ? 'warn' : 'info',
     event: name,
     ...Object.fromEntries(fields.map(([key, value]) => [snake(key), value])),

@@ -11,7 +11,7 @@ import { sanitize } from '../../host/text.ts'
 import { wrapLines, styled, statusStyle } from '../terminal.ts'
 import { type ListView, type View, jsonText } from '../view.ts'
 import type { Package } from '../../contract/package.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 
 const storages = { keychain: 'the system keychain', file: 'a private file', environment: 'the environment' }
 

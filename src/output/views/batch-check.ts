@@ -10,15 +10,15 @@ import {
   type Plan,
 } from '../../domain/batch/plan.ts'
 import type { RowChange, RowProblem, UnlikelyValue } from '../../domain/batch/row.ts'
-import { formatAnswer } from '../../domain/form/review.ts'
+import { formatAnswer } from '../../domain/form/fields.ts'
 import type { WindowStatus } from '../../domain/quota/book.ts'
 import type { Conflict } from '../../domain/submission/conflicts.ts'
-import { heldWords, personOf, sharedText, conflictText } from '../../domain/submission/duplicate.ts'
+import { heldReasonTexts, personOf, sharedText, conflictText } from '../../domain/submission/duplicate.ts'
 import { externalResultPosition } from '../../domain/submission/external-results.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { cutName, personName, shownName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
@@ -363,7 +363,7 @@ function heldLines(held: Plan['held']): string[] {
       ? `the same ${sharedText(stop.shares)} as ${similarPerson(person, stop)}`
       : stop.reason === 'unmatched_request'
         ? conflictText(stop)
-        : heldWords[stop.reason],
+        : heldReasonTexts[stop.reason],
   )
   const lines = [...groups].slice(0, maxPairs).map(([what, rows]) => {
     const people = rows

@@ -1,11 +1,10 @@
 import type { BatchCounts } from '../../domain/batch/batch.ts'
-import type { BatchEvent } from '../../domain/batch/batch-event.ts'
+import type { BatchEvent, BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
 import { nearText, type Reconciliation } from '../../domain/batch/reconciliation.ts'
-import type { BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
 import type { SecondOrder } from '../../domain/submission/unmatched.ts'
 import type { BatchStatus, ListedBatch, PrintedRow, StoppedRow } from '../../domain/batch/batch-status.ts'
 import type { SheetAppearance } from '../../domain/sheet/appearance.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
 import { formatDuration, progressLine, wrapLines, styled, type Terminal, statusStyle } from '../terminal.ts'
@@ -14,10 +13,10 @@ import { createEventText } from './events.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import type { BatchResult } from '../../domain/batch/verdict.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
-import { groupedAttention } from '../../domain/overview/attention.ts'
+import { groupAttention } from '../../domain/overview/attention.ts'
 import type { BatchProgressNow } from '../../domain/overview/overview.ts'
 import { statusesInOrder } from '../../domain/overview/people.ts'
-import type { CheckCounts } from '../../domain/request/check-counts.ts'
+import type { CheckCounts } from '../../domain/request/listed-request.ts'
 import { attentionLines } from './overview.ts'
 
 const states = [
@@ -416,7 +415,7 @@ export function followedBatchView(statusView: View, { statuses, checks, attentio
         statusView.text(terminal),
         ...(shown.length === 0 ? [] : ['', `requests  ${shown.join(', ')}`]),
         ...checkLines(checks, sum(Object.values(statuses))),
-        ...(groupedAttention(attention).length === 0
+        ...(groupAttention(attention).length === 0
           ? []
           : [
               '',

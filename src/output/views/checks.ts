@@ -1,7 +1,6 @@
 import type { Finding, Level } from '../../domain/doctor/finding.ts'
 import type { CaseReport, ReceiverReport, Verdict } from '../../domain/webhook/receiver-check.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
-import { escapeXml } from '../../domain/wording/escape-xml.ts'
+import { formatCount, escapeXml } from '../../domain/wording/text.ts'
 import type { conformance } from '../schemas/integration.ts'
 import { sanitize } from '../../host/text.ts'
 import { indentLines, type Style, styled, type Terminal } from '../terminal.ts'

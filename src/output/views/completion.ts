@@ -1,4 +1,4 @@
-import type { Candidate } from '../../domain/completion/wanted.ts'
+import type { Completion } from '../../domain/completion/wanted.ts'
 import { sanitize } from '../../host/text.ts'
 import type { View } from '../view.ts'
 
@@ -38,7 +38,7 @@ export const completionScriptView = (shell: Shell): View => ({
 })
 
 /** One candidate a line, with what it is after a tab; what would break a line is left out. */
-export function candidateLines(candidates: readonly Candidate[]): string {
+export function candidateLines(candidates: readonly Completion[]): string {
   return candidates
     .filter(({ value }) => !/[\p{Cc}\p{Cf}]/u.test(value))
     .map(({ value, about }) => `${value}\t${sanitize(about).slice(0, 100)}\n`)

@@ -5,13 +5,12 @@ import {
   type Attention,
   type AttentionGroup,
   type AttentionKind,
-  groupedAttention,
+  groupAttention,
   longWaitDays,
 } from '../../domain/overview/attention.ts'
 import type { OtherOrders, Overview } from '../../domain/overview/overview.ts'
 import type { WindowStatus } from '../../domain/quota/book.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
-import { cutText } from '../../domain/wording/cut-text.ts'
+import { formatCount, cutText } from '../../domain/wording/text.ts'
 import { localClock, localTime } from '../../domain/wording/local-time.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
@@ -106,7 +105,7 @@ function batchLine({ name, state, total, pending }: ListedBatch): string {
 function needLines(attention: readonly Attention[], terminal: Terminal): string[] {
   if (attention.length === 0) return [labelLine(terminal, 'Needs you', 'nothing')]
   const isShort = terminal.columns !== undefined
-  const all = groupedAttention(attention).flatMap(oneByOne)
+  const all = groupAttention(attention).flatMap(oneByOne)
   const shown = isShort ? all.slice(0, maxNeeds) : all
   const cells = shown.map(({ kind, batch, items, command }) => ({
     who: cutText(items[0]?.row === null ? sanitize(batch ?? '') : namesOf(items, 1), maxNameWidth),
@@ -178,7 +177,7 @@ export function attentionLines(
   terminal: Terminal,
   maxShown = terminal.columns === undefined ? Number.POSITIVE_INFINITY : maxGroups,
 ): string[] {
-  const groups = groupedAttention(attention)
+  const groups = groupAttention(attention)
   if (groups.length === 0) return [styled(terminal, 'green', 'Nothing.')]
   const lines = groups.slice(0, maxShown).flatMap((group) => {
     const { kind, items, command } = group

@@ -5,18 +5,18 @@ import {
   type Attention,
   type AttentionGroup,
   type AttentionKind,
-  groupedAttention,
+  groupAttention,
 } from '../../domain/overview/attention.ts'
 import {
-  countedOnce,
+  withoutDuplicates,
   type PersonRow,
   statusCounts,
   type TimeBucket,
   timelineOf,
 } from '../../domain/overview/people.ts'
 import { packageLabel, type PackageNames } from '../../domain/request/listed-request.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
-import type { Keep } from '../../domain/wording/repeated-flags.ts'
+import { formatCount } from '../../domain/wording/text.ts'
+import type { FlagRepeater } from '../../domain/wording/repeated-flags.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
 import { percent, pill, statusChart, timeline } from '../../html/charts.ts'
@@ -42,7 +42,7 @@ export interface PeoplePage {
   /** Made with; for the foot. */
   version: string
   /** Repeats in commands what was typed. */
-  keep: Keep
+  keep: FlagRepeater
 }
 
 /** The names in a group that needs a person. */
@@ -51,7 +51,7 @@ const maxNamed = 4
 /** People and their checks as one page that needs nothing else: to open, to print, to file. */
 export function peoplePage(page: PeoplePage): Promise<string> {
   const { title, facts, readAt, people: rows } = page
-  const people = countedOnce(rows)
+  const people = withoutDuplicates(rows)
   const body = html`<header class="container">
       <p class="kind">Background and reference checks</p>
       <h1>${sanitize(title)}</h1>
@@ -84,7 +84,7 @@ export function peoplePage(page: PeoplePage): Promise<string> {
 }
 
 function tiles({ people: rows, persons, attention }: PeoplePage): Piece {
-  const people = countedOnce(rows)
+  const people = withoutDuplicates(rows)
   const counts = new Map(statusCounts(people))
   const sum = (...statuses: string[]): number =>
     statuses.reduce((all, status) => all + (counts.get(status) ?? 0), 0)
@@ -112,7 +112,7 @@ function tiles({ people: rows, persons, attention }: PeoplePage): Piece {
 }
 
 function attentionSection({ attention, title, keep }: PeoplePage): Piece {
-  const groups = groupedAttention(attention)
+  const groups = groupAttention(attention)
   return html`<section aria-labelledby="attention">
     <h2 id="attention">Needs a person</h2>
     ${

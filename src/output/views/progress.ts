@@ -12,7 +12,7 @@ import { type AttentionKind, attentionKinds } from '../../domain/overview/attent
 import type { BatchProgressNow } from '../../domain/overview/overview.ts'
 import type { FilingEvent } from '../../domain/report/filed.ts'
 import { attentionLines, attentionWords } from './overview.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 import { size } from './requests.ts'
 
 interface BatchMeterParts {

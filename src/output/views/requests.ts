@@ -18,7 +18,7 @@ import {
   type MissingReport,
   type StoredReport,
 } from '../../domain/report/filed.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 
 /** Statuses of checks and referees that end without a report. */
 const ended: ReadonlySet<string> = new Set(['CANCELLED', 'ERROR'])

@@ -1,4 +1,4 @@
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 import { requestJsonSchema } from '../../contract/request-json-schema.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
 import { sanitize } from '../../host/text.ts'

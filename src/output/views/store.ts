@@ -1,7 +1,5 @@
-import type { ExaminedLogs } from '../../domain/store/check.ts'
-import { type Closing, closingClauses } from '../../domain/store/closing.ts'
-import { replicationText } from '../../domain/store/replication.ts'
-import type { KnownAccount, StoreServer } from '../../domain/store/types.ts'
+import { type ExaminedLogs, type Closing, closingClauses } from '../../domain/store/closing.ts'
+import { replicationText, type KnownAccount, type StoreServer } from '../../domain/store/types.ts'
 import { sanitize } from '../../host/text.ts'
 import { wrapLines, styled } from '../terminal.ts'
 import { table } from '../table.ts'
@@ -10,7 +8,7 @@ import { size } from './requests.ts'
 import type { TableDigest } from '../../domain/store/moving.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 
 interface Info {
   location: string

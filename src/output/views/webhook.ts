@@ -13,7 +13,7 @@ import {
   type ReplayReply,
 } from '../../domain/webhook/events.ts'
 import type { ExplainedVerification, LoggedVerification } from '../../domain/webhook/verify.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 import { localClock, localTime } from '../../domain/wording/local-time.ts'
 import { InterruptedError, IoError } from '../../errors/kinds.ts'
 import { sanitize } from '../../host/text.ts'

@@ -1,4 +1,4 @@
-import { black, type Colour, colourIn, isUnseen, tinted, white } from '../../domain/sheet/appearance.ts'
+import { black, type Colour, colourIn, isUnseen, applyTint, white } from '../../domain/sheet/appearance.ts'
 import { showsText } from '../../domain/sheet/number-format.ts'
 import { limits } from '../sheet.ts'
 import { type Archive, type Attributes, isOn, readXml } from '../book.ts'
@@ -281,7 +281,7 @@ function colourOf(attributes: Attributes, { theme, indexed }: Palette): Colour |
           ? indexed[Number(index)]
           : undefined
   const by = Number(tint)
-  return colour === undefined || Number.isNaN(by) ? undefined : tinted(colour, by)
+  return colour === undefined || Number.isNaN(by) ? undefined : applyTint(colour, by)
 }
 
 /** The palette of a workbook; `own`: colours that its styles define instead of the usual ones. */

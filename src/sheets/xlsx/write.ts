@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { ZipFile } from 'yazl'
 
 import { type Cell, columnName, type XlsxColumn } from '../../domain/sheet/cell.ts'
-import { escapeXml } from '../../domain/wording/escape-xml.ts'
+import { escapeXml } from '../../domain/wording/text.ts'
 import { builtInId } from './formats.ts'
 import { escapeText } from '../book.ts'
 

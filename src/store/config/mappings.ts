@@ -1,7 +1,7 @@
 import { redactArgument, requireNoApiKey } from '../../domain/wording/redact-argument.ts'
 import { join } from 'node:path'
 
-import { type StoredMapping, storedReading } from '../../domain/batch/columns.ts'
+import { type StoredMapping, parseStoredReading } from '../../domain/batch/columns.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Paths } from '../../host/paths.ts'
 import { makeOwnFolders, readPrivate } from '../../disk/private-modes.ts'
@@ -52,7 +52,7 @@ function parsed(text: string, name: string): StoredMapping {
       return {
         map: Object.assign(Object.create(null), map) as Record<string, string>,
         ignore,
-        reading: storedReading(reading),
+        reading: parseStoredReading(reading),
       }
     }
   } catch {

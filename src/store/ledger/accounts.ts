@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors/kinds.ts'
 import type { KnownAccount } from '../../domain/store/types.ts'
-import { statesThatMatch } from '../../domain/submission/conflicts.ts'
+import { conflictingStates } from '../../domain/submission/conflicts.ts'
 import { all, get, insertRows, type Work } from './engine.ts'
 import { StorePart } from './store-part.ts'
 import { sqlList } from './submission-rows.ts'
@@ -8,7 +8,7 @@ import { sqlList } from './submission-rows.ts'
 const selectAccounts = `
 SELECT c.name AS account,
   (SELECT count(DISTINCT s.person_print) FROM batches b JOIN submissions s ON s.batch_id = b.id
-    WHERE b.account = c.name AND s.state IN ${sqlList(statesThatMatch)}) AS people,
+    WHERE b.account = c.name AND s.state IN ${sqlList(conflictingStates)}) AS people,
   (SELECT count(*) FROM attempts a WHERE a.account = c.name) AS attempts,
   (SELECT max(a.began_at) FROM attempts a WHERE a.account = c.name) AS last_attempt_at
 FROM accounts c ORDER BY c.name`

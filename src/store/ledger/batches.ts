@@ -12,8 +12,8 @@ import {
 } from '../../domain/batch/batch.ts'
 import { type ComparedRow, FileComparer, addToPreview, emptyPreview } from '../../domain/batch/compare.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
-import { refuseMemoryStore } from '../../domain/store/memory-store.ts'
-import { type KnownRelations, type StopReason, relationsOf } from '../../domain/submission/conflicts.ts'
+import { refuseMemoryStore } from '../../domain/store/address.ts'
+import { type KnownRelations, type ConflictReason, relationsOf } from '../../domain/submission/conflicts.ts'
 import { orderOfResult, resultsBatch } from '../../domain/submission/external-results.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Shared } from '../../domain/submission/similarity.ts'
@@ -146,7 +146,7 @@ interface SelectedRow
     SelectedSubmission,
     Record<'shares' | 'externalResults' | 'matchesBatch' | 'matchesRequest', string | undefined>,
     Record<'matchesRow' | 'matchesPackage' | 'matchesAt', number | undefined> {
-  heldFor: StopReason | undefined
+  heldFor: ConflictReason | undefined
   matchesState: SubmissionState | undefined
 }
 

@@ -5,12 +5,12 @@ import {
   type ParsedLog,
   isErased,
 } from '../../domain/store/attempt-log.ts'
-import type { ExaminedLogs } from '../../domain/store/check.ts'
 import {
+  type ExaminedLogs,
   type Closing,
   type LogReport,
   isReporting,
-  nextStep,
+  reopenStep,
   unreportedLogs,
   withLoss,
 } from '../../domain/store/closing.ts'
@@ -291,7 +291,7 @@ export function* examineStore(
   yield* recordReports(closing, [...reported, ...missingLogs])
   const registered = yield* readLogs()
   const unreported = unreportedLogs(closing, registered)
-  const step = nextStep(withLoss(closing), registered, { isReplicated: before.wasReplicated })
+  const step = reopenStep(withLoss(closing), registered, { isReplicated: before.wasReplicated })
   if (step !== 'nothing') {
     const recovered = yield* formatRecovered(closing.recovered)
     return { closing: withLoss(closing), unreported, step, recovered, logs: registered, recoveredCount }

@@ -1,7 +1,7 @@
 import type { Recipient } from '../../contract/request-body.ts'
 import { fileIdentity } from '../../domain/batch/new-row.ts'
-import { type ConflictCounts, type StopGroup, stopsIn } from '../../domain/batch/verdict.ts'
-import { type Release, type StopReason, coveredBy } from '../../domain/submission/conflicts.ts'
+import { type ConflictCounts, type ConflictGroup, countConflictGroups } from '../../domain/batch/verdict.ts'
+import { type Release, type ConflictReason, releasedConflicts } from '../../domain/submission/conflicts.ts'
 import { type ExternalResult, mergeExternalResults } from '../../domain/submission/external-results.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
 import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
@@ -16,7 +16,7 @@ import { type StoredRecipient, parseExternalResults, sqlList, submissionOf } fro
 interface WaitingRow {
   row: number
   state: 'held' | 'duplicate'
-  heldFor: StopReason | undefined
+  heldFor: ConflictReason | undefined
   matchesBatch: string | undefined
   matchesRow: number | undefined
 }
@@ -68,7 +68,7 @@ export interface Released {
   /** Pending from now on. */
   rows: number[]
   /** Rows that it names and that wait on, with why. */
-  left: { row: number; reason: StopReason }[]
+  left: { row: number; reason: ConflictReason }[]
 }
 
 /** Rows that wait until something is reconciled or decided, and known relations of packages and services. */
@@ -124,7 +124,10 @@ export class HeldRows extends StorePart {
 
   /** The conflicts of a batch's rows now. */
   async countConflicts(batchId: string): Promise<ConflictCounts> {
-    return stopsIn(await this.engine.run(all<StopGroup>(selectConflicts, { batchId })), batchId)
+    return countConflictGroups(
+      await this.engine.run(all<ConflictGroup>(selectConflicts, { batchId })),
+      batchId,
+    )
   }
 
   /** Held rows may be sent after all. It covers what they match now; who said so and when is stored. */
@@ -137,7 +140,7 @@ export class HeldRows extends StorePart {
         if (state !== 'held') continue
         const compared = yield* matching.lockRow({ batchId, row })
         if (compared === undefined) continue
-        const covered = coveredBy(release, compared, yield* matching.findConflicts(compared), {
+        const covered = releasedConflicts(release, compared, yield* matching.findConflicts(compared), {
           heldFor,
           batchId: matchesBatch,
           row: matchesRow,

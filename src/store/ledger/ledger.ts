@@ -33,14 +33,14 @@ import { type AddGuard, allowedBy, findConflictOfNew, findNamesakes, Matching } 
 import {
   type Change,
   refuseImpossible,
-  orphaned,
+  changeAfterCrash,
   leftByDecision,
   type SubmissionState,
 } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import type { PersonMatch } from '../../domain/batch/reconciliation.ts'
 import type { QuotaPriority } from '../../domain/quota/windows.ts'
-import { refuseMemoryStore } from '../../domain/store/memory-store.ts'
+import { refuseMemoryStore } from '../../domain/store/address.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
 import { type ClaimOutcome, type ClaimOptions, type ClaimResult, Claims } from './claim.ts'
@@ -222,7 +222,7 @@ export class EngineLedger extends StorePart {
   async recover(at: number): Promise<Submission[]> {
     const unknown: Submission[] = []
     for await (const { row, kind, lock } of this.holds.abandoned(this.engine)) {
-      const change = orphaned({ state: row.state, kind }, at)
+      const change = changeAfterCrash({ state: row.state, kind }, at)
       if (change === undefined || !(await this.#change(row, change, lock))) continue
       if (change.to === 'unknown') {
         unknown.push({ ...row, state: 'unknown', reason: change.reason, changedAt: at })

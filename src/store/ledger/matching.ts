@@ -11,8 +11,8 @@ import {
   findConflicts,
   highestPrecedence,
   relationsOf,
-  releasable,
-  statesThatMatch,
+  releasableReasons,
+  conflictingStates,
 } from '../../domain/submission/conflicts.ts'
 import { resultsBatch } from '../../domain/submission/external-results.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
@@ -81,7 +81,7 @@ function firstUnshown(conflicts: readonly Conflict[], { shown = [] }: AddGuard):
   const wasShown = (order: RowVersion): boolean =>
     shown.some((each) => each.batchId === order.batchId && each.row === order.row)
   return highestPrecedence(
-    conflicts.filter(({ order, reason }) => !wasShown(order) || !releasable.includes(reason)),
+    conflicts.filter(({ order, reason }) => !wasShown(order) || !releasableReasons.includes(reason)),
   )
 }
 
@@ -174,7 +174,7 @@ FROM submissions s JOIN batches b ON b.id = s.batch_id
 WHERE s.batch_id = :batchId`
 
 /** Each account sees its own people and those of no account; without an account everybody is seen. */
-const isSeen = `s.state IN ${sqlList(statesThatMatch)} AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
+const isSeen = `s.state IN ${sqlList(conflictingStates)} AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
 
 /** Of conflicts that are alike the earliest order is shown. */
 const inOrder = 'ORDER BY b.{added}, s.row_number'

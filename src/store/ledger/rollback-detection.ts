@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import type { Head, LogNote, LogOutcome, RegisteredLog } from '../../domain/store/attempt-log.ts'
-import type { ExaminedLogs } from '../../domain/store/check.ts'
 import {
+  type ExaminedLogs,
   type Closing,
   type LogReport,
   logsNamed,
@@ -9,7 +9,7 @@ import {
   storeClosed,
 } from '../../domain/store/closing.ts'
 import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'

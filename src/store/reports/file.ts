@@ -7,7 +7,7 @@ import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { flushFolder } from '../../disk/folders.ts'
 import { readOwn } from '../../disk/private-modes.ts'
 import { linkAsNew } from '../../disk/whole-file.ts'
-import { endMark, headMark, tailBytes } from '../../domain/report/pdf.ts'
+import { endMark, headMark, tailBytes } from '../../domain/report/source.ts'
 
 export interface Received {
   bytes: number

@@ -1,5 +1,4 @@
-import { isExpired } from '../../domain/approval/order-plan.ts'
-import { parsePlanCode } from '../../domain/approval/plan-code.ts'
+import { isExpired, parsePlanCode } from '../../domain/approval/order-plan.ts'
 import type { Services } from '../services.ts'
 
 export interface PlanState {

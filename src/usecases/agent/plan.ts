@@ -2,7 +2,7 @@ import { personName } from '../../domain/wording/shown-name.ts'
 import { basename } from 'node:path'
 
 import type { OrderPlan } from '../../domain/approval/order-plan.ts'
-import { plannedForAgent, type PlannedForAgent, planOfRows, planTitle } from '../../domain/agent/planned.ts'
+import { plannedForAgent, type PlannedForAgent, planOfRows, planTitle } from '../../domain/agent/calls.ts'
 import { addPlan, type AddPlanServices } from '../approval/add-plan.ts'
 import type { Services } from '../services.ts'
 import type { Ran, RunReading } from './run-reading.ts'

@@ -1,5 +1,11 @@
-import { maxWaiting, newOrderPlan, type OrderPlan, type PlanOwner } from '../../domain/approval/order-plan.ts'
-import { planCode, planCodeBytes } from '../../domain/approval/plan-code.ts'
+import {
+  maxWaiting,
+  newOrderPlan,
+  type OrderPlan,
+  type PlanOwner,
+  planCode,
+  planCodeBytes,
+} from '../../domain/approval/order-plan.ts'
 import { InternalError, InvalidInputError } from '../../errors/kinds.ts'
 import type { Services } from '../services.ts'
 import { waitingPlans } from './find-plan.ts'

@@ -1,5 +1,5 @@
 import type { OrderPlan } from '../../domain/approval/order-plan.ts'
-import { parseBodyFile } from '../../domain/form/body-file.ts'
+import { parseBodyFile } from '../../domain/form/json-text.ts'
 import { refusedOrder } from '../../domain/submission/duplicate.ts'
 import { canBeConfirmed } from '../../domain/submission/conflicts.ts'
 import type { Prompter } from '../../prompt/prompter.ts'

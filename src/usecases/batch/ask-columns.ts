@@ -7,7 +7,7 @@ import {
   knownFields,
   type Mapping,
   matchColumns,
-  merged,
+  mergeMappings,
   missingColumns,
   proposedColumnLines,
   resolveColumns,
@@ -15,9 +15,9 @@ import {
   targetName,
   type UnknownColumn,
 } from '../../domain/batch/columns.ts'
-import type { BatchEvent } from '../../domain/batch/batch-event.ts'
+import type { BatchEvent } from '../../domain/batch/run-policy.ts'
 import { textOf } from '../../domain/sheet/cell.ts'
-import { cutText } from '../../domain/wording/cut-text.ts'
+import { cutText } from '../../domain/wording/text.ts'
 import type { Choice, Prompter } from '../../prompt/prompter.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Services } from '../services.ts'
@@ -36,7 +36,7 @@ export async function agreedColumns(
   const name = headerMappingName(sheet.columns, schemas)
   const stored = await mappings.get(name)
   if (stored !== undefined) {
-    const again = merged(stored, mapping)
+    const again = mergeMappings(stored, mapping)
     const { unknown } = matchColumns(sheet.columns, schemas, again)
     if (unknown.length < columns.match.unknown.length) {
       onBatchEvent({ name: 'columns-agreed-before', text: agreedText(stored, name) })
@@ -45,9 +45,9 @@ export async function agreedColumns(
   }
   if (prompter === undefined) return mapping
   const answers = await askColumns(prompter, columns)
-  await mappings.put(name, stored === undefined ? answers : merged(stored, answers))
+  await mappings.put(name, stored === undefined ? answers : mergeMappings(stored, answers))
   onBatchEvent({ name: 'columns-saved' })
-  return merged(mapping, answers)
+  return mergeMappings(mapping, answers)
 }
 
 async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Promise<Mapping> {
@@ -102,7 +102,7 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
 
 /** What each column is with these answers; throws where they are not enough to read the file, so that they are not saved. */
 function targetsOf({ sheet, schemas, mapping }: UnexplainedColumns, answers: Mapping): readonly Target[] {
-  const match = matchColumns(sheet.columns, schemas, merged(mapping, answers))
+  const match = matchColumns(sheet.columns, schemas, mergeMappings(mapping, answers))
   return resolveColumns(sheet, match, schemas, 'include')
 }
 

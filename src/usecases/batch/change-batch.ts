@@ -1,7 +1,7 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import { heldElsewhere } from '../../domain/batch/batch-status.ts'
-import { heldWords, sameServiceHint } from '../../domain/submission/duplicate.ts'
-import { releasable, type StopReason, type Release } from '../../domain/submission/conflicts.ts'
+import { heldReasonTexts, sameServiceHint } from '../../domain/submission/duplicate.ts'
+import { releasableReasons, type ConflictReason, type Release } from '../../domain/submission/conflicts.ts'
 import { InterruptedError, UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
 import { heldQuestion } from '../../domain/batch/held-question.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
@@ -10,7 +10,7 @@ import type { Services } from '../services.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Released, Movable } from '../../store/ledger/held-rows.ts'
 import { type BatchServices, conflictingRow, findBatch, findRow } from './read-batch.ts'
-import { movedBody, notMovable, type InvalidRow } from '../../domain/batch/moving.ts'
+import { bodyForPackage, moveError, type InvalidRow } from '../../domain/batch/package-replacement.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { loadSchema, type SchemaServices } from '../form/load-schema.ts'
 
@@ -55,20 +55,23 @@ async function requireAll(
       hint: `List the held rows with: refcheck batch rows ${batchId} --state held`,
     })
   }
-  if (releasable.includes(why)) {
-    throw new UsageError(`row ${first} stays held because of another order: it ${heldWords[why]}${rest}`, {
-      hint: `See that order, and release the row again if these are two people: refcheck batch rows ${batchId} --state held`,
-    })
+  if (releasableReasons.includes(why)) {
+    throw new UsageError(
+      `row ${first} stays held because of another order: it ${heldReasonTexts[why]}${rest}`,
+      {
+        hint: `See that order, and release the row again if these are two people: refcheck batch rows ${batchId} --state held`,
+      },
+    )
   }
   const row = await findRow(batches, batchId, first)
   const other = row?.matches && (await batches.find(row.matches.batchId))
-  throw new UsageError(`row ${first} cannot be released: it ${heldWords[why]}${rest}`, {
+  throw new UsageError(`row ${first} cannot be released: it ${heldReasonTexts[why]}${rest}`, {
     hint: other === undefined ? undefined : reconcileFirst(why, batch, other),
   })
 }
 
 /** What has to be settled or said of the order in the way before the row can go. */
-function reconcileFirst(why: StopReason, { baseUrl }: Batch, other: Batch): string {
+function reconcileFirst(why: ConflictReason, { baseUrl }: Batch, other: Batch): string {
   return why === 'other_service'
     ? sameServiceHint(other.baseUrl, baseUrl)
     : `Settle that order first: refcheck batch reconcile ${other.id}`
@@ -225,11 +228,11 @@ export async function moveBatch(
     const rows: Movable[] = []
     const invalid: InvalidRow[] = []
     for (const row of await waiting.movable(batch.id)) {
-      const { body, problems } = movedBody(row.body, schema)
+      const { body, problems } = bodyForPackage(row.body, schema)
       if (body === undefined) invalid.push({ row: row.row, problems })
       else rows.push({ ...row, body })
     }
-    const refused = notMovable(batch, packageId, invalid)
+    const refused = moveError(batch, packageId, invalid)
     if (refused !== undefined) throw refused
     // The two would be one package from then on, for everybody, and no row would say why.
     if (rows.length === 0) {

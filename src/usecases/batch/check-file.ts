@@ -5,7 +5,7 @@ import {
   type ColumnMatch,
   resolveColumns,
   type Mapping,
-  merged,
+  mergeMappings,
   readMapFlags,
   type Target,
   type HiddenRows,
@@ -13,12 +13,12 @@ import {
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import { ForbiddenError, NotFoundError, UsageError, InvalidInputError } from '../../errors/kinds.ts'
 import { Ambiguities } from '../../domain/batch/ambiguities.ts'
-import type { PhoneRepair } from '../../domain/form/national-phone.ts'
+import type { PhoneRepair } from '../../domain/form/recipient.ts'
 import { rowReader, type RowReading } from '../../domain/batch/row.ts'
 import type { SheetRow } from '../../domain/sheet/cell.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
-import { type BatchCheck, checked, count, unlikelyIn, Duplicates } from '../../domain/batch/plan.ts'
-import { doubter } from '../../domain/form/implausible.ts'
+import { type BatchCheck, markDuplicate, countRow, unlikelyIn, Duplicates } from '../../domain/batch/plan.ts'
+import { implausibleFinder } from '../../domain/form/implausible.ts'
 
 interface OrdersOptions {
   /** For rows that do not say one. */
@@ -64,7 +64,7 @@ export interface ReadableBatch {
 /** Understands a file's columns. Throws where one of them is not known, twice there, or missing. */
 export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise<ReadableBatch> {
   const typed = { map: readMapFlags(options.map, sheet.columns), ignore: options.ignore }
-  let mapping = merged(options.kept, typed)
+  let mapping = mergeMappings(options.kept, typed)
   let schemas = await loadedSchemas(sheet, mapping, options)
   checkFlags(sheet.columns, [...schemas.values()], typed)
   let match = matchColumns(sheet.columns, [...schemas.values()], mapping)
@@ -155,7 +155,7 @@ export async function checkBatch(
     packages: new Map(),
   }
   const duplicates = new Duplicates()
-  const doubters = new Map([...orders.schemas].map(([id, schema]) => [id, doubter(schema, today)]))
+  const doubters = new Map([...orders.schemas].map(([id, schema]) => [id, implausibleFinder(schema, today)]))
   const ambiguities = orders.ambiguities()
   let ordinal = -1
   for await (const rows of orders.sheet.parts()) {
@@ -165,8 +165,8 @@ export async function checkBatch(
         check.leftOut += 1
         continue
       }
-      const reading = checked(orders.read(row), duplicates)
-      count(check, reading)
+      const reading = markDuplicate(orders.read(row), duplicates)
+      countRow(check, reading)
       const doubtful = doubters.get(reading.packageId ?? 0)
       if (doubtful !== undefined) check.unlikely.push(...unlikelyIn(reading, doubtful))
       onRow?.(reading, ordinal)

@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import type { Recipient } from '../../contract/request-body.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import type { PackedRows } from '../../domain/batch/new-row.ts'
-import { type ResultsRow, resultsReader } from '../../domain/batch/results-columns.ts'
+import { type ResultsRow, resultsReader } from '../../domain/batch/results.ts'
 import type { RowReading } from '../../domain/batch/row.ts'
 import {
   personDigests,

@@ -6,10 +6,10 @@ import {
   aboutToOrder,
   orderedBefore,
   type Plan,
-  unsent,
+  planFailure,
   allowedBy,
   parsePlan,
-  planAgain,
+  planAgainHint,
   requireUnchanged,
 } from '../../domain/batch/plan.ts'
 import type { RefcheckError } from '../../errors/base.ts'
@@ -27,7 +27,7 @@ import {
   openExternalResults,
   type ExternalResultServices,
 } from './external-results.ts'
-import { type Allowed, choicesOf } from '../../domain/batch/file-command.ts'
+import { type AllowFlags, choicesOf } from '../../domain/batch/file-command.ts'
 import type { FileReading, PackedRows } from '../../domain/batch/new-row.ts'
 import type { Package } from '../../contract/package.ts'
 import { localDay } from '../../domain/wording/local-time.ts'
@@ -67,7 +67,7 @@ interface OrderFileChoices {
   columns: ColumnChoices
   /** Whether flags state how the file is read: one that was read otherwise is another batch. */
   isReadingChosen: boolean
-  allowances: Allowed
+  allowances: AllowFlags
   /** Whether invalid rows are left out; undefined where they cannot be. */
   skipInvalid: boolean | undefined
   isDryRun: boolean
@@ -120,7 +120,7 @@ export async function orderFile(
   const { plan } = planned
   const packageIds = plan.packages.map(({ package_id }) => package_id)
   const failure =
-    unsent(plan, file.name, { skip: choices.skipInvalid, errorsCommand: choices.errorsCommand() }) ??
+    planFailure(plan, file.name, { skip: choices.skipInvalid, errorsCommand: choices.errorsCommand() }) ??
     (isDryRun || planned.packages === undefined
       ? undefined
       : await packageGone(ports, planned.packages, packageIds))
@@ -252,7 +252,7 @@ async function findReadAsChosen(
 export interface ToOrder {
   file: BatchFile
   columns: ColumnChoices
-  allowances: Allowed
+  allowances: AllowFlags
 }
 
 /**
@@ -264,7 +264,7 @@ export async function appliedPlan(
   path: FileTarget,
   { baseUrl }: { baseUrl: string },
   { text, name, again }: { text: string; name: string; again?: string | undefined },
-  now: Allowed,
+  now: AllowFlags,
 ): Promise<ToOrder> {
   const plan = parsePlan(text, name)
   if (plan.base_url !== baseUrl) {
@@ -275,7 +275,7 @@ export async function appliedPlan(
   const columns = choicesOf(plan.reading, plan.package_id)
   const file = await openBatchFile(path, plan.file, columns)
   const allowed = allowedBy(plan)
-  requireUnchanged(plan, file.sha256, again ?? planAgain(plan, name))
+  requireUnchanged(plan, file.sha256, again ?? planAgainHint(plan, name))
   return {
     file,
     columns,
@@ -300,7 +300,7 @@ interface Planned {
 
 interface PlanOptions {
   choices: ColumnChoices
-  allowances: Allowed
+  allowances: AllowFlags
   packageId: number | undefined
   resultsFile: string | undefined
   /** Which packages replaced which is not read: the file is only checked. */

@@ -1,11 +1,11 @@
 import type { Services } from '../services.ts'
 import type { Package } from '../../contract/package.ts'
-import { successions, likelySuccessor, schemaChanges } from '../../domain/batch/package-replacement.ts'
+import { findSuccessors, likelySuccessor, schemaChanges } from '../../domain/batch/package-replacement.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { type SchemaServices, loadSchema } from '../form/load-schema.ts'
 import { NotFoundError, IncompleteError } from '../../errors/kinds.ts'
 import { readJson } from '../../domain/form/json-text.ts'
-import { sentence } from '../../domain/form/problem.ts'
+import { problemText } from '../../domain/form/problem.ts'
 import { validateBody } from '../../domain/form/validate.ts'
 
 interface LinkServices extends Pick<Services, 'api' | 'waiting' | 'clock'> {
@@ -24,7 +24,7 @@ export async function linkedPackages({
   signal,
 }: LinkServices): Promise<readonly Package[]> {
   const packages = await api.listPackages(undefined, signal)
-  await waiting.linkPackages(api.baseUrl, successions(packages), clock.now())
+  await waiting.linkPackages(api.baseUrl, findSuccessors(packages), clock.now())
   return packages
 }
 
@@ -97,7 +97,7 @@ export async function rowsNoLongerFit(
     const problem = problems?.[0]
     if (problem === undefined) continue
     invalid += 1
-    first ??= `row ${row}: ${sentence(problem)}`
+    first ??= `row ${row}: ${problemText(problem)}`
   }
   if (first === undefined) return undefined
   return new IncompleteError(

@@ -1,5 +1,5 @@
 import type { Services } from '../services.ts'
-import type { BatchEvent } from '../../domain/batch/batch-event.ts'
+import type { BatchEvent } from '../../domain/batch/run-policy.ts'
 
 /** For what is worth a word and is no answer. */
 export interface BatchEventListener {

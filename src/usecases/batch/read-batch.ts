@@ -1,12 +1,12 @@
 import type { Services } from '../services.ts'
 import type { Batch, BatchRow, RowFilter } from '../../domain/batch/batch.ts'
 import {
-  listed,
+  toListedBatch,
   type ListedBatch,
   type ListedRow,
-  listedRow,
+  toListedRow,
   type StoppedRow,
-  stoppedRow,
+  toStoppedRow,
 } from '../../domain/batch/batch-status.ts'
 import type { HeldRow } from '../../domain/batch/held-question.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
@@ -19,8 +19,7 @@ import { NotFoundError, UsageError, InternalError, InterruptedError } from '../.
 import type { Batches } from '../../store/ledger/batches.ts'
 import { linesOfRows } from './results-file.ts'
 import type { BatchProgressNow } from '../../domain/overview/overview.ts'
-import type { ExportedRow } from '../../domain/batch/export.ts'
-import type { ResultsOf } from '../../domain/batch/results-columns.ts'
+import type { ExportedRow, ResultsOf } from '../../domain/batch/results.ts'
 
 export type BatchServices = Pick<Services, 'batches' | 'waiting' | 'ledger' | 'clock'>
 
@@ -76,7 +75,7 @@ export async function leftToOrder(
 /** Newest first. */
 export async function listBatches({ batches, ledger, clock }: BatchServices): Promise<ListedBatch[]> {
   await ledger.recover(clock.now())
-  return (await batches.list()).map(listed)
+  return (await batches.list()).map(toListedBatch)
 }
 
 /** A batch's rows in the order of the file. */
@@ -87,7 +86,7 @@ export async function listRows(
 ): Promise<ListedRow[]> {
   const lines = await linesOfRows(files, batch)
   const rows: ListedRow[] = []
-  for await (const row of batches.rows(batch.id, { states })) rows.push(listedRow(row, lines.get(row.row)))
+  for await (const row of batches.rows(batch.id, { states })) rows.push(toListedRow(row, lines.get(row.row)))
   return rows
 }
 
@@ -114,7 +113,7 @@ export async function stoppedRows(
   batch: Batch,
 ): Promise<StoppedRow[]> {
   if (batch.counts.duplicate + batch.counts.held === 0) return []
-  return (await listRows(ports, batch, ['duplicate', 'held'])).map(stoppedRow)
+  return (await listRows(ports, batch, ['duplicate', 'held'])).map(toStoppedRow)
 }
 
 const everyMs = 500
@@ -158,7 +157,7 @@ export async function allRows(
   { id: batchId, ...of }: ResultsOf & { id: string },
   filter: RowFilter,
 ): Promise<ExportedRow[]> {
-  const { exported } = await import('../../domain/batch/export.ts')
+  const { toExportedRow } = await import('../../domain/batch/results.ts')
   const rows: ExportedRow[] = []
   const bodies = batches.bodies(batchId, filter)[Symbol.asyncIterator]()
   try {
@@ -166,7 +165,7 @@ export async function allRows(
     for await (const row of batches.rows(batchId, filter)) {
       while (next.done !== true && next.value.row < row.row) next = await bodies.next()
       const body = next.done !== true && next.value.row === row.row ? next.value.body : undefined
-      rows.push(exported(row, body, of))
+      rows.push(toExportedRow(row, body, of))
     }
     return rows
   } finally {

@@ -29,7 +29,7 @@ export async function openBatchFile(
 ): Promise<BatchFile> {
   const [{ openSheet }, { jsonRow }] = await Promise.all([
     import('../../sheets/open.ts'),
-    import('../../domain/batch/json-row.ts'),
+    import('../../domain/batch/cell-value.ts'),
   ])
   const path = file === '-' ? undefined : resolve(target.cwd, file)
   const source = await sourceOf(target, path, file)

@@ -2,7 +2,7 @@ import {
   type NearMatch,
   rowOutcome,
   sendableInMs,
-  threeAnswers,
+  answersHint,
   unknownDetails,
   type ProvidersAnswer,
   requireSendable,
@@ -84,7 +84,7 @@ export async function reconcileByDecision(ports: StartServices, decision: Decisi
   const answer = decision.answer ?? (await askedAnswer(ports, prompter, row))
   if (answer !== undefined) return carryOut(ports, batch, row, answer, decision.reason)
   const failure = new OutcomeUnknownError(`row ${row.row} is still not settled`, {
-    hint: threeAnswers(row, row.recipient?.email),
+    hint: answersHint(row, row.recipient?.email),
     order: { batchId: batch.id, row: row.row },
   })
   return { batch, failure }
@@ -250,7 +250,7 @@ async function askedAnswer(
   const { recipient, packageId } = row
   if (prompter === undefined) {
     throw new UsageError(`what the provider said of row ${row.row} is missing`, {
-      hint: threeAnswers(row, recipient?.email),
+      hint: answersHint(row, recipient?.email),
     })
   }
   const who =

@@ -1,14 +1,14 @@
 import {
-  confirmation,
+  confirmationQuestion,
   differencesText,
   type ProvidersAnswer,
   requireSendable,
   requireUnsettled,
-  toConfirm,
+  differencesToConfirm,
 } from '../../domain/batch/reconciliation.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import { heldElsewhere } from '../../domain/batch/batch-status.ts'
-import { acceptedByEvidence, changedElsewhere } from '../../domain/submission/outcome.ts'
+import { acceptedByEvidence, changedElsewhereError } from '../../domain/submission/outcome.ts'
 import type { Change } from '../../domain/submission/states.ts'
 import { InternalError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -136,7 +136,7 @@ async function recordRequest(
   const holders = await rowsOfRequest(parts, request.request_id)
   const byFingerprints =
     row.recipient === undefined ? await ledger.personMatch(row, request.recipient) : undefined
-  const differs = toConfirm(row, request, holders, await serviceAheadMs(parts), byFingerprints)
+  const differs = differencesToConfirm(row, request, holders, await serviceAheadMs(parts), byFingerprints)
   if (differs.length > 0) {
     const command = `refcheck batch reconcile ${row.batchId} --row ${row.row} --request-id ${request.request_id}`
     if (prompter === undefined) {
@@ -145,7 +145,9 @@ async function recordRequest(
         hint: `Nothing was recorded. A person has to confirm it on a terminal: ${command}`,
       })
     }
-    if (!(await prompter.confirm({ message: confirmation(row, request, differs), isDestructive: true }))) {
+    if (
+      !(await prompter.confirm({ message: confirmationQuestion(row, request, differs), isDestructive: true }))
+    ) {
       throw new UsageError(`request ${request.request_id} was not confirmed`, {
         hint: 'Nothing was recorded; the row is as it was.',
       })
@@ -163,5 +165,5 @@ async function record(
   row: BatchRow,
   change: Change,
 ): Promise<void> {
-  if (!(await ledger.move(row, change))) throw changedElsewhere()
+  if (!(await ledger.move(row, change))) throw changedElsewhereError()
 }

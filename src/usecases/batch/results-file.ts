@@ -14,7 +14,7 @@ import type { BatchEventListener } from './ports.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import type { ResultsOf } from '../../domain/batch/results-columns.ts'
+import type { ResultsOf } from '../../domain/batch/results.ts'
 import type { RowProblem } from '../../domain/batch/row.ts'
 
 type ResultsServices = BatchEventListener & Pick<Services, 'batches' | 'files'>
@@ -174,8 +174,8 @@ async function requireFree(path: string, typed: string, flag: string): Promise<v
 export async function loadForResults(): Promise<void> {
   await Promise.all([
     import('./read-file.ts'),
-    import('../../domain/batch/json-row.ts'),
-    import('../../domain/batch/results-columns.ts'),
+    import('../../domain/batch/cell-value.ts'),
+    import('../../domain/batch/results.ts'),
     import('../../sheets/open.ts'),
     import('../../sheets/rewrite.ts'),
     import('../../sheets/sheet.ts'),
@@ -190,7 +190,7 @@ export async function loadForResults(): Promise<void> {
 export async function writeResults(batches: Batches, batch: Batch, { sheet }: BatchFile): Promise<boolean> {
   const { resultsFile } = batch
   if (resultsFile === undefined) return false
-  const { resultColumns } = await import('../../domain/batch/results-columns.ts')
+  const { resultColumns } = await import('../../domain/batch/results.ts')
   await writeTable(resultsFile, sheet, resultColumns, resultRows(sheet, batches, batch))
   return true
 }
@@ -259,7 +259,7 @@ async function* resultRows(
   batches: Batches,
   { id: batchId, ...of }: ResultsOf & { id: string },
 ): AsyncGenerator<AnnotatedRow> {
-  const { resultCells, resultColumns } = await import('../../domain/batch/results-columns.ts')
+  const { resultCells, resultColumns } = await import('../../domain/batch/results.ts')
   const everyColumn = new Set(sheet.columns.keys())
   const taken = batches.rows(batchId)[Symbol.asyncIterator]()
   try {

@@ -9,7 +9,7 @@ import {
 import type { OrderServices } from '../request/send.ts'
 import type { BatchRow } from '../../domain/batch/batch.ts'
 import {
-  changedElsewhere,
+  changedElsewhereError,
   type AttemptOutcome,
   type Outcome,
   changeFor,
@@ -186,7 +186,7 @@ class Run {
         await clock.sleep(takenPauseMs, signal)
         continue
       }
-      if (waitMs === 0) throw changedElsewhere()
+      if (waitMs === 0) throw changedElsewhereError()
       const { counters, step } = waitForQuota(this.#counters, waitMs, this.#limits)
       this.#counters = counters
       if (step.kind === 'halt') return { kind: 'halted', error: step.error }
@@ -199,7 +199,8 @@ class Run {
   async #takeBack(attempt: Attempt): Promise<RunEnd> {
     const { ledger, clock } = this.#ports
     const reason = 'interrupted before it was sent'
-    if (!(await ledger.move(attempt, { to: 'pending', at: clock.now(), reason }))) throw changedElsewhere()
+    if (!(await ledger.move(attempt, { to: 'pending', at: clock.now(), reason })))
+      throw changedElsewhereError()
     return { kind: 'interrupted' }
   }
 

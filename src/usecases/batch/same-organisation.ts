@@ -3,9 +3,9 @@ import type { Batch } from '../../domain/batch/batch.ts'
 import {
   type OrganisationEvidence,
   requiresConfirmation,
-  notConfirmed,
-  starterLeft,
-} from '../../domain/batch/who-orders.ts'
+  notConfirmedError,
+  starterQuestion,
+} from '../../domain/batch/run-policy.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { NotFoundError, UsageError } from '../../errors/kinds.ts'
@@ -49,7 +49,7 @@ export function confirmUserLeft(
   return (
     prompter &&
     (({ id, userEmail }) =>
-      prompter.confirm({ message: starterLeft(id, userEmail, api.userEmail), isDestructive: true }))
+      prompter.confirm({ message: starterQuestion(id, userEmail, api.userEmail), isDestructive: true }))
   )
 }
 
@@ -70,7 +70,7 @@ export async function requireSameOrganisation(
   })
   if (known instanceof RefcheckError) return known
   if (known === undefined || !requiresConfirmation(batch, known)) return undefined
-  if ((await confirm?.(batch)) !== true) throw notConfirmed(batch)
+  if ((await confirm?.(batch)) !== true) throw notConfirmedError(batch)
   return undefined
 }
 

@@ -1,4 +1,4 @@
-import type { Candidate, LiveKind } from '../../domain/completion/wanted.ts'
+import type { Completion, LiveKind } from '../../domain/completion/wanted.ts'
 import { personOf } from '../../domain/submission/duplicate.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import type { Profile } from '../../domain/session/session.ts'
@@ -11,10 +11,10 @@ export interface LiveSources {
   /** Undefined where there is none yet: completing makes none. */
   store: () => Promise<Pick<Store, 'batches' | 'ledger' | 'inbox'> | undefined>
   mappings: () => Promise<readonly string[]>
-  settings: () => readonly Candidate[]
+  settings: () => readonly Completion[]
   plans: () => Promise<readonly string[]>
-  commands: () => readonly Candidate[]
-  stories: () => Promise<readonly Candidate[]>
+  commands: () => readonly Completion[]
+  stories: () => Promise<readonly Completion[]>
 }
 
 /** More than anybody reads in a list. */
@@ -25,13 +25,13 @@ export async function liveValues(
   kind: LiveKind,
   sources: LiveSources,
   current: string,
-): Promise<Candidate[]> {
+): Promise<Completion[]> {
   const all = await valuesOf(kind, sources)
   return all.filter(({ value }) => value.startsWith(current)).slice(0, maxValues)
 }
 
-async function valuesOf(kind: LiveKind, sources: LiveSources): Promise<readonly Candidate[]> {
-  const bare = (values: readonly string[]): Candidate[] => values.map((value) => ({ value, about: '' }))
+async function valuesOf(kind: LiveKind, sources: LiveSources): Promise<readonly Completion[]> {
+  const bare = (values: readonly string[]): Completion[] => values.map((value) => ({ value, about: '' }))
   switch (kind) {
     case 'package':
       return [...(await sources.packages())].map(([id, name]) => ({ value: String(id), about: name }))
@@ -59,14 +59,14 @@ async function valuesOf(kind: LiveKind, sources: LiveSources): Promise<readonly 
   }
 }
 
-async function batches({ store }: LiveSources): Promise<Candidate[]> {
+async function batches({ store }: LiveSources): Promise<Completion[]> {
   const all = (await (await store())?.batches.list()) ?? []
   return all
     .toSorted((one, other) => other.addedAt - one.addedAt)
     .map(({ id, name, addedAt }) => ({ value: id, about: `${name ?? ''} ${localTime(addedAt)}`.trim() }))
 }
 
-async function requests({ store }: LiveSources): Promise<Candidate[]> {
+async function requests({ store }: LiveSources): Promise<Completion[]> {
   const all = (await (await store())?.ledger.list({ states: ['accepted'] })) ?? []
   return all.toReversed().flatMap((row) => {
     const { requestId, requestStatus = '' } = row
@@ -76,9 +76,9 @@ async function requests({ store }: LiveSources): Promise<Candidate[]> {
   })
 }
 
-async function events({ store }: LiveSources): Promise<Candidate[]> {
+async function events({ store }: LiveSources): Promise<Completion[]> {
   const inbox = (await store())?.inbox
-  const found: Candidate[] = []
+  const found: Completion[] = []
   if (inbox === undefined) return found
   for await (const { id, status = '', receivedAt } of inbox.list()) {
     found.push({ value: String(id), about: `${status} ${localTime(receivedAt)}`.trim() })

@@ -1,7 +1,7 @@
 import type { Package } from '../../contract/package.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 
 export const activePackages = (packages: readonly Package[]): Package[] =>
   packages.filter(({ status }) => status === 'ACTIVE')

@@ -1,22 +1,19 @@
+import { bareObject } from '../../contract/parse-json.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
 import type { FieldValue, RequestBody } from '../../contract/request-body.ts'
 import {
   type Answers,
   answersIn,
   bodyOf,
-  changeable,
-  keep,
-  type NextStep,
-  nextSteps,
-  stillValid,
+  changeChoices,
+  putAnswer,
+  type ReviewChoice,
+  reviewChoices,
+  validAnswers,
 } from '../../domain/form/answers.ts'
-import { readFieldText, type ValueReading } from '../../domain/form/field-value.ts'
-import { type FormField, formFields, titleOf } from '../../domain/form/fields.ts'
-import { unfinishedLine } from '../../domain/form/flags.ts'
-import { implausible } from '../../domain/form/implausible.ts'
-import { type PhoneRepair, repaired } from '../../domain/form/national-phone.ts'
 import {
-  groupOf,
+  readFieldText,
+  type ValueReading,
   isGroup,
   isJson,
   partsIn,
@@ -24,10 +21,19 @@ import {
   readItems,
   readPair,
   readWhole,
-} from '../../domain/form/pieces.ts'
-import { refusal } from '../../domain/form/problem.ts'
-import { readRecipientField } from '../../domain/form/recipient.ts'
-import { type ReviewRow, reviewRows, formatValue } from '../../domain/form/review.ts'
+} from '../../domain/form/field-value.ts'
+import {
+  type FormField,
+  formFields,
+  titleOf,
+  type ReviewRow,
+  reviewRows,
+  formatValue,
+} from '../../domain/form/fields.ts'
+import { unfinishedLine } from '../../domain/form/flags.ts'
+import { implausible } from '../../domain/form/implausible.ts'
+import { type PhoneRepair, repairPhone, readRecipientField } from '../../domain/form/recipient.ts'
+import { problemsError } from '../../domain/form/problem.ts'
 import { type DraftBody, validateBody } from '../../domain/form/validate.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import { InterruptedError, PromptBackError } from '../../errors/kinds.ts'
@@ -75,7 +81,7 @@ export async function interview(
   options: InterviewOptions = {},
 ): Promise<RequestBody> {
   const fields = formFields(schema)
-  const answers = options.isResumed === true ? stillValid(given, fields) : answersIn(given, schema, fields)
+  const answers = options.isResumed === true ? validAnswers(given, fields) : answersIn(given, schema, fields)
   const form = new Form(prompter, schema, fields, answers, options)
   const { review = true, isFixed = false } = options
   try {
@@ -86,7 +92,7 @@ export async function interview(
     throw left(error, unfinishedLine(form.draft(), schema))
   }
   const { body, problems } = validateBody(form.draft(), schema)
-  if (problems !== undefined) throw refusal(problems, 'Give these values again.', 'flags')
+  if (problems !== undefined) throw problemsError(problems, 'Give these values again.', 'flags')
   return body
 }
 
@@ -160,7 +166,7 @@ class Form {
   async #answer(field: FormField, canGoBack: boolean): Promise<void> {
     const { repair, today, onAnswer } = this.#options
     const asking: AskOptions = { current: this.#answers.get(field), repair, canGoBack, today }
-    keep(this.#answers, field, await askField(this.#prompter, field, asking))
+    putAnswer(this.#answers, field, await askField(this.#prompter, field, asking))
     await onAnswer?.(this.draft())
   }
 
@@ -194,9 +200,9 @@ class Form {
     for (let page = 1; ;) {
       const pages = show?.(reviewRows(this.#fields, this.#answers), page) ?? 1
       if (isFixed === true && page >= pages) return 'send'
-      const next = await this.#prompter.select<NextStep>({
+      const next = await this.#prompter.select<ReviewChoice>({
         message: page < pages ? 'Is everything correct so far?' : 'Is everything correct?',
-        choices: nextSteps(page, pages, isFixed),
+        choices: reviewChoices(page, pages, isFixed),
       })
       if (next === 'send' || next === 'change') return next
       if (next === 'drop' && !(await this.#isDropMeant())) continue
@@ -225,7 +231,7 @@ class Form {
     const field = await this.#prompter.select<FormField | undefined>({
       message: 'Change which answer?',
       narrows: true,
-      choices: changeable(this.#fields, this.#answers),
+      choices: changeChoices(this.#fields, this.#answers),
     })
     if (field === undefined) return
     await this.#answer(field, false)
@@ -294,7 +300,7 @@ function readAnswer(field: FormField, text: string, repair: PhoneRepair | undefi
   if (field.code !== undefined) return readFieldText(field, text)
   const name = recipientFields.find((known) => known === field.name)
   if (name === undefined) return { problem: 'is not a field of a recipient' }
-  return readRecipientField(name, name === 'phone' ? repaired(text, repair) : text)
+  return readRecipientField(name, name === 'phone' ? repairPhone(text, repair) : text)
 }
 
 const expectations: ReadonlyMap<string, string> = new Map([
@@ -403,7 +409,7 @@ async function askParts(
     else if (text !== initial) given.set(part, text)
     return isLast ? undefined : at + 1
   })
-  return whole ?? (given.size === 0 ? undefined : groupOf(given))
+  return whole ?? (given.size === 0 ? undefined : bareObject(given))
 }
 
 /** What is asked line by line until one is left empty. */
@@ -497,7 +503,7 @@ async function askPairs(prompter: Prompter, question: StructureQuestion): Promis
       return problem === undefined ? { pieces: [pair] } : { problem }
     },
   })
-  return whole ?? (pairs.length > 0 ? groupOf(pairs) : undefined)
+  return whole ?? (pairs.length > 0 ? bareObject(pairs) : undefined)
 }
 
 /** A list whose items have parts: each asked part by part. Back leads to the part before, or to whether there is one. */

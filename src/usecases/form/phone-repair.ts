@@ -1,4 +1,4 @@
-import type { PhoneRepair } from '../../domain/form/national-phone.ts'
+import type { PhoneRepair } from '../../domain/form/recipient.ts'
 import { UsageError } from '../../errors/kinds.ts'
 
 /**

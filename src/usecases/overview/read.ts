@@ -1,21 +1,21 @@
 import { isLoopbackUrl } from '../../contract/loopback.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
-import { listedRow } from '../../domain/batch/batch-status.ts'
+import { toListedRow } from '../../domain/batch/batch-status.ts'
 import {
   type Attention,
-  attentionInOrder,
+  sortAttention,
   attentionOf,
   batchAttention,
 } from '../../domain/overview/attention.ts'
 import {
   type BatchProgressNow,
-  countedStatuses,
+  countStatuses,
   type Organisation,
   type Overview,
   overviewOf,
 } from '../../domain/overview/overview.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { countedChecks } from '../../domain/request/check-counts.ts'
+import { countChecks } from '../../domain/request/listed-request.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Services } from '../services.ts'
@@ -78,7 +78,7 @@ export async function attentionIn(
     if (still !== undefined) found.push(still)
     if (states.every((state) => batch.counts[state] === 0)) continue
     for await (const row of batches.rows(batch.id, { states })) {
-      const each = attentionOf(row, batch, listedRow(row).error, now)
+      const each = attentionOf(row, batch, toListedRow(row).error, now)
       if (each !== undefined) found.push(each)
     }
   }
@@ -99,8 +99,8 @@ export async function readBatchProgress(services: OverviewServices, batch: Batch
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await attentionIn(services, [batch], accepted, services.clock.now(), unsentOfBatch)
   return {
-    statuses: countedStatuses(accepted),
-    checks: countedChecks(accepted),
-    attention: attentionInOrder(attention),
+    statuses: countStatuses(accepted),
+    checks: countChecks(accepted),
+    attention: sortAttention(attention),
   }
 }

@@ -1,8 +1,8 @@
 import type { RequestResource } from '../../contract/request.ts'
-import { filed, type FilingEvent, type FilingResult } from '../../domain/report/filed.ts'
+import { filingResult, type FilingEvent, type FilingResult } from '../../domain/report/filed.ts'
 import type { ReportSource } from '../../domain/report/source.ts'
 import type { NameTemplate } from '../../domain/report/template.ts'
-import { checksText } from '../../domain/request/check-counts.ts'
+import { checksText } from '../../domain/request/listed-request.ts'
 import { isUnread } from '../../domain/request/result.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
@@ -49,7 +49,7 @@ async function fetched(source: ReportSource, options: FetchOptions): Promise<Fil
   switch (source.kind) {
     case 'ids':
     case 'url':
-      return filed([await fileOne(source, options)], { unfinished: 0, failure: undefined })
+      return filingResult([await fileOne(source, options)], { unfinished: 0, failure: undefined })
     case 'requests':
       return named(source.requestIds, options)
     case 'batch':

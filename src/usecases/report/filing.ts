@@ -2,12 +2,12 @@ import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { FileNames, type NameTemplate } from '../../domain/report/template.ts'
 import {
-  checkOfAnother,
-  filed,
+  otherRequestsCheckError,
+  filingResult,
   type FilingEvent,
   type FilingOutcome,
   type FilingResult,
-  incomplete,
+  incompleteError,
   isAboutOne,
   isFinal,
   isMissing,
@@ -18,7 +18,7 @@ import {
   type StoredReport,
   storedReport,
   subjectOf,
-  withoutChecks,
+  missingChecks,
 } from '../../domain/report/filed.ts'
 import { type ReportRecord, reportKey } from '../../domain/report/record.ts'
 import { endedWithout, type ReportTarget, reportTargets, targetKey } from '../../domain/report/source.ts'
@@ -148,12 +148,12 @@ class Filing {
       if (missing.length === 1) throw first.error
       return this.#result(undefined, mostSevere(missing.map(({ error }) => error)))
     }
-    return this.#result(undefined, incomplete(missing))
+    return this.#result(undefined, incompleteError(missing))
   }
 
   #result(halted: RefcheckError | undefined, failure: RefcheckError | undefined): FilingResult {
     const ending = this.#options.named ? halted : undefined
-    return filed(reportsOf(this.#outcomes, ending), { unfinished: this.#unfinished, failure })
+    return filingResult(reportsOf(this.#outcomes, ending), { unfinished: this.#unfinished, failure })
   }
 
   get #isOver(): boolean {
@@ -212,7 +212,7 @@ class Filing {
     const isWaiting = targets.some((target) => target.url === undefined && !endedWithout(target))
     if (!named && (isWaiting || !isFinal(request))) this.#unfinished += 1
     if (only !== undefined && request.status !== only) return
-    if (targets.length === 0 && named) this.#outcomes.push(withoutChecks(request))
+    if (targets.length === 0 && named) this.#outcomes.push(missingChecks(request))
     const urls = new SignedUrls(api, request.request_id, this.#signal)
     const started: Promise<void>[] = []
     for (const target of targets) {
@@ -221,7 +221,7 @@ class Filing {
       onEvent?.({ name: 'planned', files: 1 })
       const owner = this.#requestOf(target.checkId, target.requestId)
       if (owner !== target.requestId.toLowerCase()) {
-        this.#outcomes.push(missingReport(target, checkOfAnother(target, owner)))
+        this.#outcomes.push(missingReport(target, otherRequestsCheckError(target, owner)))
         continue
       }
       await this.#room()

@@ -3,9 +3,9 @@ import {
   type FilingEvent,
   type StoredReport,
   storedReport,
-  changed,
+  fileChangedError,
   fileInTheWay,
-  ofAnother,
+  otherPersonsReportError,
   reportMissing,
 } from '../../domain/report/filed.ts'
 import { plainReportName } from '../../domain/report/template.ts'
@@ -127,11 +127,11 @@ export async function fileTarget(
 ): Promise<{ record: ReportRecord; skipped: boolean }> {
   const { folder, overwrite, quick } = options
   const record = folder.record(subject)
-  if (record !== undefined && !isSameName(record, subject)) throw ofAnother(record)
+  if (record !== undefined && !isSameName(record, subject)) throw otherPersonsReportError(record)
   const statusOnDisk = record === undefined ? 'absent' : await folder.fileStatus(record, !quick)
   if (!overwrite && record !== undefined) {
     if (statusOnDisk === 'whole') return { record, skipped: true }
-    if (statusOnDisk === 'changed') throw changed(record.file)
+    if (statusOnDisk === 'changed') throw fileChangedError(record.file)
   }
   if (notReady !== undefined) throw reportMissing(subject.check_name ?? 'the report', notReady)
   const stored = await transfer(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import { endMark, headMark, notPdf, single, tailBytes } from '../../domain/report/pdf.ts'
+import { endMark, headMark, notPdf, headerValue, tailBytes } from '../../domain/report/source.ts'
 import type { HttpStream } from '../../http/types.ts'
 
 export interface Received {
@@ -21,7 +21,7 @@ export class PdfStream implements AsyncIterable<Uint8Array> {
   constructor(stream: HttpStream, onBytes?: (bytes: number) => void) {
     this.#stream = stream
     this.#onBytes = onBytes
-    const type = single(stream.headers['content-type'])?.split(';')[0]?.trim().toLowerCase()
+    const type = headerValue(stream.headers['content-type'])?.split(';')[0]?.trim().toLowerCase()
     if (type !== 'application/pdf') {
       throw notPdf(`the answer is ${type === undefined ? 'of no type' : `"${type}"`}, not application/pdf`)
     }
@@ -48,7 +48,7 @@ export class PdfStream implements AsyncIterable<Uint8Array> {
           : Buffer.from(chunk.subarray(-tailBytes))
       yield chunk
     }
-    const promised = single(this.#stream.headers['content-length'])
+    const promised = headerValue(this.#stream.headers['content-length'])
     if (promised !== undefined && Number(promised) !== bytes) {
       throw notPdf(`it is incomplete: ${bytes} of ${promised} bytes`)
     }

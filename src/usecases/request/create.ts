@@ -1,8 +1,8 @@
 import type { OrderServices } from './send.ts'
 import { runSingle, type SingleRun } from '../batch/runner.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
-import type { Created, CreateOptions } from '../../domain/request/order.ts'
-import { changedElsewhere, type Outcome, outcomeText } from '../../domain/submission/outcome.ts'
+import type { Created, CreateOptions } from '../../domain/request/result.ts'
+import { changedElsewhereError, type Outcome, outcomeText } from '../../domain/submission/outcome.ts'
 import { refusedOrder, reconcileHint, conflictMessage } from '../../domain/submission/duplicate.ts'
 import { canBeConfirmed, type Conflict } from '../../domain/submission/conflicts.ts'
 import type { BatchRef, NewBatch, RowVersion } from '../../domain/submission/submission.ts'
@@ -123,7 +123,7 @@ function outcomeUnknown(
 
 /** Why nothing was sent, or not again. */
 function whyNotSent({ end, outcome }: SingleRun): RefcheckError {
-  if (end.kind !== 'halted') return changedElsewhere()
+  if (end.kind !== 'halted') return changedElsewhereError()
   if (outcome?.kind !== 'throttled' || end.error !== outcome.error) return end.error
   const { seconds, error: cause } = outcome
   return new ThrottledError(cause.message, {

@@ -3,12 +3,12 @@ import type { Package } from '../../contract/package.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { type BodyFlags, bodyFromFlags } from '../../domain/form/flags.ts'
-import { doubter, implausibleText } from '../../domain/form/implausible.ts'
-import { type PhoneRepair, withNationalPhone } from '../../domain/form/national-phone.ts'
-import { type Change, refusal, type FieldNaming } from '../../domain/form/problem.ts'
-import type { ReviewRow } from '../../domain/form/review.ts'
+import { implausibleFinder, implausibleText } from '../../domain/form/implausible.ts'
+import { type PhoneRepair, withNationalPhone } from '../../domain/form/recipient.ts'
+import { type Change, problemsError, type FieldNaming } from '../../domain/form/problem.ts'
+import type { ReviewRow } from '../../domain/form/fields.ts'
 import { type DraftBody, validateBody, validateDraft } from '../../domain/form/validate.ts'
-import type { Order } from '../../domain/request/order.ts'
+import type { Order } from '../../domain/request/result.ts'
 import { InvalidInputError, NotFoundError, PromptBackError, UsageError } from '../../errors/kinds.ts'
 import { activePackages, choosePackage } from '../form/choose-package.ts'
 import { interview, type InterviewOptions } from '../form/interview.ts'
@@ -178,7 +178,7 @@ function checked(
       : input
   const { body, changes, problems } = validateBody(withPackage, schema)
   if (problems !== undefined) {
-    throw refusal(
+    throw problemsError(
       problems,
       `Nothing was sent. Show the fields with: refcheck schema show ${schema.id}`,
       speech,
@@ -237,7 +237,7 @@ function reportImprobable(
   { today, onImprobable }: PrepareOptions,
 ): void {
   if (today === undefined) return
-  for (const similarityWarning of doubter(schema, today)(body))
+  for (const similarityWarning of implausibleFinder(schema, today)(body))
     onImprobable?.(implausibleText(similarityWarning))
 }
 

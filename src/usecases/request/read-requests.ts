@@ -11,14 +11,14 @@ import {
 } from '../../errors/kinds.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import {
-  listed,
+  toListedRequest,
   type ListedRequest,
-  reached,
+  statesAtService,
   type Refreshed,
   type RequestFilter,
-  statusOf,
+  requestStatusOf,
+  checksText,
 } from '../../domain/request/listed-request.ts'
-import { checksText } from '../../domain/request/check-counts.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
@@ -82,13 +82,17 @@ export async function listRequests(
 ): Promise<ListedRequest[]> {
   await ledger.recover(clock.now())
   const { status, organisation, ...others } = filter
-  const submissions = await ledger.list({ ...others, account: organisation?.account, states: reached })
+  const submissions = await ledger.list({
+    ...others,
+    account: organisation?.account,
+    states: statesAtService,
+  })
   const wanted = status?.toUpperCase()
   const service = organisation && serviceOf(organisation.baseUrl)
   return submissions
-    .filter((each) => wanted === undefined || statusOf(each).toUpperCase() === wanted)
+    .filter((each) => wanted === undefined || requestStatusOf(each).toUpperCase() === wanted)
     .filter(({ baseUrl }) => service === undefined || serviceOf(baseUrl) === service)
-    .map(listed)
+    .map(toListedRequest)
 }
 
 interface RefreshServices
@@ -116,7 +120,7 @@ export async function unfinishedRequests({
   clock,
 }: Pick<RefreshServices, 'ledger' | 'clock'>): Promise<ListedRequest[]> {
   await ledger.recover(clock.now())
-  return (await ledger.list({ states: ['accepted'], unfinished: true })).map(listed)
+  return (await ledger.list({ states: ['accepted'], unfinished: true })).map(toListedRequest)
 }
 
 /** Reads each of them that is of this service and not finished, and keeps its status; what failed. */

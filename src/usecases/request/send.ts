@@ -3,15 +3,15 @@ import type { RunEvent } from '../../domain/batch/run-policy.ts'
 import type { Clock } from '../../host/clock.ts'
 import {
   longestPauseMs,
-  changedElsewhere,
+  changedElsewhereError,
   type AttemptOutcome,
   type Outcome,
   outcomeOf,
-  answeredTwice,
-  answeredWithAnothers,
+  requestTakenError,
+  requestTakenOutcome,
   acceptedByEvidence,
   changeFor,
-  notRecorded,
+  notRecordedError,
 } from '../../domain/submission/outcome.ts'
 import type { Attempt, NewAttempt, RowVersion, Submission } from '../../domain/submission/submission.ts'
 import { RefcheckError } from '../../errors/base.ts'
@@ -116,7 +116,7 @@ async function recordMixedUp(
 ): Promise<Recorded> {
   const { ledger, clock } = ports
   const unknown = (): Promise<Recorded> =>
-    record(ports, { attempt, outcome: answeredWithAnothers(outcome, holder) })
+    record(ports, { attempt, outcome: requestTakenOutcome(outcome, holder) })
   const request = await readOnce(ports, outcome.requestId)
   if (request === undefined || (await isFor(ports, holder, request))) return unknown()
   const rows = await ledger.list({ batchId: attempt.batchId, states: ['sending', ...movedOnTo] })
@@ -131,7 +131,7 @@ async function recordMixedUp(
   const change = changeFor(outcome, clock.now())
   const later = own.state === 'sending' ? change : { ...change, decision: cameLater }
   if (!(await ledger.moveFrom(holder, loss, { ...attempt, state: own.state }, later))) return unknown()
-  const halts = answeredTwice(outcome.requestId, { own: attempt, other: holder }, outcome.answerStatus)
+  const halts = requestTakenError(outcome.requestId, { own: attempt, other: holder }, outcome.answerStatus)
   return { version: { ...attempt, state: change.to }, outcome: { ...outcome, halts } }
 }
 
@@ -179,7 +179,8 @@ export async function untilRecorded<T>(
     try {
       return await write()
     } catch (error) {
-      if (!(error instanceof StoreBusyError) || clock.monotonic() >= deadline) throw notRecorded(tried, error)
+      if (!(error instanceof StoreBusyError) || clock.monotonic() >= deadline)
+        throw notRecordedError(tried, error)
       await clock.sleep(busyPauseMs)
     }
   }
@@ -199,11 +200,11 @@ const cameLater = {
  */
 async function recordLateAnswer(ports: OrderServices, attempt: Attempt, change: Change): Promise<void> {
   if (change.to === 'unknown') return
-  if (change.to !== 'accepted') throw changedElsewhere()
+  if (change.to !== 'accepted') throw changedElsewhereError()
   for (const state of movedOnTo) {
     if (await ports.ledger.move({ ...attempt, state }, { ...change, decision: cameLater })) return
   }
-  throw changedElsewhere()
+  throw changedElsewhereError()
 }
 
 /**

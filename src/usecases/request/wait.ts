@@ -5,8 +5,8 @@ import {
   notReadInTime,
   pauseAfter,
   safetyPause,
-  hasReached,
-  verdict,
+  isWaitOver,
+  waitFailure,
   type WaitGoal,
   type WaitResult,
 } from '../../domain/request/goal.ts'
@@ -73,7 +73,7 @@ export async function waitForRequests(
   })
   const requests = requestIds.flatMap((id) => wait.seen.get(id) ?? [])
   const unread = requestIds.length - requests.length - wait.notFound.size
-  const ended = halted ?? verdict(requests, unread, options.goal)
+  const ended = halted ?? waitFailure(requests, unread, options.goal)
   return { requests, results, failure: mostSevere([ended, ...wait.notFound.values()]) }
 }
 
@@ -109,7 +109,7 @@ async function untilOver(wait: Wait, requestIds: readonly string[]): Promise<und
     const request = await read(wait, next, requestIds.length > 1)
     if (notFound.has(next.id)) schedule.drop(next)
     else if (request === undefined) schedule.postpone(next, outagePause)
-    else if (hasReached(request, goal)) schedule.drop(next)
+    else if (isWaitOver(request, goal)) schedule.drop(next)
     else schedule.read(next, request)
   }
 }

@@ -1,6 +1,6 @@
 import type { SettingEntry } from '../../domain/session/session.ts'
 import type { SettingDefinition } from '../../domain/session/setting-keys.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 import { containsApiKey } from '../../domain/wording/redact-argument.ts'
 import { InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
 import type { Settings } from '../../store/config/settings.ts'

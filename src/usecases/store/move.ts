@@ -6,7 +6,7 @@ import {
   type Move,
   type TableDigest,
 } from '../../domain/store/moving.ts'
-import { unsound } from '../../domain/store/check.ts'
+import { unsoundStoreError } from '../../domain/store/closing.ts'
 import { NoAnswerError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Store } from '../../store/ledger/store.ts'
@@ -91,6 +91,6 @@ async function requireReady(store: Store, clock: Pick<Clock, 'now'>): Promise<vo
 }
 
 async function requireOpen({ rollbacks, location }: Store): Promise<void> {
-  const failure = unsound(location, [], await rollbacks.examine())
+  const failure = unsoundStoreError(location, [], await rollbacks.examine())
   if (failure !== undefined) throw failure
 }

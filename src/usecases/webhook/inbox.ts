@@ -5,7 +5,7 @@ import {
   exportedLine,
   type Imported,
   type InboxEvent,
-  listedEvent,
+  toListedEvent,
   type ListedEvent,
   notForwardedMessage,
   type ReceivedEvent,
@@ -21,7 +21,7 @@ import { type DeliveryOptions, postEvent } from './send.ts'
 
 export async function listEvents(inbox: Inbox, filter: EventFilter): Promise<ListedEvent[]> {
   const events: ListedEvent[] = []
-  for await (const event of inbox.list(filter)) events.push(listedEvent(event))
+  for await (const event of inbox.list(filter)) events.push(toListedEvent(event))
   return events
 }
 

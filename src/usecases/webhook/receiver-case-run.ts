@@ -2,7 +2,7 @@ import type { WebhookEvent } from '../../contract/request.ts'
 import { parseJsonBytes } from '../../contract/parse-json.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import { type Delivery, eventName, eventText, isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
-import type { Finding, Level, StoredEvent } from '../../domain/webhook/receiver-check.ts'
+import type { RuleFinding, Level, ReceiverEvent } from '../../domain/webhook/receiver-check.ts'
 import type { SigningKey } from '../../domain/webhook/verify.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
@@ -26,7 +26,7 @@ interface CaseRunOptions {
   clock: Pick<Clock, 'monotonic' | 'sleep'>
   post: (parcel: Delivery, mayFail: boolean) => Promise<Reply>
   /** What the receiver has stored; in cases that need it. */
-  readStored: () => Promise<readonly StoredEvent[]>
+  readStored: () => Promise<readonly ReceiverEvent[]>
   /** Kills the receiver and starts it again, until it answers; in cases that need it. */
   restart: () => Promise<void>
   /** What was sent so far, in this case and the ones before. */
@@ -44,7 +44,7 @@ export interface SentEvents {
 /** One case under way: what was sent, what came back, and what is wrong with it. */
 export class CaseRun {
   readonly replies: Reply[] = []
-  readonly findings: Finding[] = []
+  readonly findings: RuleFinding[] = []
   /** Milliseconds of what it accepted: for the rule on time. */
   readonly accepted: number[] = []
   /** Why the answers do not show whether the rule is kept. */
@@ -63,7 +63,7 @@ export class CaseRun {
     return this.#options.sent
   }
 
-  readStored(): Promise<readonly StoredEvent[]> {
+  readStored(): Promise<readonly ReceiverEvent[]> {
     return this.#options.readStored()
   }
 
@@ -175,13 +175,13 @@ export class CaseRun {
 
 /** `request_id status` of an event that is sent; empty where the body is no event. */
 export function pairOf({ body }: Pick<Delivery, 'body'>): string {
-  const value = parseJsonBytes(body) as Partial<StoredEvent> | null | undefined
+  const value = parseJsonBytes(body) as Partial<ReceiverEvent> | null | undefined
   return typeof value?.request_id === 'string' && typeof value.status === 'string'
-    ? textOfPair(value as StoredEvent)
+    ? textOfPair(value as ReceiverEvent)
     : ''
 }
 
-export function textOfPair({ request_id, status }: StoredEvent): string {
+export function textOfPair({ request_id, status }: ReceiverEvent): string {
   return `${request_id} ${status}`
 }
 

@@ -6,8 +6,8 @@ import {
   caseReport,
   receiverReport,
   type ReceiverReport,
-  type Finding,
-  type StoredEvent,
+  type RuleFinding,
+  type ReceiverEvent,
   skipCase,
   rules,
 } from '../../domain/webhook/receiver-check.ts'
@@ -36,7 +36,7 @@ export interface ReceiverCheckOptions {
   only?: readonly string[] | undefined
   signal?: AbortSignal | undefined
   /** Reads what the receiver has stored, in the order stored. Throws a RefcheckError where it cannot be read. */
-  readStored?: ((signal: AbortSignal | undefined) => Promise<readonly StoredEvent[]>) | undefined
+  readStored?: ((signal: AbortSignal | undefined) => Promise<readonly ReceiverEvent[]>) | undefined
   /** Starts the receiver, or kills it and starts it again; only together with `readStored`. */
   startReceiver?: (() => StartedProgram) | undefined
   /** Called after each case. */
@@ -293,7 +293,7 @@ function reportLateness({ accepted }: CheckSession, withinMs: number): CaseRepor
   const late = accepted.filter((milliseconds) => milliseconds > withinMs)
   if (accepted.length === 0) return skipCase(inTime, 'it accepted nothing')
   const slowest = (Math.max(...accepted) / 1000).toFixed(1)
-  const findings: Finding[] =
+  const findings: RuleFinding[] =
     late.length === 0
       ? []
       : [

@@ -8,7 +8,7 @@ import {
   isAccepted,
   type Reply,
   type SentDelivery,
-  shortly,
+  excerptOf,
   shownUrl,
   unreachable,
 } from '../../domain/webhook/delivery.ts'
@@ -146,7 +146,7 @@ export async function postEvent(parcel: Delivery, options: DeliveryOptions): Pro
       milliseconds,
       failure: null,
       reached: true,
-      excerpt: shortly(answer.body, options.secret),
+      excerpt: excerptOf(answer.body, options.secret),
     }
   } catch (error) {
     signal?.throwIfAborted()

@@ -1,6 +1,6 @@
 import { isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
-import { rules, type StoredEvent } from '../../domain/webhook/receiver-check.ts'
-import { formatCount } from '../../domain/wording/count-in-words.ts'
+import { rules, type ReceiverEvent } from '../../domain/webhook/receiver-check.ts'
+import { formatCount } from '../../domain/wording/text.ts'
 import { type CaseRun, pairOf, type ReceiverCase, textOfPair } from './receiver-case-run.ts'
 
 /** How long an acknowledged event may take to be listed before it counts as lost. */
@@ -156,7 +156,7 @@ async function storesFirst(test: CaseRun): Promise<void> {
 }
 
 async function storesEachStatus(test: CaseRun): Promise<void> {
-  const { request_id } = JSON.parse(test.event()) as StoredEvent
+  const { request_id } = JSON.parse(test.event()) as ReceiverEvent
   const statuses = ['IN_PROGRESS', 'PARTIAL', 'COMPLETED']
   const parcels = statuses.map((status) => test.parcel(test.event({ request_id, status })))
   for (const [at, parcel] of parcels.entries()) await test.accept(parcel, statuses[at])
@@ -177,7 +177,7 @@ async function storesEachStatus(test: CaseRun): Promise<void> {
 }
 
 async function storesInOrder(test: CaseRun): Promise<void> {
-  const { request_id } = JSON.parse(test.event()) as StoredEvent
+  const { request_id } = JSON.parse(test.event()) as ReceiverEvent
   const parcels = [
     ...Array.from({ length: 6 }, () => test.parcel()),
     ...['COMPLETED', 'PARTIAL'].map((status) => test.parcel(test.event({ request_id, status }))),

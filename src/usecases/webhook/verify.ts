@@ -2,9 +2,9 @@ import { signingKey } from '../../contract/signature.ts'
 import type { CapturedDelivery, LoggedDelivery } from '../../domain/webhook/capture.ts'
 import { diagnose, type OtherSecret } from '../../domain/webhook/diagnose.ts'
 import {
-  explained,
+  withDiagnosis,
   type ExplainedVerification,
-  invalid,
+  invalidResult,
   type LoggedVerification,
   type LogVerification,
   maxDiagnosed,
@@ -28,7 +28,7 @@ export async function explainDelivery(
   const { failure } = verification
   if (failure === undefined) return { ...verification, diagnosis: undefined }
   const diagnosis = diagnose(delivery, secret, await others())
-  return { ...verification, ...explained(failure, diagnosis), diagnosis }
+  return { ...verification, ...withDiagnosis(failure, diagnosis), diagnosis }
 }
 
 /** Judges every delivery of a log; none at all is an InvalidInputError. */
@@ -41,7 +41,7 @@ export async function verifyLog(
   const deliveries: LoggedVerification[] = []
   let failed = 0
   for (const { position, delivery, fault = 'there is nothing to verify' } of log) {
-    const result = delivery === undefined ? invalid(fault, shapeHint) : verifyWith(delivery, key)
+    const result = delivery === undefined ? invalidResult(fault, shapeHint) : verifyWith(delivery, key)
     failed += Number(!result.valid)
     const isTried = !result.valid && delivery !== undefined && failed <= maxDiagnosed
     const diagnosis = isTried ? diagnose(delivery, secret, await others()) : undefined

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { processorMs } from '../../harness/processor-time.ts'
 import {
-  masked,
+  maskDocument,
   maskEmail,
   maskFileFailure,
   maskName,
@@ -60,8 +60,8 @@ const request = {
   ],
 }
 
-test('nobody can be recognised in a request, and what is about nobody stays', () => {
-  expect(masked(request, namesIn([request]))).toEqual({
+test('no person can be recognised in a request, and what is about no person stays', () => {
+  expect(maskDocument(request, namesIn([request]))).toEqual({
     request_id: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
     status: 'ERROR',
     created_at: '2026-11-20T12:00:00Z',
@@ -84,8 +84,12 @@ test('a problem of a file says where and what is wrong, and not the cell', () =>
     problem: '"priya at example" is not an e-mail',
     suggestion: null,
   }
-  expect(masked(problem, new Set())).toEqual({ ...problem, value: '…', problem: '"…" is not an e-mail' })
-  expect(masked({ column: 'phone', from: '+61 412 345 678', to: '+61412345678' }, new Set())).toEqual({
+  expect(maskDocument(problem, new Set())).toEqual({
+    ...problem,
+    value: '…',
+    problem: '"…" is not an e-mail',
+  })
+  expect(maskDocument({ column: 'phone', from: '+61 412 345 678', to: '+61412345678' }, new Set())).toEqual({
     column: 'phone',
     from: '…',
     to: '…',
@@ -130,13 +134,13 @@ test.each([
 
 test('the names of columns in a mapping are withheld', () => {
   expect(
-    masked({ reading: { map: { Ana: 'first_name' }, ignore: ['Lee'], sheet: null } }, new Set()),
+    maskDocument({ reading: { map: { Ana: 'first_name' }, ignore: ['Lee'], sheet: null } }, new Set()),
   ).toEqual({
     reading: { map: '…', ignore: '…', sheet: null },
   })
 })
 
-test('why a file cannot be read is told without its columns and sheets; any other failure as it is', () => {
+test('why a file cannot be read is reported without its columns and sheets; any other failure as it is', () => {
   const error = { code: 'invalid_input', message: 'm', hint: 'add: --ignore Ana', field: 'Ana' }
   const hint = expect.stringContaining('refcheck batch validate FILE') as string
   expect(maskFileFailure({ error }, false)).toEqual({ error: { code: 'invalid_input', message: 'm', hint } })
@@ -159,7 +163,7 @@ test('a path leads where it led, a name in it aside; what was made here stays', 
     base_url: 'http://192.168.100.200:8080',
     code: 'BCDF-BCDG',
   }
-  expect(masked(document, new Set(['priya', 'shah']))).toEqual({
+  expect(maskDocument(document, new Set(['priya', 'shah']))).toEqual({
     ...document,
     path: '/srv/20261120/report-1234567/….pdf',
   })
@@ -171,7 +175,7 @@ test.each([
   ['/srv/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55/0ba4cba1-d919_0044a0f5.pdf', undefined],
   ['/srv/people.csv', undefined],
 ])('the name of a report names nobody, also a referee whom no document names: %s', (path, shown) => {
-  expect(masked({ path }, new Set())).toEqual({ path: shown ?? path })
+  expect(maskDocument({ path }, new Set())).toEqual({ path: shown ?? path })
 })
 
 test.each([
@@ -189,21 +193,21 @@ test('a hint can be read and pasted where people are named like its words', () =
   const recipients = ['File', 'Show', 'Retry', 'An', 'Name', 'Batch'].map((first_name) => ({ first_name }))
   const known = namesIn([...recipients, { last_name: 'Shah' }])
   const hint = 'Show an order with: refcheck batch retry 3f2b8c1e --first-name=NAME FILE shah-an.csv'
-  expect(masked({ error: { message: 'Show: no such batch', hint } }, known)).toEqual({
+  expect(maskDocument({ error: { message: 'Show: no such batch', hint } }, known)).toEqual({
     error: { message: 'S.: no such batch', hint: hint.replace('shah-an', 's. a.') },
   })
 })
 
 test.each(['path', 'file', 'folder', 'results_file'])('%s is a path', (key) => {
-  expect(masked({ [key]: '/srv/report-1234567' }, new Set())).toEqual({ [key]: '/srv/report-1234567' })
+  expect(maskDocument({ [key]: '/srv/report-1234567' }, new Set())).toEqual({ [key]: '/srv/report-1234567' })
 })
 
 test.each(['code', 'approve_with', 'base_url', 'state', 'status'])('%s was made here', (key) => {
-  expect(masked({ [key]: '"a" 1234567' }, new Set())).toEqual({ [key]: '"a" 1234567' })
+  expect(maskDocument({ [key]: '"a" 1234567' }, new Set())).toEqual({ [key]: '"a" 1234567' })
 })
 
 test.each(['recipient', 'requester', 'fields'])('all below %s is about a person', (key) => {
-  expect(masked({ [key]: { anything: 'x', list: ['y', { z: 1 }] } }, new Set())).toEqual({
+  expect(maskDocument({ [key]: { anything: 'x', list: ['y', { z: 1 }] } }, new Set())).toEqual({
     [key]: { anything: '…', list: ['…', { z: '…' }] },
   })
 })
@@ -229,7 +233,7 @@ test('names are found under their keys, in lists too, and single letters are non
 
 test('a part of a word that is a name is enough', () => {
   expect(maskText('Rao-Report', new Set(['rao']))).toBe('R. R.')
-  expect(masked({ constructor: 'Rao' }, new Set(['rao']))).toEqual({ constructor: 'R.' })
+  expect(maskDocument({ constructor: 'Rao' }, new Set(['rao']))).toEqual({ constructor: 'R.' })
 })
 
 test('a long text is masked in no time', () => {
@@ -266,6 +270,6 @@ test.each([
     'package 102 was already ordered: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55, on 2026-11-20 12:00 +00:00, last seen RECEIVED',
   ],
 ])('a reason of the service shows the field, ids, moments and words of refcheck alone: %s', (text, shown) => {
-  const { error } = masked({ error: text }, new Set()) as { error: string }
+  const { error } = maskDocument({ error: text }, new Set()) as { error: string }
   expect(error).toBe(shown)
 })

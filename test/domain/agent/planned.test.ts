@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { plannedForAgent, planOfRows, planTitle } from '../../../src/domain/agent/planned.ts'
+import { plannedForAgent, planOfRows, planTitle } from '../../../src/domain/agent/calls.ts'
 import { newOrderPlan } from '../../../src/domain/approval/order-plan.ts'
 import { parsePlan, requireUnchanged } from '../../../src/domain/batch/plan.ts'
 
@@ -11,7 +11,7 @@ const owner = {
   account: '',
 }
 
-test('an agent is told that nothing was ordered, and the line that a person types', () => {
+test('an agent receives that nothing was ordered, and the line that a person types', () => {
   const plan = newOrderPlan(owner, {
     code: 'BCDF-BCDF',
     now: 0,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { requireReading } from '../../../src/domain/agent/reading.ts'
+import { requireReading } from '../../../src/domain/agent/calls.ts'
 
 test.each([
   ['packages', 'list', '--json'],

@@ -7,7 +7,7 @@ const redact = (text: string): string => text.replaceAll(key, '[API key]')
 const open = { showsPersonalData: true, redact }
 const closed = { showsPersonalData: false, redact }
 
-test('keys and signed addresses are told nowhere, whoever may see personal data', () => {
+test('keys and signed addresses are removed everywhere, also where personal data is shown', () => {
   const url = 'https://api.example.com/v1/reports/checks/1/pdf?t=abc.def'
   const document = {
     report_pdf_url: url,
@@ -23,7 +23,7 @@ test('keys and signed addresses are told nowhere, whoever may see personal data'
   }
 })
 
-test('personal data is told where it may be, masked otherwise, also by names that other documents have', () => {
+test('personal data is shown where it may be, masked otherwise, also by names that other documents have', () => {
   const row = { email: 'priya@example.com', error: 'refused for Priya' }
   expect(redactForAgent(row, open).data).toEqual(row)
   expect(redactForAgent(row, { ...closed, others: [[{ first_name: 'Priya' }]] }).data).toEqual({
@@ -42,7 +42,7 @@ test('personal data is told where it may be, masked otherwise, also by names tha
   })
 })
 
-test('a long list is cut and the number left out is told; what is deep ends', () => {
+test('a long list is cut and the number left out is returned; what is deep ends', () => {
   const list = Array.from({ length: 250 }, (_, at) => at)
   expect(redactForAgent({ list, inner: { list } }, open)).toMatchObject({ leftOut: 100 })
   let deep: unknown = 'end'

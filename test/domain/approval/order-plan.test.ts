@@ -53,9 +53,9 @@ test.each([
   [{ account: 'acme' }, 'the account "", not "acme"'],
   [{ profile: 'second' }, 'profile "main", not "second"'],
   [{ profile: undefined }, 'profile "main", not the environment’s own key'],
-] as [Partial<PlanOwner>, string][])('another %j is refused', (other, told) => {
+] as [Partial<PlanOwner>, string][])('another %j is refused', (other, named) => {
   expect(() => requireApprovable(plan, { ...owner, ...other }, now)).toThrow(
-    `plan ${code} was made for ${told}`,
+    `plan ${code} was made for ${named}`,
   )
 })
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { parsePlanCode, planCode } from '../../../src/domain/approval/plan-code.ts'
+import { parsePlanCode, planCode } from '../../../src/domain/approval/order-plan.ts'
 
-test('a code is read as it was told, whatever the case and the blanks', () => {
+test('a code is read as it was typed, whatever the case and the blanks', () => {
   const code = planCode(Uint8Array.of(0, 1, 2, 3, 252, 253, 254, 255))
   expect(code).toBe('BCDF-TVWX')
   for (const typed of ['BCDF-TVWX', 'bcdftvwx', ' bcdf tvwx ']) expect(parsePlanCode(typed)).toBe(code)

@@ -19,23 +19,23 @@ const row = (line: number, over: Partial<SheetRow> = {}): SheetRow => ({
 })
 const sheet = { name: 'people.xlsx', headerLine: 1, merged: [], struckByRule: [] }
 
-test('rows that are shown are read, and nothing stands in the way', () => {
-  const doubts = new Ambiguities(rules())
-  expect(doubts.leavesOut(row(2))).toBe(false)
-  expect(doubts.refusal(sheet)).toBeUndefined()
+test('rows that are shown are read, and nothing is ambiguous', () => {
+  const ambiguities = new Ambiguities(rules())
+  expect(ambiguities.leavesOut(row(2))).toBe(false)
+  expect(ambiguities.refusal(sheet)).toBeUndefined()
 })
 
-test('rows that are hidden, or struck through in a column that is sent, are refused until somebody decides', () => {
-  const doubts = new Ambiguities(rules())
+test('rows that are hidden, or struck through in a column that is sent, are refused until the user decides', () => {
+  const ambiguities = new Ambiguities(rules())
   const rows = [
     row(3, { hidden: true }),
     row(4, { hidden: true }),
     row(6, { struck: [0] }),
     row(7, { struck: [1] }),
   ]
-  expect(rows.map((each) => doubts.leavesOut(each))).toEqual([false, false, false, false])
-  expect([doubts.hidden, doubts.struck]).toEqual([[3, 4], [6]])
-  const message = doubts.refusal(sheet)?.message
+  expect(rows.map((each) => ambiguities.leavesOut(each))).toEqual([false, false, false, false])
+  expect([ambiguities.hidden, ambiguities.struck]).toEqual([[3, 4], [6]])
+  const message = ambiguities.refusal(sheet)?.message
   expect(message).toMatch(/^people\.xlsx: .*lines 3 to 4 .*line 6 /)
 })
 
@@ -43,27 +43,27 @@ test.each([
   ['skip', true],
   ['include', false],
 ] as const)('with --hidden %s they are left out: %s', (hidden, leftOut) => {
-  const doubts = new Ambiguities(rules(hidden))
-  expect(doubts.leavesOut(row(3, { hidden: true }))).toBe(leftOut)
-  expect(doubts.leavesOut(row(4))).toBe(false)
-  expect(doubts.refusal(sheet)).toBeUndefined()
+  const ambiguities = new Ambiguities(rules(hidden))
+  expect(ambiguities.leavesOut(row(3, { hidden: true }))).toBe(leftOut)
+  expect(ambiguities.leavesOut(row(4))).toBe(false)
+  expect(ambiguities.refusal(sheet)).toBeUndefined()
 })
 
 test('bytes of columns that are sent are sampled, from the first of them', () => {
   const bytes = (text: string): Cell => ({ kind: 'bytes', text })
-  const doubts = new Ambiguities(rules())
-  doubts.leavesOut(row(2, { cells: ['a', bytes('é')] }))
-  expect(doubts.firstBytes).toBeUndefined()
-  for (let line = 3; line < 303; line += 1) doubts.leavesOut(row(line, { cells: [bytes('é'), ''] }))
-  expect([doubts.firstBytes, doubts.samples.length]).toEqual([{ line: 3, column: 'email' }, 200])
+  const ambiguities = new Ambiguities(rules())
+  ambiguities.leavesOut(row(2, { cells: ['a', bytes('é')] }))
+  expect(ambiguities.firstBytes).toBeUndefined()
+  for (let line = 3; line < 303; line += 1) ambiguities.leavesOut(row(line, { cells: [bytes('é'), ''] }))
+  expect([ambiguities.firstBytes, ambiguities.samples.length]).toEqual([{ line: 3, column: 'email' }, 200])
 })
 
 test('cells merged over rows of a column that is sent are refused; elsewhere they do not matter', () => {
   const merged = { range: 'A2:A3', firstRow: 2, lastRow: 3, firstColumn: 0, lastColumn: 0 }
   const refusal = (over: Partial<typeof merged>) => {
-    const doubts = new Ambiguities(rules())
-    doubts.leavesOut(row(2))
-    return doubts.refusal({ ...sheet, merged: [{ ...merged, ...over }] })
+    const ambiguities = new Ambiguities(rules())
+    ambiguities.leavesOut(row(2))
+    return ambiguities.refusal({ ...sheet, merged: [{ ...merged, ...over }] })
   }
   expect(refusal({})?.message).toContain('A2:A3')
   expect(refusal({ firstColumn: 1, lastColumn: 1 })).toBeUndefined()

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import type { Batch } from '../../../src/domain/batch/batch.ts'
 import {
   heldElsewhere,
-  listed,
-  listedRow,
+  toListedBatch,
+  toListedRow,
   summaryOf,
   statusOf,
 } from '../../../src/domain/batch/batch-status.ts'
@@ -53,11 +53,11 @@ test('the state of a batch, the first that applies: running, unknown, done, halt
   const halt = { at: 0, code: 'forbidden', message: 'x', hint: undefined }
   const holder = { pid: 1, since: 0 }
   const unknown = countsOf({ unknown: 1, pending: 1 })
-  expect(listed(batch({ holder, halt, counts: unknown })).state).toBe('running')
-  expect(listed(batch({ halt, counts: unknown })).state).toBe('unknown')
-  expect(listed(batch({ halt, counts: countsOf({ accepted: 1 }) })).state).toBe('done')
-  expect(listed(batch({ halt })).state).toBe('halted')
-  expect(listed(batch()).state).toBe('stopped')
+  expect(toListedBatch(batch({ holder, halt, counts: unknown })).state).toBe('running')
+  expect(toListedBatch(batch({ halt, counts: unknown })).state).toBe('unknown')
+  expect(toListedBatch(batch({ halt, counts: countsOf({ accepted: 1 }) })).state).toBe('done')
+  expect(toListedBatch(batch({ halt })).state).toBe('halted')
+  expect(toListedBatch(batch()).state).toBe('stopped')
 })
 
 test('a row: its own request or the one it matches, its person or the e-mail that could be read', () => {
@@ -69,19 +69,19 @@ test('a row: its own request or the one it matches, its person or the e-mail tha
     packageId: undefined,
     orderedAt: undefined,
   }
-  expect(listedRow(batchRow({ state: 'accepted', requestId: 'r-1', matches }))).toMatchObject({
+  expect(toListedRow(batchRow({ state: 'accepted', requestId: 'r-1', matches }))).toMatchObject({
     request_id: 'r-1',
     email: 'ann@example.com',
     error: null,
   })
-  expect(listedRow(batchRow({ state: 'duplicate', matches })).request_id).toBe('r-2')
-  expect(listedRow(batchRow({ recipient: undefined, email: 'a@b.example' })).email).toBe('a@b.example')
-  expect(listedRow(batchRow({ recipient: undefined })).email).toBeNull()
+  expect(toListedRow(batchRow({ state: 'duplicate', matches })).request_id).toBe('r-2')
+  expect(toListedRow(batchRow({ recipient: undefined, email: 'a@b.example' })).email).toBe('a@b.example')
+  expect(toListedRow(batchRow({ recipient: undefined })).email).toBeNull()
 })
 
 test('why a row is not accepted: what it matches, or the field and the reason, which is named once', () => {
   const error = (over: Parameters<typeof batchRow>[0]) =>
-    listedRow(batchRow({ state: 'rejected', ...over })).error
+    toListedRow(batchRow({ state: 'rejected', ...over })).error
   expect(error({})).toBeNull()
   expect(error({ reason: 'is wrong' })).toBe('is wrong')
   expect(error({ reason: 'is wrong', field: 'email' })).toBe('email: is wrong')
@@ -99,7 +99,7 @@ test('why a row is not accepted: what it matches, or the field and the reason, w
   expect(error({ matches: { ...here, requestId: 'r-9' } })).toMatch(/r-9 \(row 4\)$/)
 })
 
-test('whoever comes second is told who runs the batch, as far as that is known', () => {
+test('the error of a second runner names who runs the batch, as far as that is known', () => {
   const held = heldElsewhere(batch({ holder: { pid: 42, since: 0 } }))
   expect(held).toMatchObject({ code: 'incomplete' })
   expect(held.message).toMatch(/b-1 .*process 42, since 1970/)

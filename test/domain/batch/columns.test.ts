@@ -14,9 +14,9 @@ import {
   targetOf,
   suggestColumn,
   mappingFlags,
-  merged,
+  mergeMappings,
   readMapFlags,
-  storedReading,
+  parseStoredReading,
 } from '../../../src/domain/batch/columns.ts'
 import { InvalidInputError, UsageError } from '../../../src/errors/kinds.ts'
 import { plainSchema, sampleSchema, schemaOf } from '../form/sample-schema.ts'
@@ -24,7 +24,7 @@ import { plainSchema, sampleSchema, schemaOf } from '../form/sample-schema.ts'
 const four = ['first_name', 'last_name', 'email', 'phone']
 const match = (headers: readonly string[], mapping: Mapping = noMapping, schemas = [plainSchema]) =>
   matchColumns(headers, schemas, mapping)
-const settle = (
+const resolve = (
   headers: readonly string[],
   mapping: Mapping = noMapping,
   schemas = [plainSchema],
@@ -101,29 +101,29 @@ test('the lines that show how columns are read have room on a terminal of 80, wh
 })
 
 test('all four columns of a person are needed, once', () => {
-  expect(settle(four)).toHaveLength(4)
-  expect(() => settle(four.slice(1))).toThrow(InvalidInputError)
-  expect(() => settle(four.slice(1))).toThrow(/^people\.csv: .*first_name/)
-  expect(() => settle(four.slice(2))).toThrow(/first_name, last_name are/)
+  expect(resolve(four)).toHaveLength(4)
+  expect(() => resolve(four.slice(1))).toThrow(InvalidInputError)
+  expect(() => resolve(four.slice(1))).toThrow(/^people\.csv: .*first_name/)
+  expect(() => resolve(four.slice(2))).toThrow(/first_name, last_name are/)
 })
 
 test('two columns that say the same are refused, and so are a whole and a part of it', () => {
-  expect(() => settle([...four, 'recipient.email'])).toThrow(/"email" and "recipient\.email"/)
+  expect(() => resolve([...four, 'recipient.email'])).toThrow(/"email" and "recipient\.email"/)
   const fields = ['licence.issuer', 'licence.issuer.name']
-  expect(() => settle([...four, ...fields], noMapping, [sampleSchema])).toThrow(/licence\.issuer/)
+  expect(() => resolve([...four, ...fields], noMapping, [sampleSchema])).toThrow(/licence\.issuer/)
 })
 
 test('a column that one of several packages does not need may be missing', () => {
   const needed = ['ncc_acic.date_of_birth', 'licence.licence_number', 'licence.commercial']
-  expect(() => settle(four, noMapping, [sampleSchema])).toThrow(/ncc_acic\.date_of_birth/)
-  expect(settle([...four, ...needed], noMapping, [sampleSchema])).toHaveLength(7)
-  expect(settle(four, noMapping, [sampleSchema, plainSchema])).toHaveLength(4)
+  expect(() => resolve(four, noMapping, [sampleSchema])).toThrow(/ncc_acic\.date_of_birth/)
+  expect(resolve([...four, ...needed], noMapping, [sampleSchema])).toHaveLength(7)
+  expect(resolve(four, noMapping, [sampleSchema, plainSchema])).toHaveLength(4)
 })
 
 test('an unknown column is refused with the flags that would do', () => {
   const refused = (): unknown => {
     try {
-      return settle(['Given name', ...four.slice(1), "it's"])
+      return resolve(['Given name', ...four.slice(1), "it's"])
     } catch (error) {
       return error
     }
@@ -133,7 +133,7 @@ test('an unknown column is refused with the flags that would do', () => {
 })
 
 test('flags that name no column of the file, or of a batch file, are slips', () => {
-  const flags = (said: Partial<Mapping>) => () => checkFlags(four, [plainSchema], { ...noMapping, ...said })
+  const flags = (given: Partial<Mapping>) => () => checkFlags(four, [plainSchema], { ...noMapping, ...given })
   expect(flags({ ignore: ['phone'], map: { email: 'email' } })).not.toThrow()
   expect(flags({ ignore: ['Notes'] })).toThrow(UsageError)
   expect(flags({ ignore: ['Notes'] })).toThrow(/--ignore.*"Notes"/)
@@ -245,8 +245,8 @@ test('a flag without =, of a header that is not there, or twice for one header i
 })
 
 test('what is said now overrides what was kept', () => {
-  const kept = { map: { Mail: 'email', Tel: 'phone' }, ignore: ['Notes', 'Id'] }
-  expect(merged(kept, { map: { Notes: 'first_name' }, ignore: ['Tel', 'Id'] })).toEqual({
+  const stored = { map: { Mail: 'email', Tel: 'phone' }, ignore: ['Notes', 'Id'] }
+  expect(mergeMappings(stored, { map: { Notes: 'first_name' }, ignore: ['Tel', 'Id'] })).toEqual({
     map: { Mail: 'email', Notes: 'first_name' },
     ignore: ['Id', 'Tel'],
   })
@@ -254,7 +254,7 @@ test('what is said now overrides what was kept', () => {
 
 test('a header named like a property of every object is kept as any other', () => {
   expect(
-    Object.keys(merged({ map: {}, ignore: [] }, { map: { constructor: 'email' }, ignore: [] }).map),
+    Object.keys(mergeMappings({ map: {}, ignore: [] }, { map: { constructor: 'email' }, ignore: [] }).map),
   ).toEqual(['constructor'])
   expect(read(['__proto__=email'], ['__proto__'])).toEqual({ ['__proto__']: 'email' })
 })
@@ -268,12 +268,14 @@ test('the flags that say the same can be pasted', () => {
 
 test('a kept reading reads back as it was kept', () => {
   const reading = { sheet: 'S', header_row: 2, encoding: 'utf-8', hidden: 'skip', default_country: 'AU' }
-  expect(storedReading(reading)).toEqual(reading)
-  expect(storedReading({})).toEqual({})
+  expect(parseStoredReading(reading)).toEqual(reading)
+  expect(parseStoredReading({})).toEqual({})
 })
 
 test('what is of another kind is left out, and what is no object is none', () => {
-  expect(storedReading({ sheet: 1, header_row: 0, encoding: null, hidden: 'maybe', more: 1 })).toEqual({})
-  expect(storedReading({ header_row: 1.5 })).toEqual({})
-  for (const value of [undefined, null, 'x', 1]) expect(storedReading(value)).toBeUndefined()
+  expect(parseStoredReading({ sheet: 1, header_row: 0, encoding: null, hidden: 'maybe', more: 1 })).toEqual(
+    {},
+  )
+  expect(parseStoredReading({ header_row: 1.5 })).toEqual({})
+  for (const value of [undefined, null, 'x', 1]) expect(parseStoredReading(value)).toBeUndefined()
 })

@@ -36,7 +36,7 @@ const batch: NewFileBatch = {
   allowDuplicate: false,
 }
 
-const kin: KnownRelations = {
+const knownRelations: KnownRelations = {
   relatedIds: new Set([7]),
   predecessors: new Set(),
   isSameService: () => undefined,
@@ -63,7 +63,7 @@ function comparedRows(
   allowed: Allowed = nothingAllowed,
   known: readonly Candidate[] = [],
 ): ComparedRow[] {
-  const comparer = new FileComparer(batch, rows, allowed, () => kin)
+  const comparer = new FileComparer(batch, rows, allowed, () => knownRelations)
   return rows.map((row) => comparer.compare(row, known))
 }
 
@@ -102,7 +102,7 @@ test('500 people of one agency’s e-mail are let go by one shared value, but fo
   expect(released.at(-1)).toBe('held')
 })
 
-test('of 1,000 ordinary people, families and colleagues among them, nobody is held', () => {
+test('of 1,000 ordinary people, families and colleagues among them, none is held', () => {
   const seed = 20261122
   const people = ordinaryPeople(1000, seed)
   expect(people).toHaveLength(1000)
@@ -112,7 +112,7 @@ test('of 1,000 ordinary people, families and colleagues among them, nobody is he
   ).toBe(true)
 })
 
-test('a shared e-mail lets nobody go whom the full name joins, though the names are swapped', () => {
+test('a shared e-mail releases no person with the same full name, though the names are swapped', () => {
   const people: Person[] = [
     ['Ann', 'Low', 'office@x.example', '+61400000001'],
     ['Bob', 'High', 'office@x.example', '+61400000002'],
@@ -124,7 +124,7 @@ test('a shared e-mail lets nobody go whom the full name joins, though the names 
 
 const annLow: Person = ['Ann', 'Low', 'ann@x.example', '+61400000001']
 
-test('a later row is told with the earlier row that it is compared with, and what the two share', () => {
+test('a later row has the earlier row that it conflicts with, and what the two share', () => {
   const people: Person[] = [
     annLow,
     ['Ann', 'Low', 'ann@x.example', '+61400000009'],
@@ -132,13 +132,13 @@ test('a later row is told with the earlier row that it is compared with, and wha
     ['Bob', 'High', 'bob@x.example', '+61400000002'],
     ['bob', 'high', 'bob@x.example', '+61400000002'],
   ]
-  const stops = compared(people).map(({ row, stop }) => [
+  const found = compared(people).map(({ row, stop }) => [
     row.row,
     stop?.order.row,
     stop?.reason,
     stop?.shares,
   ])
-  expect(stops).toEqual([
+  expect(found).toEqual([
     [1, undefined, undefined, undefined],
     [2, 1, 'similar', ['email', 'name']],
     [3, 1, 'similar', ['phone']],
@@ -148,7 +148,7 @@ test('a later row is told with the earlier row that it is compared with, and wha
   expect(compared(people)[1]?.stop?.order).toMatchObject({ batchId: 'b-1', state: 'pending', attempts: 0 })
 })
 
-test('a row that is stopped stops nobody itself', () => {
+test('a row that conflicts is not a conflict of later rows', () => {
   const people: Person[] = [
     annLow,
     ['Bob', 'High', 'ann@x.example', '+61400000002'],
@@ -157,7 +157,7 @@ test('a row that is stopped stops nobody itself', () => {
   expect(states(people)).toEqual(['pending', 'held', 'pending'])
 })
 
-test('of several earlier rows with one e-mail each is compared, and the most alike is told', () => {
+test('of several earlier rows with one e-mail each is compared, and the most similar one is shown', () => {
   const shared = { ...nothingAllowed, shared: ['office@x.example', '+61400000000'] }
   const people: Person[] = [
     ['Ann', 'Low', 'office@x.example', '+61400000001'],
@@ -187,7 +187,7 @@ test('rows of the file that are allowed to be similar all go', () => {
   expect(states(people, { ...nothingAllowed, similar: true })).toEqual(['pending', 'pending', 'duplicate'])
 })
 
-test('a phone that an earlier person has too is mentioned, and stops nobody', () => {
+test('a phone that an earlier person has too is mentioned, and is no conflict', () => {
   const couple: Person[] = [annLow, ['Bob', 'Low', 'bob@x.example', '+61400000001']]
   const [, bob] = compared(couple)
   expect(bob).toMatchObject({ stop: undefined, sharesPhone: { row: 1 } })
@@ -198,7 +198,7 @@ test('a phone that an earlier person has too is mentioned, and stops nobody', ()
   expect(again?.sharesPhone).toBeUndefined()
 })
 
-test('an invalid row is passed on as it is, and stops nobody', () => {
+test('an invalid row is passed on as it is, and is no conflict of later rows', () => {
   const invalid: NewRow = {
     row: 1,
     state: 'invalid',
@@ -289,7 +289,7 @@ function comparedOneByOne(rows: readonly NewRow[]): unknown[] {
         .filter(({ key }) => key[part] === [email, phone][part - 2] && (part === 2 || key[2] !== email))
         .map(({ order }) => ({ order, samePerson: false })),
     )
-    const relations = { ...kin, relatedIds: new Set([row.packageId]) }
+    const relations = { ...knownRelations, relatedIds: new Set([row.packageId]) }
     const stop = findConflict(own, candidates, nothingAllowed, relations)
     if (stop !== undefined) return [stop.becomes, stop.reason, stop.shares, stop.order.row, stop.more]
     const { recipient, packageId } = row
@@ -330,7 +330,7 @@ test('rows of few phones come out as if each was compared with every other one',
         return { row: at + 1, state: 'pending', packageId, recipient, body: new Uint8Array() }
       })
       const comparer = new FileComparer(batch, rows, nothingAllowed, (packageId) => ({
-        ...kin,
+        ...knownRelations,
         relatedIds: new Set([packageId]),
       }))
       const found = rows.map((row) => {

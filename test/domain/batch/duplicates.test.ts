@@ -6,7 +6,7 @@ import { samePerson } from '../../../src/domain/submission/identity.ts'
 
 const part = (): ReturnType<typeof string> => string({ unit: 'binary', maxLength: 6 })
 const person = record({ first_name: part(), last_name: part(), email: part(), phone: part() })
-const nobody = { first_name: '', last_name: '', email: '', phone: '' }
+const empty = { first_name: '', last_name: '', email: '', phone: '' }
 
 test('a row repeats an earlier one where the order’s own rule says that it is for the same person', () => {
   const changed = constantFrom<(text: string) => string>(
@@ -26,24 +26,24 @@ test('a row repeats an earlier one where the order’s own rule says that it is 
   )
 })
 
-test('names that run into one another are told apart: Ann Bo is not An nBo', () => {
+test('names that run into one another are distinguished: Ann Bo is not An nBo', () => {
   const found = new Duplicates()
-  expect(found.firstOf(1, 12, { ...nobody, first_name: 'Ann', last_name: 'Bo' })).toBeUndefined()
-  expect(found.firstOf(2, 12, { ...nobody, first_name: 'An', last_name: 'nBo' })).toBeUndefined()
-  expect(found.firstOf(3, 13, { ...nobody, first_name: 'Ann', last_name: 'Bo' })).toBeUndefined()
+  expect(found.firstOf(1, 12, { ...empty, first_name: 'Ann', last_name: 'Bo' })).toBeUndefined()
+  expect(found.firstOf(2, 12, { ...empty, first_name: 'An', last_name: 'nBo' })).toBeUndefined()
+  expect(found.firstOf(3, 13, { ...empty, first_name: 'Ann', last_name: 'Bo' })).toBeUndefined()
 })
 
 test('of a hundred thousand people each is found again, and none is taken for another', () => {
   const found = new Duplicates()
-  const of = (row: number) => ({ ...nobody, email: `person.${row}@example.com` })
+  const of = (row: number) => ({ ...empty, email: `person.${row}@example.com` })
   for (let row = 1; row <= 100_000; row += 1) expect(found.firstOf(row, 12, of(row))).toBeUndefined()
   for (let row = 1; row <= 100_000; row += 997) expect(found.firstOf(200_000, 12, of(row))).toBe(row)
 })
 
-test('keys that share their number are told apart by all that is in them', () => {
+test('keys that share their number are distinguished by all that is in them', () => {
   // These two have one FNV-1a number.
   const found = new Duplicates()
-  const of = (first_name: string) => ({ ...nobody, first_name })
+  const of = (first_name: string) => ({ ...empty, first_name })
   const [one, other] = ['a1kwy', 'a105j4']
   expect(found.firstOf(1, 12, of(one))).toBeUndefined()
   expect(found.firstOf(2, 12, of(other))).toBeUndefined()
@@ -53,28 +53,28 @@ test('keys that share their number are told apart by all that is in them', () =>
 
 test('keys longer than a page are kept too, and half a letter is not another half', () => {
   const found = new Duplicates()
-  const long = { ...nobody, first_name: 'x'.repeat(300_000) }
+  const long = { ...empty, first_name: 'x'.repeat(300_000) }
   expect(found.firstOf(70_000, 12, long)).toBeUndefined()
-  expect(found.firstOf(70_001, 12, { ...nobody, first_name: '\uD800' })).toBeUndefined()
-  expect(found.firstOf(70_002, 12, { ...nobody, first_name: '\uD801' })).toBeUndefined()
+  expect(found.firstOf(70_001, 12, { ...empty, first_name: '\uD800' })).toBeUndefined()
+  expect(found.firstOf(70_002, 12, { ...empty, first_name: '\uD801' })).toBeUndefined()
   expect(found.firstOf(70_003, 12, long)).toBe(70_000)
-  expect(found.firstOf(70_004, 12, { ...nobody, first_name: '\uD801' })).toBe(70_002)
+  expect(found.firstOf(70_004, 12, { ...empty, first_name: '\uD801' })).toBe(70_002)
 })
 
 test('a row without a package is not one for package 1', () => {
   const found = new Duplicates()
-  expect(found.firstOf(1, 1, { ...nobody, email: 'ann@example.com' })).toBeUndefined()
-  expect(found.firstOf(2, undefined, { ...nobody, email: 'ann@example.com' })).toBeUndefined()
+  expect(found.firstOf(1, 1, { ...empty, email: 'ann@example.com' })).toBeUndefined()
+  expect(found.firstOf(2, undefined, { ...empty, email: 'ann@example.com' })).toBeUndefined()
 })
 
 test.each(['first_name', 'last_name', 'email', 'phone'])(
   'a row with nothing but a %s names somebody',
   (named) => {
     const found = new Duplicates()
-    const somebody = { ...nobody, [named]: '1' }
-    expect(found.firstOf(1, 7, somebody)).toBeUndefined()
-    expect(found.firstOf(2, 7, somebody)).toBe(1)
-    expect(found.firstOf(3, 7, nobody)).toBeUndefined()
-    expect(found.firstOf(4, 7, nobody)).toBeUndefined()
+    const oneField = { ...empty, [named]: '1' }
+    expect(found.firstOf(1, 7, oneField)).toBeUndefined()
+    expect(found.firstOf(2, 7, oneField)).toBe(1)
+    expect(found.firstOf(3, 7, empty)).toBeUndefined()
+    expect(found.firstOf(4, 7, empty)).toBeUndefined()
   },
 )

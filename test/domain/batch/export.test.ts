@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { exported, exportFormatOf, exportTable } from '../../../src/domain/batch/export.ts'
+import { toExportedRow, exportFormatOf, exportTable } from '../../../src/domain/batch/results.ts'
 import { ann, batchRow } from './rows.ts'
 
 test.each([
@@ -35,7 +35,7 @@ const body = {
 
 test('a row is exported with everything known of it', () => {
   const row = batchRow({ state: 'accepted', attemptedAt: 0, requestId: 'r-1', requestStatus: 'PARTIAL' })
-  const found = exported(row, new TextEncoder().encode(JSON.stringify(body)))
+  const found = toExportedRow(row, new TextEncoder().encode(JSON.stringify(body)))
   expect(found).toMatchObject({ status: 'PARTIAL', ordered_at: '1970-01-01T00:00:00.000Z', package_id: 7 })
   expect([...found.values]).toEqual([
     ...Object.entries(ann),
@@ -46,7 +46,7 @@ test('a row is exported with everything known of it', () => {
 })
 
 test('of a row that was never whole, or whose person was removed, what is left', () => {
-  const bare = exported(
+  const bare = toExportedRow(
     batchRow({ recipient: undefined, email: 'a@b.example', packageId: undefined }),
     undefined,
   )
@@ -55,8 +55,8 @@ test('of a row that was never whole, or whose person was removed, what is left',
 })
 
 test('a table has every column that some row has, then the package and our own; values read back as themselves', () => {
-  const whole = exported(batchRow(), new TextEncoder().encode(JSON.stringify(body)))
-  const bare = exported(batchRow({ row: 2, recipient: undefined }), undefined)
+  const whole = toExportedRow(batchRow(), new TextEncoder().encode(JSON.stringify(body)))
+  const bare = toExportedRow(batchRow({ row: 2, recipient: undefined }), undefined)
   const { columns, rows } = exportTable([bare, whole])
   expect(columns.slice(0, 8)).toEqual([
     ...Object.keys(ann),

@@ -40,7 +40,7 @@ test('a command about a file says all that its reading and its orders depend on'
   ])
 })
 
-test('what nobody said is left out', () => {
+test('a flag that was not given is left out', () => {
   const nothing = { sheet: null, map: {}, ignore: [], default_country: null }
   const columns = choicesOf(nothing, null)
   expect(fileCommand('validate', { file: 'people.csv', columns })).toBe('refcheck batch validate people.csv')

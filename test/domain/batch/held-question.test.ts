@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { heldQuestion } from '../../../src/domain/batch/held-question.ts'
-import { reasonsToStop } from '../../../src/domain/submission/conflicts.ts'
+import { conflictReasons } from '../../../src/domain/submission/conflicts.ts'
 import { batchRow } from './rows.ts'
 
 const match = {
@@ -14,7 +14,7 @@ const match = {
   externalResult: { file: 'people.results.csv', line: 4 },
 }
 const recipient = { first_name: 'Anna', last_name: 'Mueller', email: 'a@example.com', phone: '+4915' }
-const asked = (heldFor: (typeof reasonsToStop)[number]) =>
+const asked = (heldFor: (typeof conflictReasons)[number]) =>
   heldQuestion(
     {
       held: {
@@ -33,7 +33,7 @@ const asked = (heldFor: (typeof reasonsToStop)[number]) =>
   )
 
 test('the question fits the reason, and Enter alone decides nothing', () => {
-  const questions = reasonsToStop.map((reason) => [reason, asked(reason)] as const)
+  const questions = conflictReasons.map((reason) => [reason, asked(reason)] as const)
   const firsts = questions.flatMap(([, question]) => question?.choices[0] ?? [])
   expect(new Set(firsts.map(({ value }) => value))).toEqual(new Set(['later']))
   expect(

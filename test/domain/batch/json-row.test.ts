@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { jsonRow } from '../../../src/domain/batch/json-row.ts'
+import { jsonRow } from '../../../src/domain/batch/cell-value.ts'
 
 const entries = (value: unknown) => jsonRow(JSON.stringify(value)).entries
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { movedBody, notMovable } from '../../../src/domain/batch/moving.ts'
+import { bodyForPackage, moveError } from '../../../src/domain/batch/package-replacement.ts'
 import { schemaOf } from '../form/sample-schema.ts'
 import { ann } from './rows.ts'
 
@@ -16,34 +16,34 @@ const body = new TextEncoder().encode(JSON.stringify({ package_id: 7, recipient:
 
 test('a row that fits the successor is sent under it, and is otherwise what it was', () => {
   const schema = schemaOf({})
-  const moved = movedBody(body, schema)
+  const moved = bodyForPackage(body, schema)
   expect(JSON.parse(new TextDecoder().decode(moved.body))).toEqual({ package_id: schema.id, recipient: ann })
 })
 
 test('a row that lacks what the successor asks for is invalid there, and nothing is moved', () => {
-  const { problems = [] } = movedBody(body, schemaOf({ consent: { method: ['string', true] } }))
+  const { problems = [] } = bodyForPackage(body, schemaOf({ consent: { method: ['string', true] } }))
   expect(problems.map(({ column }) => column)).toEqual(['consent.method'])
-  expect(notMovable(file, 8, [])).toBeUndefined()
-  const refused = notMovable(file, 8, [{ row: 3, problems }])
+  expect(moveError(file, 8, [])).toBeUndefined()
+  const refused = moveError(file, 8, [{ row: 3, problems }])
   expect(refused?.message).toBe('1 row is invalid for package 8: consent.method is required, in row 3')
   expect(refused?.hint).toMatch(
     /^Nothing was moved.*: refcheck batch run '\/people of march.csv' --package 8 --default-country DE --map Vorname=first_name --allow-similar$/,
   )
 })
 
-test('a problem of many rows is told once, by its column, with the first of them; several problems are a list', () => {
+test('a problem of many rows is listed once, by its column, with the first of them; several problems are a list', () => {
   const missing = {
     path: 'additional_information[0].fields.method',
     column: 'consent.method',
     problem: 'is required',
   }
   const many = Array.from({ length: 5 }, (_, at) => ({ row: at + 1, problems: [missing] }))
-  expect(notMovable(file, 8, many)?.message).toMatch(
+  expect(moveError(file, 8, many)?.message).toMatch(
     /^5 rows are .*: consent\.method is required, in rows 1, 2, 3 and 2 more$/,
   )
-  expect(notMovable(file, 8, many.slice(0, 3))?.message).toMatch(/in rows 1, 2, 3$/)
+  expect(moveError(file, 8, many.slice(0, 3))?.message).toMatch(/in rows 1, 2, 3$/)
   const phone = { path: 'recipient.phone', column: 'phone', problem: 'has no +', value: '0400' }
-  const both = notMovable(file, 8, [{ row: 1, problems: [missing, phone] }])
+  const both = moveError(file, 8, [{ row: 1, problems: [missing, phone] }])
   expect(both?.problems).toEqual([
     {
       field: missing.path,
@@ -53,5 +53,5 @@ test('a problem of many rows is told once, by its column, with the first of them
     },
     { field: phone.path, value: undefined, problem: 'has no +', text: 'phone has no +, in row 1' },
   ])
-  expect(notMovable(file, 8, many)?.problems).toBeUndefined()
+  expect(moveError(file, 8, many)?.problems).toBeUndefined()
 })

@@ -32,8 +32,8 @@ test('a row that is wrong keeps what is wrong, the first field, and the e-mail a
     field: 'last_name',
     matchesRow: undefined,
   })
-  const nobody = { ...reading, person: { ...ann, email: '' } }
-  expect(newRow(nobody)).toMatchObject({ email: undefined })
+  const withoutEmail = { ...reading, person: { ...ann, email: '' } }
+  expect(newRow(withoutEmail)).toMatchObject({ email: undefined })
 })
 
 test('an invalid row that is the same as an earlier one is its duplicate', () => {
@@ -92,7 +92,7 @@ test('a row that is a duplicate and nothing else says of which row', () => {
   expect(newRow(reading)).toMatchObject({ reason: 'is the same order as row 2', matchesRow: 2 })
 })
 
-test('a file that is read otherwise is another, and a reading nobody spoke of leaves the identity as it was', () => {
+test('a file that is read otherwise is another, and without a reading the identity is as it was', () => {
   const read = { sheet: null, map: {}, ignore: [], default_country: null }
   const plain = fileIdentity({ account: '', baseUrl: base }, 'ab', 7)
   const otherwise = fileIdentity({ account: '', baseUrl: base }, 'ab', 7, read)

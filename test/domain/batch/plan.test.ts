@@ -4,14 +4,14 @@ import {
   type BatchCheck,
   storedPlan,
   parsePlan,
-  planAgain,
+  planAgainHint,
   planOf,
   requireUnchanged,
-  badRows,
-  checked,
-  count,
+  invalidRowsError,
+  markDuplicate,
+  countRow,
   type Plan,
-  unsent,
+  planFailure,
   changeKind,
   Duplicates,
 } from '../../../src/domain/batch/plan.ts'
@@ -82,13 +82,13 @@ describe('a plan', () => {
   }
 
   test('a kept plan reads back as itself', () => {
-    const kept = storedPlan(plan(3), facts)
-    expect(kept).toMatchObject({
+    const stored = storedPlan(plan(3), facts)
+    expect(stored).toMatchObject({
       refcheck_plan: 1,
       duplicates: [[1, 3]],
       ordered_before: [{ row: 2, request_id: 'r-1', batch_id: 'b-1' }],
     })
-    expect(parsePlan(JSON.stringify(kept), 'plan.json')).toEqual(kept)
+    expect(parsePlan(JSON.stringify(stored), 'plan.json')).toEqual(stored)
   })
 
   test.each(['', 'x', 'null', '[]', '{}', '{"refcheck_plan":2}', '{"refcheck_plan":1,"file":"a"}'])(
@@ -100,10 +100,10 @@ describe('a plan', () => {
   )
 
   test('a plan is for a file as it was', () => {
-    const kept = storedPlan(plan(3), facts)
-    expect(() => requireUnchanged(kept, 'ab', '')).not.toThrow()
-    expect(() => requireUnchanged(kept, 'ac', '')).toThrow(/people\.csv/)
-    expect(planAgain({ ...kept, package_id: 7, shared: ['hr@example.com'] }, 'my plan.json')).toBe(
+    const stored = storedPlan(plan(3), facts)
+    expect(() => requireUnchanged(stored, 'ab', '')).not.toThrow()
+    expect(() => requireUnchanged(stored, 'ac', '')).toThrow(/people\.csv/)
+    expect(planAgainHint({ ...stored, package_id: 7, shared: ['hr@example.com'] }, 'my plan.json')).toBe(
       "Plan again with: refcheck batch plan /people.csv --package 7 --shared hr@example.com --output 'my plan.json' --overwrite",
     )
   })
@@ -124,7 +124,7 @@ const nothing = (): BatchCheck => ({
 
 function counted(...readings: RowReading[]): BatchCheck {
   const check = nothing()
-  for (const reading of readings) count(check, reading)
+  for (const reading of readings) countRow(check, reading)
   return check
 }
 
@@ -141,7 +141,7 @@ test('valid and invalid rows are counted, and only valid ones are orders of thei
   expect(check.problems).toMatchObject([{ row: 3, column: 'email' }])
 })
 
-test('a duplicate stays valid, and is no order; one that is invalid as well is told as both', () => {
+test('a duplicate stays valid, and is no order; one that is invalid as well is counted as both', () => {
   const check = counted(rowReading(), rowReading({ row: 2, duplicateOf: 1 }), {
     ...bad(3),
     duplicateOf: 1,
@@ -166,23 +166,25 @@ test('every change is kept', () => {
 
 test('rows are compared by package and person', () => {
   const seen = new Duplicates()
-  const of = (over: Partial<RowReading>) => checked(rowReading(over), seen).duplicateOf
+  const of = (over: Partial<RowReading>) => markDuplicate(rowReading(over), seen).duplicateOf
   expect(of({ row: 1 })).toBeUndefined()
   expect(of({ row: 2 })).toBe(1)
   expect(of({ row: 3, packageId: 8 })).toBeUndefined()
 })
 
 test('bad rows are one failure that names the first column; sound ones are none', () => {
-  expect(badRows(counted(rowReading()), 'people.csv')).toBeUndefined()
-  const one = badRows(counted(rowReading(), bad(2, 'phone')), 'people.csv')
+  expect(invalidRowsError(counted(rowReading()), 'people.csv')).toBeUndefined()
+  const one = invalidRowsError(counted(rowReading(), bad(2, 'phone')), 'people.csv')
   expect(one).toMatchObject({ code: 'invalid_input', field: 'phone' })
   expect(one?.message).toMatch(/^people\.csv: 1 of 2 rows is /)
-  expect(badRows(counted(bad(1), bad(2)), 'people.csv')?.message).toMatch(/^people\.csv: 2 of 2 rows are /)
+  expect(invalidRowsError(counted(bad(1), bad(2)), 'people.csv')?.message).toMatch(
+    /^people\.csv: 2 of 2 rows are /,
+  )
 })
 
-test('who orders is told how the valid rows alone are ordered, where there are any', () => {
+test('the hint names how the valid rows alone are ordered, where there are any', () => {
   const hint = (check: BatchCheck, canSkip: boolean) =>
-    badRows(check, 'people.csv', undefined, canSkip)?.hint ?? ''
+    invalidRowsError(check, 'people.csv', undefined, canSkip)?.hint ?? ''
   expect(hint(counted(rowReading(), bad(2)), true)).toContain('add --on-invalid skip')
   expect(hint(counted(rowReading(), bad(2)), false)).not.toContain('--on-invalid')
   expect(hint(counted(bad(1)), true)).not.toContain('--on-invalid')
@@ -219,10 +221,10 @@ describe('a file that is not begun', () => {
 
   test('why a planned file is not begun: bad rows, unless they are skipped, or nothing to send', () => {
     const invalid = { invalid: 1, problems: [problem(1)] }
-    expect(unsent(plan(1), 'people.csv', { skip: false })).toBeUndefined()
-    expect(unsent(plan(1, invalid), 'people.csv', { skip: false })).toMatchObject({ field: 'email' })
-    expect(unsent(plan(1, invalid), 'people.csv', { skip: true })).toBeUndefined()
-    expect(unsent(plan(0), 'people.csv', { skip: true })?.code).toBe('duplicate')
+    expect(planFailure(plan(1), 'people.csv', { skip: false })).toBeUndefined()
+    expect(planFailure(plan(1, invalid), 'people.csv', { skip: false })).toMatchObject({ field: 'email' })
+    expect(planFailure(plan(1, invalid), 'people.csv', { skip: true })).toBeUndefined()
+    expect(planFailure(plan(0), 'people.csv', { skip: true })?.code).toBe('duplicate')
   })
 })
 

@@ -1,19 +1,19 @@
 import { expect, test, describe } from 'vitest'
 
 import type { RequestResource } from '../../../src/contract/request.ts'
-import { requestIdsIn } from '../../../src/domain/batch/events-file.ts'
+import { requestIdsIn } from '../../../src/domain/webhook/read-event.ts'
 import {
   nearText,
   type Reconciliation,
-  unsettled,
+  unreconciledError,
   fitsOthersToo,
-  toConfirm,
+  differencesToConfirm,
   differences,
   type SentOrder,
-  confirmation,
+  confirmationQuestion,
   requireSendable,
   requireUnsettled,
-  threeAnswers,
+  answersHint,
 } from '../../../src/domain/batch/reconciliation.ts'
 import { batchRow, ann } from './rows.ts'
 import { DuplicateError, InvalidInputError, UsageError } from '../../../src/errors/kinds.ts'
@@ -30,16 +30,16 @@ describe('evidence', () => {
   const request = { request_id: 'r-1' } as RequestResource
 
   test('nothing is left to settle where every row is proven', () => {
-    expect(unsettled(found(), 'b-1')).toBeUndefined()
+    expect(unreconciledError(found(), 'b-1')).toBeUndefined()
   })
 
   test('open and ambiguous rows are counted, and the first has its commands', () => {
     const left = found({ open: [order(2)], ambiguous: [{ submission: order(3), requestIds: [], near: [] }] })
-    expect(unsettled(left, undefined)).toMatchObject({ code: 'outcome_unknown' })
-    expect(unsettled(left, undefined)?.message).toMatch(/^2 orders are /)
-    expect(unsettled(found({ open: [order(2)] }), 'b-9')?.message).toMatch(/^1 order is /)
-    expect(unsettled(left, 'b-9')?.hint).toContain('refcheck batch reconcile b-9 --row 2 ')
-    expect(unsettled(left, undefined)?.hint).toContain('refcheck batch reconcile b-1 --row 2 ')
+    expect(unreconciledError(left, undefined)).toMatchObject({ code: 'outcome_unknown' })
+    expect(unreconciledError(left, undefined)?.message).toMatch(/^2 orders are /)
+    expect(unreconciledError(found({ open: [order(2)] }), 'b-9')?.message).toMatch(/^1 order is /)
+    expect(unreconciledError(left, 'b-9')?.hint).toContain('refcheck batch reconcile b-9 --row 2 ')
+    expect(unreconciledError(left, undefined)?.hint).toContain('refcheck batch reconcile b-1 --row 2 ')
   })
 
   test('a request that fits two rows proves neither', () => {
@@ -178,7 +178,7 @@ describe('a request that fits', () => {
     const row = { ...sent, batchId: 'b-1', row: 2 }
 
     test('that fits in all needs no further word', () => {
-      expect(toConfirm(row, request(attemptedAt), [row], 0)).toEqual([])
+      expect(differencesToConfirm(row, request(attemptedAt), [row], 0)).toEqual([])
     })
 
     test('another spelling, requester or time is for a person to confirm', () => {
@@ -186,7 +186,7 @@ describe('a request that fits', () => {
         recipient: { ...recipient, last_name: 'Sylva' },
         requester: { email: 'x@example.com' },
       }
-      expect(toConfirm(row, request(attemptedAt - 5 * minute, changes), [], 0)).toEqual([
+      expect(differencesToConfirm(row, request(attemptedAt - 5 * minute, changes), [], 0)).toEqual([
         'person',
         'requester',
         'time',
@@ -204,7 +204,7 @@ describe('a request that fits', () => {
       ['that another row has', {}, [{ batchId: 'b-1', row: 3 }], 'duplicate'],
       ['that another batch has', {}, [{ batchId: 'b-2', row: 2 }], 'duplicate'],
     ])('%s is refused', (_what, changes, holders, code) => {
-      expect(() => toConfirm(row, request(attemptedAt, changes), holders, 0)).toThrow(
+      expect(() => differencesToConfirm(row, request(attemptedAt, changes), holders, 0)).toThrow(
         expect.objectContaining({ code }),
       )
     })
@@ -234,8 +234,8 @@ describe('a request that fits', () => {
 
   test('whom a row was for whose name is gone, the fingerprints say', () => {
     const nameless = { ...sent, recipient: undefined }
-    const by = (...whom: Parameters<typeof differences>[3][]) =>
-      whom.map((each) => differences(nameless, request(attemptedAt), 0, each))
+    const by = (...persons: Parameters<typeof differences>[3][]) =>
+      persons.map((each) => differences(nameless, request(attemptedAt), 0, each))
     expect(by('same', 'similar', 'unknown', 'other')).toEqual([[], ['person'], ['person'], undefined])
   })
 })
@@ -256,41 +256,47 @@ describe('an id that is to be recorded', () => {
   })
 
   test('a request that fits in all is recorded without a question', () => {
-    expect(toConfirm(row, request(), [], undefined)).toEqual([])
-    expect(toConfirm(row, request(), [{ batchId: 'b-1', row: 2 }], undefined)).toEqual([])
+    expect(differencesToConfirm(row, request(), [], undefined)).toEqual([])
+    expect(differencesToConfirm(row, request(), [{ batchId: 'b-1', row: 2 }], undefined)).toEqual([])
   })
 
   test('what differs has to be confirmed', () => {
-    expect(toConfirm(row, request({ requester: { email: 'other@example.com' } }), [], undefined)).toEqual([
-      'requester',
-    ])
+    expect(
+      differencesToConfirm(row, request({ requester: { email: 'other@example.com' } }), [], undefined),
+    ).toEqual(['requester'])
   })
 
   test('a request of another person, of another package, or of another order is refused', () => {
-    const stranger = { first_name: 'Bo', last_name: 'Ng', email: 'bo@example.com', phone: '+61499999999' }
-    expect(() => toConfirm(row, request({ recipient: stranger }), [], undefined)).toThrow(InvalidInputError)
-    expect(() => toConfirm(row, request({ package_id: 8 }), [], undefined)).toThrow(InvalidInputError)
+    const foreign = { first_name: 'Bo', last_name: 'Ng', email: 'bo@example.com', phone: '+61499999999' }
+    expect(() => differencesToConfirm(row, request({ recipient: foreign }), [], undefined)).toThrow(
+      InvalidInputError,
+    )
+    expect(() => differencesToConfirm(row, request({ package_id: 8 }), [], undefined)).toThrow(
+      InvalidInputError,
+    )
     for (const other of [
       { batchId: 'b-1', row: 3 },
       { batchId: 'b-2', row: 2 },
     ]) {
-      expect(() => toConfirm(row, request(), [other], undefined)).toThrow(DuplicateError)
+      expect(() => differencesToConfirm(row, request(), [other], undefined)).toThrow(DuplicateError)
     }
   })
 
   test('a person is asked with both sides, and with what differs', () => {
-    const text = confirmation(row, request({ recipient: { ...ann, first_name: 'Anne' } }), ['person'])
+    const text = confirmationQuestion(row, request({ recipient: { ...ann, first_name: 'Anne' } }), ['person'])
     for (const part of ['r-1', 'Anne Lee', 'Ann Lee', 'row 2', '2026-11-20 12:00 +00:00'])
       expect(text).toContain(part)
-    expect(confirmation({ ...row, recipient: undefined }, request(), ['person'])).not.toContain('undefined')
+    expect(confirmationQuestion({ ...row, recipient: undefined }, request(), ['person'])).not.toContain(
+      'undefined',
+    )
   })
 
   test('the question shows both sides and when the row was sent, where that is known', () => {
     const other = request({ requester: { email: 'other@example.com' } })
-    const asked = confirmation(row, other, ['requester'])
+    const asked = confirmationQuestion(row, other, ['requester'])
     expect(asked).toContain('sent 2026-11-20')
     expect(asked).toContain('Different: another requester.')
-    expect(confirmation({ ...row, attemptedAt: undefined }, other, ['requester'])).toContain(
+    expect(confirmationQuestion({ ...row, attemptedAt: undefined }, other, ['requester'])).toContain(
       'sent at an unknown time',
     )
   })
@@ -305,7 +311,7 @@ describe('a decision', () => {
     expect(() => requireSendable(unknown, 16 * minute)).not.toThrow()
   })
 
-  test('the wait that is left is told in whole minutes', () => {
+  test('the wait that is left is in whole minutes', () => {
     const hintAt = (now: number): string => {
       try {
         requireSendable(unknown, now)
@@ -346,16 +352,16 @@ describe('a decision', () => {
 test('each answer that the provider may give has its command, whole', () => {
   const recipient = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', phone: '+61412345678' }
   const row = { batchId: 'b-1', row: 2, recipient }
-  const text = threeAnswers(row, recipient.email)
+  const text = answersHint(row, recipient.email)
   for (const answer of ['--request-id UUID', '--confirm-email ann@example.com', '--drop']) {
     expect(text).toContain(`refcheck batch reconcile b-1 --row 2 ${answer}`)
   }
   expect(text).toContain('order it now (a new order)')
-  expect(threeAnswers(row)).toContain('--confirm-email EMAIL')
+  expect(answersHint(row)).toContain('--confirm-email EMAIL')
 })
 
 test('a row without its recipient is closed and not ordered again', () => {
-  const text = threeAnswers({ batchId: 'b-1', row: 2, recipient: undefined })
+  const text = answersHint({ batchId: 'b-1', row: 2, recipient: undefined })
   expect(text).toContain(
     'close the row (nothing is sent; the person can then be ordered): refcheck batch reconcile b-1 --row 2 --confirm-email EMAIL',
   )

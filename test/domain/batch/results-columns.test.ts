@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 
-import { resultCells, resultColumns, resultsReader } from '../../../src/domain/batch/results-columns.ts'
+import { resultCells, resultColumns, resultsReader } from '../../../src/domain/batch/results.ts'
 import { personDigests } from '../../../src/domain/submission/external-results.ts'
 import { ann, batchRow } from './rows.ts'
 
 const id = '9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6'
-const place = { file: 'people.results.csv', line: 2 }
+const position = { file: 'people.results.csv', line: 2 }
 
 test('what is written of a row reads back as what it was', () => {
   const row = batchRow({ state: 'accepted', requestId: id, requestStatus: 'RECEIVED', attemptedAt: 1_000 })
   const read = resultsReader(['email', ...resultColumns])
-  expect(read?.([ann.email, ...resultCells(row, { account: 'acme' })], place)).toEqual({
-    ...place,
+  expect(read?.([ann.email, ...resultCells(row, { account: 'acme' })], position)).toEqual({
+    ...position,
     state: 'accepted',
     requestId: id,
     requestStatus: 'RECEIVED',
@@ -27,7 +27,7 @@ test('what is written of a row reads back as what it was', () => {
 
 test('a removed person has no digests', () => {
   const cells = resultCells(batchRow({ state: 'accepted', requestId: id, recipient: undefined }), {})
-  expect(resultsReader(resultColumns)?.(cells, place)?.digests).toBeUndefined()
+  expect(resultsReader(resultColumns)?.(cells, position)?.digests).toBeUndefined()
 })
 
 test('a table without our columns is no results file', () => {
@@ -36,7 +36,7 @@ test('a table without our columns is no results file', () => {
 
 test('0.1.0 named the request alone; a row that says nothing is none', () => {
   const read = resultsReader(['refcheck_state', 'refcheck_request_id'])
-  expect(read?.(['accepted', id.toUpperCase()], place)).toMatchObject({
+  expect(read?.(['accepted', id.toUpperCase()], position)).toMatchObject({
     state: 'accepted',
     requestId: id,
     digests: undefined,
@@ -44,14 +44,14 @@ test('0.1.0 named the request alone; a row that says nothing is none', () => {
     baseUrl: undefined,
     at: undefined,
   })
-  expect(read?.(['', id], place)).toMatchObject({ state: 'accepted', requestId: id })
-  expect(read?.(['', ''], place)).toBeUndefined()
-  expect(read?.(['no state', 'no id'], place)).toBeUndefined()
+  expect(read?.(['', id], position)).toMatchObject({ state: 'accepted', requestId: id })
+  expect(read?.(['', ''], position)).toBeUndefined()
+  expect(read?.(['no state', 'no id'], position)).toBeUndefined()
 })
 
 test('what a spreadsheet program made of a digest is none', () => {
   const read = resultsReader(resultColumns)
   const cells = resultCells(batchRow({ state: 'pending' }), {})
   cells[resultColumns.indexOf('refcheck_email_digest')] = '1.5E+31'
-  expect(read?.(cells, place)?.digests).toBeUndefined()
+  expect(read?.(cells, position)?.digests).toBeUndefined()
 })

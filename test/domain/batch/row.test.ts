@@ -40,7 +40,7 @@ describe('a row', () => {
     expect(person.email).toBe('ann@example.com')
   })
 
-  test('each column that is wrong is told once, with the header and the value of the file', () => {
+  test('each column that is wrong has one problem, with the header and the value of the file', () => {
     const found = read(['recipient.first_name', ...four.slice(1)], ['', 'Lee', 'nobody', '0400'])
     expect(found.body).toBeUndefined()
     expect(wrong(found)).toEqual([
@@ -60,7 +60,7 @@ describe('a row', () => {
     })
   })
 
-  test('white space around a value is taken off, and that is told', () => {
+  test('white space around a value is taken off, and that is a change', () => {
     const { body, changes } = read(four, [' Ann ', ...ann.slice(1)])
     expect(body?.recipient.first_name).toBe('Ann')
     expect(changes).toEqual([{ row: 3, line: 4, column: 'first_name', from: ' Ann ', to: 'Ann' }])
@@ -111,7 +111,7 @@ describe('a row', () => {
     expect(hole.body?.additional_information).toMatchObject([{ fields: { aliases: ['second'] } }, {}])
   })
 
-  test('a part that does not fit those beside it is wrong', () => {
+  test('a part that does not fit the other parts is wrong', () => {
     const headers = [...four, ...fields, 'ncc_acic.aliases.x']
     const found = read(headers, [...ann, '1990-04-23', 'A-1', 'no', 'one'], sample)
     expect(wrong(found)).toEqual([['ncc_acic.aliases.x', 'one']])
@@ -128,7 +128,7 @@ describe('a row', () => {
     expect(problems).toMatchObject([{ column: 'ncc_acic.date_of_birth', suggestion: '1990-04-23' }])
   })
 
-  test('a text that an apostrophe kept from being a formula is told as changed', () => {
+  test('a text that an apostrophe kept from being a formula is a change', () => {
     const marked: Cell = { kind: 'marked', text: '+61400000000', written: "'+61400000000" }
     const { body, changes } = read(four, [...ann.slice(0, 3), marked])
     expect(body?.recipient.phone).toBe('+61400000000')

@@ -20,7 +20,7 @@ export function countsOf(states: Partial<Record<SubmissionState, number>>): Batc
   return { ...noCounts(), ...states, total }
 }
 
-/** A row that was read and is fit to be sent, unless told otherwise. */
+/** A row that was read and is fit to be sent, unless given otherwise. */
 export const rowReading = (over: Partial<RowReading> = {}): RowReading => ({
   row: 1,
   source: { row: 1, line: 2, cells: [] },
@@ -32,7 +32,7 @@ export const rowReading = (over: Partial<RowReading> = {}): RowReading => ({
   ...over,
 })
 
-/** A row of a batch, pending unless told otherwise. */
+/** A row of a batch, pending unless given otherwise. */
 export const batchRow = (over: Partial<BatchRow> = {}): BatchRow => ({
   batchId: 'b-1',
   row: 1,

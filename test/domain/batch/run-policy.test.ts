@@ -207,7 +207,7 @@ test('many unknown outcomes halt as unknown', () => {
   expect(manyUnknown('cut', 3).message).toMatch(/^3 .*cut$/)
 })
 
-test('a wait is told in whole seconds, rounded up', () => {
+test('a wait is in whole seconds, rounded up', () => {
   expect(usedUp(1)).toMatchObject({ code: 'throttled', retryAfter: 1 })
   expect(usedUp(1000).retryAfter).toBe(1)
   expect(usedUp(1001).retryAfter).toBe(2)

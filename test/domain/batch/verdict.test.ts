@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
 import {
-  nothingSent,
+  nothingSentError,
   verdict,
-  noStops,
+  noConflicts,
   type ConflictCounts,
-  stopsIn,
+  countConflictGroups,
   countConflicts,
 } from '../../../src/domain/batch/verdict.ts'
 import type { RunEnd } from '../../../src/domain/batch/run-policy.ts'
@@ -45,7 +45,7 @@ test('whatever is pending can be gone on with, and nothing else can', () => {
   expect(of({ accepted: 1, cancelled: 1 })?.hint).toContain('refcheck batch export b-1 --state cancelled')
 })
 
-test('unknown rows are settled first, and a halt is told beside them', () => {
+test('unknown rows are reconciled first, and a halt is named as well', () => {
   const one = of({ unknown: 1, accepted: 1 })
   expect(one?.message).toMatch(/^1 row /)
   expect(one?.hint).toContain('it with: refcheck batch reconcile b-1')
@@ -64,23 +64,23 @@ test('a halt keeps the code of its cause where that is one of the contract’s, 
   expect(of({ pending: 1 }, { kind: 'halted', error: new InternalError('a bug') })?.code).toBe('incomplete')
 })
 
-const someStops = (over: Partial<ConflictCounts>): ConflictCounts => ({ ...noStops(), ...over })
+const someStops = (over: Partial<ConflictCounts>): ConflictCounts => ({ ...noConflicts(), ...over })
 
 test('a duplicate of an unknown is unknown; rows that wait are incomplete; ordered before says when', () => {
-  const settle = verdict(
+  const first = verdict(
     'b-1',
     countsOf({ accepted: 1, duplicate: 1 }),
     halted,
     someStops({ unknown: one('b-2') }),
   )
-  expect(settle?.code).toBe('outcome_unknown')
-  expect(settle?.hint).toContain('refcheck batch reconcile b-2')
+  expect(first?.code).toBe('outcome_unknown')
+  expect(first?.hint).toContain('refcheck batch reconcile b-2')
   expect(of({ held: 2 })).toMatchObject({
     code: 'incomplete',
     hint: expect.stringContaining('rows b-1 --state held') as string,
   })
   expect(
-    verdict('b-1', countsOf({ held: 2 }), done, noStops(), { held: 3 })
+    verdict('b-1', countsOf({ held: 2 }), done, noConflicts(), { held: 3 })
       ?.hint?.split('\n')
       .slice(1),
   ).toEqual([
@@ -90,10 +90,10 @@ test('a duplicate of an unknown is unknown; rows that wait are incomplete; order
   const waits = verdict('b-1', countsOf({ duplicate: 1 }), done, someStops({ waiting: one('b-2') }))
   expect(waits).toMatchObject({ code: 'incomplete', hint: expect.stringContaining('resume b-2') as string })
   const before = { count: 2, first: 0, last: 86_400_000 }
-  expect(nothingSent(undefined, countsOf({ duplicate: 2 }), someStops({ ordered: before })).message).toMatch(
-    /every row was ordered before \(1970-01-01 .* to 1970-01-02 /,
-  )
-  expect(nothingSent(undefined, countsOf({ duplicate: 2 })).message).not.toContain('ordered before')
+  expect(
+    nothingSentError(undefined, countsOf({ duplicate: 2 }), someStops({ ordered: before })).message,
+  ).toMatch(/every row was ordered before \(1970-01-01 .* to 1970-01-02 /)
+  expect(nothingSentError(undefined, countsOf({ duplicate: 2 })).message).not.toContain('ordered before')
 })
 
 const one = (batchId: string) => ({ count: 1, batchId })
@@ -105,15 +105,15 @@ test('only what is not accepted is counted, and only what there is', () => {
 })
 
 test('nothing sent: dropped, ordered before, or no row fit; a file that was not taken in has no rows to look at', () => {
-  expect(nothingSent('b-1', countsOf({ cancelled: 2, duplicate: 1 }))).toMatchObject({
+  expect(nothingSentError('b-1', countsOf({ cancelled: 2, duplicate: 1 }))).toMatchObject({
     code: 'invalid_input',
   })
-  expect(nothingSent('b-1', countsOf({ cancelled: 2, duplicate: 1 })).message).toContain('2 of 3')
-  expect(nothingSent('b-1', countsOf({ duplicate: 2 })).code).toBe('duplicate')
-  expect(nothingSent('b-1', countsOf({ duplicate: 2, invalid: 1 })).message).toMatch(/2 .* 1 /)
-  expect(nothingSent('b-1', countsOf({ invalid: 1 })).code).toBe('invalid_input')
-  expect(nothingSent('b-1', countsOf({ invalid: 1 })).hint).toContain('refcheck batch rows b-1')
-  expect(nothingSent(undefined, countsOf({ invalid: 1 })).hint ?? '').not.toContain('batch rows')
+  expect(nothingSentError('b-1', countsOf({ cancelled: 2, duplicate: 1 })).message).toContain('2 of 3')
+  expect(nothingSentError('b-1', countsOf({ duplicate: 2 })).code).toBe('duplicate')
+  expect(nothingSentError('b-1', countsOf({ duplicate: 2, invalid: 1 })).message).toMatch(/2 .* 1 /)
+  expect(nothingSentError('b-1', countsOf({ invalid: 1 })).code).toBe('invalid_input')
+  expect(nothingSentError('b-1', countsOf({ invalid: 1 })).hint).toContain('refcheck batch rows b-1')
+  expect(nothingSentError(undefined, countsOf({ invalid: 1 })).hint ?? '').not.toContain('batch rows')
 })
 
 const stop = (over: Partial<Submission>): Conflict => ({
@@ -125,7 +125,7 @@ const stop = (over: Partial<Submission>): Conflict => ({
 })
 
 test('duplicates of a planned file are counted by what they match', () => {
-  const stops = countConflicts([
+  const conflicts = countConflicts([
     stop({ state: 'accepted', attemptedAt: 5 }),
     stop({ state: 'accepted', attemptedAt: 9 }),
     stop({ state: 'unknown', batchId: 'b-2' }),
@@ -133,18 +133,18 @@ test('duplicates of a planned file are counted by what they match', () => {
     stop({ state: 'pending', batchId: 'b-4' }),
     stop({ state: 'sending', batchId: 'b-4' }),
   ])
-  expect(stops).toEqual({
+  expect(conflicts).toEqual({
     ordered: { count: 2, first: 5, last: 9 },
     unknown: { count: 2, batchId: 'b-3' },
     waiting: { count: 2, batchId: 'b-4' },
     held: {},
   })
-  expect(countConflicts([])).toEqual(noStops())
+  expect(countConflicts([])).toEqual(noConflicts())
 })
 
 test('held rows count by what they are held for, and a duplicate of a row of one’s own that waits by nothing', () => {
   const group = { batchId: 'b-1', count: 2, first: undefined, last: undefined }
-  const stops = stopsIn(
+  const conflicts = countConflictGroups(
     [
       { ...group, state: 'accepted', heldFor: 'similar' },
       { ...group, state: 'accepted', heldFor: 'similar' },
@@ -155,7 +155,7 @@ test('held rows count by what they are held for, and a duplicate of a row of one
     ],
     'b-1',
   )
-  expect(stops).toEqual({
+  expect(conflicts).toEqual({
     unknown: { count: 0, batchId: undefined },
     waiting: { count: 2, batchId: 'b-2' },
     ordered: { count: 2, first: undefined, last: undefined },
@@ -165,7 +165,7 @@ test('held rows count by what they are held for, and a duplicate of a row of one
 
 test('the first and the last of what was ordered, in whatever order they are counted', () => {
   const group = { state: 'accepted' as const, batchId: 'b-1', count: 1 }
-  const { ordered } = stopsIn([
+  const { ordered } = countConflictGroups([
     { ...group, first: 5, last: 9 },
     { ...group, first: 6, last: 7 },
     { ...group, first: undefined, last: undefined },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { requiresConfirmation } from '../../../src/domain/batch/who-orders.ts'
+import { requiresConfirmation } from '../../../src/domain/batch/run-policy.ts'
 
 const batch = { id: 'b-1', userEmail: 'Casey@example.com' }
 

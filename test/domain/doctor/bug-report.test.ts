@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { bugReport } from '../../../src/domain/doctor/bug-report.ts'
+import { bugReport } from '../../../src/domain/doctor/finding.ts'
 import { IoError } from '../../../src/errors/kinds.ts'
 
 const observed = {

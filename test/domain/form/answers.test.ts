@@ -4,10 +4,10 @@ import {
   type Answers,
   answersIn,
   bodyOf,
-  changeable,
-  keep,
-  nextSteps,
-  stillValid,
+  changeChoices,
+  putAnswer,
+  reviewChoices,
+  validAnswers,
 } from '../../../src/domain/form/answers.ts'
 import { formFields } from '../../../src/domain/form/fields.ts'
 import { type DraftBody } from '../../../src/domain/form/validate.ts'
@@ -32,21 +32,21 @@ test('an answer taken back is gone, and so is a check without any', () => {
   const [first] = fields
   const date = fields[4]
   if (first === undefined || date === undefined) throw new Error('the schema has fields')
-  keep(answers, first, 'Ann')
-  keep(answers, date, '1990-04-23')
-  keep(answers, date, undefined)
+  putAnswer(answers, first, 'Ann')
+  putAnswer(answers, date, '1990-04-23')
+  putAnswer(answers, date, undefined)
   expect(bodyOf(sampleSchema, fields, answers)).toEqual({ package_id: 12, recipient: { first_name: 'Ann' } })
 })
 
 test('a review offers to go on at its last page alone, to change an answer, and to leave with or without the answers', () => {
-  expect(nextSteps(1, 1).map(({ value }) => value)).toEqual(['send', 'change', 'leave', 'drop'])
-  expect(nextSteps(1, 2).map(({ value }) => value)).toEqual(['more', 'change', 'leave', 'drop'])
-  expect(nextSteps(2, 2).map(({ value }) => value)).toEqual(['send', 'again', 'change', 'leave', 'drop'])
-  expect(nextSteps(1, 2, true).map(({ value }) => value)).toEqual(['more', 'leave'])
+  expect(reviewChoices(1, 1).map(({ value }) => value)).toEqual(['send', 'change', 'leave', 'drop'])
+  expect(reviewChoices(1, 2).map(({ value }) => value)).toEqual(['more', 'change', 'leave', 'drop'])
+  expect(reviewChoices(2, 2).map(({ value }) => value)).toEqual(['send', 'again', 'change', 'leave', 'drop'])
+  expect(reviewChoices(1, 2, true).map(({ value }) => value)).toEqual(['more', 'leave'])
 })
 
 test('each field is offered for a change, with its answer in words', () => {
-  const offered = changeable(fields, answersIn(sampleBody(), sampleSchema, fields))
+  const offered = changeChoices(fields, answersIn(sampleBody(), sampleSchema, fields))
   const labels = offered.map(({ label }) => label)
   expect(labels[0]).toBe('First name (Ann)')
   expect(labels).toContain('Check ncc_acic: Date of birth (1990-04-23)')
@@ -59,16 +59,16 @@ test('each field is offered for a change, with its answer in words', () => {
 })
 
 test('of a kept draft what the schema does not take any more is left out, to be asked for again', () => {
-  const kept = sampleBody()
+  const stored = sampleBody()
   const changed = {
-    ...kept,
-    recipient: { ...kept.recipient, phone: '0400' },
+    ...stored,
+    recipient: { ...stored.recipient, phone: '0400' },
     additional_information: [
       { code: 'ncc_acic', fields: { date_of_birth: '23/04/1990', years_resident: 3 } },
       { code: 'gone', fields: { a: 1 } },
     ],
   }
-  const body = bodyOf(sampleSchema, fields, stillValid(changed, fields))
+  const body = bodyOf(sampleSchema, fields, validAnswers(changed, fields))
   expect(body).toEqual({
     package_id: 12,
     recipient: { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com' },

@@ -3,7 +3,7 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import { assert, property, uint8Array } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { firstBadByte, parseBodyFile } from '../../../src/domain/form/body-file.ts'
+import { firstBadByte, parseBodyFile } from '../../../src/domain/form/json-text.ts'
 import { InvalidInputError } from '../../../src/errors/kinds.ts'
 
 const bytes = (...parts: (string | number[])[]): Uint8Array =>

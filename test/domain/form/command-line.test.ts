@@ -21,7 +21,7 @@ import { describe, expect, test } from 'vitest'
 import RequestCreate from '../../../src/commands/request/create.ts'
 import type { PackageSchema } from '../../../src/contract/package-schema.ts'
 import type { RequestBody } from '../../../src/contract/request-body.ts'
-import { parseBodyFile } from '../../../src/domain/form/body-file.ts'
+import { parseBodyFile } from '../../../src/domain/form/json-text.ts'
 import { bodyFromFlags, commandLine } from '../../../src/domain/form/flags.ts'
 import { validateBody } from '../../../src/domain/form/validate.ts'
 import { sanitize } from '../../../src/host/text.ts'
@@ -78,7 +78,7 @@ async function bodyOf(run: { args: string[]; stdin: string }, schema: PackageSch
 }
 
 /** The body that comes of a line that has to carry it as JSON. */
-async function saidAsJson(body: RequestBody, schema: PackageSchema): Promise<unknown> {
+async function bodyOnStdin(body: RequestBody, schema: PackageSchema): Promise<unknown> {
   const line = commandLine(body, schema)
   expect(line).toMatch(/^printf %s '\{.*\}' \| refcheck request create --file - --yes$/)
   expect(sanitize(line, { lines: true })).toBe(line)
@@ -116,12 +116,12 @@ describe('what flags cannot say goes in as JSON', () => {
   ])('%s', async (_name, additional_information) => {
     const schema = schemaOf({ notes: { remark: ['string', false] } })
     const body = { package_id: 12, recipient: recipientOf(), additional_information } as RequestBody
-    expect(await saidAsJson(body, schema)).toEqual(body)
+    expect(await bodyOnStdin(body, schema)).toEqual(body)
   })
 
   test.each(['--yes', '-x', '-'])('a name that could be taken for a flag: %s', async (first_name) => {
     const body = { package_id: 7, recipient: recipientOf({ first_name }) }
-    expect(await saidAsJson(body, plainSchema)).toEqual(body)
+    expect(await bodyOnStdin(body, plainSchema)).toEqual(body)
   })
 })
 

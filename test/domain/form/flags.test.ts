@@ -123,7 +123,7 @@ test('a package that takes nothing says so', () => {
   )
 })
 
-test('a field given twice is refused, and every refusal is told at once', () => {
+test('a field given twice is refused, and every problem is listed at once', () => {
   expect(refusal({ fields: ['notes.remark=1', 'notes.remark=2', 'notes.x=1'] })).toBe(
     '2 problems: --field notes.remark: "2" is given twice; ' +
       '--field: "notes.x" is not a field of the check "notes"; it takes remark',

@@ -5,8 +5,8 @@ import { implausible } from '../../../src/domain/form/implausible.ts'
 
 const today = '2026-11-20'
 const fieldOf = (name: string, type: string, description: string): FormField => {
-  const place = { column: `id.${name}`, code: 'id', group: 'Check', label: name, required: true }
-  return { ...place, name, type, description }
+  const position = { column: `id.${name}`, code: 'id', group: 'Check', label: name, required: true }
+  return { ...position, name, type, description }
 }
 const born = fieldOf('date_of_birth', 'string', 'As an ISO date, for example 1990-04-30.')
 const expires = fieldOf('valid', 'string', 'Expiry date of the visa (YYYY-MM-DD)')
@@ -26,6 +26,6 @@ test.each([
   [home, { street: ' ', unit: [null] }, 'Check: home is empty'],
   [home, { street: '1' }, undefined],
   [home, { floor: 0 }, undefined],
-])('%j: %j', (field, value, doubt) => {
-  expect(implausible(field, value, today)).toBe(doubt)
+])('%j: %j', (field, value, reason) => {
+  expect(implausible(field, value, today)).toBe(reason)
 })

@@ -1,13 +1,13 @@
 import { array, assert, constantFrom, integer, json, nat, oneof, property, string, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { positionOf, readJson } from '../../../src/domain/form/json-text.ts'
+import { lineAndColumn, readJson } from '../../../src/domain/form/json-text.ts'
 
 /** "line 1, column 2: reason", or the value. */
 function outcome(text: string): unknown {
   const { value, fault } = readJson(text)
   if (fault === undefined) return value
-  const { line, column } = positionOf(text, fault.offset)
+  const { line, column } = lineAndColumn(text, fault.offset)
   return `${String(line)}:${String(column)} ${fault.reason}`
 }
 
@@ -40,8 +40,8 @@ test.each([
   ['{"__proto__": 1, "__proto__": 2}', '1:18 "__proto__" is given twice (first at line 1, column 2)'],
   ['[12345678901234567890]', '1:2 has a number too large to be sent exactly; give it as a string'],
   ['[1e999]', '1:2 has a number too large to be sent exactly; give it as a string'],
-])('%j: %s', (text, told) => {
-  expect(outcome(text)).toBe(told)
+])('%j: %s', (text, fault) => {
+  expect(outcome(text)).toBe(fault)
 })
 
 test('a carriage return, alone or with a line feed, ends a line', () => {
@@ -75,7 +75,7 @@ test('a megabyte of quotes, escapes or digits ends within the time a test has', 
   expect(outcome(`[${'1'.repeat(1_000_000)}]`)).toMatch(/too large/)
 })
 
-describe('beside JSON.parse', () => {
+describe('compared with JSON.parse', () => {
   const parses = (text: string): boolean => {
     try {
       JSON.parse(text)
@@ -122,8 +122,8 @@ describe('beside JSON.parse', () => {
       string({ maxLength: 2 }),
     )
     const edited = tuple(json(), nat(), integer({ min: 0, max: 2 }), token).map(([text, at, cut, put]) => {
-      const place = at % (text.length + 1)
-      return text.slice(0, place) + put + text.slice(place + cut)
+      const position = at % (text.length + 1)
+      return text.slice(0, position) + put + text.slice(position + cut)
     })
     const loose = array(token, { maxLength: 12 }).map((tokens) => tokens.join(''))
     assert(

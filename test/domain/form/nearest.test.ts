@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { nearest } from '../../../src/domain/form/nearest.ts'
+import { nearest } from '../../../src/domain/form/problem.ts'
 
 const known = ['email', 'phone', 'first_name']
 

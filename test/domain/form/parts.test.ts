@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { partsIn, partsOfItems } from '../../../src/domain/form/pieces.ts'
+import { partsIn, partsOfItems } from '../../../src/domain/form/field-value.ts'
 
 test.each([
   ['Current address: street, suburb, state, postcode and country.', 'street suburb state postcode country'],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { groupOf, isGroup, isJson, readItems, readPair, readWhole } from '../../../src/domain/form/pieces.ts'
+import { bareObject } from '../../../src/contract/parse-json.ts'
+import { isGroup, isJson, readItems, readPair, readWhole } from '../../../src/domain/form/field-value.ts'
 
 test('items of a list stand between ;', () => {
   expect(readItems(' Ann ; Bea')).toEqual({ items: ['Ann', 'Bea'] })
@@ -48,5 +49,5 @@ test('a group takes every name', () => {
     false,
     false,
   ])
-  expect(JSON.stringify(groupOf([['__proto__', 'a']]))).toBe('{"__proto__":"a"}')
+  expect(JSON.stringify(bareObject([['__proto__', 'a']]))).toBe('{"__proto__":"a"}')
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { refusal, sentence, shown } from '../../../src/domain/form/problem.ts'
+import { problemsError, problemText, shown } from '../../../src/domain/form/problem.ts'
 
 test('a value is shown as it is, anything but a text as JSON, and cut after 80 characters', () => {
   expect(shown('a "b"')).toBe('a "b"')
@@ -18,14 +18,14 @@ test('a value that JSON cannot say is named by its kind', () => {
 })
 
 test('a sentence names the field, the value, what is wrong and what was meant', () => {
-  expect(sentence({ path: 'phone', value: '04', problem: 'has no +' })).toContain('phone: "04" has no +')
-  expect(sentence({ path: 'phone', problem: 'is required', suggestion: '+61' })).toMatch(
+  expect(problemText({ path: 'phone', value: '04', problem: 'has no +' })).toContain('phone: "04" has no +')
+  expect(problemText({ path: 'phone', problem: 'is required', suggestion: '+61' })).toMatch(
     /^phone: is required.*"\+61"/,
   )
 })
 
 test('several problems are one refusal that names each, its field the first', () => {
-  const found = refusal(
+  const found = problemsError(
     [
       { path: 'phone', problem: 'is required' },
       { path: 'email', problem: 'has no @' },

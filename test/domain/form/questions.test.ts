@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { questionsFor } from '../../../src/domain/form/implausible.ts'
-import { reviewRows } from '../../../src/domain/form/review.ts'
-import { plainSchema, recipientOf, sampleSchema, schemaOf } from './sample-schema.ts'
+import { formFields, reviewRows } from '../../../src/domain/form/fields.ts'
+import { sampleSchema, schemaOf } from './sample-schema.ts'
 
 test('asks for the recipient first, then check by check as the schema has them', () => {
-  const questions = questionsFor(sampleSchema, { package_id: 12, recipient: {} })
+  const questions = formFields(sampleSchema)
   expect(questions.map(({ column }) => column)).toEqual([
     'first_name',
     'last_name',
@@ -32,30 +31,6 @@ test('asks for the recipient first, then check by check as the schema has them',
   })
 })
 
-test('asks only for what is missing', () => {
-  const given = {
-    package_id: 12,
-    recipient: { first_name: 'Ann', email: 'ann@example.com' },
-    additional_information: [
-      { code: 'licence', fields: { commercial: false, points: 0 } },
-      { code: 'notes', fields: { remark: '' } },
-    ],
-  }
-  expect(questionsFor(sampleSchema, given).map(({ column }) => column)).toEqual([
-    'last_name',
-    'phone',
-    'ncc_acic.date_of_birth',
-    'ncc_acic.years_resident',
-    'ncc_acic.aliases',
-    'licence.licence_number',
-    'licence.issuer',
-  ])
-})
-
-test('a complete recipient of a plain package is asked nothing', () => {
-  expect(questionsFor(plainSchema, { package_id: 7, recipient: recipientOf() })).toEqual([])
-})
-
 test.each([
   ['date_of_birth', 'Date of birth'],
   ['dateOfBirth', 'Date of birth'],
@@ -67,17 +42,17 @@ test.each([
   const schema = schemaOf(
     JSON.parse(`{"x": {"${name}": ["string", false]}}`) as Parameters<typeof schemaOf>[0],
   )
-  expect(questionsFor(schema, { package_id: 12, recipient: {} }).at(-1)?.label).toBe(label)
+  expect(formFields(schema).at(-1)?.label).toBe(label)
 })
 
 test('a check without a display name goes by its code', () => {
   const schema = schemaOf({ x: { y: ['string', false] } })
   for (const check of schema.fields.additional_information) check.display_name = ' '
-  expect(questionsFor(schema, { package_id: 12, recipient: {} }).at(-1)?.group).toBe('x')
+  expect(formFields(schema).at(-1)?.group).toBe('x')
 })
 
 test('a review has a row for every field, and says what was not answered', () => {
-  const fields = questionsFor(sampleSchema, { package_id: 12, recipient: {} })
+  const fields = formFields(sampleSchema)
   const answers = new Map(
     fields.flatMap((field) => {
       const answer = { first_name: 'Ann', 'licence.commercial': false, 'ncc_acic.aliases': ['A', 1] }[

@@ -105,7 +105,7 @@ describe('a name', () => {
   })
 })
 
-test('a reason never repeats the value: it is shown once, beside it', () => {
+test('a reason never repeats the value, which is shown once next to it', () => {
   holds(
     property(
       constantFrom('email', 'phone', 'first_name'),

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { FieldValue } from '../../../src/contract/request-body.ts'
-import { formFields } from '../../../src/domain/form/fields.ts'
-import { formatAnswer, reviewRows, formatValue } from '../../../src/domain/form/review.ts'
+import { formFields, formatAnswer, reviewRows, formatValue } from '../../../src/domain/form/fields.ts'
 import { plainSchema } from './sample-schema.ts'
 
 test('every field of the form has its row, with an answer where there is one', () => {

@@ -47,14 +47,14 @@ test('only drafts of the same service, user, account and package are gone on fro
 
 test('its title names the person, the package, how many answers, and when', () => {
   expect(draftTitle(draftOf())).toMatch(/^Zoë, 102 Identity check, 2 answers, 2026-11-2/)
-  const nobody = draftOf({
+  const unnamed = draftOf({
     body: {
       package_id: 102,
       recipient: {},
       additional_information: [{ code: 'a', fields: { b: 1 } }],
     },
   })
-  expect(draftTitle(nobody)).toMatch(/^Nobody named yet, 102 Identity check, 1 answer, /)
+  expect(draftTitle(unnamed)).toMatch(/^Nobody named yet, 102 Identity check, 1 answer, /)
 })
 
 test('a purge finds it by the e-mail, or by when it was saved', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import type { PackageSchema } from '../../../src/contract/package-schema.ts'
-import { sentence } from '../../../src/domain/form/problem.ts'
+import { problemText } from '../../../src/domain/form/problem.ts'
 import { validateBody, validateDraft } from '../../../src/domain/form/validate.ts'
 import { plainSchema, recipientOf, sampleBody, sampleSchema, schemaOf } from './sample-schema.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
@@ -10,7 +10,7 @@ faultRow('prototype', 'prototypes changed', { of: /__proto__|constructor|prototy
 
 /** The problems as a person reads them, one a line. */
 function problemsOf(input: unknown, schema: PackageSchema = sampleSchema): string[] {
-  return validateBody(input, schema).problems?.map((each) => sentence(each)) ?? []
+  return validateBody(input, schema).problems?.map((each) => problemText(each)) ?? []
 }
 
 /** The sample body with one thing changed. */
@@ -33,7 +33,7 @@ test('a package that asks for nothing takes a body with and without an empty arr
   })
 })
 
-test('what is tidied is told: phone marks, and white space around names and address', () => {
+test('what is tidied is a change: phone marks, and white space around names and address', () => {
   const recipient = recipientOf({ first_name: ' Ann', email: 'ann@example.com ', phone: '+61 (400) 000-000' })
   const { body, changes } = validateBody({ package_id: 7, recipient }, plainSchema)
   expect(body?.recipient).toEqual(recipientOf())
@@ -262,5 +262,5 @@ test('a megabyte in every place ends within the time a test has, and is cut in w
     additional_information: [{ code: 'ncc_acic', fields: { date_of_birth: long, [long]: 1 } }],
   }
   const { problems } = validateBody(body, sampleSchema)
-  expect(problems?.every((problem) => sentence(problem).length < 500)).toBe(true)
+  expect(problems?.every((problem) => problemText(problem).length < 500)).toBe(true)
 })

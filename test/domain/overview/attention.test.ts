@@ -6,7 +6,7 @@ import {
   attentionOf,
   batchAttention,
   endedDays,
-  groupedAttention,
+  groupAttention,
   longWaitDays,
   type SeenRow,
 } from '../../../src/domain/overview/attention.ts'
@@ -32,7 +32,7 @@ const row: SeenRow = {
 const kindOf = (change: Partial<SeenRow>, batch: typeof file | typeof single = file): string | undefined =>
   attentionOf({ ...row, ...change }, batch, null, now)?.kind
 
-test('a row in flight, finished, pending or decided needs nobody', () => {
+test('a row in flight, finished, pending or decided needs no attention', () => {
   expect(kindOf({})).toBe(undefined)
   for (const requestStatus of ['RECEIVED', 'PARTIAL', 'COMPLETED'])
     expect(kindOf({ requestStatus })).toBe(undefined)
@@ -40,7 +40,7 @@ test('a row in flight, finished, pending or decided needs nobody', () => {
     expect(kindOf({ state, requestId: undefined })).toBe(undefined)
 })
 
-test('unknown, held and invalid rows need somebody however old they are', () => {
+test('unknown, held and invalid rows need attention however old they are', () => {
   for (const state of ['unknown', 'held', 'invalid'] as const)
     expect(kindOf({ state, changedAt: 0 })).toBe(state)
   expect(kindOf({ state: 'unknown', changedAt: 0 }, single)).toBe('unknown')
@@ -63,7 +63,7 @@ test('what was rejected is shown for 30 days, and a single order’s rejection n
   expect(kindOf({ state: 'rejected', changedAt: recent }, single)).toBe(undefined)
 })
 
-test('a request that goes on for more than 7 days needs somebody, counted from when it was ordered', () => {
+test('a request that goes on for more than 7 days needs attention, counted from when it was ordered', () => {
   const long = now - longWaitDays * day - 1
   expect(kindOf({ attemptedAt: long })).toBe('waiting')
   expect(kindOf({ attemptedAt: undefined, addedAt: long })).toBe('waiting')
@@ -87,7 +87,7 @@ test('a request that goes on for more than 7 days needs somebody, counted from w
 const batch = (change: Partial<Batch>): Batch =>
   ({ ...file, counts: { ...noCounts(), pending: 2 }, changedAt: 5, ...change }) as Batch
 
-test('a batch with rows to send stands still unless somebody runs it or a worker will', () => {
+test('a batch with rows to send is stopped unless a process runs it or a worker will', () => {
   const halt = { at: 7, code: 'forbidden', message: 'no credits remain', hint: undefined }
   expect(batchAttention(batch({}))).toMatchObject({ kind: 'stopped', command: 'refcheck batch resume b1' })
   expect(batchAttention(batch({ halt }))).toMatchObject({ kind: 'halted', reason: 'no credits remain' })
@@ -98,7 +98,7 @@ test('a batch with rows to send stands still unless somebody runs it or a worker
   expect(batchAttention(batch({ kind: 'single' }))).toBe(undefined)
 })
 
-test('one command is for a batch’s rows together, and for all requests, the gravest first', () => {
+test('one command is for a batch’s rows together, and for all requests, in order of precedence', () => {
   const of = (kind: Attention['kind'], batchId: string, requestId: string | null): Attention => ({
     kind,
     batch_id: batchId,
@@ -112,7 +112,7 @@ test('one command is for a batch’s rows together, and for all requests, the gr
     since: '',
     command: '',
   })
-  const groups = groupedAttention([
+  const groups = groupAttention([
     of('waiting', 'b1', 'r1'),
     of('waiting', 'b2', 'r2'),
     of('held', 'b1', null),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { type Batch, noCounts } from '../../../src/domain/batch/batch.ts'
 import type { Attention } from '../../../src/domain/overview/attention.ts'
-import { countedStatuses, overviewOf, requestKey } from '../../../src/domain/overview/overview.ts'
+import { countStatuses, overviewOf, requestKey } from '../../../src/domain/overview/overview.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 
 const order = (requestId: string, requestStatus: string | undefined, at: number): Submission =>
@@ -25,7 +25,7 @@ const nothing = {
   others: [],
 }
 
-test('an empty store is in nobody’s way', () => {
+test('an empty store needs no attention', () => {
   expect(overviewOf(nothing, 0)).toEqual({
     read_at: '1970-01-01T00:00:00.000Z',
     organisation: null,
@@ -39,9 +39,9 @@ test('an empty store is in nobody’s way', () => {
   })
 })
 
-test('one that nobody heard of since it was accepted was received', () => {
+test('one that was not read since it was accepted was received', () => {
   expect(
-    countedStatuses([order('a', undefined, 0), order('b', 'PARTIAL', 0), order('c', 'PARTIAL', 0)]),
+    countStatuses([order('a', undefined, 0), order('b', 'PARTIAL', 0), order('c', 'PARTIAL', 0)]),
   ).toEqual({
     RECEIVED: 1,
     PARTIAL: 2,

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { countedOnce, countPeople, personRow, statusCounts } from '../../../src/domain/overview/people.ts'
+import {
+  withoutDuplicates,
+  countPeople,
+  personRow,
+  statusCounts,
+} from '../../../src/domain/overview/people.ts'
 
 const user = { baseUrl: 'https://api.example.com', userEmail: 'owner@example.com' }
 
@@ -61,9 +66,9 @@ test('a duplicate names the request that it belongs to, and is counted once with
   const first = personRow(row, user)
   const again = personRow({ ...duplicate, matches: { requestId: 'r1' } }, user)
   expect(again).toMatchObject({ status: 'duplicate', request_id: 'r1' })
-  expect(countedOnce([first, again])).toEqual([first])
+  expect(withoutDuplicates([first, again])).toEqual([first])
   // The other row is in another file.
-  expect(countedOnce([again])).toEqual([again])
+  expect(withoutDuplicates([again])).toEqual([again])
   expect(
     countPeople([
       first,

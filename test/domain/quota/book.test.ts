@@ -43,10 +43,10 @@ describe('while it is not known when a window starts', () => {
       book = state
       if (waitMs === 0) sent.push(now)
     }
-    const most = Math.max(
+    const highest = Math.max(
       ...sent.map((at) => sent.filter((other) => other >= at && other < at + 60_000).length),
     )
-    expect(most).toBe(60)
+    expect(highest).toBe(60)
     expect(sent.length).toBeGreaterThanOrEqual(970)
   })
 
@@ -99,7 +99,7 @@ describe('what a 429 says wins', () => {
     ])
   })
 
-  test('a wait that ends where the hour was told to end is about the hour', () => {
+  test('a wait that ends where the hour was stated to end is about the hour', () => {
     const once = withThrottle(emptyBook(windows), 1800, start)
     const later = start + 1_800_000 + 3_600_000 - 20_000
     expect(quotaStatus(withThrottle(once, 20, later), later).windows[1]).toMatchObject({ learnt: true })
@@ -207,25 +207,25 @@ test('a window is free again when its last call is its length ago, at the latest
 
 test('calls are spaced as the shortest window allows, a second at most, until an hour after a 429', () => {
   const spacing = (all: (typeof minute)[]): number => {
-    const told = withThrottle(emptyBook(all), 1, start)
-    return claim(record(told, 1, start + 5_000), 'create', start + 5_000).waitMs
+    const throttled = withThrottle(emptyBook(all), 1, start)
+    return claim(record(throttled, 1, start + 5_000), 'create', start + 5_000).waitMs
   }
   expect(spacing([{ calls: 100, seconds: 1 }, hour])).toBe(10)
   expect(spacing([{ calls: 10, seconds: 60 }, hour])).toBe(1000)
-  const told = withThrottle(emptyBook(windows), 1, start)
-  const later = (ms: number): number => claim(record(told, 1, start + ms), 'create', start + ms).waitMs
+  const throttled = withThrottle(emptyBook(windows), 1, start)
+  const later = (ms: number): number => claim(record(throttled, 1, start + ms), 'create', start + ms).waitMs
   expect([later(3_600_000), later(3_600_001)]).toEqual([1000, 0])
 })
 
 describe('which window a 429 is about', () => {
-  /** The minute's end was told; long after it the hour is nearly half full, the minute empty. */
-  const told = record(withThrottle(emptyBook(windows), 7, start), 400, start + 60_000)
+  /** The minute's end was stated; long after it the hour is nearly half full, the minute empty. */
+  const throttled = record(withThrottle(emptyBook(windows), 7, start), 400, start + 60_000)
   const later = start + 600_000
   const wait = (book: QuotaBook, end: number, now = later): boolean[] =>
     learnt(withThrottle(book, (end - now) / 1000, now), now)
 
-  test('where no end was told, or another, the fuller one', () => {
-    expect(wait(told, start + 630_000)).toEqual([false, true])
+  test('where no end was stated, or another, the fuller one', () => {
+    expect(wait(throttled, start + 630_000)).toEqual([false, true])
   })
 
   test.each([
@@ -233,20 +233,20 @@ describe('which window a 429 is about', () => {
     ['a second earlier', -1000],
     ['two seconds later', 2000],
   ])('%s is the minute', (_what, off) => {
-    expect(wait(told, start + 607_000 + off)).toEqual([true, false])
+    expect(wait(throttled, start + 607_000 + off)).toEqual([true, false])
   })
 
   test('three seconds off it is another end', () => {
-    expect(wait(told, start + 610_000)).toEqual([false, true])
+    expect(wait(throttled, start + 610_000)).toEqual([false, true])
   })
 
-  test('an end that was told weighs half a window: one that is full weighs more', () => {
+  test('an end that was stated weighs half a window: one that is full weighs more', () => {
     const ofHour = withThrottle(emptyBook(windows), 1800, start)
     const at = start + 1_800_000 + 3_600_000 - 20_000
     expect(learnt(withThrottle(record(ofHour, 60, at), 20, at), at)).toEqual([true, false])
   })
 
-  test('a window whose end was never told has none on the clock either', () => {
+  test('a window whose end was never stated has none on the clock either', () => {
     const ofMinute = withThrottle(emptyBook(windows), 7, start)
     const onTheHour = Date.UTC(2026, 10, 21, 10)
     const now = onTheHour - 30_000
@@ -271,9 +271,9 @@ describe('which window a 429 is about', () => {
 describe('a clock that is set back, to the millisecond', () => {
   const day = 86_400_000
 
-  test('a wait that was told is waited from there, no longer', () => {
-    const told = withThrottle(emptyBook(windows), 12, start)
-    expect(claim(told, 'create', start - day).waitMs).toBe(12_000)
+  test('a wait that was stated is waited from there, no longer', () => {
+    const throttled = withThrottle(emptyBook(windows), 12, start)
+    expect(claim(throttled, 'create', start - day).waitMs).toBe(12_000)
   })
 
   test('calls of several moments all count, each once', () => {

@@ -16,8 +16,8 @@ const windows = [
 const start = Date.UTC(2026, 10, 21, 9, 30, 17)
 
 /** When the last of so many really has its place. */
-function really(kept: QuotaBook, creates: number): number {
-  let [book, at] = [kept, start]
+function really(stored: QuotaBook, creates: number): number {
+  let [book, at] = [stored, start]
   for (let done = 0; done < creates;) {
     const { state, waitMs } = claim(book, 'create', at)
     if (waitMs === 0) done += 1
@@ -50,8 +50,8 @@ test('a 429 is waited out, and calls go one by one after it', () => {
 test('for more than an hour’s calls it is right to 3 in 100', () => {
   const book = record(emptyBook(windows), 300, start - 600_000)
   for (const creates of [500, 1000, 2500]) {
-    const [said, is] = [secondsForCreates(book, creates, start), really(book, creates)]
-    expect(Math.abs(said - is) / is).toBeLessThan(0.03)
+    const [estimated, is] = [secondsForCreates(book, creates, start), really(book, creates)]
+    expect(Math.abs(estimated - is) / is).toBeLessThan(0.03)
   }
 })
 

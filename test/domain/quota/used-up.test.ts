@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { quotaUsedUp } from '../../../src/domain/quota/windows.ts'
 
-test('the wait is told in whole seconds, rounded up, so that the next try is not too early', () => {
+test('the wait is in whole seconds, rounded up, so that the next try is not too early', () => {
   expect(quotaUsedUp(1)).toMatchObject({ code: 'throttled', retryAfter: 1 })
   expect(quotaUsedUp(2000).retryAfter).toBe(2)
   expect(quotaUsedUp(2001).retryAfter).toBe(3)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { destination } from '../../../src/domain/report/destination.ts'
+import { destination } from '../../../src/domain/report/source.ts'
 
 test.each([
   ['reports', 'folder', 'folder'],
@@ -10,8 +10,8 @@ test.each([
   ['police.pdf', 'nothing', 'file'],
   ['police.PDF', 'file', 'file'],
   ['police', 'file', 'file'],
-] as const)('--output %s where there is %s: a %s', (typed, standing, kind) => {
-  expect(destination(typed, `/abs/${typed}`, standing, true).kind).toBe(kind)
+] as const)('--output %s where there is %s: a %s', (typed, existing, kind) => {
+  expect(destination(typed, `/abs/${typed}`, existing, true).kind).toBe(kind)
 })
 
 test('several reports never go into one file', () => {

@@ -36,7 +36,7 @@ test('a report keeps the number it has on record, whatever comes before it now',
   ])
 })
 
-test('another name than the one on record is a new one, and never somebody else’s', () => {
+test('another name than the one on record is a new one, and never another report’s', () => {
   const names = new FileNames([
     { key: 'a', file: 'old.pdf' },
     { key: 'b', file: 'new.pdf' },

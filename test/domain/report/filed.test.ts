@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 
 import type { RequestResource } from '../../../src/contract/request.ts'
 import {
-  changed,
-  filed,
-  incomplete,
+  fileChangedError,
+  filingResult,
+  incompleteError,
   fileInTheWay,
   isAboutOne,
   isFinal,
@@ -15,7 +15,7 @@ import {
   noReportFollows,
   storedReport,
   subjectOf,
-  withoutChecks,
+  missingChecks,
 } from '../../../src/domain/report/filed.ts'
 import { reportTargets } from '../../../src/domain/report/source.ts'
 import {
@@ -88,18 +88,18 @@ test('a check that ended without a report has none to come; any other may still 
 })
 
 test('so has a request without checks, once it has ended', () => {
-  expect(withoutChecks(request('ERROR'))).toMatchObject({
+  expect(missingChecks(request('ERROR'))).toMatchObject({
     requestId: 'r-1',
     checkId: null,
     person: 'Ann Lee',
   })
-  expect(withoutChecks(request('ERROR')).error.hint).toBe(noReportFollows)
-  expect(withoutChecks(request('RECEIVED')).error.hint).toBeUndefined()
+  expect(missingChecks(request('ERROR')).error.hint).toBe(noReportFollows)
+  expect(missingChecks(request('RECEIVED')).error.hint).toBeUndefined()
 })
 
 test('files that are in the way are named', () => {
-  expect(changed('a.pdf')).toMatchObject({ code: 'incomplete' })
-  expect(changed('a.pdf').message).toContain('"a.pdf"')
+  expect(fileChangedError('a.pdf')).toMatchObject({ code: 'incomplete' })
+  expect(fileChangedError('a.pdf').message).toContain('"a.pdf"')
   expect(fileInTheWay('it is a folder', 'a.pdf').message).toMatch(/"a\.pdf".*it is a folder/)
 })
 
@@ -120,11 +120,11 @@ test('failures of one report leave the others; those of the disk, the quota and 
 test('what is missing in one sentence; the hint is about what may still come', () => {
   const never = missingReport(target, reportMissing('Police', 'CANCELLED'))
   const later = missingReport(target, reportMissing('Police', 'RECEIVED'))
-  expect(incomplete([])).toBeUndefined()
-  expect(incomplete([never])).toMatchObject({ code: 'incomplete', hint: noReportFollows })
-  expect(incomplete([never])?.message).toBe(never.error.message)
-  expect(incomplete([never, later])?.message).toMatch(/^2 .*CANCELLED/)
-  expect(incomplete([never, later])?.hint).not.toBe(noReportFollows)
+  expect(incompleteError([])).toBeUndefined()
+  expect(incompleteError([never])).toMatchObject({ code: 'incomplete', hint: noReportFollows })
+  expect(incompleteError([never])?.message).toBe(never.error.message)
+  expect(incompleteError([never, later])?.message).toMatch(/^2 .*CANCELLED/)
+  expect(incompleteError([never, later])?.hint).not.toBe(noReportFollows)
   expect(never).toMatchObject({ person: 'Ann Lee', checkId: 'c-1', refereeId: null })
 })
 
@@ -136,7 +136,7 @@ const stored = storedReport(
 
 test('what filing came to, what is there and what is missing apart', () => {
   const missing = missingRequest('r-2', new NotFoundError('no such request'))
-  expect(filed([stored, missing], { unfinished: 1, failure: undefined })).toEqual({
+  expect(filingResult([stored, missing], { unfinished: 1, failure: undefined })).toEqual({
     reports: [stored, missing],
     stored: [stored],
     missing: [missing],
@@ -158,13 +158,13 @@ test('what was not come to has what ended it all, and is left out where nothing 
   ])
 })
 
-test('a referee is told wherever the report is', () => {
+test('a referee is named wherever the report is', () => {
   const reference = { ...target, refereeId: '7' }
   expect(subjectOf(reference).referee_id).toBe('7')
   expect(missingReport(reference, new NotFoundError('gone')).refereeId).toBe('7')
 })
 
-test('who asked for a report of a known request is told that request', () => {
+test('the hint of a report of a known request names that request', () => {
   const hint = 'See whether the report is ready with "refcheck request get" and the id of its request.'
   const error = new NotFoundError('resource not found', { hint, status: 404 })
   expect(missingReport(target, error).error).toMatchObject({
@@ -188,7 +188,10 @@ test('a check that is COMPLETED without a report will have one', () => {
 
 test('a hint of the one that is missing stands in the place of running it again', () => {
   const later = missingReport(target, new NotFoundError('not ready'))
-  expect(incomplete([later])).toMatchObject({ hint: 'What is on disk is skipped.', again: 'Run again later' })
+  expect(incompleteError([later])).toMatchObject({
+    hint: 'What is on disk is skipped.',
+    again: 'Run again later',
+  })
   const denied = missingReport(target, new ForbiddenError('no', { hint: 'Ask an administrator.' }))
-  expect(incomplete([denied])).toMatchObject({ hint: 'Ask an administrator.' })
+  expect(incompleteError([denied])).toMatchObject({ hint: 'Ask an administrator.' })
 })

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { endMark, headMark, notPdf, single, tailBytes } from '../../../src/domain/report/pdf.ts'
+import { endMark, headMark, notPdf, headerValue, tailBytes } from '../../../src/domain/report/source.ts'
 
 test('of a header that is given twice the first counts', () => {
-  expect([single('ab'), single(['ab', 'b']), single([]), single(undefined)]).toEqual([
+  expect([headerValue('ab'), headerValue(['ab', 'b']), headerValue([]), headerValue(undefined)]).toEqual([
     'ab',
     'ab',
     undefined,

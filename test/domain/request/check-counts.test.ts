@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest'
 
-import { checksText, countedChecks } from '../../../src/domain/request/check-counts.ts'
+import { checksText, countChecks } from '../../../src/domain/request/listed-request.ts'
 
 const background = (status: string) => ({ type: 'background', status })
 const reference = (status: string) => ({ type: 'reference', status })
 
 test('checks are kept as counts by type and status, whatever order they came in', () => {
-  const kept = checksText([
+  const stored = checksText([
     reference('COMPLETED'),
     background('ERROR'),
     background('COMPLETED'),
     background('ERROR'),
   ])
-  expect(kept).toBe('{"background":{"COMPLETED":1,"ERROR":2},"reference":{"COMPLETED":1}}')
+  expect(stored).toBe('{"background":{"COMPLETED":1,"ERROR":2},"reference":{"COMPLETED":1}}')
   expect(
     checksText([background('ERROR'), background('COMPLETED'), background('ERROR'), reference('COMPLETED')]),
-  ).toBe(kept)
+  ).toBe(stored)
   expect(checksText([])).toBe('{}')
 })
 
@@ -27,7 +27,7 @@ test('the checks of several requests are summed, and those of whom none are know
     { checks: checksText([]) },
     { checks: undefined },
   ]
-  expect(JSON.parse(JSON.stringify(countedChecks(orders)))).toEqual({
+  expect(JSON.parse(JSON.stringify(countChecks(orders)))).toEqual({
     requests: 4,
     by_type: { background: { COMPLETED: 2, ERROR: 1 }, reference: { IN_PROGRESS: 2 } },
   })
@@ -35,7 +35,7 @@ test('the checks of several requests are summed, and those of whom none are know
 
 test('a type that an object has of itself is counted as any other', () => {
   const text = checksText([{ type: '__proto__', status: 'constructor' }])
-  const { by_type: counts } = countedChecks([{ checks: text }])
+  const { by_type: counts } = countChecks([{ checks: text }])
   expect(Object.entries(counts).map(([type, statuses]) => [type, Object.entries(statuses)])).toEqual([
     ['__proto__', [['constructor', 1]]],
   ])

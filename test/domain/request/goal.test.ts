@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Check, RequestResource } from '../../../src/contract/request.ts'
-import { reached, hasReached, verdict, type WaitGoal } from '../../../src/domain/request/goal.ts'
+import { isGoalReached, isWaitOver, waitFailure, type WaitGoal } from '../../../src/domain/request/goal.ts'
 
 const check = (over: Partial<Check> = {}): Check => ({
   id: 'c-1',
@@ -31,8 +31,8 @@ const referee = (status: string, report_pdf_url: string | null) => ({
 
 /** Goals that a status reaches, and those for which nothing more will come. */
 const goals: WaitGoal[] = ['terminal', 'partial', 'completed', 'report']
-const reachedBy = (status: string) => goals.filter((goal) => reached(request(status), goal))
-const settledBy = (status: string) => goals.filter((goal) => hasReached(request(status), goal))
+const reachedBy = (status: string) => goals.filter((goal) => isGoalReached(request(status), goal))
+const endedBy = (status: string) => goals.filter((goal) => isWaitOver(request(status), goal))
 
 test.each([
   ['RECEIVED', [], []],
@@ -41,38 +41,41 @@ test.each([
   ['COMPLETED', goals, goals],
   ['CANCELLED', [], goals],
   ['ERROR', [], goals],
-])('%s reaches %j and settles %j', (status, reach, settle) => {
+])('%s reaches %j and settles %j', (status, reach, end) => {
   expect(reachedBy(status)).toEqual(reach)
-  expect(settledBy(status)).toEqual(settle)
+  expect(endedBy(status)).toEqual(end)
 })
 
 test('a report is waited for after COMPLETED, as long as one of a completed check or referee is missing', () => {
   const late = request('COMPLETED', [check(), check({ report_pdf_url: null })])
-  expect([reached(late, 'report'), hasReached(late, 'report'), hasReached(late, 'terminal')]).toEqual([
+  expect([isGoalReached(late, 'report'), isWaitOver(late, 'report'), isWaitOver(late, 'terminal')]).toEqual([
     false,
     false,
     true,
   ])
   expect(
-    reached(request('COMPLETED', [check({ status: 'CANCELLED', report_pdf_url: null })]), 'report'),
+    isGoalReached(request('COMPLETED', [check({ status: 'CANCELLED', report_pdf_url: null })]), 'report'),
   ).toBe(true)
   const of = (...references: ReturnType<typeof referee>[]) =>
-    reached(request('COMPLETED', [check({ type: 'reference', report_pdf_url: null, references })]), 'report')
+    isGoalReached(
+      request('COMPLETED', [check({ type: 'reference', report_pdf_url: null, references })]),
+      'report',
+    )
   expect(of(referee('COMPLETED', 'https://x'), referee('CANCELLED', null))).toBe(true)
   expect(of(referee('COMPLETED', null))).toBe(false)
 })
 
 test('what a wait has come to: all reached, timed out, or ended without', () => {
-  expect(verdict([request('COMPLETED')], 0, 'terminal')).toBeUndefined()
-  expect(verdict([request('COMPLETED'), request('RECEIVED')], 0, 'terminal')?.code).toBe('timed_out')
-  expect(verdict([request('COMPLETED')], 1, 'terminal')?.code).toBe('timed_out')
-  expect(verdict([request('CANCELLED'), request('COMPLETED')], 0, 'terminal')?.code).toBe('incomplete')
+  expect(waitFailure([request('COMPLETED')], 0, 'terminal')).toBeUndefined()
+  expect(waitFailure([request('COMPLETED'), request('RECEIVED')], 0, 'terminal')?.code).toBe('timed_out')
+  expect(waitFailure([request('COMPLETED')], 1, 'terminal')?.code).toBe('timed_out')
+  expect(waitFailure([request('CANCELLED'), request('COMPLETED')], 0, 'terminal')?.code).toBe('incomplete')
 })
 
 test('a wait that timed out names up to five requests, and is continued by the command itself', () => {
   const open = (count: number) =>
     Array.from({ length: count }, (_, at) => request('RECEIVED', [], `r-${at + 1}`))
-  expect(verdict(open(6), 0, 'terminal')?.again).toBe('Continue with')
-  expect(verdict(open(6), 0, 'terminal')?.message).toMatch(/r-5 is RECEIVED, 1 more$/)
-  expect(verdict(open(1), 2, 'terminal')?.message).toContain('2 not read yet')
+  expect(waitFailure(open(6), 0, 'terminal')?.again).toBe('Continue with')
+  expect(waitFailure(open(6), 0, 'terminal')?.message).toMatch(/r-5 is RECEIVED, 1 more$/)
+  expect(waitFailure(open(1), 2, 'terminal')?.message).toContain('2 not read yet')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { ambiguousStart, isWholeId } from '../../../src/domain/request/id-start.ts'
 
-test('the candidates of a start that several ids have are told, five at most', () => {
+test('the candidates of a start that several ids have are listed, five at most', () => {
   const two = [
     ['3f2b8c1e', 'Ana Silva, COMPLETED'],
     ['3f2b9999', 'Bo Nguyen'],

@@ -1,23 +1,27 @@
 import { expect, test } from 'vitest'
 
-import { listed, reached, statusOf } from '../../../src/domain/request/listed-request.ts'
+import {
+  toListedRequest,
+  statesAtService,
+  requestStatusOf,
+} from '../../../src/domain/request/listed-request.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import { batchRow } from '../batch/rows.ts'
 
 const order = (over: Parameters<typeof batchRow>[0] = {}) => ({ ...batchRow(over), packageId: 7 })
 
 test('only what may exist on the service is listed', () => {
-  const not = submissionStates.filter((state) => !reached.includes(state))
+  const not = submissionStates.filter((state) => !statesAtService.includes(state))
   expect(not).toEqual(['pending', 'rejected', 'held', 'invalid', 'duplicate', 'cancelled'])
 })
 
 test('a status is the request’s own, or the order’s state where it has none', () => {
-  expect(statusOf(order({ state: 'accepted', requestStatus: 'PARTIAL' }))).toBe('PARTIAL')
-  expect(statusOf(order({ state: 'unknown' }))).toBe('unknown')
+  expect(requestStatusOf(order({ state: 'accepted', requestStatus: 'PARTIAL' }))).toBe('PARTIAL')
+  expect(requestStatusOf(order({ state: 'unknown' }))).toBe('unknown')
 })
 
 test('what is not known is null; the time is that of the attempt, or of when it was added', () => {
-  expect(listed(order({ state: 'unknown', addedAt: 1000, reason: 'cut' }))).toMatchObject({
+  expect(toListedRequest(order({ state: 'unknown', addedAt: 1000, reason: 'cut' }))).toMatchObject({
     request_id: null,
     status: null,
     status_read_at: null,
@@ -31,12 +35,12 @@ test('what is not known is null; the time is that of the attempt, or of when it 
     requestStatusAt: 3000,
     attemptedAt: 2000,
   })
-  expect(listed(known)).toMatchObject({
+  expect(toListedRequest(known)).toMatchObject({
     request_id: 'r-1',
     status: 'COMPLETED',
     status_read_at: '1970-01-01T00:00:03.000Z',
     ordered_at: '1970-01-01T00:00:02.000Z',
     reason: null,
   })
-  expect(listed(order({ recipient: undefined })).recipient).toBeNull()
+  expect(toListedRequest(order({ recipient: undefined })).recipient).toBeNull()
 })

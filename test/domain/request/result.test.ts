@@ -9,7 +9,7 @@ import {
   TimedOutError,
 } from '../../../src/errors/kinds.ts'
 
-test('the gravest of several errors decides: what stopped it all, what stays so, then what takes time', () => {
+test('the most severe of several errors decides: what stopped it all, what stays so, then what takes time', () => {
   const errors = [
     new IncompleteError('ended CANCELLED'),
     new TimedOutError('timed out'),

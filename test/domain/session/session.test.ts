@@ -54,14 +54,14 @@ test.each([
 test('a refused key is never in the error, not even a piece of it', () => {
   assert(
     property(stringMatching(/^[!-~]{33,60}$/), (text) => {
-      let said = ''
+      let refusal = ''
       try {
         checkApiKey(text)
       } catch (error) {
-        said = JSON.stringify(error, Object.getOwnPropertyNames(error))
+        refusal = JSON.stringify(error, Object.getOwnPropertyNames(error))
       }
-      expect(said).toContain(`has ${text.length} characters`)
-      expect(said).not.toContain(JSON.stringify(text.slice(0, 12)).slice(1, -1))
+      expect(refusal).toContain(`has ${text.length} characters`)
+      expect(refusal).not.toContain(JSON.stringify(text.slice(0, 12)).slice(1, -1))
     }),
   )
 })
@@ -141,8 +141,8 @@ test.each([
   ['http://localhost:4010/', 'http://localhost:4010'],
   ['http://[::1]:4010', 'http://[::1]:4010'],
   ['https://10.0.0.1', 'https://10.0.0.1'],
-])('%j is kept as %s', (text, kept) => {
-  expect(parseBaseUrl(text)).toBe(kept)
+])('%j is kept as %s', (text, stored) => {
+  expect(parseBaseUrl(text)).toBe(stored)
 })
 
 test.each([

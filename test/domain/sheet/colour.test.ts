@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { black, colourIn, isUnseen, tinted, white } from '../../../src/domain/sheet/appearance.ts'
+import { black, colourIn, isUnseen, applyTint, white } from '../../../src/domain/sheet/appearance.ts'
 
 test.each([
   ['ffffff', 'FFFFFF'],
@@ -33,7 +33,7 @@ test('a colour is six digits, with or without its opacity', () => {
 })
 
 test('a tint leads to white above 0 and to black below', () => {
-  expect([1, 0.5, 0, -0.5, -1].map((tint) => tinted([100, 100, 100], tint))).toEqual([
+  expect([1, 0.5, 0, -0.5, -1].map((tint) => applyTint([100, 100, 100], tint))).toEqual([
     white,
     [177.5, 177.5, 177.5],
     [100, 100, 100],

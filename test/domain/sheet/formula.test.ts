@@ -2,25 +2,29 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { processorMs } from '../../harness/processor-time.ts'
-import { marked, unmarked } from '../../../src/domain/sheet/formula.ts'
+import { addFormulaMarks, removeFormulaMarks } from '../../../src/domain/sheet/formula.ts'
 
 test.each(['=1+1', '+a', '-a', '@x', '\tx', '\rx', "'=x", '＝1+1', '＠x'])(
   '%j is kept from being run',
   (text) => {
-    expect(marked(text)).toBe(`'${text}`)
-    expect(unmarked(marked(text))).toBe(text)
+    expect(addFormulaMarks(text)).toBe(`'${text}`)
+    expect(removeFormulaMarks(addFormulaMarks(text))).toBe(text)
   },
 )
 
 test.each(['', 'Ann', '+61 400 000 000', '-5', '+1.5', "O'Brien", "'tis", 'a=b'])(
   '%j is written as it is',
   (text) => {
-    expect(marked(text)).toBe(text)
+    expect(addFormulaMarks(text)).toBe(text)
   },
 )
 
 test('what has no mark loses none', () => {
-  expect([unmarked("'tis"), unmarked('=x'), unmarked('')]).toEqual([undefined, undefined, undefined])
+  expect([removeFormulaMarks("'tis"), removeFormulaMarks('=x'), removeFormulaMarks('')]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
 })
 
 const delimiters = [',', ';', '\t', '|']
@@ -30,8 +34,8 @@ test.each(delimiters)(
   (own) => {
     for (const other of [...delimiters.filter((each) => each !== own), '\n', '\r'])
       for (const start of ['=', '+', '-', '@', '\uFF1D', "'="])
-        expect(marked(`a${other}${start}x`, own)).toBe(`a${other}'${start}x`)
-    expect(marked(`a${own}=x`, own)).toBe(`a${own}=x`)
+        expect(addFormulaMarks(`a${other}${start}x`, own)).toBe(`a${other}'${start}x`)
+    expect(addFormulaMarks(`a${own}=x`, own)).toBe(`a${own}=x`)
   },
 )
 
@@ -57,8 +61,8 @@ test('whatever is written reads back as itself', () => {
   fc.assert(
     fc.property(fc.array(piece), fc.constantFrom(...delimiters), (pieces, own) => {
       const text = pieces.join('')
-      const written = marked(text, own)
-      expect(unmarked(written, own) ?? written).toBe(text)
+      const written = addFormulaMarks(text, own)
+      expect(removeFormulaMarks(written, own) ?? written).toBe(text)
       const cells = written.split(new RegExp(`[\\r\\n${delimiters.filter((each) => each !== own).join('')}]`))
       for (const cell of cells.slice(1)) expect(cell).toMatch(/^(?![=+\-@\uFF1D])|^[+-]?[\d ]+$/)
     }),
@@ -68,6 +72,6 @@ test('whatever is written reads back as itself', () => {
 test.each([' ', '"', '\n', '\t', "'", ';', '; '])(
   '300,000 of %j behind a formula are written within a second',
   (each) => {
-    expect(processorMs(() => marked(`a;=${each.repeat(300_000)}x`))).toBeLessThan(1000)
+    expect(processorMs(() => addFormulaMarks(`a;=${each.repeat(300_000)}x`))).toBeLessThan(1000)
   },
 )

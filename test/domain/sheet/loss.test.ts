@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { processorMs } from '../../harness/processor-time.ts'
-import { damage, nameDamage } from '../../../src/domain/sheet/loss.ts'
+import { findDamage, findNameDamage } from '../../../src/domain/sheet/loss.ts'
 
 test.each([
   ['6.14E+10', 'is in scientific notation'],
@@ -17,13 +17,13 @@ test.each([
   ['#REFUSED! 1990-07-05', 'was refused when it was read before'],
   ['Jos\uFFFD', 'holds \uFFFD'],
 ])('%s is no longer what was typed', (text, words) => {
-  expect(damage(text)).toContain(words)
+  expect(findDamage(text)).toContain(words)
 })
 
 test.each(['Zoë', '#1 Street', '= 5', 'Err on the side', '007', '+61412345678', '', '#hashtag', 'what? yes'])(
   '%j is as it was typed',
   (text) => {
-    expect(damage(text)).toBeUndefined()
+    expect(findDamage(text)).toBeUndefined()
   },
 )
 
@@ -41,7 +41,7 @@ test.each([
   ['Ann\u2028Lee', 'holds U+2028', undefined],
   ['\uFEFFAnn', 'holds U+FEFF', undefined],
 ])('%j is a damaged name', (text, words, suggestion) => {
-  const found = nameDamage(text)
+  const found = findNameDamage(text)
   expect(found?.problem).toContain(words)
   expect(found?.suggestion).toBe(suggestion)
 })
@@ -66,7 +66,7 @@ test.each([
   'Ștefan',
   'Đặng Văn',
 ])('%s is a name as it is', (text) => {
-  expect(nameDamage(text)).toBeUndefined()
+  expect(findNameDamage(text)).toBeUndefined()
 })
 
 test('a hundred thousand letters take no time', () => {
@@ -79,15 +79,15 @@ test('a hundred thousand letters take no time', () => {
   ]
   const took = processorMs(() => {
     for (const text of texts) {
-      damage(text)
-      nameDamage(text)
+      findDamage(text)
+      findNameDamage(text)
     }
   })
   expect(took).toBeLessThan(500)
 })
 
 test('half of a letter and a NUL are damage in any field', () => {
-  expect(damage('Nurse \uD83D')).toBe('holds half of a letter')
-  expect(damage('Nurse\0')).toBe('holds a NUL character')
-  expect(damage('Nurse \u{1F642}')).toBeUndefined()
+  expect(findDamage('Nurse \uD83D')).toBe('holds half of a letter')
+  expect(findDamage('Nurse\0')).toBe('holds a NUL character')
+  expect(findDamage('Nurse \u{1F642}')).toBeUndefined()
 })

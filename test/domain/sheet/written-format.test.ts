@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { writtenFormat } from '../../../src/domain/sheet/written-format.ts'
+import { writtenFormat } from '../../../src/domain/sheet/cell.ts'
 
 const formats = ['xlsx', 'csv', 'html'] as const
 const of = (asked: (typeof formats)[number] | undefined, output: string | undefined) =>

@@ -149,8 +149,8 @@ test('fingerprints are erased in lines of the same length, and those of other at
   const [first, second] = parse(text.replace(only.old, only.new)).records as [LogEntry, LogEntry]
   expect(first).toEqual(entry(1))
   expect([second.person, second.email, second.phone].map(isErased)).toEqual([true, true, true])
-  const nobody = { person: '', email: '', phone: '' }
-  expect({ ...second, ...nobody }).toEqual({ ...entry(2), ...nobody })
+  const blank = { person: '', email: '', phone: '' }
+  expect({ ...second, ...blank }).toEqual({ ...entry(2), ...blank })
   expect(isErased(first.person)).toBe(false)
 })
 

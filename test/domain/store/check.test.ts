@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { type ExaminedLogs, findingsOf, formatNextStep, unsound } from '../../../src/domain/store/check.ts'
+import {
+  type ExaminedLogs,
+  findingsOf,
+  formatNextStep,
+  unsoundStoreError,
+} from '../../../src/domain/store/closing.ts'
 
 const open: ExaminedLogs = { closing: undefined, unreported: [], step: 'nothing', recovered: [], logs: [] }
 const log = {
@@ -20,7 +25,7 @@ const closed: ExaminedLogs = {
 
 test('a sound store has no findings, and fails nothing', () => {
   expect(findingsOf([], open)).toEqual([])
-  expect(unsound('/l', [], open)).toBeUndefined()
+  expect(unsoundStoreError('/l', [], open)).toBeUndefined()
 })
 
 test('why it is closed comes first, then what was recovered, who has not reported, and the damage', () => {
@@ -34,14 +39,14 @@ test('why it is closed comes first, then what was recovered, who has not reporte
 })
 
 test('damage comes before being closed, since nothing is to be ordered with it', () => {
-  expect(unsound('/l', ['a page is torn'], closed)?.message).toMatch(/"\/l".*a page is torn/)
-  const error = unsound('/l', [], closed)
+  expect(unsoundStoreError('/l', ['a page is torn'], closed)?.message).toMatch(/"\/l".*a page is torn/)
+  const error = unsoundStoreError('/l', [], closed)
   expect(error).toMatchObject({ code: 'io' })
   expect(error?.hint).toContain('refcheck store check --accept-older')
 })
 
 test('accepting is not offered while a machine has not reported: it is named', () => {
-  const hint = unsound('/l', [], { ...closed, step: 'reports', unreported: [log] })?.hint
+  const hint = unsoundStoreError('/l', [], { ...closed, step: 'reports', unreported: [log] })?.hint
   expect(hint).toContain('not reported: hr-2 (no order)')
   expect(hint).not.toContain('--accept-older')
 })

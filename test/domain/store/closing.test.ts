@@ -6,7 +6,7 @@ import {
   logsNamed,
   type LogReport,
   mergeRegisters,
-  nextStep,
+  reopenStep,
   storeClosed,
   unreportedLogs,
   withLoss,
@@ -43,7 +43,7 @@ test.each([
   ['attempts were lost otherwise', [], { reasons: ['server', 'log_missing'] }, true, 'acceptance'],
 ] as const)('a closed store of which %s', (_, logs, facts, isReplicated, step) => {
   const found = { ...closing, ...facts, reasons: [...('reasons' in facts ? facts.reasons : closing.reasons)] }
-  expect(nextStep(found, logs, { isReplicated })).toBe(step)
+  expect(reopenStep(found, logs, { isReplicated })).toBe(step)
 })
 
 test('attempts that a machine has read and no log has brought back are a loss, until one does', () => {
@@ -51,7 +51,7 @@ test('attempts that a machine has read and no log has brought back are a loss, u
   expect(withLoss({ ...closing, missing: [] }).reasons).toEqual(['server'])
   const lost = withLoss({ ...closing, missing: ['a1'] })
   expect(lost.reasons).toEqual(['server', 'older'])
-  expect(nextStep(lost, [], { isReplicated: true })).toBe('acceptance')
+  expect(reopenStep(lost, [], { isReplicated: true })).toBe('acceptance')
 })
 
 test('a register that lost logs gets them back from the copies that other logs hold', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { namesPerson, notScrubbed } from '../../../src/domain/store/erasure.ts'
+import { namesPerson, notScrubbedError } from '../../../src/domain/store/erasure.ts'
 
 const priya = { firstName: 'Priya', lastName: 'Nåir Singh', email: 'p.nair@example.com' }
 
@@ -16,18 +16,18 @@ test.each([
   expect(namesPerson(name, priya)).toBe(names)
 })
 
-test('a name of two letters is in no file’s name, and nobody is named by nothing', () => {
+test('a name of two letters is in no file’s name, and an empty name names no person', () => {
   expect(namesPerson('al.csv', { firstName: 'Al', lastName: undefined, email: undefined })).toBe(false)
   expect(namesPerson('', { firstName: '', lastName: undefined, email: '' })).toBe(false)
 })
 
 test('an unfinished purge says what may be left', () => {
-  expect(notScrubbed('/d/s', { isLeftTo: 'another process' })).toMatchObject({
+  expect(notScrubbedError('/d/s', { isLeftTo: 'another process' })).toMatchObject({
     code: 'incomplete',
     message: expect.stringContaining('another process uses it') as string,
     again: 'Once the other process has ended, run',
   })
-  expect(notScrubbed('/d/s', { isLeftTo: 'the owner' })).toMatchObject({
+  expect(notScrubbedError('/d/s', { isLeftTo: 'the owner' })).toMatchObject({
     message: expect.stringContaining('only the owner of its tables') as string,
     again: expect.stringContaining('VACUUM') as string,
   })

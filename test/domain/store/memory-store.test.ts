@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { refuseMemoryStore } from '../../../src/domain/store/memory-store.ts'
+import { refuseMemoryStore } from '../../../src/domain/store/address.ts'
 import { UsageError } from '../../../src/errors/kinds.ts'
 
 test('a :memory: store refuses to create anything but on loopback (src/docs/cli.md)', () => {

@@ -23,7 +23,7 @@ test('the old place names the new one, as a command that can be pasted', () => {
   expect(storeMoved('/a', move).hint).toContain(`refcheck store move /a '/b o'`)
 })
 
-test('nobody is in the middle of anything', () => {
+test('no other process uses the store', () => {
   expect(() => requireQuiet('/a', quiet)).not.toThrow()
   expect(() => requireQuiet('/a', { ...quiet, inFlight: 1 })).toThrow('an order is in flight')
   expect(() => requireQuiet('/a', { ...quiet, isForwarding: true })).toThrow('a receiver forwards')

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { replicationText } from '../../../src/domain/store/replication.ts'
+import { replicationText } from '../../../src/domain/store/types.ts'
 
-test('each says whether orders can be forgotten', () => {
+test('each states whether orders can be lost', () => {
   expect(replicationText.asynchronous).toContain('forgotten')
   expect(replicationText.synchronous).not.toContain('forgotten')
 })

@@ -170,7 +170,7 @@ describe('detecting a rollback', () => {
     expect(detectRollback(store, logs).missing).toEqual([two, three, one])
   })
 
-  /** A store that commits attempts, a log that gets each one later or never, and a copy of the store that is put back. */
+  /** A store that commits attempts, a log that gets each one later or never, and a copy of the store that is restored. */
   const histories = fc.record({
     attempts: fc.integer({ min: 0, max: 12 }),
     unlogged: fc.uniqueArray(fc.nat({ max: 12 })),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { isAmongMounts, requireOneName } from '../../../src/domain/store/hard-links.ts'
+import { isAmongMounts, requireOneName } from '../../../src/domain/store/address.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('second-name', 'taken')

@@ -29,8 +29,8 @@ test('a change is possible where the table has it, and nowhere else', () => {
 test('unknown, dropped and accepted are left by a decision, and no other state by one but pending with proof', () => {
   for (const from of submissionStates) {
     for (const to of transitions[from]) {
-      const isProof = from === 'pending' && to === 'accepted'
-      const decided = leftByDecision.includes(from) || from === 'accepted' || isProof
+      const isEvidence = from === 'pending' && to === 'accepted'
+      const decided = leftByDecision.includes(from) || from === 'accepted' || isEvidence
       expect(waysTo(from, to).includes('decision'), `${from} to ${to}`).toBe(decided)
     }
   }

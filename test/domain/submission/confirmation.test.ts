@@ -45,7 +45,7 @@ test('names that would fill a screen are left out, so that the number of people 
   )
 })
 
-test('with somebody who has no name any more they are counted', () => {
+test('with a person who has no name any more they are counted', () => {
   expect(orderQuestion({ package: { id: 101 }, count: 2, people: [ann, undefined] }, at)).toContain(
     ' for 2 people at ',
   )

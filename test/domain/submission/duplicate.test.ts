@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 
 import {
-  heldWords,
+  heldReasonTexts,
   refusedOrder,
   reconcileHint,
   sharedText,
 } from '../../../src/domain/submission/duplicate.ts'
-import { reasonsToStop, type Conflict } from '../../../src/domain/submission/conflicts.ts'
+import { conflictReasons, type Conflict } from '../../../src/domain/submission/conflicts.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { batchRow } from '../batch/rows.ts'
 
@@ -27,7 +27,7 @@ const stopFor = (over: Partial<Submission>, stop: Partial<Conflict> = {}): Confl
 const here = 'https://api.example.com'
 const duplicateOf = (over: Submission) => refusedOrder(stopFor(over), here)
 
-test('each kind of match is told with whom it is for, and how to go on', () => {
+test('each kind of conflict names its person, and how to go on', () => {
   const accepted = duplicateOf(match({ state: 'accepted', requestId: 'r-1', requestStatus: 'PARTIAL' }))
   expect(accepted.code).toBe('duplicate')
   expect(accepted.message).toMatch(/package 7 .*"ann@example\.com".*r-1.*PARTIAL/)
@@ -60,7 +60,7 @@ test('a person who was removed is not named', () => {
   expect(duplicateOf(match({ state: 'accepted', recipient: undefined })).message).not.toContain('@')
 })
 
-test('an id that the answer named is told, before the command that settles it', () => {
+test('an id that the answer named is in the hint, before the command that reconciles it', () => {
   const unknown = match({ state: 'unknown' })
   expect(reconcileHint({ ...unknown, offeredId: 'r-9' })).toContain('request r-9')
   expect(reconcileHint({ ...unknown, offeredId: undefined })).not.toContain('named')
@@ -79,8 +79,8 @@ test('what it matches is named for scripts', () => {
 })
 
 test('every reason has its words and a way on', () => {
-  for (const reason of reasonsToStop) {
-    expect(heldWords[reason]).not.toBe('')
+  for (const reason of conflictReasons) {
+    expect(heldReasonTexts[reason]).not.toBe('')
     expect(refusedOrder(stopFor({}, { reason }), here).hint).not.toBe('')
   }
   expect(sharedText([])).toBe('details')

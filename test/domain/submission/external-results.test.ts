@@ -81,8 +81,8 @@ test.each([
   ['another URL', { baseUrl: 'https://other.example.com' }, 'held: other_service'],
   ['a rehearsal on this machine', { baseUrl: 'http://localhost:4010' }, 'goes'],
   ['a request that ended in ERROR', { requestStatus: 'ERROR' }, 'held: ended_in_error'],
-] as [string, Partial<ExternalResult>, string][])('%s', (_what, change, said) =>
-  expect(verdict(change)).toBe(said),
+] as [string, Partial<ExternalResult>, string][])('%s', (_what, change, shown) =>
+  expect(verdict(change)).toBe(shown),
 )
 
 test('a person who released the row has decided', () => {
@@ -104,7 +104,7 @@ test('--allow-duplicate passes what was ordered more than 7 days ago, as ever', 
   )
 })
 
-test('it is told with its place', () => {
+test('its position is named', () => {
   expect(externalResultPosition(externalResult)).toBe('line 3 of people.results.csv')
 })
 
@@ -147,7 +147,7 @@ test.each([
   },
 )
 
-test('of two lines that say the same each is heard once', () => {
+test('of two equal lines each is read once', () => {
   const both = [externalResult, { ...externalResult, line: 4 }]
   expect(mergeExternalResults([externalResult], new Set([externalResult.file]), both)).toEqual(both)
 })

@@ -54,8 +54,8 @@ test.each([
 })
 
 test('what stands in one field is never taken for the next one', () => {
-  const joined = { ...recipient, first_name: 'AnaSilva', last_name: '' }
-  expect(same(joined)).toBe(false)
+  const swapped = { ...recipient, first_name: 'AnaSilva', last_name: '' }
+  expect(same(swapped)).toBe(false)
 })
 
 describe('an order is the same', () => {
@@ -66,7 +66,7 @@ describe('an order is the same', () => {
     expect(orderIdentity({ ...key, baseUrl: 'HTTPS://Service.example:443/' })).toBe(identity)
   })
 
-  test('not on another one: neither a sandbox nor staging stands in the way of production', () => {
+  test('not on another one: neither a sandbox nor staging conflicts with production', () => {
     expect(orderIdentity({ ...key, baseUrl: 'http://127.0.0.1:4010' })).not.toBe(identity)
     expect(orderIdentity({ ...key, baseUrl: 'https://service.example/staging' })).not.toBe(identity)
   })

@@ -8,9 +8,9 @@ import {
   type KnownRelations,
   canBeConfirmed,
   nothingAllowed,
-  reasonsToStop,
-  releasable,
-  statesThatMatch,
+  conflictReasons,
+  releasableReasons,
+  conflictingStates,
   findConflict,
   findConflicts,
 } from '../../../src/domain/submission/conflicts.ts'
@@ -31,7 +31,7 @@ const row: Compared = {
   kind: 'file',
 }
 
-const kin = (over: Partial<KnownRelations> = {}): KnownRelations => ({
+const relationsWith = (over: Partial<KnownRelations> = {}): KnownRelations => ({
   relatedIds: new Set([7]),
   predecessors: new Set(),
   isSameService: () => undefined,
@@ -47,11 +47,8 @@ const order = (over: Partial<Submission> = {}): Submission => ({
   packageId: over.packageId ?? 7,
 })
 
-const same = (over: Partial<Submission> = {}): Candidate => ({
-  order: order(over),
-  samePerson: true,
-})
-const alike = (over: Partial<Submission> = {}): Candidate => ({
+const same = (over: Partial<Submission> = {}): Candidate => ({ order: order(over), samePerson: true })
+const similarTo = (over: Partial<Submission> = {}): Candidate => ({
   order: order({ recipient: { ...ann, phone: '+61999999999' }, ...over }),
   samePerson: false,
   sameEmail: true,
@@ -61,7 +58,7 @@ const verdict = (
   candidate: Candidate,
   allowed: Partial<Allowed> = {},
   over: Partial<Compared> = {},
-  k = kin(),
+  k = relationsWith(),
 ) => {
   const stop = findConflict({ ...row, ...over }, [candidate], { ...nothingAllowed, ...allowed }, k)
   return stop === undefined ? 'goes' : `${stop.becomes}: ${stop.reason}`
@@ -69,7 +66,7 @@ const verdict = (
 
 describe('the same person', () => {
   test.each(['accepted', 'pending', 'sending', 'unknown', 'dropped'] as const)(
-    '%s stands in the way',
+    '%s is a conflict',
     (state) => {
       expect(verdict(same({ state }))).toBe('duplicate: same')
     },
@@ -105,15 +102,17 @@ describe('the same person', () => {
 describe('another service', () => {
   const elsewhere = { baseUrl: 'https://old.example.com' }
 
-  test('a gateway that may be renamed holds until somebody said whether it is one', () => {
+  test('a gateway that may be renamed holds until the user decides whether it is one', () => {
     expect(verdict(same(elsewhere))).toBe('held: other_service')
-    expect(verdict(same(elsewhere), {}, {}, kin({ isSameService: () => true }))).toBe('duplicate: same')
-    expect(verdict(same(elsewhere), {}, {}, kin({ isSameService: () => false }))).toBe('goes')
+    expect(verdict(same(elsewhere), {}, {}, relationsWith({ isSameService: () => true }))).toBe(
+      'duplicate: same',
+    )
+    expect(verdict(same(elsewhere), {}, {}, relationsWith({ isSameService: () => false }))).toBe('goes')
   })
 
   test('staging on one gateway is not production', () => {
     const staging = { baseUrl: 'https://api.example.com/staging' }
-    expect(verdict(same(staging), {}, {}, kin({ isSameService: () => false }))).toBe('goes')
+    expect(verdict(same(staging), {}, {}, relationsWith({ isSameService: () => false }))).toBe('goes')
   })
 
   test('a rehearsal on this machine says nothing of a service elsewhere', () => {
@@ -125,78 +124,78 @@ describe('another service', () => {
 describe('another package', () => {
   test('is another order, unless a move joined the two, however long the chain', () => {
     expect(verdict(same({ packageId: 5 }))).toBe('goes')
-    const joined = kin({ relatedIds: new Set([5, 6, 7]) })
-    expect(verdict(same({ packageId: 5 }), {}, {}, joined)).toBe('duplicate: same')
+    const moved = relationsWith({ relatedIds: new Set([5, 6, 7]) })
+    expect(verdict(same({ packageId: 5 }), {}, {}, moved)).toBe('duplicate: same')
   })
 
   test('that is gone and seems to be replaced by this one holds', () => {
-    const gone = kin({ predecessors: new Set([5]) })
+    const gone = relationsWith({ predecessors: new Set([5]) })
     expect(verdict(same({ packageId: 5 }), {}, {}, gone)).toBe('held: replaced_package')
-    expect(verdict(alike({ packageId: 5 }), {}, {}, gone)).toBe('held: similar')
+    expect(verdict(similarTo({ packageId: 5 }), {}, {}, gone)).toBe('held: similar')
     expect(verdict(same({ packageId: 5, state: 'pending' }), {}, {}, gone)).toBe('goes')
   })
 })
 
-describe('somebody similar', () => {
+describe('a similar person', () => {
   test('is held, and a release of the two lets it go', () => {
-    expect(verdict(alike())).toBe('held: similar')
-    expect(verdict(alike(), {}, {}, kin({ released: () => true }))).toBe('goes')
+    expect(verdict(similarTo())).toBe('held: similar')
+    expect(verdict(similarTo(), {}, {}, relationsWith({ released: () => true }))).toBe('goes')
   })
 
   test('whose outcome is unknown holds until that is settled; dropped is merely similar', () => {
-    expect(verdict(alike({ state: 'unknown' }), { similar: true }, { kind: 'single' })).toBe(
+    expect(verdict(similarTo({ state: 'unknown' }), { similar: true }, { kind: 'single' })).toBe(
       'held: similar_unknown',
     )
-    expect(verdict(alike({ state: 'dropped' }))).toBe('held: similar')
+    expect(verdict(similarTo({ state: 'dropped' }))).toBe('held: similar')
   })
 
-  test('whose outcome is unknown holds the rows of its own file too, whatever was allowed; one in flight goes beside', () => {
+  test('whose outcome is unknown holds the rows of its own file too, whatever was allowed; one in flight does not', () => {
     const office = { ...ann, first_name: 'Bob', last_name: 'High', phone: '+61999999999' }
     for (const allowed of [{ similar: true }, { shared: [ann.email] }]) {
-      const beside = (over: Partial<Submission>) =>
-        verdict(alike({ recipient: office, row: 2, ...over }), allowed)
+      const ownRow = (over: Partial<Submission>) =>
+        verdict(similarTo({ recipient: office, row: 2, ...over }), allowed)
       const states = ['unknown', 'sending', 'dropped', 'accepted', 'pending'] as const
-      expect(states.map((state) => beside({ batchId: 'new', state }))).toEqual([
+      expect(states.map((state) => ownRow({ batchId: 'new', state }))).toEqual([
         'held: similar_unknown',
         'goes',
         'goes',
         'goes',
         'goes',
       ])
-      expect(beside({ state: 'sending' })).toBe('held: similar_unknown')
+      expect(ownRow({ state: 'sending' })).toBe('held: similar_unknown')
     }
-    expect(verdict(alike({ batchId: 'new', row: 2, state: 'sending' }))).toBe('held: similar')
+    expect(verdict(similarTo({ batchId: 'new', row: 2, state: 'sending' }))).toBe('held: similar')
   })
 
   test('--allow-similar with a file speaks of its own rows alone, with a single order of all', () => {
-    expect(verdict(alike({ batchId: 'new', row: 2 }), { similar: true })).toBe('goes')
-    expect(verdict(alike(), { similar: true })).toBe('held: similar')
-    expect(verdict(alike(), { similar: true }, { kind: 'single' })).toBe('goes')
+    expect(verdict(similarTo({ batchId: 'new', row: 2 }), { similar: true })).toBe('goes')
+    expect(verdict(similarTo(), { similar: true })).toBe('held: similar')
+    expect(verdict(similarTo(), { similar: true }, { kind: 'single' })).toBe('goes')
   })
 
-  test('--shared lets own rows go that share only that, and nobody whom the full name joins', () => {
+  test('--shared releases own rows that share only that, and no person with the same full name', () => {
     const shared = [ann.email]
     const other = { ...ann, first_name: 'Bob', last_name: 'High', phone: '+61999999999' }
-    expect(verdict(alike({ batchId: 'new', row: 2, recipient: other }), { shared })).toBe('goes')
-    expect(verdict(alike({ batchId: 'new', row: 2 }), { shared })).toBe('held: similar')
-    expect(verdict(alike({ recipient: other }), { shared })).toBe('held: similar')
+    expect(verdict(similarTo({ batchId: 'new', row: 2, recipient: other }), { shared })).toBe('goes')
+    expect(verdict(similarTo({ batchId: 'new', row: 2 }), { shared })).toBe('held: similar')
+    expect(verdict(similarTo({ recipient: other }), { shared })).toBe('held: similar')
   })
 
-  test('who was forgotten is similar by the e-mail alone', () => {
-    expect(verdict(alike({ recipient: undefined }))).toBe('held: similar')
+  test('an erased person is similar by the e-mail alone', () => {
+    expect(verdict(similarTo({ recipient: undefined }))).toBe('held: similar')
   })
 })
 
 describe('of several', () => {
-  test('a duplicate is graver than a similar one, and unknown is told before accepted', () => {
-    const stops = findConflicts(
+  test('a duplicate precedes a similar one, and unknown precedes accepted', () => {
+    const found = findConflicts(
       row,
-      [alike(), same(), same({ state: 'unknown', row: 3 })],
+      [similarTo(), same(), same({ state: 'unknown', row: 3 })],
       nothingAllowed,
-      kin(),
+      relationsWith(),
     )
-    expect(stops).toHaveLength(3)
-    expect(highestPrecedence(stops)).toMatchObject({
+    expect(found).toHaveLength(3)
+    expect(highestPrecedence(found)).toMatchObject({
       becomes: 'duplicate',
       order: { state: 'unknown' },
       more: 1,
@@ -205,13 +204,13 @@ describe('of several', () => {
   })
 })
 
-test('somebody similar under another package, or at another service, is nobody that counts', () => {
-  expect(verdict(alike({ packageId: 3 }))).toBe('goes')
-  expect(verdict(alike({ baseUrl: 'https://other.example.com' }))).toBe('goes')
+test('a similar person under another package, or at another service, is no conflict', () => {
+  expect(verdict(similarTo({ packageId: 3 }))).toBe('goes')
+  expect(verdict(similarTo({ baseUrl: 'https://other.example.com' }))).toBe('goes')
 })
 
-test('the gravest reason is told first, and only what a person may say is released', () => {
-  expect(reasonsToStop).toEqual([
+test('the reason of highest precedence is shown, and only what a person may decide is released', () => {
+  expect(conflictReasons).toEqual([
     'store_forgot',
     'same',
     'similar_unknown',
@@ -224,22 +223,22 @@ test('the gravest reason is told first, and only what a person may say is releas
     'replaced_package',
     'similar',
   ])
-  expect(reasonsToStop.filter((reason) => !releasable.includes(reason))).toEqual([
+  expect(conflictReasons.filter((reason) => !releasableReasons.includes(reason))).toEqual([
     'same',
     'similar_unknown',
     'other_service',
   ])
 })
 
-test('of several who are similar, whoever is the most alike is told', () => {
+test('of several similar persons the most similar one is shown', () => {
   const office = { ...ann, first_name: 'Bob', last_name: 'High', phone: '+61999999999' }
-  const far = alike({ recipient: office, batchId: 'far', changedAt: 2 })
-  const near = alike({ batchId: 'near', changedAt: 1 })
+  const far = similarTo({ recipient: office, batchId: 'far', changedAt: 2 })
+  const near = similarTo({ batchId: 'near', changedAt: 1 })
   for (const candidates of [
     [far, near],
     [near, far],
   ]) {
-    expect(findConflict(row, candidates, nothingAllowed, kin())?.order.batchId).toBe('near')
+    expect(findConflict(row, candidates, nothingAllowed, relationsWith())?.order.batchId).toBe('near')
   }
 })
 
@@ -254,14 +253,14 @@ test('a row is never compared with itself', () => {
   expect(verdict(same({ batchId: 'old', row: 1 }))).toBe('duplicate: same')
 })
 
-test('an accepted order that a person released stands in nobody’s way, though it ended in ERROR', () => {
-  const released = kin({ released: () => true })
+test('an accepted order that a person released is no conflict, though it ended in ERROR', () => {
+  const released = relationsWith({ released: () => true })
   expect(verdict(same({ requestStatus: 'ERROR' }), {}, {}, released)).toBe('goes')
   expect(verdict(same({ state: 'unknown' }), {}, {}, released)).toBe('duplicate: same')
 })
 
 test('under a replaced package the same person goes where a person said so, each way by itself', () => {
-  const gone = kin({ predecessors: new Set([5]) })
+  const gone = relationsWith({ predecessors: new Set([5]) })
   const old = same({ packageId: 5 })
   expect(verdict(old, { similar: true }, { kind: 'single' }, gone)).toBe('goes')
   expect(verdict(old, { similar: true }, {}, gone)).toBe('held: replaced_package')
@@ -269,38 +268,39 @@ test('under a replaced package the same person goes where a person said so, each
   expect(verdict(old, {}, {}, { ...gone, released: () => true })).toBe('goes')
 })
 
-test('a person who was forgotten is told with what the fingerprints found them by', () => {
-  const shares = (candidate: Candidate) => findConflict(row, [candidate], nothingAllowed, kin())?.shares
-  const forgotten = { ...alike(), order: order({ recipient: undefined }) }
-  expect(shares(forgotten)).toEqual(['email'])
-  expect(shares({ ...forgotten, sameEmail: false })).toEqual(['phone'])
+test('an erased person is shown with what the fingerprints found them by', () => {
+  const shares = (candidate: Candidate) =>
+    findConflict(row, [candidate], nothingAllowed, relationsWith())?.shares
+  const erasedPerson = { ...similarTo(), order: order({ recipient: undefined }) }
+  expect(shares(erasedPerson)).toEqual(['email'])
+  expect(shares({ ...erasedPerson, sameEmail: false })).toEqual(['phone'])
 })
 
-test('a damaged fingerprint makes nobody new', () => {
+test('a damaged fingerprint makes no person new', () => {
   expect(verdict({ ...same(), samePerson: false })).toBe('duplicate: same')
 })
 
-test('of several in the way for one reason the gravest state is told, then the newest', () => {
-  const told = (...states: Partial<Submission>[]) =>
-    findConflict(row, states.map(same), nothingAllowed, kin())?.order
-  const from = statesThatMatch.map((state, at) => ({ state, row: at + 1 }))
+test('of several conflicts for one reason the state of highest precedence is shown, then the newest', () => {
+  const shownFirst = (...states: Partial<Submission>[]) =>
+    findConflict(row, states.map(same), nothingAllowed, relationsWith())?.order
+  const from = conflictingStates.map((state, at) => ({ state, row: at + 1 }))
   expect(from.map(({ state }) => state)).toEqual(['unknown', 'dropped', 'sending', 'accepted', 'pending'])
   for (let at = 1; at < from.length; at += 1) {
-    const [graver = {}, other = {}] = from.slice(at - 1)
-    expect(told(graver, other)?.row).toBe(at)
-    expect(told(other, graver)?.row).toBe(at)
+    const [first = {}, other = {}] = from.slice(at - 1)
+    expect(shownFirst(first, other)?.row).toBe(at)
+    expect(shownFirst(other, first)?.row).toBe(at)
   }
   const [older, newer] = [
     { row: 1, changedAt: 5 },
     { row: 2, changedAt: 6 },
   ]
-  expect(told(older, newer)?.row).toBe(2)
-  expect(told(newer, older)?.row).toBe(2)
-  expect(told({ row: 1 }, { row: 2 })?.row).toBe(1)
+  expect(shownFirst(older, newer)?.row).toBe(2)
+  expect(shownFirst(newer, older)?.row).toBe(2)
+  expect(shownFirst({ row: 1 }, { row: 2 })?.row).toBe(1)
 })
 
-test('who places a single order is asked of somebody similar, or of a replaced package, and of nothing else', () => {
-  const asked = reasonsToStop.filter((reason) =>
+test('a single order can be confirmed against a similar person or a replaced package, and nothing else', () => {
+  const asked = conflictReasons.filter((reason) =>
     canBeConfirmed({ becomes: 'held', reason, shares: [], order: order(), more: 0 }),
   )
   expect(asked).toEqual(['replaced_package', 'similar'])
@@ -320,11 +320,11 @@ describe('what a results file says', () => {
     person: 'same',
     shares: [],
   }
-  const heard = (over: Partial<ExternalResult>, k = kin()) =>
+  const compareResult = (over: Partial<ExternalResult>, k = relationsWith()) =>
     findConflict({ ...row, externalResults: [{ ...externalResult, ...over }] }, [], nothingAllowed, k)
 
   test('an order of the same person makes the row a duplicate, which names the line', () => {
-    expect(heard({})).toMatchObject({
+    expect(compareResult({})).toMatchObject({
       becomes: 'duplicate',
       reason: 'same',
       order: { batchId: 'results', row: 1, requestId: 'r-1' },
@@ -333,12 +333,12 @@ describe('what a results file says', () => {
     })
   })
 
-  test('witnesses are numbered from 1, so that a release covers the one that was shown', () => {
+  test('external results are numbered from 1, so that a release covers the one that was shown', () => {
     const two = findConflicts(
       { ...row, externalResults: [externalResult, externalResult] },
       [],
       nothingAllowed,
-      kin(),
+      relationsWith(),
     )
     expect(two.map(({ order: { row: number } }) => number)).toEqual([1, 2])
   })
@@ -354,10 +354,10 @@ describe('what a results file says', () => {
       'held: other_service',
     ],
   ])('%s holds the row', (_, over, expected) => {
-    const stop = heard(over)
+    const stop = compareResult(over)
     expect(`${stop?.becomes}: ${stop?.reason}`).toBe(expected)
     expect(stop?.shares).toEqual(over.shares ?? [])
-    expect(heard(over, kin({ released: () => true }))).toBeUndefined()
+    expect(compareResult(over, relationsWith({ released: () => true }))).toBeUndefined()
   })
 })
 
@@ -371,15 +371,15 @@ describe('a request that no row of the store ordered', () => {
   })
   const samePersons: Candidate = { order: request, samePerson: true }
 
-  test('holds its person, and somebody with the same e-mail or phone', () => {
+  test('holds its person, and a person with the same e-mail or phone', () => {
     expect(verdict(samePersons)).toBe('held: unmatched_request')
     const alikes: Candidate = { order: request, samePerson: false, sameEmail: true }
     expect(verdict(alikes)).toBe('held: unmatched_request')
-    expect(findConflict(row, [alikes], nothingAllowed, kin())?.shares).toEqual(['email'])
+    expect(findConflict(row, [alikes], nothingAllowed, relationsWith())?.shares).toEqual(['email'])
   })
 
   test('is passed by a release, and by --allow-duplicate where it is older than 7 days', () => {
-    expect(verdict(samePersons, {}, {}, kin({ released: () => true }))).toBe('goes')
+    expect(verdict(samePersons, {}, {}, relationsWith({ released: () => true }))).toBe('goes')
     const old = { ...samePersons, order: { ...request, changedAt: 92 * day } }
     expect(verdict(old, { duplicate: true })).toBe('goes')
     expect(verdict(samePersons, { duplicate: true })).toBe('held: unmatched_request')
@@ -389,7 +389,9 @@ describe('a request that no row of the store ordered', () => {
   test('of another package or service says what it says of an order', () => {
     const other = { ...samePersons, order: { ...request, packageId: 8 } }
     expect(verdict(other)).toBe('goes')
-    expect(verdict(other, {}, {}, kin({ predecessors: new Set([8]) }))).toBe('held: replaced_package')
+    expect(verdict(other, {}, {}, relationsWith({ predecessors: new Set([8]) }))).toBe(
+      'held: replaced_package',
+    )
     const elsewhere = { ...samePersons, order: { ...request, baseUrl: 'https://other.example.com' } }
     expect(verdict(elsewhere)).toBe('held: other_service')
   })

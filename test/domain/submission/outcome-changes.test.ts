@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 
 import type { Attempt } from '../../../src/domain/submission/submission.ts'
-import { type Outcome, changeFor, outcomeText, notRecorded } from '../../../src/domain/submission/outcome.ts'
+import {
+  type Outcome,
+  changeFor,
+  outcomeText,
+  notRecordedError,
+} from '../../../src/domain/submission/outcome.ts'
 import { InvalidInputError, ThrottledError, UnavailableError } from '../../../src/errors/kinds.ts'
 
 const accepted = {
@@ -47,20 +52,20 @@ test('only where nothing was ordered may the row be sent again', () => {
   expect(changeFor(throttled, 5)).toMatchObject({ answerStatus: 429, reason: 'used up' })
 })
 
-test('an outcome that could not be recorded is told whole, with why', () => {
+test('the error of an outcome that could not be recorded has the whole outcome, and why', () => {
   expect(outcomeText(accepted)).toContain('r-1')
   expect(outcomeText(unknown)).toContain('cut')
   for (const outcome of [rejected, unsent, throttled, halted])
     expect(outcomeText(outcome)).toMatch(/nothing was ordered/)
   const attempt = { batchId: 'b-1', row: 2 } as Attempt
-  const error = notRecorded({ attempt, outcome: accepted }, new Error('disk full'))
+  const error = notRecordedError({ attempt, outcome: accepted }, new Error('disk full'))
   expect(error).toMatchObject({ code: 'io' })
   expect(error.message).toMatch(/r-1.*disk full/)
   expect(error.hint).toContain('refcheck batch reconcile b-1 --row 2 --request-id r-1')
-  expect(notRecorded({ attempt, outcome: unknown }, 'x').hint).not.toContain('--request-id')
+  expect(notRecordedError({ attempt, outcome: unknown }, 'x').hint).not.toContain('--request-id')
 })
 
 test('a store that failed without an error is said to have failed', () => {
   const attempt = { batchId: 'b-1', row: 2 } as Attempt
-  expect(notRecorded({ attempt, outcome: accepted }, 'x').message).toMatch(/: the store failed$/)
+  expect(notRecordedError({ attempt, outcome: accepted }, 'x').message).toMatch(/: the store failed$/)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { answeredWithAnothers, outcomeOf } from '../../../src/domain/submission/outcome.ts'
+import { requestTakenOutcome, outcomeOf } from '../../../src/domain/submission/outcome.ts'
 import {
   answered,
   clientError,
@@ -162,13 +162,13 @@ test.each([
 test.each([401, 403, 429])('a %i of a firewall’s own page is no word of the service: unknown', (status) => {
   const inData = answered(status, { data: {}, status_message: 'client_error', message: 'blocked' }, '5')
   const inMessage = clientError(status, `blocked; reference ${requestId}`, '5')
-  const beside = answered(
+  const both = answered(
     status,
     { data: null, status_message: 'client_error', message: '', support_id: requestId },
     '5',
   )
   const noData = answered(status, { status_message: 'client_error', message: 'blocked' } as never, '5')
-  for (const answer of [inData, inMessage, beside, noData]) {
+  for (const answer of [inData, inMessage, both, noData]) {
     expect(outcomeOf(answer)).toMatchObject({ kind: 'unknown', answerStatus: status })
   }
   // An id may be the order's own, so a read decides.
@@ -188,7 +188,7 @@ test('ids of requests are kept in lowercase, in whatever case they came', () => 
 test('a request that is another order’s already makes the outcome unknown, and halts a batch', () => {
   const accepted = outcomeOf(taken())
   if (accepted.kind !== 'accepted') throw new Error('it has to be accepted')
-  expect(answeredWithAnothers(accepted, { batchId: 'b-1', row: 3 })).toMatchObject({
+  expect(requestTakenOutcome(accepted, { batchId: 'b-1', row: 3 })).toMatchObject({
     kind: 'unknown',
     halts: true,
     offeredId: undefined,
@@ -198,10 +198,10 @@ test('a request that is another order’s already makes the outcome unknown, and
 })
 
 test('the status of a new request is the service’s word, or RECEIVED where it says none', () => {
-  const said = (status: unknown) =>
+  const withStatus = (status: unknown) =>
     outcomeOf(answered(201, { data: { request_id: requestId, status }, status_message: 'ok', message: '' }))
-  expect(said('PENDING')).toMatchObject({ requestStatus: 'PENDING' })
-  for (const none of ['', 5, null]) expect(said(none)).toMatchObject({ requestStatus: 'RECEIVED' })
+  expect(withStatus('PENDING')).toMatchObject({ requestStatus: 'PENDING' })
+  for (const none of ['', 5, null]) expect(withStatus(none)).toMatchObject({ requestStatus: 'RECEIVED' })
 })
 
 test('a 400 or 404 that repeats an id in its sentence is a refusal all the same', () => {

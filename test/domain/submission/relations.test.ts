@@ -27,12 +27,12 @@ const pair = (packageId: number, successorId: number, over: Partial<JoinedPackag
   ...over,
 })
 
-test('a service is one with itself, and with another as a person said, in either order; else nobody knows', () => {
-  const said = [
+test('a service is one with itself, and with another as a person decided, in either order; else it is not known', () => {
+  const decisions = [
     { one: 'https://b.example.com', other: at.service, same: true },
     { one: at.service, other: 'https://c.example.com', same: false },
   ]
-  const { isSameService } = relationsOf(at, said, [])
+  const { isSameService } = relationsOf(at, decisions, [])
   const services = [at.service, 'https://b.example.com', 'https://c.example.com', 'https://d.example.com']
   expect(services.map((each) => isSameService(each))).toEqual([true, true, false, undefined])
 })
@@ -50,6 +50,6 @@ test('pairs of another service count where it was said to be this one', () => {
   const other = 'https://b.example.com'
   const pairs = [pair(6, 7, { service: other })]
   expect(relationsOf(at, [], pairs).relatedIds).toEqual(new Set([7]))
-  const said = [{ one: at.service, other, same: true }]
-  expect(relationsOf(at, said, pairs).relatedIds).toEqual(new Set([7, 6]))
+  const decisions = [{ one: at.service, other, same: true }]
+  expect(relationsOf(at, decisions, pairs).relatedIds).toEqual(new Set([7, 6]))
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import {
   type Compared,
   type Conflict,
-  coveredBy,
+  releasedConflicts,
   type Release,
   type Shown,
 } from '../../../src/domain/submission/conflicts.ts'
@@ -37,7 +37,7 @@ const shown = (heldFor: Conflict['reason'], over: Partial<Shown> = {}): Shown =>
 
 /** Whether a release covers the one order that the row is held for and is listed with. */
 const isCovered = (release: Release, one: Conflict): boolean =>
-  (coveredBy(release, row, [one], shown(one.reason)) ?? []).includes(one)
+  (releasedConflicts(release, row, [one], shown(one.reason)) ?? []).includes(one)
 
 const byRow: Release = { kind: 'rows', rows: [1] }
 const all: Release = { kind: 'all' }
@@ -63,22 +63,22 @@ test('by row covers the order that the row is listed with; of all covers each of
     stop('similar'),
     stop('similar', { order: { ...batchRow({ batchId: 'old', row: 4 }), packageId: 7 } }),
   ]
-  expect(coveredBy(byRow, row, [one, other], shown('similar'))).toEqual([one])
-  expect(coveredBy(all, row, [one, other], shown('similar'))).toEqual([one, other])
+  expect(releasedConflicts(byRow, row, [one, other], shown('similar'))).toEqual([one])
+  expect(releasedConflicts(all, row, [one, other], shown('similar'))).toEqual([one, other])
 })
 
 test('a row that is named is looked at again though nothing of it is covered; another is left', () => {
-  expect(coveredBy(byRow, row, [stop('same')], shown('same'))).toEqual([])
-  expect(coveredBy(all, row, [stop('same')], shown('same'))).toBeUndefined()
+  expect(releasedConflicts(byRow, row, [stop('same')], shown('same'))).toEqual([])
+  expect(releasedConflicts(all, row, [stop('same')], shown('same'))).toBeUndefined()
 })
 
 test('a row in whose way nothing stands any more is about to go, whatever is released', () => {
-  expect(coveredBy(all, row, [], shown('similar'))).toEqual([])
+  expect(releasedConflicts(all, row, [], shown('similar'))).toEqual([])
 })
 
 test('a row that a forgetful store held goes by its number or with all, never by a shared value', () => {
-  const forgotten = shown('store_forgot', { batchId: undefined, row: undefined })
-  expect(coveredBy(byRow, row, [], forgotten)).toEqual([])
-  expect(coveredBy(all, row, [], forgotten)).toEqual([])
-  expect(coveredBy({ kind: 'shared', value: ann.email }, row, [], forgotten)).toBeUndefined()
+  const uncertain = shown('store_forgot', { batchId: undefined, row: undefined })
+  expect(releasedConflicts(byRow, row, [], uncertain)).toEqual([])
+  expect(releasedConflicts(all, row, [], uncertain)).toEqual([])
+  expect(releasedConflicts({ kind: 'shared', value: ann.email }, row, [], uncertain)).toBeUndefined()
 })

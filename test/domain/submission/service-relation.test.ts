@@ -13,6 +13,6 @@ test.each([
   ['another path', staging, prod, undefined, 'unsaid'],
   ['another path that was said to be the same', staging, prod, true, 'one'],
   ['another path that was said to be another', staging, prod, false, 'other'],
-])('%s', (_what, one, other, said, relation) => {
-  expect(serviceRelation(one, other, () => said)).toBe(relation)
+])('%s', (_what, one, other, decision, relation) => {
+  expect(serviceRelation(one, other, () => decision)).toBe(relation)
 })

@@ -19,10 +19,10 @@ const candidate = (order = {}) => ({
   order: { ...batchRow({ recipient: bob, ...order }), packageId: 7 },
   samePerson: false,
 })
-const kin = { relatedIds: new Set([7]) }
+const relations = { relatedIds: new Set([7]) }
 
 test('a couple with one phone is mentioned', () => {
-  expect(phoneSharer(row, [candidate()], kin)?.recipient).toBe(bob)
+  expect(phoneSharer(row, [candidate()], relations)?.recipient).toBe(bob)
 })
 
 test.each([
@@ -32,7 +32,7 @@ test.each([
   ['whose person was removed', [candidate({ recipient: undefined })]],
   ['who may be the same person', [candidate({ recipient: { ...bob, first_name: 'Anne' } })]],
 ])('somebody %s is not', (_what, candidates) => {
-  expect(phoneSharer(row, candidates, kin)).toBeUndefined()
+  expect(phoneSharer(row, candidates, relations)).toBeUndefined()
 })
 
 /** Two people with one phone and nothing else: only their names can join them. */

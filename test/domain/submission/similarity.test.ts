@@ -388,7 +388,7 @@ test('a name is folded past case, accents and apostrophes', () => {
   expect(foldedName(' O’Brien-Zoë ')).toBe('obrienzoe')
 })
 
-test('what two people share is told whole, and nothing that they do not', () => {
+test('all that two people share is returned, and nothing that they do not', () => {
   const ann = { first_name: 'Ann', last_name: 'Low', email: 'ann@example.com', phone: '+61400000001' }
   const swapped = { first_name: 'Low', last_name: 'Ann', email: 'low@example.com', phone: '+61400000001' }
   expect(similarity(ann, swapped)).toEqual({ kind: 'similar', shares: ['phone', 'name'] })

@@ -17,7 +17,7 @@ test('an order is sent from pending alone', () => {
   expect(submissionStates.filter((state) => transitions[state].includes('sending'))).toEqual(['pending'])
 })
 
-test('what was accepted is unknown at most, which a decision alone leaves: nobody is ordered twice by a change of state', () => {
+test('what was accepted is unknown at most, which a decision alone leaves: no person is ordered twice by a change of state', () => {
   expect(transitions.accepted).toEqual(['unknown'])
   expect(leftByDecision).toContain('unknown')
 })

@@ -9,7 +9,7 @@ import {
   longestWait,
   type Reply,
   retryAfter,
-  shortly,
+  excerptOf,
   shownUrl,
   unreachable,
 } from '../../../src/domain/webhook/delivery.ts'
@@ -26,10 +26,10 @@ test.each([
 })
 
 test('what a receiver said is one line, cut, without the secret', () => {
-  expect(shortly(Buffer.from(' a\n\tb s3cret '), 's3cret')).toBe('a b ***')
-  expect(shortly(Buffer.from('a b'), '')).toBe('a b')
-  expect(shortly(Buffer.from('x'.repeat(120)), '')).toBe('x'.repeat(120))
-  expect(shortly(Buffer.from('x'.repeat(121)), '')).toBe(`${'x'.repeat(120)}…`)
+  expect(excerptOf(Buffer.from(' a\n\tb s3cret '), 's3cret')).toBe('a b ***')
+  expect(excerptOf(Buffer.from('a b'), '')).toBe('a b')
+  expect(excerptOf(Buffer.from('x'.repeat(120)), '')).toBe('x'.repeat(120))
+  expect(excerptOf(Buffer.from('x'.repeat(121)), '')).toBe(`${'x'.repeat(120)}…`)
 })
 
 const reply = (failure: string): Reply => ({
@@ -40,7 +40,7 @@ const reply = (failure: string): Reply => ({
   excerpt: '',
 })
 
-test('nobody there: the host alone is named, and what to do about a certificate is another thing', () => {
+test('an unreachable receiver: the host alone is named, and a certificate has a hint of its own', () => {
   const gone = unreachable('https://me.example:8443/hook?token=t', reply('connection refused'))
   expect(gone).toMatchObject({ code: 'unavailable', message: 'me.example:8443: connection refused' })
   const untrusted = unreachable('https://me.example/', reply('its certificate is self-signed'))

@@ -5,7 +5,7 @@ import {
   exportedLine,
   identityOf,
   type InboxEvent,
-  listedEvent,
+  toListedEvent,
   notForwardedMessage,
   type ReceivedEvent,
   shownEvent,
@@ -96,7 +96,7 @@ const listEvent = (over: Partial<InboxEvent> = {}): InboxEvent => ({
 })
 
 test('what is not known is null, and times are ISO 8601', () => {
-  expect(listedEvent(listEvent())).toEqual({
+  expect(toListedEvent(listEvent())).toEqual({
     id: 3,
     received_at: '1970-01-01T00:00:01.000Z',
     request_id: null,
@@ -112,19 +112,19 @@ test('what is not known is null, and times are ISO 8601', () => {
   })
 })
 
-test('an event is forwarded once somebody took it; until then it waits', () => {
-  expect(listedEvent(listEvent({ forward: 'waiting' }))).toMatchObject({
+test('an event is forwarded once a receiver has taken it; until then it waits', () => {
+  expect(toListedEvent(listEvent({ forward: 'waiting' }))).toMatchObject({
     forwarded: false,
     forwarding: 'waits',
   })
-  expect(listedEvent(listEvent({ forward: 'done', forwardedAt: 2000 }))).toMatchObject({
+  expect(toListedEvent(listEvent({ forward: 'done', forwardedAt: 2000 }))).toMatchObject({
     forwarded: true,
     forwarding: '1970-01-01 00:00 +00:00',
   })
 })
 
 test('one that was given up is neither forwarded nor does it wait', () => {
-  expect(listedEvent(listEvent({ forward: 'dropped', attempts: 3 }))).toMatchObject({
+  expect(toListedEvent(listEvent({ forward: 'dropped', attempts: 3 }))).toMatchObject({
     forwarded: false,
     dropped: true,
     forwarding: 'dropped',
@@ -135,7 +135,7 @@ test('one that was given up is neither forwarded nor does it wait', () => {
   )
 })
 
-test('a body is shown as text, with its bytes beside it where it is none', () => {
+test('a body is shown as text, with its bytes as well where it is none', () => {
   expect(shownEvent(listEvent())).toMatchObject({ body: '{"a":"é"}', body_base64: null })
   const bytes = Buffer.from([0xff, 0x00])
   expect(shownEvent(listEvent({ body: bytes }))).toMatchObject({ body_base64: bytes.toString('base64') })
@@ -156,12 +156,12 @@ test('how many were not acknowledged, of how many', () => {
   expect(notForwardedMessage(1, 3)).toMatch(/^1 of 3 /)
 })
 
-const said = (text: string): string | undefined => errorReasonOf(new TextEncoder().encode(text))
+const reasonIn = (text: string): string | undefined => errorReasonOf(new TextEncoder().encode(text))
 
 test('the reason of an event, where it says one', () => {
-  expect(said('{"status":"ERROR","error_reason":"no such partner"}')).toBe('no such partner')
+  expect(reasonIn('{"status":"ERROR","error_reason":"no such partner"}')).toBe('no such partner')
   for (const body of ['{}', 'null', '[]', '3', '"x"', '', '{', '{"error_reason":7}', '{"error_reason":""}']) {
-    expect(said(body)).toBeUndefined()
+    expect(reasonIn(body)).toBeUndefined()
   }
   expect(errorReasonOf(Uint8Array.of(0xff))).toBeUndefined()
 })

@@ -10,7 +10,7 @@ const signature = sign(Buffer.from(logBody), signingKey(secret))
 const base64 = Buffer.from(logBody).toString('base64')
 const headers = { 'x-service-signature': signature }
 
-async function judged(log: Iterable<LoggedDelivery>): Promise<string[]> {
+async function verdicts(log: Iterable<LoggedDelivery>): Promise<string[]> {
   const { deliveries } = await verifyLog(log, secret, () => Promise.resolve([]))
   return deliveries.map(({ place, valid, failure, diagnosis }) =>
     valid
@@ -53,13 +53,13 @@ test.each<[string, object]>([
   ],
 ])('a line of a log: %s', async (_name, entry) => {
   if (_name === 'raw_body') delete (entry as { body?: unknown }).body
-  expect(await judged(readLog(Buffer.from(JSON.stringify(entry))))).toEqual(['line 1 valid'])
+  expect(await verdicts(readLog(Buffer.from(JSON.stringify(entry))))).toEqual(['line 1 valid'])
 })
 
 test('the answer of webhook.site’s API, over many lines', async () => {
   const of = (content: string): object => ({ content, headers: { 'x-service-signature': [signature] } })
   const text = JSON.stringify({ data: [of(logBody), of(`${logBody} `)], total: 2 }, null, 2)
-  expect(await judged(readLog(Buffer.from(text)))).toEqual([
+  expect(await verdicts(readLog(Buffer.from(text)))).toEqual([
     'entry 1 valid',
     'entry 2: the signature does not match the body; white_space_added',
   ])
@@ -94,7 +94,7 @@ test('each line is judged by itself, and says where it stands', async () => {
     }),
     JSON.stringify({ signature: 7, body: logBody }),
   ]
-  expect(await judged(readLog(Buffer.from(`\uFEFF${lines.join('\r\n')}\r\n`)))).toEqual([
+  expect(await verdicts(readLog(Buffer.from(`\uFEFF${lines.join('\r\n')}\r\n`)))).toEqual([
     'line 1 valid',
     'line 3: it is not a JSON object',
     'line 4: it is not a JSON object',
@@ -112,7 +112,7 @@ test('one JSON array is a log as well', async () => {
   const log = Buffer.from(
     JSON.stringify([{ signature, body: logBody }, { headers, body: logBody }, null], null, 2),
   )
-  expect(await judged(readLog(log))).toEqual([
+  expect(await verdicts(readLog(log))).toEqual([
     'entry 1 valid',
     'entry 2 valid',
     'entry 3: it is not a JSON object',
@@ -135,7 +135,7 @@ test('an HTTP archive: its POSTs, by text and by base64', async () => {
       ],
     },
   }
-  expect(await judged(readHar(Buffer.from(JSON.stringify(har))))).toEqual([
+  expect(await verdicts(readHar(Buffer.from(JSON.stringify(har))))).toEqual([
     'entry 2 valid',
     'entry 3 valid',
     'entry 4 valid',
@@ -159,12 +159,12 @@ test.each([
   ],
   ['an archive that is none', () => readHar(Buffer.from('{}')), 'has no log.entries'],
 ])('a file that is no log is refused: %s', async (_name, read, message) => {
-  await expect(judged(read())).rejects.toThrow(message)
+  await expect(verdicts(read())).rejects.toThrow(message)
 })
 
 test('of a thousand forged lines the first fifty are looked into', async () => {
   const line = JSON.stringify({ signature, body: `${logBody}\n` })
-  const lines = await judged(readLog(Buffer.from(`${line}\n`.repeat(1000))))
+  const lines = await verdicts(readLog(Buffer.from(`${line}\n`.repeat(1000))))
   expect(lines.filter((each) => each.endsWith('trailing_newline_added'))).toHaveLength(50)
   expect(lines).toHaveLength(1000)
 })
@@ -172,7 +172,7 @@ test('of a thousand forged lines the first fifty are looked into', async () => {
 test('a line of more bytes or values than a delivery has is not parsed, and the next one is', async () => {
   const good = JSON.stringify({ signature, body: logBody })
   const [values, bytes] = [`{"a":[${'{},'.repeat(1_000_000)}{}]}`, `{"a":"${'a'.repeat(9_000_000)}"}`]
-  const lines = await judged(readLog(Buffer.from(`${good}\n${values}\n${bytes}\n${good}\n`)))
+  const lines = await verdicts(readLog(Buffer.from(`${good}\n${values}\n${bytes}\n${good}\n`)))
   const fault = 'it is longer than 8388608 bytes or holds more than 500000 values'
   expect(lines).toEqual(['line 1 valid', `line 2: ${fault}`, `line 3: ${fault}`, 'line 4 valid'])
 })

@@ -203,17 +203,17 @@ interface Mutated {
 
 /** Undefined where the mutation left everything as it was. */
 function mutate(from: Original, roll: Dice): Mutated | undefined {
-  const place = roll(20)
-  if (place < 8) {
+  const position = roll(20)
+  if (position < 8) {
     const [name, change] = one(bodyChanges, roll)
     const body = change(from.body, roll)
-    return body.equals(from.body) ? undefined : judged(`body: ${name}`, body, [from.signature], roll)
+    return body.equals(from.body) ? undefined : mutation(`body: ${name}`, body, [from.signature], roll)
   }
-  if (place < 16) {
+  if (position < 16) {
     const [name, change] = one(signatureChanges, roll)
     const signatures = change(from.signature, roll, from.body)
     if (signatures.length === 1 && signatures[0] === from.signature) return undefined
-    return judged(`signature: ${name}`, from.body, signatures, roll)
+    return mutation(`signature: ${name}`, from.body, signatures, roll)
   }
   const [name, change] = one(headChanges, roll)
   const before = headOf(from.body, [from.signature])
@@ -227,7 +227,7 @@ function mutate(from: Original, roll: Dice): Mutated | undefined {
 }
 
 /** Directly, or as a captured request where the signature can stand in a header unchanged. */
-function judged(kind: string, body: Buffer, signatures: string[], roll: Dice): Mutated {
+function mutation(kind: string, body: Buffer, signatures: string[], roll: Dice): Mutated {
   const travels = signatures.every((each) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(each))
   if (!travels || roll(2) === 0) return { kind, judge: () => verifyWith({ body, signatures }, key).valid }
   const capture = raw(headOf(body, signatures), body)

@@ -10,7 +10,7 @@ import {
 } from '../../../src/domain/webhook/receiver-check.ts'
 
 const question = { id: 'good', title: 'a good event', rule: 'must return a 2xx' }
-const judged = (...levels: ('must' | 'advice')[]) => ({
+const outcomeOf = (...levels: ('must' | 'advice')[]) => ({
   findings: levels.map((level) => ({ level, text: 'x' })),
   answers: Array.from({ length: 12 }, () => ({ status: 204, milliseconds: 1.26, failure: null })),
   milliseconds: 1.6,
@@ -18,7 +18,7 @@ const judged = (...levels: ('must' | 'advice')[]) => ({
 
 test('the verdict follows from the findings; with strict, advice counts like the rest', () => {
   const verdict = (strict: boolean, ...levels: ('must' | 'advice')[]) =>
-    caseReport(question, judged(...levels), strict).verdict
+    caseReport(question, outcomeOf(...levels), strict).verdict
   expect([verdict(false), verdict(false, 'advice'), verdict(false, 'advice', 'must')]).toEqual([
     'passed',
     'advised',
@@ -28,12 +28,12 @@ test('the verdict follows from the findings; with strict, advice counts like the
 })
 
 test('the first ten answers are kept, with times as one reads them', () => {
-  const { answers, milliseconds } = caseReport(question, judged(), false)
+  const { answers, milliseconds } = caseReport(question, outcomeOf(), false)
   expect([answers.length, answers[0]?.milliseconds, milliseconds]).toEqual([10, 1.3, 2])
 })
 
 test('cases are counted by verdict; only a failed one fails the exam', () => {
-  const of = (...levels: ('must' | 'advice')[]) => caseReport(question, judged(...levels), false)
+  const of = (...levels: ('must' | 'advice')[]) => caseReport(question, outcomeOf(...levels), false)
   const cases = [of(), of('advice'), skipCase(question, 'no secret')]
   expect(receiverReport('u', cases, { deliveries: 5, accepted: [1.4, 9.6] })).toMatchObject({
     passed: true,
@@ -47,11 +47,11 @@ test('cases are counted by verdict; only a failed one fails the exam', () => {
 
 test('a case without findings is not judged where the answers do not show the rule; a finding is judged', () => {
   const unseen = 'cannot be seen'
-  expect(caseReport(question, { ...judged(), unseen }, false)).toMatchObject({
+  expect(caseReport(question, { ...outcomeOf(), unseen }, false)).toMatchObject({
     verdict: 'not_judged',
     reason: unseen,
   })
-  expect(caseReport(question, { ...judged('must'), unseen }, false)).toMatchObject({
+  expect(caseReport(question, { ...outcomeOf('must'), unseen }, false)).toMatchObject({
     verdict: 'failed',
     reason: null,
   })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { sign, signingKey } from '../../../src/contract/signature.ts'
 import { parseCapturedRequest } from '../../../src/domain/webhook/capture.ts'
-import { explained, notAllValid, signBody, verifyDelivery } from '../../../src/domain/webhook/verify.ts'
+import { withDiagnosis, notAllValid, signBody, verifyDelivery } from '../../../src/domain/webhook/verify.ts'
 import { BadSignatureError, InvalidInputError } from '../../../src/errors/kinds.ts'
 
 const secret = 'whsec-of-a-test'
@@ -84,11 +84,11 @@ test.each([
   expect(() => parseCapturedRequest(Buffer.from(text))).toThrow(message)
 })
 
-test('what probably happened is told in place of the hint, and without a guess the hint stays', () => {
+test('the diagnosis replaces the hint, and without one the hint stays', () => {
   const failure = new BadSignatureError('the signature is missing', { hint: 'Add --signature.' })
-  expect(explained(failure, undefined).failure).toBe(failure)
+  expect(withDiagnosis(failure, undefined).failure).toBe(failure)
   const diagnosis = { cause: 'bom_added', message: 'A byte order mark was added.' }
-  expect(explained(failure, diagnosis).failure).toMatchObject({
+  expect(withDiagnosis(failure, diagnosis).failure).toMatchObject({
     message: 'the signature is missing',
     hint: 'A byte order mark was added.',
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { cutText } from '../../../src/domain/wording/cut-text.ts'
+import { cutText } from '../../../src/domain/wording/text.ts'
 
 test.each([
   ['abc', 'abc'],

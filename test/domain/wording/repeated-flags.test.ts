@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { commandsFor, keepNothing, commandsInJson } from '../../../src/domain/wording/repeated-flags.ts'
+import { commandsFor, repeatNoFlags, repeatFlagsInJson } from '../../../src/domain/wording/repeated-flags.ts'
 
 const keep = commandsFor(['batch', 'run', 'people.csv', '--profile', 'sydney', '--yes'])
 
@@ -32,9 +32,9 @@ test.each([
     'See: refcheck batch list\nor: refcheck quota',
     'See: refcheck batch list --profile sydney\nor: refcheck quota --profile sydney',
   ],
-])('%j', (text, told) => {
-  expect(keep(text)).toBe(told)
-  expect(keep(told)).toBe(told)
+])('%j', (text, expected) => {
+  expect(keep(text)).toBe(expected)
+  expect(keep(expected)).toBe(expected)
 })
 
 test.each([
@@ -50,11 +50,11 @@ test.each([
 })
 
 test('nothing is kept where nothing was typed, behind --, or where a shell would not take it as it is', () => {
-  expect(commandsFor(['batch', 'list'])).toBe(keepNothing)
-  expect(commandsFor(['batch', 'run', '--', '--profile', 'x'])).toBe(keepNothing)
-  expect(commandsFor(['batch', 'list', '--profile', 'a b'])).toBe(keepNothing)
-  expect(commandsFor(['auth', 'list', '--profile', 'sydney'])).toBe(keepNothing)
-  expect(commandsFor(['auth', 'login', '--base-url', 'http://localhost:1'])).toBe(keepNothing)
+  expect(commandsFor(['batch', 'list'])).toBe(repeatNoFlags)
+  expect(commandsFor(['batch', 'run', '--', '--profile', 'x'])).toBe(repeatNoFlags)
+  expect(commandsFor(['batch', 'list', '--profile', 'a b'])).toBe(repeatNoFlags)
+  expect(commandsFor(['auth', 'list', '--profile', 'sydney'])).toBe(repeatNoFlags)
+  expect(commandsFor(['auth', 'login', '--base-url', 'http://localhost:1'])).toBe(repeatNoFlags)
   expect(commandsFor(['batch', 'list', '--profile=sydney'])('refcheck quota')).toBe(
     'refcheck quota --profile sydney',
   )
@@ -74,10 +74,10 @@ test('in JSON only a command and a hint are our own words', () => {
     command: 'refcheck quota',
     more: [{ hint: 'Run: refcheck ping' }],
   }
-  expect(commandsInJson(row, keep)).toEqual({
+  expect(repeatFlagsInJson(row, keep)).toEqual({
     name: 'see: refcheck quota',
     command: 'refcheck quota --profile sydney',
     more: [{ hint: 'Run: refcheck ping --profile sydney' }],
   })
-  expect(commandsInJson(row, keepNothing)).toBe(row)
+  expect(repeatFlagsInJson(row, repeatNoFlags)).toBe(row)
 })

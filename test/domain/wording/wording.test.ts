@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process'
 
 import { expect, test } from 'vitest'
 
-import { formatCount } from '../../../src/domain/wording/count-in-words.ts'
-import { escapeXml } from '../../../src/domain/wording/escape-xml.ts'
+import { formatCount, escapeXml } from '../../../src/domain/wording/text.ts'
 import { shellWord } from '../../../src/domain/wording/shell-word.ts'
 
 test('a shell reads every word back as it is, and plain ones stay without quotes', () => {
@@ -21,10 +20,10 @@ test('a shell reads every word back as it is, and plain ones stay without quotes
     '!x',
     '--map=a',
   ]
-  const said = words.map(shellWord)
-  const read = execFileSync('sh', ['-c', `printf '%s\\n' ${said.join(' ')}`], { encoding: 'utf8' })
+  const quoted = words.map(shellWord)
+  const read = execFileSync('sh', ['-c', `printf '%s\\n' ${quoted.join(' ')}`], { encoding: 'utf8' })
   expect(read.split('\n').slice(0, -1)).toEqual(words)
-  expect(said.slice(0, 5)).toEqual(['people.csv', 'Größe.csv', "'a b'", String.raw`'it'\''s'`, "''"])
+  expect(quoted.slice(0, 5)).toEqual(['people.csv', 'Größe.csv', "'a b'", String.raw`'it'\''s'`, "''"])
 })
 
 test('a text stays text in XML', () => {

@@ -16,7 +16,7 @@ test('a line of the log', () => {
   })
 })
 
-test('what somebody should look at is a warning', () => {
+test('what needs attention is a warning', () => {
   expect(logEntry({ name: 'refreshed', profile: 'acme', code: undefined }, at)).toMatchObject({
     level: 'info',
   })

@@ -1,3 +1,8 @@
+/** `1 row`, `2 rows`; `many` where an s is not enough. */
+export function formatCount(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}
+
 /** No character that people read consists of more UTF-16 units. */
 const longestGrapheme = 64
 
@@ -16,4 +21,11 @@ function startOf(text: string, max: number): string {
   return end > Math.max(0, max - longestGrapheme)
     ? text.slice(0, end)
     : text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** A text as XML's element content, or in an attribute between double quotes. */
+export function escapeXml(text: string): string {
+  return text.replaceAll(/[&<>"]/g, (sign) => entities[sign] ?? sign)
 }

@@ -1,12 +1,15 @@
+import { isoTime } from '../wording/local-time.ts'
 import type { BatchRow } from './batch.ts'
-import { listedRow } from './batch-status.ts'
+import { toListedRow } from './batch-status.ts'
 import { uuid } from '../../contract/request-body.ts'
-import { type Cell, textOf } from '../sheet/cell.ts'
+import { type Cell, textOf, writtenFormat } from '../sheet/cell.ts'
 import { type PersonDigests, personDigests, type ExternalResult } from '../submission/external-results.ts'
 import { serviceOf } from '../submission/identity.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
+import { recipientFields } from '../../contract/package-schema.ts'
+import type { FieldValue, RequestBody } from '../../contract/request-body.ts'
 
-/** What tells another store, or a later one, what became of a row: src/docs/ordering.md, section 4, "Results files". */
+/** What informs another store, or a later one, of the outcome of a row: src/docs/ordering.md, section 4, "Results files". */
 export const externalResultColumns = [
   'refcheck_ordered_at',
   'refcheck_account',
@@ -28,10 +31,10 @@ export const resultColumns = [
   ...externalResultColumns,
 ] as const
 
-/** Undefined where nothing tells whom it was for: of a removed person there are no digests. */
+/** Undefined where its person is not known: of a removed person there are no digests. */
 export interface ResultsRow extends Omit<ExternalResult, 'person' | 'shares'> {
   digests: PersonDigests | undefined
-  /** Where it stands in a store. */
+  /** Its batch and row in a store. */
   batchId: string | undefined
   row: number | undefined
 }
@@ -42,7 +45,7 @@ export interface ResultsOf {
 }
 
 export function resultCells(row: BatchRow, of: ResultsOf): Cell[] {
-  const { state, request_id, error } = listedRow(row)
+  const { state, request_id, error } = toListedRow(row)
   return [state, request_id ?? '', row.requestStatus ?? '', error ?? '', ...externalResultCells(row, of)]
 }
 
@@ -52,7 +55,7 @@ export function externalResultCells(row: BatchRow, { account = '' }: ResultsOf):
   const at = row.attemptedAt ?? matches?.orderedAt
   const digests = recipient && personDigests(recipient)
   return [
-    at === undefined ? '' : new Date(at).toISOString(),
+    isoTime(at) ?? '',
     account,
     serviceOf(row.baseUrl),
     packageId === undefined ? '' : String(packageId),
@@ -118,4 +121,96 @@ function momentIn(text: string): number | undefined {
 
 function urlIn(text: string): string | undefined {
   return URL.canParse(text) ? text : undefined
+}
+
+/** Ours, after the columns of a batch file, so that an export can be run as one. */
+const exportColumns = [
+  'refcheck_row',
+  'refcheck_state',
+  'refcheck_request_id',
+  'refcheck_status',
+  'refcheck_ordered_at',
+  'refcheck_error',
+] as const
+
+const moreColumns = externalResultColumns.filter(
+  (column) => !(exportColumns as readonly string[]).includes(column),
+)
+
+export const exportFormats = ['csv', 'xlsx', 'json', 'html'] as const
+
+export type ExportFormat = (typeof exportFormats)[number]
+
+/** As asked for, else as the name of the file ends; for stdout CSV, or JSON with `--json`. */
+export function exportFormatOf(
+  asked: ExportFormat | undefined,
+  file: string | undefined,
+  json: boolean,
+): ExportFormat {
+  if (asked === undefined && json && (file === undefined || file === '-')) return 'json'
+  return writtenFormat('an export', exportFormats, { asked, output: file })
+}
+
+export type ExportTable = ReturnType<typeof exportTable>
+
+/** Rows as a table that can be run as a batch file. */
+export function exportTable(rows: readonly ExportedRow[]) {
+  const columns = valueColumns(rows)
+  return {
+    columns: [...columns, 'package_id', ...exportColumns, ...moreColumns],
+    rows: rows.map(({ values, package_id, listed, status, ordered_at, evidence }): Cell[] => [
+      ...columns.map((column) => cellOf(values.get(column))),
+      cellOf(package_id ?? undefined),
+      cellOf(listed.row),
+      listed.state,
+      listed.request_id ?? '',
+      status ?? '',
+      ordered_at ?? '',
+      listed.error ?? '',
+      ...moreColumns.map((column) => evidence.get(column) ?? ''),
+    ]),
+  }
+}
+
+/** Every column that one of the rows has a value for, the recipient's first. */
+function valueColumns(rows: readonly ExportedRow[]): string[] {
+  const columns = new Set<string>(recipientFields)
+  for (const { values } of rows) for (const column of values.keys()) columns.add(column)
+  return [...columns]
+}
+
+/** A value as a cell that reads back as itself. */
+function cellOf(value: FieldValue | undefined): Cell {
+  if (value === undefined) return ''
+  return typeof value === 'string' ? value : { kind: 'json', text: JSON.stringify(value), value }
+}
+
+export type ExportedRow = ReturnType<typeof toExportedRow>
+
+/** A row of a batch with everything that is known of it. */
+export function toExportedRow(row: BatchRow, body: Uint8Array | undefined, of: ResultsOf = {}) {
+  const values = new Map<string, FieldValue>()
+  for (const name of recipientFields) {
+    const value = row.recipient?.[name] ?? (name === 'email' ? row.email : undefined)
+    if (value !== undefined) values.set(name, value)
+  }
+  if (body !== undefined) {
+    // Journaled by this program from a checked body.
+    const order = JSON.parse(new TextDecoder().decode(body)) as RequestBody
+    for (const { code, fields } of order.additional_information ?? []) {
+      for (const [name, value] of Object.entries(fields)) values.set(`${code}.${name}`, value)
+    }
+  }
+  return {
+    listed: toListedRow(row),
+    status: row.requestStatus ?? null,
+    ordered_at: isoTime(row.attemptedAt),
+    package_id: row.packageId ?? null,
+    /** By column of a batch file: `first_name`, `ncc_acic.date_of_birth`. */
+    values,
+    /** What informs another store of it, by column. */
+    evidence: new Map(
+      externalResultCells(row, of).map((cell, at) => [externalResultColumns[at] ?? '', cell]),
+    ),
+  }
 }
