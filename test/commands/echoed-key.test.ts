@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { filedSession } from '../harness/filed-session.ts'
+import { filedSession } from '../harness/ordered.ts'
 import { session } from '../harness/session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 

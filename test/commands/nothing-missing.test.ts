@@ -1,22 +1,17 @@
 import { expect, test } from 'vitest'
 
-import { filedSession } from '../harness/filed-session.ts'
+import { filedSession, requestOf } from '../harness/ordered.ts'
 import { orderOf } from '../harness/people.ts'
-import { type Session, session } from '../harness/session.ts'
+import { session } from '../harness/session.ts'
 
 const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
-
-async function ordered({ type }: Session, first: string): Promise<string> {
-  const outcome = await type(orderOf(first, ['--yes', '--json']))
-  return (outcome.json() as { request_id: string }).request_id
-}
 
 const small = { quota: [{ calls: 4, seconds: 60 }] }
 const knowing = { env: { REFCHECK_QUOTA: '1000/60' } }
 
 test('request get past the quota: each id that was asked for is there, with its error where it was not read', async () => {
   const here = await session(small)
-  const id = await ordered(here, 'Priya')
+  const id = await requestOf(here, 'Priya')
   // Three of the four calls went to the packages, the schema and the order.
   const read = await here.type(`request get ${id} ${id} ${id} ${nowhere} --json --timeout 1s`, knowing)
   const items = read.json() as { request_id: string; status?: string; error?: { code: string } }[]
@@ -39,7 +34,7 @@ test('request get past the quota: each id that was asked for is there, with its 
 
 test('request get in text: what was read, a line for each that was not', async () => {
   const here = await session(small)
-  const id = await ordered(here, 'Priya')
+  const id = await requestOf(here, 'Priya')
   expect(await here.type(`request get ${id} ${id} ${id} ${nowhere} --timeout 1s`, knowing))
     .toMatchInlineSnapshot(`
       $ REFCHECK_QUOTA=1000/60 refcheck request get REQUEST_1 REQUEST_1 REQUEST_1 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --timeout 1s
@@ -93,7 +88,7 @@ test('request get of several that are all not found: an array of errors', async 
 
 test('request wait GOOD MISSING: the good one is waited for, and both are reported', async () => {
   const here = await session()
-  const id = await ordered(here, 'Priya')
+  const id = await requestOf(here, 'Priya')
   const waited = await here.type(`request wait ${id} ${nowhere} --json`)
   expect(waited.json()).toMatchObject([
     { request_id: id, status: 'COMPLETED' },
@@ -104,7 +99,7 @@ test('request wait GOOD MISSING: the good one is waited for, and both are report
 
 test('request wait past its time: one that was never read is reported too', async () => {
   const here = await session(small)
-  const ids = [await ordered(here, 'Priya'), nowhere.replace('3', '4'), nowhere.replace('3', '5'), nowhere]
+  const ids = [await requestOf(here, 'Priya'), nowhere.replace('3', '4'), nowhere.replace('3', '5'), nowhere]
   const waited = await here.type(`request wait ${ids.join(' ')} --json --timeout 10s`)
   const items = waited.json() as { request_id: string; status?: string; error?: { code: string } }[]
   expect(items.map(({ request_id }) => request_id)).toEqual(ids)

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { PDFDocument } from '@cantoo/pdf-lib'
 import { expect, test } from 'vitest'
 
-import { type FiledSession, filedSession } from '../harness/filed-session.ts'
-import { signedUrl } from '../harness/ordered.ts'
+import { type FiledSession, filedSession, signedUrl } from '../harness/ordered.ts'
 import { session } from '../harness/session.ts'
 
 interface Read {

@@ -14,8 +14,7 @@ import { dirname, join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { type FiledSession, filedSession } from '../harness/filed-session.ts'
-import { pdfsIn } from '../harness/ordered.ts'
+import { type FiledSession, filedSession, pdfsIn } from '../harness/ordered.ts'
 
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 

@@ -2,8 +2,7 @@ import { readdirSync, rmSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { type FiledSession, filedSession } from '../harness/filed-session.ts'
-import { pdfsIn } from '../harness/ordered.ts'
+import { type FiledSession, filedSession, pdfsIn } from '../harness/ordered.ts'
 
 const download = ({ ids }: FiledSession, more = ''): string =>
   `report download --request ${ids[0]} --output reports${more}`

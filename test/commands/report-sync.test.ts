@@ -3,8 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { filedSession } from '../harness/filed-session.ts'
-import { pdfsIn } from '../harness/ordered.ts'
+import { filedSession, pdfsIn } from '../harness/ordered.ts'
 
 test('all that is completed, from the store; --since leaves out what is older', async () => {
   const { type, quotaCalls, folder, clock } = await filedSession(['Ana', 'Ben+stuck', 'Cleo+declined'])

@@ -1,15 +1,8 @@
 import { expect, test } from 'vitest'
 
+import { requestOf } from '../harness/ordered.ts'
 import { orderOf } from '../harness/people.ts'
-import { type Session, session } from '../harness/session.ts'
-
-/** Orders for a person; the request’s id. */
-async function ordered({ type }: Session, first = 'Priya', more: readonly string[] = []): Promise<string> {
-  const argv = orderOf(first, ['--yes', '--json', ...more])
-  const outcome = await type(more.length === 0 ? argv : argv.map((each) => (each === '102' ? '101' : each)))
-  expect(outcome.code).toBe(0)
-  return (outcome.json() as { request_id: string }).request_id
-}
+import { session } from '../harness/session.ts'
 
 test('request list: empty, with orders, filtered, and read again with --refresh', async () => {
   const here = await session()
@@ -18,8 +11,8 @@ test('request list: empty, with orders, filtered, and read again with --refresh'
     No requests match. Only requests ordered with this store are listed.
     exit 0
   `)
-  const id = await ordered(here, 'Priya')
-  await ordered(here, 'Mei')
+  const id = await requestOf(here, 'Priya')
+  await requestOf(here, 'Mei')
   expect(await here.type('request list')).toMatchInlineSnapshot(`
     $ refcheck request list
     REQUEST ID                            STATUS    ORDERED AT  NAME           PACKAGE

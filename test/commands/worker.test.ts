@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { noCounts } from '../../src/domain/batch/batch.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { filedSession } from '../harness/filed-session.ts'
+import { filedSession } from '../harness/ordered.ts'
 import { session, type Step } from '../harness/session.ts'
 import { world } from '../harness/world.ts'
 

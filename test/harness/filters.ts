@@ -7,6 +7,8 @@ export const MS: Filter = [/\b\d+(?:\.\d+)? ms\b/g, '# ms']
 export const SIZE: Filter = [/\b\d+(?:\.\d+)? (?:B|kB|MB)\b/g, '# kB']
 /** SHA-256, of a file or as a signature. */
 export const SHA256: Filter = [/\b[0-9a-f]{64}\b/g, 'SHA256']
+/** A downloaded report: its size, digest and name. */
+export const REPORT_FILE: readonly Filter[] = [SIZE, SHA256, [/(?<=[_/])[0-9a-f]{8}(?=\.pdf)/g, 'HASH']]
 /** The moment, where the session’s clock is the real one; as wide as in a table. */
 export const TIME: Filter = [
   /\b20\d\d-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z?| \d\d:\d\d \+00:00)/g,

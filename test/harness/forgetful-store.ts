@@ -73,9 +73,9 @@ export async function runAndMeanwhile(
 }
 
 /** Persons the service was asked to check more than once, by their requests. */
-export function orderedTwice(here: Session): string[] {
+export function orderedTwice({ ordered }: Pick<Session, 'ordered'>): string[] {
   const seen = new Set<string>()
-  return here.ordered().filter((email) => seen.size === seen.add(email).size)
+  return ordered().filter((email) => seen.size === seen.add(email).size)
 }
 
 /** The store is closed, and orders again once accepted. Returns the persons that were ordered twice. */

@@ -67,8 +67,6 @@ export interface Session extends World {
   read: (name: string) => string
   /** Calls that the service has seen, as `GET /v1/users 200`. */
   calls: () => string[]
-  /** Persons the service was asked to check, by their e-mails. */
-  ordered: () => string[]
 }
 
 export interface SessionOptions extends Partial<Omit<SandboxOptions, 'clock'>> {
@@ -160,7 +158,6 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
             ? [names.in(`${entry.method} ${entry.path} ${entry.status ?? entry.fault}`)]
             : [],
         ),
-    ordered: () => here.sandbox.requests().map(({ recipient }) => recipient.email),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { SandboxOptions } from '../../src/sandbox/control/embedded.ts'
-import { SHA256, SIZE } from './filters.ts'
+import { REPORT_FILE } from './filters.ts'
 import { ManualClock } from './manual-clock.ts'
 import { type Session, type SessionOptions, session, type Step, type TypeOptions } from './session.ts'
 import { world, type World } from './world.ts'
@@ -21,7 +21,7 @@ export async function twoServices(
     ...options,
     clock,
     quota: [],
-    filters: [SIZE, SHA256, [/(?<=[_/])[0-9a-f]{8}(?=\.pdf)/g, 'HASH']],
+    filters: REPORT_FILE,
   })
   const other = await world({ clock, seed: 'session', quota: [], ...otherService })
   const { REFCHECK_CONFIG_DIR: _, REFCHECK_DATA_DIR: __, ...service } = other.env

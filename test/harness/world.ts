@@ -29,6 +29,8 @@ export interface World {
   env: Record<string, string>
   /** From now on this stands between; undefined for nothing. */
   intercept: (between: Between | undefined) => void
+  /** Persons the service was asked to check, by their e-mails. */
+  ordered: () => string[]
   /** Runs `refcheck …` in this world. */
   run: (argv: readonly string[], options?: RunOptions) => Promise<Outcome>
 }
@@ -64,6 +66,7 @@ export async function world(options: Partial<SandboxOptions> = {}): Promise<Worl
     intercept: (next) => {
       between = next
     },
+    ordered: () => sandbox.requests().map(({ recipient }) => recipient.email),
     async run(argv, more = {}) {
       const outcome = await refcheck(argv, { cwd: folder, ...more, env: { ...env, ...more.env } })
       expectNoSecret(outcome, [apiKey, webhookSecret])

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { batchRun, ordered } from '../harness/batch-session.ts'
 import { world } from '../harness/world.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
+
+const batchRun = 'batch run people.csv --package 102 --yes --json'.split(' ')
 
 faultRow('second-name', 'taken', { of: /mounted by itself/ })
 
@@ -20,11 +21,11 @@ function bindMount(from: string, to: string): void {
 test('a store that is mounted by itself is refused: its locks would be in two folders', async () => {
   const here = await world()
   peopleFile(here.folder, emails(3))
-  expect((await here.run(batchRun('people.csv', ['--max', '1']))).code).toBe(10)
+  expect((await here.run([...batchRun, '--max', '1'])).code).toBe(10)
   const mounted = join(here.folder, 'my store.sqlite')
   writeFileSync(mounted, '')
   bindMount(join(here.folder, 'data', 'ledger.sqlite'), mounted)
-  const refused = await here.run(batchRun('people.csv'), { env: { REFCHECK_STORE: mounted } })
+  const refused = await here.run(batchRun, { env: { REFCHECK_STORE: mounted } })
   expect([refused.code, refused.json()]).toMatchObject([
     1,
     {
@@ -34,17 +35,17 @@ test('a store that is mounted by itself is refused: its locks would be in two fo
       },
     },
   ])
-  expect(ordered(here)).toHaveLength(1)
+  expect(here.ordered()).toHaveLength(1)
 })
 
 test('a store in a folder that is mounted is used', async () => {
   const here = await world()
   peopleFile(here.folder, emails(3))
-  expect((await here.run(batchRun('people.csv', ['--max', '1']))).code).toBe(10)
+  expect((await here.run([...batchRun, '--max', '1'])).code).toBe(10)
   const mounted = join(here.folder, 'mounted')
   execFileSync('mkdir', [mounted])
   bindMount(join(here.folder, 'data'), mounted)
   const env = { REFCHECK_STORE: join(mounted, 'ledger.sqlite') }
-  expect((await here.run(batchRun('people.csv'), { env })).code).toBe(0)
-  expect(new Set(ordered(here)).size).toBe(3)
+  expect((await here.run(batchRun, { env })).code).toBe(0)
+  expect(new Set(here.ordered()).size).toBe(3)
 })

@@ -13,8 +13,6 @@ export interface Machines extends World {
   envOf: (machine: string) => Record<string, string>
   /** Types a command line on a machine: it has settings, data and a clock of its own. */
   on: (machine: string, line: string, options?: RunOptions) => Promise<Outcome>
-  /** Persons the service was asked to check, by their e-mails. */
-  ordered: () => string[]
 }
 
 /** Several machines that share a store on PostgreSQL, one of their own unless it is given, and a file of so many people. */
@@ -41,6 +39,5 @@ export async function machines(people: number, given?: string): Promise<Machines
         ...options,
         env: { ...envOf(machine), ...options.env },
       }),
-    ordered: () => here.sandbox.requests().map(({ recipient }) => recipient.email),
   }
 }

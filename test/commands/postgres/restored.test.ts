@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Machines, machines } from './machines.ts'
 
 import { emails } from '../../harness/batch-file.ts'
+import { orderedTwice } from '../../harness/forgetful-store.ts'
 import { makeStore } from '../../harness/made-store.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { asked } from '../../harness/postgres.ts'
@@ -40,11 +41,6 @@ const refusal = Response.json(
   { status: 400 },
 )
 
-const orderedTwice = (): string[] => {
-  const seen = new Set<string>()
-  return here.ordered().filter((email) => seen.size === seen.add(email).size)
-}
-
 /** A person distinguishes machines by host names; those of the test all have one. */
 const rename = (machine: string, host: string): Promise<unknown> =>
   asked(
@@ -64,7 +60,7 @@ async function seenThrough(...all: readonly string[]): Promise<void> {
   const opened = await here.on(all[0] ?? 'alpha', 'store check --accept-older --yes')
   expect([opened.code, opened.stdout]).toMatchObject([0, expect.stringContaining('sound')])
   for (const machine of all) await here.on(machine, runOf())
-  expect(orderedTwice()).toEqual([])
+  expect(orderedTwice(here)).toEqual([])
 }
 
 /** A clock whose first long sleep is used to do something: a run waits for its quota. */
@@ -276,7 +272,7 @@ describe('after a failover that lost orders of B', () => {
       await here.on('alpha', runOf())
       expect(here.ordered()).toHaveLength(14)
       await here.on('beta', runOf())
-      expect(orderedTwice()).toEqual([])
+      expect(orderedTwice(here)).toEqual([])
     },
     longMs,
   )
@@ -290,9 +286,9 @@ describe('after a failover that lost orders of B', () => {
       expectClosed(await here.on('alpha', 'store check'), '--accept-older')
       await here.on('alpha', 'store check --accept-older --yes')
       await here.on('alpha', runOf())
-      expect(orderedTwice()).toEqual([])
+      expect(orderedTwice(here)).toEqual([])
       await here.on('beta', runOf())
-      expect(orderedTwice()).toEqual([])
+      expect(orderedTwice(here)).toEqual([])
     },
     longMs,
   )
@@ -338,10 +334,10 @@ test(
     await here.on('alpha', 'store check --accept-older --yes')
     rmSync(join(here.folder, 'people.results.csv'), { force: true })
     await here.on('alpha', `batch run people.csv --package ${successor} --yes --ignore-results`)
-    expect(orderedTwice()).toEqual([])
+    expect(orderedTwice(here)).toEqual([])
     await here.on('alpha', `batch move ${batch?.batch_id} --package ${successor}`)
     await here.on('alpha', `batch resume ${batch?.batch_id} --yes`)
-    expect(orderedTwice()).toEqual([])
+    expect(orderedTwice(here)).toEqual([])
   },
   longMs,
 )
@@ -368,7 +364,7 @@ test(
     await seenThrough('alpha', 'beta')
     await here.on('alpha', `batch retry ${batch?.batch_id}`)
     await here.on('alpha', `batch resume ${batch?.batch_id} --yes`)
-    expect(orderedTwice()).toEqual([])
+    expect(orderedTwice(here)).toEqual([])
     expect(
       (await here.on('alpha', `batch rows ${batch?.batch_id} --state unknown --json`)).json(),
     ).toMatchObject([{ row: 1 }])
