@@ -244,7 +244,7 @@ export const promises: readonly Promised[] = [
     ['an entry becomes what its log tells', [rollback, 'has what its log knows of their outcomes']],
     ['beside an accepted row: a row of its own', [rollback, 'a row of its own, a possible duplicate']],
     ['the package in the log counts', [rollback, 'of the packages that were one, the log tells too']],
-    ['the older store after accepting', [rollback, 'put back once more, to before it was accepted']],
+    ['the older store after accepting', [rollback, 'restored once more, to before it was accepted']],
     ['every registered log has to report', [rollbackShared, 'every log has to report']],
     ['store check --restored', [rollbackShared, 'a restore that only a person knows of']],
     ['store check --without', [rollbackShared, 'is excluded by name, and what waits is held']],
