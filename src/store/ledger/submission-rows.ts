@@ -156,7 +156,8 @@ export function batchFields(
   { id, kind, baseUrl, userEmail, addedAt, account = '' }: NewBatch,
   allowed: Allowed,
 ) {
-  const { duplicate: allowDuplicate, similar: allowSimilar } = allowed
+  // A flag that is not given is undefined, whatever its type is.
+  const { duplicate: allowDuplicate = false, similar: allowSimilar = false } = allowed
   return { id, kind, baseUrl, userEmail, addedAt, account, allowDuplicate, allowSimilar }
 }
 
@@ -173,8 +174,15 @@ export function orderFields(batch: NewBatch, fingerprint: Fingerprint) {
 
 /** A batch of a file, as its table has it. */
 export function fileFields(batch: NewFileBatch) {
-  const { account = '', allowSimilar = false, shared = [], replaces: _, ...fields } = batch
-  return { ...fields, kind: 'file', account, allowSimilar, shared: JSON.stringify(shared) }
+  const {
+    account = '',
+    allowDuplicate = false,
+    allowSimilar = false,
+    shared = [],
+    replaces: _,
+    ...fields
+  } = batch
+  return { ...fields, kind: 'file', account, allowDuplicate, allowSimilar, shared: JSON.stringify(shared) }
 }
 
 const noPrints = { personPrint: undefined, emailPrint: undefined, phonePrint: undefined }
