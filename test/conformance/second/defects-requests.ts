@@ -118,7 +118,7 @@ export const requestSwitches: Switch[] = [
   knob('COMPLETED when the first check is', 'statuses.completed', {
     status: (checks) => (meaning(checks) === 'PARTIAL' ? 'COMPLETED' : meaning(checks)),
   }),
-  knob('PARTIAL is never reply', 'statuses.in-progress', {
+  knob('PARTIAL is never announced', 'statuses.in-progress', {
     status: (checks) => (meaning(checks) === 'PARTIAL' ? 'IN_PROGRESS' : meaning(checks)),
   }),
   knob('PARTIAL before IN_PROGRESS', 'statuses.partial', {

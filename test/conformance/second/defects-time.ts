@@ -34,10 +34,10 @@ export const eventSwitches: Switch[] = [
   event('error_reason on COMPLETED', 'webhook.error-reason', (sent) =>
     sent['status'] === 'COMPLETED' ? { ...sent, error_reason: 'none' } : sent,
   ),
-  event('COMPLETED is reply at PARTIAL', 'webhook.in-step', (sent) =>
+  event('COMPLETED is announced at PARTIAL', 'webhook.in-step', (sent) =>
     sent['status'] === 'PARTIAL' ? { ...sent, status: 'COMPLETED' } : sent,
   ),
-  event('two ends are reply', 'statuses.terminal', (sent) =>
+  event('two ends are announced', 'statuses.terminal', (sent) =>
     sent['status'] === 'PARTIAL' ? { ...sent, status: 'CANCELLED' } : sent,
   ),
   knob('a signature in upper case', 'webhook.signature-form', { signature: (hex) => hex.toUpperCase() }),
