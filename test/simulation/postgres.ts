@@ -14,7 +14,7 @@ const variable = 'MUTANTS_PLAN'
 /** What is asked of the server, and what of the simulation in its place: the time, and which server it is. */
 const simulated = [
   {
-    name: 'engine.ts',
+    name: 'dialect.ts',
     edits: [
       ['clock_timestamp()', 'simulated_now()'],
       ['left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)', '(SELECT timeline FROM simulated_server)'],
