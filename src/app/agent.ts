@@ -7,8 +7,7 @@ import { InternalError } from '../errors/kinds.ts'
 import { agentMark } from '../host/env.ts'
 import type { AgentServices } from '../mcp/tools.ts'
 import type { Sink } from '../output/terminal.ts'
-import { ConcurrencyLimit } from '../usecases/agent/concurrency-limit.ts'
-import type { RunReading } from '../usecases/agent/run-reading.ts'
+import { ConcurrencyLimit, type RunReading } from '../usecases/agent/calls.ts'
 import { planOwner } from './approval.ts'
 
 /** What a person allowed an agent when they started its server. */
@@ -23,7 +22,7 @@ export interface AgentAllowances {
 export async function serveAgents(app: App, allowances: AgentAllowances, signal: AbortSignal): Promise<void> {
   const { serveAgent } = await import('../mcp/server.ts')
   // An agent gets no message about a key, whether or not a call has needed it yet.
-  await app.services('session').catch(() => undefined)
+  await app.service('session').catch(() => undefined)
   const { stream: input } = app.context.streams.stdin
   await serveAgent(agentServices(app, allowances), { input, output: outputStream(app), signal })
 }
@@ -35,7 +34,7 @@ function agentServices(app: App, allowances: AgentAllowances): AgentServices {
     version: app.options.version,
     run: runReading(app),
     redact: (text) => app.secrets.redact(text),
-    plans: async () => (await app.services('plans')).plans,
+    plans: () => app.service('plans'),
     planning: async () => ({
       ...(await app.services('plans', 'clock', 'random', 'packageNames')),
       owner: await planOwner(app),

@@ -73,21 +73,21 @@ const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Prom
     return connect({ ...session, budgetMs: Number.POSITIVE_INFINITY })
   },
   governor: async (app) => {
-    const { session } = await app.services('session')
+    const session = await app.service('session')
     return app.usage.through(await governorOf(app, session.baseUrl, session.apiKey))
   },
 
   store: async (app) => openStore(app, app.isClosing ? { busyMs: busyMsAtTheEnd } : {}),
-  accounts: async (app) => (await app.services('store')).store.accounts,
-  ledger: async (app) => (await app.services('store')).store.ledger,
-  batches: async (app) => (await app.services('store')).store.batches,
-  inbox: async (app) => (await app.services('store')).store.inbox,
-  unmatched: async (app) => (await app.services('store')).store.unmatched,
-  waiting: async (app) => (await app.services('store')).store.waiting,
-  maintenance: async (app) => (await app.services('store')).store.maintenance,
+  accounts: async (app) => (await app.service('store')).accounts,
+  ledger: async (app) => (await app.service('store')).ledger,
+  batches: async (app) => (await app.service('store')).batches,
+  inbox: async (app) => (await app.service('store')).inbox,
+  unmatched: async (app) => (await app.service('store')).unmatched,
+  waiting: async (app) => (await app.service('store')).waiting,
+  maintenance: async (app) => (await app.service('store')).maintenance,
   inboxToShow: async (app) => {
     await app.learnSecrets()
-    return (await app.services('inbox')).inbox
+    return app.service('inbox')
   },
   schemas: openSchemas,
   packageNames: async ({ paths, context: { random } }) =>
@@ -141,31 +141,42 @@ export class App {
    */
   async services<K extends keyof Services>(...names: readonly K[]): Promise<Pick<Services, K>> {
     const found: Partial<Services> = {}
-    for (const name of names) found[name] = (await this.#service(name)) as Services[K]
+    for (const name of names) found[name] = await this.service(name)
     return found as Pick<Services, K>
   }
 
-  #service(name: keyof Services): Promise<unknown> {
+  /** One of them. */
+  async service<K extends keyof Services>(name: K): Promise<Services[K]> {
     let service = this.#made.get(name)
     if (service === undefined) {
       service = Promise.resolve(makers[name](this))
       this.#made.set(name, service)
     }
-    return service
+    return service as Promise<Services[K]>
+  }
+
+  /** What finding a batch and its rows takes. */
+  batchServices(): Promise<Pick<Services, 'batches' | 'waiting' | 'ledger' | 'clock'>> {
+    return this.services('batches', 'waiting', 'ledger', 'clock')
+  }
+
+  /** Where a session comes from. */
+  sessionSources(): Promise<Pick<Services, 'settings' | 'secrets' | 'env' | 'profile'>> {
+    return this.services('settings', 'secrets', 'env', 'profile')
   }
 
   /** The same program for another profile: it shares the store and the connections, and prints its result alone. */
   async forProfile(profile: string | undefined): Promise<App> {
     const app = new App(this.context, { ...this.options, profile, quiet: true })
     await this.services('http', 'store')
-    for (const name of ['http', 'store'] as const) app.#made.set(name, this.#service(name))
+    for (const name of ['http', 'store'] as const) app.#made.set(name, this.service(name))
     this.onClose(() => app.close())
     return app
   }
 
   /** A default of `refcheck config`, for the profile in use or for all. */
   async setting(key: string): Promise<string | undefined> {
-    const { settings } = await this.services('settings')
+    const settings = await this.service('settings')
     return settings.value(key, await this.#profileInUse())
   }
 
@@ -197,14 +208,14 @@ export class App {
 
   /** The environment of a program that this one starts. Secrets that a keychain does not hand out cannot be looked for. */
   async childEnvironment(): Promise<Record<string, string | undefined>> {
-    const { settings } = await this.services('settings')
+    const settings = await this.service('settings')
     const profiles = await settings.profiles().catch(() => new Map<string, unknown>())
     for (const profile of profiles.keys()) await this.#readSecrets(profile)
     return childEnvironment(this.context.env, this.secrets)
   }
 
   async #readSecrets(profile: string): Promise<void> {
-    const { secrets } = await this.services('secrets')
+    const secrets = await this.service('secrets')
     for (const name of ['api-key', 'webhook-secret'] as const) {
       await secrets.read(profile, name).catch(() => undefined)
     }
@@ -314,7 +325,7 @@ async function resolvedSession(app: App): Promise<Services['session']> {
   const { resolveSession } = await import('../usecases/session/resolve.ts')
   // A folder that cannot be trusted is an error also where a read could do without its caches.
   requireOwnFolders(app.paths.data)
-  return resolveSession(await app.services('settings', 'secrets', 'env', 'profile'))
+  return resolveSession(await app.sessionSources())
 }
 
 /**
@@ -324,7 +335,7 @@ async function resolvedSession(app: App): Promise<Services['session']> {
 async function knownAccount(app: App): Promise<string> {
   const name = await app.accountInUse()
   if (name === '') return name
-  const { accounts } = await app.services('accounts')
+  const accounts = await app.service('accounts')
   if ((await accounts.check(name)) === 'first') {
     app.note(`The account "${name}" becomes the first one of this store.`)
   }
@@ -356,8 +367,8 @@ export async function openHttp(app: App, authority?: string): Promise<HttpClient
 }
 
 async function connector(app: App): Promise<Connect> {
-  const { budgetMs: usual } = await app.services('budgetMs')
-  const [{ connectApi }, { http }] = await Promise.all([import('../api/api.ts'), app.services('http')])
+  const usual = await app.service('budgetMs')
+  const [{ connectApi }, http] = await Promise.all([import('../api/api.ts'), app.service('http')])
   const { usage, secrets } = app
   const { clock, random } = app.context
   return ({ baseUrl, apiKey, email = '', budgetMs = usual }) => {
@@ -375,7 +386,7 @@ async function connector(app: App): Promise<Connect> {
       onThrottled: (seconds, understood) => usage.throttled(seconds, understood),
       // For showing requests of them later.
       onPackages: async (packages) =>
-        (await app.services('packageNames')).packageNames.put({ baseUrl, userEmail: email }, packages),
+        (await app.service('packageNames')).put({ baseUrl, userEmail: email }, packages),
     })
   }
 }

@@ -4,16 +4,14 @@ import type { App } from './app.ts'
 import { type OrderPlan, type PlanOwner, startedByAgent } from '../domain/approval/order-plan.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { agentMark, variable } from '../host/env.ts'
-import type { Approval } from '../usecases/approval/find-plan.ts'
+import type { Approval } from '../usecases/approval/plans.ts'
 import { appliedPlan, type ToOrder } from '../usecases/batch/order-file.ts'
 import type { AllowFlags } from '../domain/batch/file-command.ts'
 
 /** Whom orders are made for and as whom. */
 export async function planOwner(app: App): Promise<PlanOwner> {
   const { resolveSession } = await import('../usecases/session/resolve.ts')
-  const { baseUrl, email, profile } = await resolveSession(
-    await app.services('settings', 'secrets', 'env', 'profile'),
-  )
+  const { baseUrl, email, profile } = await resolveSession(await app.sessionSources())
   return { baseUrl, userEmail: email, profile, account: await app.accountInUse() }
 }
 
@@ -31,7 +29,7 @@ export async function startApproval(app: App, code: string | undefined): Promise
       hint: `Nothing was sent. Type in a terminal, without a pipe: refcheck approve ${code ?? ''}`.trim(),
     })
   }
-  await app.services('account')
+  await app.service('account')
   return { ...(await app.services('plans', 'clock')), owner: await planOwner(app), prompter }
 }
 
@@ -43,8 +41,8 @@ export async function plannedFile(
   allowances: AllowFlags,
 ): Promise<ToOrder> {
   const named = { text: plan, name: `plan ${code}`, again: 'Have it planned again.' }
-  const { api: service } = await app.services('api')
-  if (rows === null) return appliedPlan((await app.services('files')).files, service, named, allowances)
+  const service = await app.service('api')
+  if (rows === null) return appliedPlan(await app.service('files'), service, named, allowances)
   const { cwd } = app.context
   const session = { cwd, stdin: { isTTY: false, stream: Readable.from([Buffer.from(rows)]) } }
   const applied = await appliedPlan(session, service, named, allowances)

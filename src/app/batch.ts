@@ -13,10 +13,7 @@ import type { BatchEvent } from '../domain/batch/run-policy.ts'
 import { orderServices, pauseNote } from './request.ts'
 import type { DefaultSources } from '../usecases/batch/read-file.ts'
 import type { Batch } from '../domain/batch/batch.ts'
-import type { Reconciliation } from '../domain/batch/reconciliation.ts'
 import type { View } from '../output/view.ts'
-import { decideUnknownRows } from '../usecases/batch/reconcile-batch.ts'
-import { decideHeldRows } from '../usecases/batch/change-batch.ts'
 import { wrapLines } from '../output/terminal.ts'
 import { sanitize } from '../host/text.ts'
 import { stoppedRows } from '../usecases/batch/read-batch.ts'
@@ -73,7 +70,7 @@ export function orderPrompts(
       const warning = unlikelyWarning(plan, name)
       if (warning !== undefined) reporter.warn(warning)
     },
-    confirm: async (about) => confirm(orderQuestion(about, (await app.services('api')).api)),
+    confirm: async (about) => confirm(orderQuestion(about, await app.service('api'))),
   })
 }
 
@@ -93,11 +90,13 @@ export async function runBatch(
   { isJson, ...options }: StartOptions & { isJson: boolean },
 ): Promise<[View, RefcheckError | undefined]> {
   const services = await startServices(app, signal)
+  // Loaded before the run: the program may be replaced while it lasts.
+  const decide = isJson ? undefined : await heldDecider(app)
   let end = await startBatch(services, batchId, options)
   const { max = Number.POSITIVE_INFINITY } = options
   const { now } = end.result
-  if (!isJson && isToDecide(end) && max > now) {
-    const decided = await decideHeld(app, end.batch, 'order')
+  if (decide !== undefined && isToDecide(end) && max > now) {
+    const decided = await decide(end.batch, 'order')
     if (decided !== undefined && decided.released + decided.leftOut > 0) {
       const before = end.result.people
       end = await startBatch(services, batchId, { ...options, max: max - now })
@@ -115,34 +114,22 @@ function isToDecide({ batch: { counts, halt }, failure }: BatchEnd): boolean {
   return counts.held > 0 && counts.pending === 0 && halt === undefined && isOpen
 }
 
-/** Asks about each held row; undefined where there is no terminal. */
-export async function decideHeld(
-  app: App,
-  batch: Batch,
-  verb: 'order' | 'release',
-): Promise<{ released: number; leftOut: number } | undefined> {
+/** What asks about each held row; undefined where there is no terminal. */
+export async function heldDecider(app: App) {
   const prompter = app.prompter()
   if (prompter === undefined) return undefined
-  const services = await app.services('batches', 'waiting', 'ledger', 'clock', 'api', 'packageNames')
-  return decideHeldRows({ ...services, prompter, onQuestion: showLines(app) }, batch, verb)
+  const { decideHeldRows } = await import('../usecases/batch/change-batch.ts')
+  return async (batch: Batch, verb: 'order' | 'release') => {
+    const services = await app.services('batches', 'waiting', 'ledger', 'clock', 'api', 'packageNames')
+    return decideHeldRows({ ...services, prompter, onQuestion: showLines(app) }, batch, verb)
+  }
 }
 
-function showLines({ reporter }: App): (lines: readonly string[]) => void {
+/** Shows lines that are about people, whose names may hold anything. */
+export function showLines({ reporter }: App): (lines: readonly string[]) => void {
   const { columns } = reporter.terminal
   return (lines) =>
     reporter.block(wrapLines(lines.map((line) => sanitize(line, { layout: true })).join('\n'), columns))
-}
-
-/** Asks about each row whose outcome is unknown still, where there is a terminal. What is left. */
-export async function decideUnknown(
-  app: App,
-  services: StartServices,
-  found: Reconciliation,
-): Promise<Reconciliation> {
-  const prompter = app.prompter()
-  return prompter === undefined
-    ? found
-    : decideUnknownRows({ ...services, prompter, onLines: showLines(app) }, found)
 }
 
 /** The answer at the end of a run of a batch. */

@@ -22,7 +22,7 @@ async function requestNamed(app: App, text: string, what: string): Promise<strin
   const isName = app.context.streams.stdout.isTTY && !isRequestIdStart(text)
   const id = isName ? '' : requestIdStart(text, what)
   if (isWholeId(id)) return id
-  const { session } = await app.services('session')
+  const session = await app.service('session')
   if (!isName) {
     try {
       return await requestIdOf(app, id, session.baseUrl)
@@ -46,5 +46,5 @@ export async function requestIdOf(app: App, named: string, baseUrl?: string): Pr
 /** The whole id of a batch that was named by its id or the start of it; undefined for none. */
 export async function batchIdOf(app: App, named: string | undefined): Promise<string | undefined> {
   if (named === undefined) return undefined
-  return (await findBatch(await app.services('batches', 'waiting', 'ledger', 'clock'), named)).id
+  return (await findBatch(await app.batchServices(), named)).id
 }

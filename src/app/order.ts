@@ -2,12 +2,12 @@ import type { App } from './app.ts'
 import { localDay } from '../domain/wording/local-time.ts'
 import { showReview } from '../output/views/order.ts'
 import { phoneRepair } from '../usecases/form/phone-repair.ts'
+import type { SimilarQuestion } from '../usecases/request/create.ts'
 import { DraftKeeper } from '../usecases/request/draft-keeper.ts'
 import type { PrepareOptions } from '../usecases/request/prepare-order.ts'
-import type { SimilarQuestion } from '../usecases/request/create.ts'
 import { keepSuccessions } from './request.ts'
 
-/** What keeps the answers of one person; `resume` is the command line that goes on from them. */
+/** What stores the answers of one person; `resume` is the command line that goes on from them. */
 export function draftKeeper(app: App, resume: string): DraftKeeper {
   return new DraftKeeper(async () => {
     const { api, ...rest } = await app.services('api', 'drafts', 'clock', 'random')
@@ -20,24 +20,23 @@ export function draftKeeper(app: App, resume: string): DraftKeeper {
 export async function orderForm(
   app: App,
   signal: AbortSignal,
-  given: { country: string | undefined; yes: boolean; dryRun: boolean },
+  given: { country: string | undefined; yes: boolean },
   { similar, draft }: { similar: SimilarQuestion; draft: DraftKeeper },
 ): Promise<PrepareOptions> {
-  await app.services('account')
-  const { api } = await app.services('api')
+  await app.service('account')
+  const { api, schemas } = await app.services('api', 'schemas')
   const country = given.country ?? (await app.setting('default-country'))
   return {
     api,
     signal,
-    schemas: (await app.services('schemas')).schemas,
+    schemas,
     prompter: app.prompter(),
-    yes: given.yes || given.dryRun,
+    yes: given.yes,
     repair: country === undefined ? undefined : await phoneRepair(country),
     today: localDay(app.context.clock.now()),
     onPackages: keepSuccessions(app),
     onImprobable: (text) => app.reporter.warn(text),
-    onPerson:
-      given.yes || given.dryRun ? undefined : (body, isMore) => similar.early(body, api.baseUrl, isMore),
+    onPerson: given.yes ? undefined : (body, isMore) => similar.early(body, api.baseUrl, isMore),
     onAnswer: (body, pack) => draft.keep(body, pack.name),
     onDrop: () => draft.drop(),
     similarityWarning: (body) => similar.similarityWarning(body),

@@ -5,6 +5,8 @@ import type { ExportTable } from '../domain/batch/results.ts'
 import type { TemplateColumn } from '../domain/sheet/cell.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/kinds.ts'
+import type { WrittenFile } from '../store/written-files.ts'
+import type { App } from './app.ts'
 import type { Context } from './context.ts'
 
 /** Where `--output` leads: standard output where it is left out or `-`, else a file by its absolute path. */
@@ -13,10 +15,11 @@ export interface OutputFile {
   overwrite: boolean
 }
 
-export interface OutputOptions {
-  overwrite: boolean
-  binary: boolean
-  /** The flag that names the file: `--output`, or another name in a command whose files are always replaced. */
+interface OutputOptions {
+  overwrite?: boolean | undefined
+  /** Its bytes are nothing that a terminal can show. */
+  binary?: boolean | undefined
+  /** The flag that names the file. */
   flag?: string | undefined
   hasOverwrite?: boolean | undefined
 }
@@ -28,7 +31,12 @@ export interface OutputOptions {
 export async function openOutputFile(
   context: Pick<Context, 'cwd' | 'streams'>,
   typed: string | undefined,
-  { overwrite, binary, flag, hasOverwrite = flag === undefined }: OutputOptions,
+  {
+    overwrite = false,
+    binary = false,
+    flag = '--output',
+    hasOverwrite = flag === '--output',
+  }: OutputOptions = {},
 ): Promise<OutputFile> {
   if (typed === undefined || typed === '-') {
     if (binary && context.streams.stdout.isTTY) {
@@ -41,28 +49,43 @@ export async function openOutputFile(
   const path = resolve(context.cwd, typed)
   const existing = await lstat(path).catch(() => undefined)
   if (existing?.isDirectory() === true) {
-    throw new UsageError(`${flag ?? '--output'}: ${typed} is a folder`, {
+    throw new UsageError(`${flag}: ${typed} is a folder`, {
       hint: 'Give the name of a file in it.',
     })
   }
   if (existing !== undefined && !overwrite) {
-    throw new UsageError(`${flag ?? '--output'}: ${typed} already exists`, {
+    throw new UsageError(`${flag}: ${typed} already exists`, {
       hint: `Choose another name, or ${hasOverwrite ? 'replace it with --overwrite' : 'remove it first'}.`,
     })
   }
   return { path, overwrite }
 }
 
-/** Writes it there: a file whole or not at all. */
+/** The same of a file that is written only where its flag is given. */
+export async function openOptionalFile(
+  context: Pick<Context, 'cwd' | 'streams'>,
+  typed: string | undefined,
+  options: OutputOptions,
+): Promise<OutputFile | undefined> {
+  return typed === undefined ? undefined : openOutputFile(context, typed, options)
+}
+
+type Written = Omit<WrittenFile, 'path'>
+
+/** Writes it there: a file whole or not at all. `written`: what to remember of a file with people's data. */
 export async function writeOutput(
-  { streams: { stdout } }: Pick<Context, 'streams'>,
+  app: App,
   { path, overwrite }: OutputFile,
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  written?: Written,
 ): Promise<void> {
   if (path !== undefined) {
     const { writeWhole } = await import('../disk/whole-file.ts')
-    return writeWhole(path, streamed(content), { overwrite })
+    await writeWhole(path, streamed(content), { overwrite })
+    if (written !== undefined) await rememberWritten(app, { path, ...written })
+    return
   }
+  const { stdout } = app.context.streams
   for await (const chunk of content) {
     stdout.write(chunk)
     await stdout.drained()
@@ -71,17 +94,29 @@ export async function writeOutput(
 
 /** Writes the file after the result was printed, which it never prevents: returns why it was not written. */
 export async function failureToWrite(
-  context: Pick<Context, 'streams'>,
+  app: App,
   output: OutputFile | undefined,
   content: () => Uint8Array,
+  written?: Written,
 ): Promise<RefcheckError | undefined> {
   if (output === undefined) return undefined
   try {
-    await writeOutput(context, output, [content()])
+    await writeOutput(app, output, [content()], written)
     return undefined
   } catch (error) {
     if (error instanceof RefcheckError) return error
     throw error
+  }
+}
+
+/** Remembers a file with people's data, so that a purge names it. The file itself is written: a failure is only a warning. */
+export async function rememberWritten(app: App, file: WrittenFile): Promise<void> {
+  const written = await app.service('written')
+  try {
+    await written.add(file)
+  } catch (error) {
+    if (!(error instanceof RefcheckError)) throw error
+    app.note(`A purge will not find ${file.path}: ${error.message}.`)
   }
 }
 

@@ -5,13 +5,16 @@ import { terminalStatuses } from '../contract/statuses.ts'
 import { serviceOf } from '../domain/submission/identity.ts'
 import { NotFoundError, UnauthenticatedError, UsageError } from '../errors/kinds.ts'
 import type { QuotaStatus } from '../output/views/overview.ts'
-import type { OverviewScope } from '../usecases/overview/read.ts'
+import type { OverviewScope, People } from '../usecases/overview/read.ts'
 import { requestIdOf } from './ids.ts'
+import type { Batch } from '../domain/batch/batch.ts'
+import type { Overview } from '../domain/overview/overview.ts'
+import type { SubmissionState } from '../domain/submission/states.ts'
 
 /** The windows of the key in use; undefined where no profile is logged in. */
 export async function quotaInUse(app: App): Promise<QuotaStatus | undefined> {
   try {
-    return await (await app.services('governor')).governor.status()
+    return await (await app.service('governor')).status()
   } catch (error) {
     if (error instanceof UnauthenticatedError) return undefined
     throw error
@@ -22,7 +25,7 @@ export async function quotaInUse(app: App): Promise<QuotaStatus | undefined> {
 export async function overviewScope(app: App): Promise<OverviewScope> {
   const account = await app.accountInUse()
   try {
-    const { session } = await app.services('session')
+    const session = await app.service('session')
     const { profile = null, baseUrl, email } = session
     return { organisation: { profile, base_url: baseUrl, user_email: email }, account }
   } catch (error) {
@@ -75,4 +78,77 @@ export async function filesOfReports(app: App): Promise<ReadonlyMap<string, numb
     files.set(key, (files.get(key) ?? 0) + 1)
   }
   return files
+}
+
+/** A batch as a page, whole in one file. What makes pages is loaded for them alone. */
+export async function batchPage(
+  app: App,
+  batch: Batch,
+  states: readonly SubmissionState[] | undefined,
+): Promise<Uint8Array> {
+  const { peopleOfBatch } = await import('../usecases/overview/read.ts')
+  const services = await app.services('ledger', 'batches', 'inboxToShow', 'clock')
+  const people = await peopleOfBatch(services, batch, states)
+  return page(app, people, {
+    title: batch.name,
+    readAt: new Date(services.clock.now()).toISOString(),
+    facts: [
+      ['Batch', batch.id.slice(0, 8)],
+      ['Service', new URL(batch.baseUrl).host],
+      ['Ordered as', batch.userEmail],
+    ],
+  })
+}
+
+/** Every order of an organisation as a page, whole in one file. */
+export async function storePage(app: App, overview: Overview, scope: OverviewScope): Promise<Uint8Array> {
+  const { peopleOfStore } = await import('../usecases/overview/read.ts')
+  const people = await peopleOfStore(await app.services('ledger', 'batches'), scope, overview.attention)
+  const services = [...new Set(people.users.map(({ baseUrl }) => new URL(baseUrl).host))]
+  const users = [...new Set(people.users.map(({ userEmail }) => userEmail))]
+  return page(app, people, {
+    title:
+      overview.other_orders.length === 0
+        ? 'All checks ordered with this store'
+        : 'All checks of this organisation ordered with this store',
+    readAt: overview.read_at,
+    facts: [
+      [services.length === 1 ? 'Service' : 'Services', services.join(', ') || 'none yet'],
+      ['Ordered as', users.join(', ') || 'nobody yet'],
+    ],
+  })
+}
+
+interface About {
+  title: string
+  readAt: string
+  facts: (readonly [string, string])[]
+}
+
+async function page(
+  app: App,
+  { people, total, persons, attention, users }: People,
+  about: About,
+): Promise<Uint8Array> {
+  const { peoplePage, packageText } = await import('../output/views/people-page.ts')
+  const packages = await (await app.service('packageNames')).forUsers(users)
+  const ofPackages = people.filter(({ package_id: id }) => id !== null)
+  const [first] = ofPackages
+  const isMixed = ofPackages.some(
+    ({ package_id: id, user }) => id !== first?.package_id || user.baseUrl !== first.user.baseUrl,
+  )
+  const ofPackage = first === undefined || isMixed ? [] : [['Package', packageText(first, packages)] as const]
+  const text = await peoplePage({
+    ...about,
+    facts: [...ofPackage, ...about.facts],
+    people,
+    total,
+    persons,
+    attention,
+    packages,
+    isMixed,
+    version: app.options.version,
+    keep: app.keep,
+  })
+  return new TextEncoder().encode(app.secrets.redact(text))
 }

@@ -1,15 +1,17 @@
 import { basename, dirname, resolve } from 'node:path'
 
 import type { App } from './app.ts'
-import { timeToSend } from './time-to-send.ts'
-import { rememberWritten } from '../usecases/store/files-of-person.ts'
-import { destination, isSingle, type ReportSource } from '../domain/report/source.ts'
+import { timeToSend, following } from './request.ts'
+import { batchIdOf, requestIdsOf } from './ids.ts'
+import { readSecretLine } from './input.ts'
+import { rememberWritten } from './output-file.ts'
+import { destination } from '../domain/report/source.ts'
+import { isSingle, type ReportSource } from '../domain/report/source.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
 import { shellWord } from '../domain/wording/shell-word.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { flatMemory } from '../host/memory.ts'
 import { type ReadingTime, ReportProgress } from '../output/views/progress.ts'
-import { following } from './request.ts'
 import type { ReportFolder } from '../store/reports/folder.ts'
 import type { FilingResult } from '../domain/report/filed.ts'
 import { fetchReports } from '../usecases/report/fetch.ts'
@@ -49,7 +51,7 @@ export async function fileReports(
   const passed = flatMemory()
   const result = await fetchReports(source, {
     api: isPatient ? patientApi : api,
-    ledger: async () => (await app.services('ledger')).ledger,
+    ledger: () => app.service('ledger'),
     clock,
     folder,
     file,
@@ -69,8 +71,7 @@ export async function fileReports(
 
 /** By what this store knows of the quota at the start. */
 function readingTime(app: App): ReadingTime {
-  return async (requests) =>
-    (await timeToSend(app, (await app.services('session')).session.baseUrl))(requests)
+  return async (requests) => (await timeToSend(app, (await app.service('session')).baseUrl))(requests)
 }
 
 const noteWait =
@@ -84,7 +85,7 @@ async function openFolder(
   { overwrite, timeout }: FilingFlags,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
   const { existingAt, isPdf } = await import('../store/reports/file.ts')
-  const { reportFolders } = await app.services('reportFolders')
+  const reportFolders = await app.service('reportFolders')
   const path = resolve(app.context.cwd, typed)
   const status = await existingAt(path)
   const target = destination(typed, path, status, isSingle(source))
@@ -101,7 +102,7 @@ async function openFolder(
       )
     else if (folder.isOpenTo === 'its owner')
       app.reporter.warn(`${path} belongs to another user of this machine, who may replace what is in it.`)
-    await rememberWritten(await app.services('written', 'reporter'), { path, kind: 'reports' })
+    await rememberWritten(app, { path, kind: 'reports' })
     return { folder, file: undefined }
   }
   if (status === 'file' && !overwrite && !(await isPdf(path))) {
@@ -124,4 +125,60 @@ export async function showReports(
   const path = stored.length === 1 ? first.path : folder
   const why = await openFile(path, { env: app.context.env, childEnv: await app.childEnvironment() })
   if (why !== undefined) app.reporter.warn(`${path} was not opened: ${why}`)
+}
+
+interface SourceFlags {
+  referee: string | undefined
+  request: string[] | undefined
+  batch: string | undefined
+  'all-completed': boolean
+  since: number | undefined
+  url: string | undefined
+}
+
+/** Reads what was named; UsageError unless it is exactly one thing. */
+export async function reportSource(
+  app: App,
+  checkId: string | undefined,
+  { 'all-completed': isAll, referee, request, batch, since, url }: SourceFlags,
+): Promise<ReportSource> {
+  refuseIf(
+    referee !== undefined && checkId === undefined,
+    '--referee requires the CHECK_ID of a reference check',
+    '"refcheck request get" with the id of its request shows both ids.',
+  )
+  refuseIf(
+    since !== undefined && !isAll,
+    '--since requires --all-completed',
+    'Add --all-completed, or leave out --since.',
+  )
+  const given = [checkId, request, batch, url, isAll || undefined].filter((each) => each !== undefined)
+  refuseIf(
+    given.length === 0,
+    'no report was named',
+    'Give one of: CHECK_ID, --request ID, --batch ID, --all-completed, --url SIGNED_URL.',
+  )
+  refuseIf(
+    given.length > 1,
+    'CHECK_ID, --request, --batch, --all-completed and --url cannot be combined',
+    'Give one of them.',
+  )
+  if (url !== undefined) {
+    const signed = url === '-' ? await readSecretLine(app.context, 'the signed URL') : url
+    app.secrets.addTokenOf(signed)
+    return { kind: 'url', url: signed }
+  }
+  if (request !== undefined)
+    return {
+      kind: 'requests',
+      requestIds: [...new Set(await requestIdsOf(app, request, '--request'))],
+    }
+  const batchId = await batchIdOf(app, batch)
+  if (batchId !== undefined) return { kind: 'batch', batchId }
+  if (isAll) return { kind: 'completed', since }
+  return { kind: 'ids', checkId: checkId ?? '', refereeId: referee }
+}
+
+function refuseIf(condition: boolean, message: string, hint: string): void {
+  if (condition) throw new UsageError(message, { hint })
 }

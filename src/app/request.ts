@@ -3,14 +3,12 @@ import type { Package } from '../contract/package.ts'
 import type { RequestResource } from '../contract/request.ts'
 import { checksText } from '../domain/request/listed-request.ts'
 import { formatCount } from '../domain/wording/text.ts'
-import { serviceOf } from '../domain/submission/identity.ts'
-import { personName } from '../domain/wording/shown-name.ts'
 import { RefcheckError } from '../errors/base.ts'
-import { type UnavailableError, UsageError } from '../errors/kinds.ts'
+import { type UnavailableError, UnauthenticatedError } from '../errors/kinds.ts'
 import { progressLine } from '../output/terminal.ts'
 import { createEventText } from '../output/views/events.ts'
-import type { SimilarQuestion } from '../usecases/request/create.ts'
 import type { OrderServices } from '../usecases/request/send.ts'
+import { variable } from '../host/env.ts'
 
 /** A wait for the quota that is worth a word, in seconds. */
 const longPause = 5
@@ -29,25 +27,6 @@ export async function orderServices(app: App, signal: AbortSignal): Promise<Orde
         'An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.',
       ),
   }
-}
-
-/** Asks about similar people; `guard`: what the flags allow. */
-export async function similarQuestion(
-  app: App,
-  signal: AbortSignal,
-  guard: { allowDuplicate: boolean; allowSimilar: boolean },
-): Promise<SimilarQuestion> {
-  const {
-    findNamesake,
-    previewOrder,
-    SimilarQuestion: Question,
-  } = await import('../usecases/request/create.ts')
-  const services = () => orderServices(app, signal)
-  return new Question(
-    app.prompter(),
-    async (order) => previewOrder(await services(), order, guard),
-    async (order) => findNamesake(await services(), order),
-  )
 }
 
 /** What an order works with that may be waited for, its report too. */
@@ -105,41 +84,6 @@ export async function watching(app: App, total: number) {
   }
 }
 
-/** Ids of requests of the service in use that are in flight, chosen by a person; none without a terminal. */
-export async function chooseInFlight(app: App): Promise<string[]> {
-  const prompter = app.prompter()
-  if (prompter === undefined) return []
-  const [{ unfinishedRequests }, { packageLabel }] = await Promise.all([
-    import('../usecases/request/read-requests.ts'),
-    import('../domain/request/listed-request.ts'),
-  ])
-  const parts = await app.services('session', 'ledger', 'clock', 'packageNames')
-  const { baseUrl, email: userEmail } = parts.session
-  const names = await parts.packageNames.get({ baseUrl, userEmail })
-  const open = (await unfinishedRequests(parts)).filter(
-    (each) => serviceOf(each.base_url) === serviceOf(baseUrl),
-  )
-  if (open.length === 0) {
-    throw new UsageError('no request is in flight', {
-      hint: 'List the requests with: refcheck request list',
-    })
-  }
-  const ids = open.toReversed().map((each) => each.request_id ?? '')
-  if (ids.length === 1) return ids
-  const choices = open.toReversed().map(({ request_id: id, recipient, package_id: of, status }) => {
-    const name = recipient === null ? 'removed' : personName(recipient)
-    return {
-      value: [id ?? ''],
-      label: [name, packageLabel(of, names.get(of)), status ?? 'RECEIVED'].join(', '),
-    }
-  })
-  return prompter.select({
-    message: 'Wait for which request?',
-    narrows: true,
-    choices: [...choices, { value: ids, label: `All ${ids.length}` }],
-  })
-}
-
 /** How far reading again has come. */
 export function readMeter(app: App): (done: number, total: number) => void {
   const progress = app.progress()
@@ -159,7 +103,7 @@ export function keepReads(
 ): void {
   app.beforeClose(async () => {
     try {
-      const { ledger } = await app.services('ledger')
+      const ledger = await app.service('ledger')
       const at = app.context.clock.now()
       for (const { request_id: id, status, checks } of requests) {
         await ledger.recordStatus(baseUrl, id, status, at, checksText(checks))
@@ -184,3 +128,27 @@ const statusNote =
   (app: App) =>
   ({ request_id, status }: Pick<RequestResource, 'request_id' | 'status'>): void =>
     app.note(`${request_id}  ${status}`)
+
+/** Seconds until so many more are sent, by the quota: of the key in use where it is of that service, else of any key. */
+export async function timeToSend(app: App, baseUrl: string): Promise<(creates: number) => Promise<number>> {
+  const own = await app.services('session').catch((error: unknown) => {
+    if (error instanceof UnauthenticatedError) return undefined
+    throw error
+  })
+  if (own?.session.baseUrl !== baseUrl) {
+    const [{ secondsForCreates }, { emptyBook }, { windowsFor }] = await Promise.all([
+      import('../domain/quota/book.ts'),
+      import('../domain/quota/book.ts'),
+      import('../domain/quota/windows.ts'),
+    ])
+    const { clock, env } = app.context
+    const windows = windowsFor(baseUrl, variable(env, 'REFCHECK_QUOTA'))
+    return async (creates) => secondsForCreates(emptyBook(windows), creates, clock.now())
+  }
+  const governor = await app.service('governor')
+  return async (creates) => {
+    // Others run the batch: what they have used is in the store.
+    await governor.status()
+    return governor.secondsFor(creates)
+  }
+}

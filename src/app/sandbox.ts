@@ -1,3 +1,7 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import type { Context } from './context.ts'
 import { parseBaseUrl } from '../domain/session/session.ts'
 import { variable } from '../host/env.ts'
@@ -6,6 +10,10 @@ import type { RunningSandbox } from '../sandbox/control/client.ts'
 import type { SandboxServices } from '../usecases/sandbox/start.ts'
 import { resolveBaseUrl } from '../usecases/session/resolve.ts'
 import type { App } from './app.ts'
+import { InternalError, InterruptedError } from '../errors/kinds.ts'
+import { type Sink, type Streams, styled, type Terminal } from '../output/terminal.ts'
+import { shellWord } from '../domain/wording/shell-word.ts'
+import type { DemoEvent, DemoServices, DemoRun } from '../usecases/demo/run.ts'
 
 /** A sandbox that runs in another process: of the profile, or at the base URL of a flag. */
 export async function runningSandbox(app: App, baseUrl: string | undefined): Promise<RunningSandbox> {
@@ -14,7 +22,7 @@ export async function runningSandbox(app: App, baseUrl: string | undefined): Pro
     baseUrl === undefined
       ? await resolveBaseUrl(await app.services('settings', 'env', 'profile'))
       : parseBaseUrl(baseUrl, '--base-url')
-  return connect((await app.services('http')).http, base, controlToken(app.context))
+  return connect(await app.service('http'), base, controlToken(app.context))
 }
 
 /** What controls a sandbox that others can reach, if the environment names it. */
@@ -37,3 +45,84 @@ export async function sandboxServices({ clock, random }: Context): Promise<Sandb
 }
 
 export { parseJson } from '../contract/parse-json.ts'
+
+/** What a tester can ask a sandbox for. */
+export async function sandboxScenarios() {
+  return (await import('../sandbox/service/scenarios.ts')).scenarioTable
+}
+
+/** What a sandbox can be asked to play. */
+export async function sandboxStories() {
+  return (await import('../sandbox/service/stories.ts')).storyTable
+}
+
+/** What the document leaves open, as a sandbox does it by default. */
+export async function usualSandboxRules() {
+  const { ruleSettings, usualRules } = await import('../sandbox/service/rules.ts')
+  return ruleSettings(usualRules())
+}
+
+/** The service as OpenAPI; `control`: with what steers a running sandbox. */
+export async function openApiDocument(baseUrl: string, version: '3.1' | '3.0', control: boolean) {
+  const { openApi, toOpenApi30 } = await import('../contract/openapi.ts')
+  const document = control
+    ? (await import('../sandbox/control/openapi.ts')).sandboxOpenApi(baseUrl)
+    : openApi(baseUrl)
+  return version === '3.1' ? document : toOpenApi30(document)
+}
+
+interface DemoOptions {
+  sink: Sink
+  terminal: Terminal
+  output: string | undefined
+  /** The exit code of a command that was interrupted. */
+  interruptedCode: number
+}
+
+/** A demo in a folder of its own, whose transcript goes to `sink`. */
+export async function demoServices(
+  context: Context,
+  { sink, terminal, output, interruptedCode }: DemoOptions,
+): Promise<DemoServices> {
+  const home = await mkdtemp(join(tmpdir(), 'refcheck-demo-'))
+  return {
+    sandbox: await sandboxServices(context),
+    home,
+    output,
+    onEvent: (event) => sink.write(transcript(event, terminal)),
+    async run(argv, env): Promise<DemoRun> {
+      const printed: string[] = []
+      if (context.program === undefined) throw new InternalError('no program to run command lines with')
+      const code = await context.program(argv, {
+        ...context,
+        cwd: home,
+        streams: teed(context.streams, sink, printed),
+        env: { ...context.env, ...env },
+      })
+      if (code === interruptedCode) throw new InterruptedError('the demo was interrupted')
+      return { code, printed: printed.join('') }
+    },
+  }
+}
+
+function transcript(event: DemoEvent, terminal: Terminal): string {
+  if (event.name === 'typed') {
+    return `\n${styled(terminal, 'bold', `$ refcheck ${event.argv.map(shellWord).join(' ')}`)}\n`
+  }
+  const lines = event.text.split('\n').map((line) => styled(terminal, 'cyan', line === '' ? '' : `# ${line}`))
+  return `\n${lines.join('\n')}\n`
+}
+
+/** Both streams of the inner command into one transcript, in the order they were written. */
+function teed(streams: Streams, sink: Sink, printed: string[]): Streams {
+  const into: Sink = {
+    write(data) {
+      printed.push(Buffer.from(data).toString('utf8'))
+      sink.write(data)
+    },
+    drained: () => sink.drained(),
+    isTTY: sink.isTTY,
+    columns: sink.columns,
+  }
+  return { stdin: streams.stdin, stdout: into, stderr: into }
+}

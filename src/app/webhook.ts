@@ -1,15 +1,21 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import type { App } from './app.ts'
+import { type App, openHttp } from './app.ts'
 import { checkWebhookSecret } from '../domain/session/session.ts'
 import type { OtherSecret } from '../domain/webhook/diagnose.ts'
-import { runProgram } from '../host/run-program.ts'
+import { runProgram, type StartedProgram, startProgram } from '../host/run-program.ts'
 import { hasFileModes } from '../host/machine.ts'
 import { otherWebhookSecrets, type WebhookSecret } from '../usecases/session/webhook-secret.ts'
 import type { DeliverTargets, ListenServices } from '../usecases/webhook/listen.ts'
 import { readInput } from './input.ts'
-import { receiverAt } from './receiver.ts'
+import { diskFailure, errorNumber } from '../disk/failure.ts'
+import { commandWords } from '../domain/wording/shell-word.ts'
+import { parseStoredLines, parseStoredList } from '../domain/webhook/receiver-check.ts'
+import { type ReceiverEvent } from '../domain/webhook/receiver-check.ts'
+import { redactArgument } from '../domain/wording/redact-argument.ts'
+import { UnavailableError, UsageError } from '../errors/kinds.ts'
+import type { HttpClient } from '../http/client.ts'
 
 const others = 0o077
 const execPatienceMs = 60_000
@@ -24,7 +30,7 @@ export interface WebhookSecrets {
 
 async function ownSecret(app: App): Promise<WebhookSecret> {
   const { resolveWebhookSecret } = await import('../usecases/session/webhook-secret.ts')
-  return resolveWebhookSecret(await app.services('settings', 'secrets', 'env', 'profile'))
+  return resolveWebhookSecret(await app.sessionSources())
 }
 
 /** The secret of `--secret-file`, else that of the environment or the profile; none is a UsageError. */
@@ -39,12 +45,9 @@ export async function webhookSecrets(app: App, file: string | undefined): Promis
     async service() {
       // Loaded where it is asked for: verifying and signing do without the rules of a session.
       const { signingService } = await import('../usecases/session/resolve.ts')
-      return signingService(await app.services('settings', 'secrets', 'env', 'profile'), from)
+      return signingService(await app.sessionSources(), from)
     },
-    others: () =>
-      (known ??= app
-        .services('settings', 'secrets', 'env', 'profile')
-        .then((sources) => otherWebhookSecrets(sources, secret))),
+    others: () => (known ??= app.sessionSources().then((sources) => otherWebhookSecrets(sources, secret))),
   }
 }
 
@@ -83,7 +86,7 @@ export async function listenServices(
     import('../usecases/webhook/listen.ts'),
   ])
   const { clock } = app.context
-  const { inbox } = await app.services('inbox')
+  const inbox = await app.service('inbox')
   const to = forwardTo === undefined ? undefined : await receiverAt(app, forwardTo, '--forward-to', forwardCa)
   const env = exec === undefined ? {} : await app.childEnvironment()
   const services: DeliverTargets = {
@@ -92,4 +95,99 @@ export async function listenServices(
   }
   const isAsked = to !== undefined || exec !== undefined
   return { inbox, clock, serve: serveSmallRequests, deliver: isAsked ? delivering(services) : undefined }
+}
+
+/**
+ * A receiver that is going to be sent events: https, or http to this machine; anything else is a UsageError
+ * that does not repeat what may be a secret. `source` is the flag or argument it was given as; `authority` a certificate
+ * (PEM) that is trusted for it.
+ */
+export async function receiverAt(
+  app: App,
+  text: string,
+  source: string,
+  authority?: string,
+): Promise<{ http: HttpClient; url: string }> {
+  if (!URL.canParse(text)) {
+    throw new UsageError(`${source}: "${redactArgument(text)}" is not a URL`, {
+      hint: 'A URL looks like https://staging.example.com/hook',
+    })
+  }
+  const { secureUrl } = await import('../http/transport.ts')
+  const { href } = secureUrl(text, source)
+  return {
+    http: authority === undefined ? await app.service('http') : await openHttp(app, authority),
+    url: href,
+  }
+}
+
+/** The file of --stored-file at most: thousands of times what a check sends. */
+const maxStoredBytes = 16 * 1024 * 1024
+const storedPatienceMs = 10_000
+
+type ReadStored = (signal: AbortSignal | undefined) => Promise<readonly ReceiverEvent[]>
+
+/** Reads from --stored-url what the receiver has stored. It follows no redirect; every failure is an UnavailableError. */
+export async function storedUrlReader(app: App, text: string): Promise<ReadStored> {
+  const { http, url } = await receiverAt(app, text, '--stored-url')
+  const limits = {
+    connectMs: storedPatienceMs,
+    idleMs: storedPatienceMs,
+    totalMs: storedPatienceMs,
+    maxBytes: maxStoredBytes,
+  }
+  return async (signal) => {
+    const read = () =>
+      http.send({ method: 'GET', url, headers: { accept: 'application/json' }, limits, signal })
+    // A connection that was kept open may have ended with the receiver.
+    const { status, body } = await read()
+      .catch(read)
+      .catch((error: unknown) => {
+        if (!(error instanceof UnavailableError)) throw error
+        throw new UnavailableError(`--stored-url: ${error.message}`, {
+          hint: 'Check the URL, and that the receiver is running.',
+        })
+      })
+    if (status !== 200) {
+      const isRedirect = status >= 300 && status < 400
+      throw new UnavailableError(`--stored-url: answered ${status}; expected 200 and a JSON list`, {
+        hint: isRedirect ? 'Redirects are not followed: give the URL that answers.' : 'Check the URL.',
+      })
+    }
+    return parseStoredList(body)
+  }
+}
+
+/** Reads the same from the lines of --stored-file, which has to be a plain file. */
+export function storedFileReader({ context }: App, file: string): ReadStored {
+  return async () => {
+    const path = resolve(context.cwd, file)
+    const status = await stat(path).catch((error: unknown) => {
+      if (errorNumber(error) !== 'ENOENT') throw diskFailure('read', path, error)
+      throw new UsageError(`--stored-file: file not found: ${file}`, {
+        hint: 'Check the path. Where the receiver makes the file with its first event, make it empty before.',
+      })
+    })
+    if (!status.isFile()) {
+      throw new UsageError(`--stored-file: ${file} is not a file`, {
+        hint: 'Give the file to which the receiver adds a line for each event that it stores.',
+      })
+    }
+    return parseStoredLines(await readInput(context, path, '--stored-file', maxStoredBytes))
+  }
+}
+
+/**
+ * Starts the receiver by the command of --restart, without a shell. Of the secrets its environment keeps the variables that hold
+ * `secret`, which every receiver needs; keys and other secrets are left out.
+ */
+export async function receiverStarter(
+  app: App,
+  command: string,
+  secret: string,
+): Promise<() => StartedProgram> {
+  const words = commandWords(command, '--restart')
+  const own = Object.entries(app.context.env).filter(([, value]) => value === secret)
+  const env = { ...(await app.childEnvironment()), ...Object.fromEntries(own) }
+  return () => startProgram(words, env)
 }

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 
 import type { App } from './app.ts'
 import { type Orderer, ordererOf } from '../domain/batch/run-policy.ts'
+import type { BatchEvent } from '../domain/batch/run-policy.ts'
 import type { WorkerEvent } from '../domain/worker/events.ts'
 import { isMissing } from '../domain/report/filed.ts'
 import { RefcheckError } from '../errors/base.ts'
@@ -13,6 +14,9 @@ import type { WorkerProfile } from '../usecases/worker/work.ts'
 import { startServices } from './batch.ts'
 import { fileReports } from './report.ts'
 import { following } from './request.ts'
+import type { WorkerStatus } from '../output/metrics.ts'
+import type { Listener } from '../server/listen.ts'
+import type { SmallAnswer } from '../server/small-requests.ts'
 
 export interface WorkerChoices {
   /** Undefined for the one in use; `all`, or names with commas between them. */
@@ -61,7 +65,7 @@ export async function workerQuota(members: readonly WorkerProfile[]) {
 
 async function namesOf(app: App, asked: string | undefined): Promise<(string | undefined)[]> {
   if (asked === undefined) return [app.options.profile]
-  const known = [...(await (await app.services('settings')).settings.profiles()).keys()]
+  const known = [...(await (await app.service('settings')).profiles()).keys()]
   if (asked === 'all' && known.length > 0) return known
   const named = asked === 'all' ? [] : asked.split(',').map((each) => each.trim())
   const unknown = named.find((each) => !known.includes(each))
@@ -76,15 +80,13 @@ async function namesOf(app: App, asked: string | undefined): Promise<(string | u
 
 async function memberOf(parent: App, name: string | undefined): Promise<Member> {
   const app = await parent.forProfile(name)
-  const {
-    session: { baseUrl, email, profile },
-  } = await app.services('session')
+  const { baseUrl, email, profile } = await app.service('session')
   return {
     app,
     name: name ?? profile ?? 'default',
     baseUrl,
     email,
-    account: (await app.services('account')).account,
+    account: await app.service('account'),
   }
 }
 
@@ -96,7 +98,7 @@ function sharedLook(app: App, members: readonly Member[]): (member: Member) => P
   const { clock } = app.context
   let lastRead: { at: number; found: Promise<Map<Member | undefined, ListedRequest[]>> } | undefined
   const readNow = async () => {
-    const requests = await unfinishedRequests({ ledger: (await app.services('ledger')).ledger, clock })
+    const requests = await unfinishedRequests({ ledger: await app.service('ledger'), clock })
     const owners = new Map<string, Member | undefined>()
     return Map.groupBy(requests, ({ base_url: baseUrl, user_email: userEmail }) => {
       const name = `${baseUrl} ${userEmail}`
@@ -133,7 +135,7 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
       const services = {
         ...(await startServices(app, signal)),
         prompter: undefined,
-        onBatchEvent: ({ name: notice }: { name: string }) => onEvent({ name: 'notice', ...named, notice }),
+        onBatchEvent: (event: BatchEvent) => onEvent({ name: 'notice', ...named, notice: event.name }),
         meter: { onStart: () => undefined, onEvent: rowTeller(named, onEvent) },
       }
       return startBatch(services, batchId, { isQueued: true })
@@ -141,16 +143,16 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
     async refresh() {
       const parts = {
         ...(await following(app)),
-        api: (await app.services('api')).api,
-        ledger: (await app.services('ledger')).ledger,
-        governor: (await app.services('governor')).governor,
+        api: await app.service('api'),
+        ledger: await app.service('ledger'),
+        governor: await app.service('governor'),
         signal,
       }
       const failures = await readAgain(parts, await unfinished(member))
       return failures.find(({ error }) => error.code !== 'not_found')?.error
     },
     async quota() {
-      const { windows } = await (await app.services('governor')).governor.status()
+      const { windows } = await (await app.service('governor')).status()
       return windows.map(({ seconds, left }) => ({ seconds, left }))
     },
     file:
@@ -190,5 +192,88 @@ function rowTeller(
     } else if (event.name === 'outage') {
       onEvent({ name: 'waiting', ...named, cause: 'outage', seconds: event.seconds })
     }
+  }
+}
+
+export interface Health extends Listener {
+  /** Counts what happens. */
+  record(event: WorkerEvent): void
+}
+
+interface HealthAddress {
+  host: string
+  port: number
+  quota: () => Promise<WorkerStatus['quota']>
+  /** Whom the worker sends for. */
+  profiles: readonly Orderer[]
+}
+
+const limits = { maxBytes: 1024, requestTimeoutMs: 5_000, idleTimeoutMs: 5_000 }
+
+/**
+ * `/healthz`: the process lives. `/readyz`: the store can be read and takes orders, and every queued batch has a
+ * profile. `/metrics`: for Prometheus. Nothing
+ * else, and no personal data.
+ */
+export async function serveHealth(app: App, { host, port, quota, profiles }: HealthAddress): Promise<Health> {
+  const [{ serveSmallRequests }, { WorkerMetrics }] = await Promise.all([
+    import('../server/small-requests.ts'),
+    import('../output/metrics.ts'),
+  ])
+  const metrics = new WorkerMetrics()
+  const status = async (): Promise<WorkerStatus> => ({
+    ...(await queueStatus(app)),
+    quota: await quota(),
+  })
+  const pages: Record<string, () => Promise<SmallAnswer>> = {
+    '/healthz': async () => ({ status: 200, text: 'ok\n' }),
+    '/readyz': async () => {
+      const { isClosed } = await queueStatus(app)
+      if (isClosed) return { status: 503, text: 'the store takes no orders\n' }
+      const batches = await app.service('batches')
+      const waiting = (await batches.queued()).filter(({ counts }) => counts.pending > 0)
+      return waiting.every((batch) => ordererOf(batch, profiles) !== undefined)
+        ? { status: 200, text: 'ok\n' }
+        : { status: 503, text: 'a queued batch has no profile: see --profiles\n' }
+    },
+    '/metrics': async () => ({
+      status: 200,
+      text: await metrics.text(await status()),
+      contentType: metrics.contentType(),
+    }),
+  }
+  const shared = new Map<string, Promise<SmallAnswer>>()
+  /** A page is made once for all who ask for it at the same moment: figures cost more than a request. */
+  const answerOf = (path: string, page: () => Promise<SmallAnswer>): Promise<SmallAnswer> => {
+    const made = shared.get(path)
+    if (made !== undefined) return made
+    const answer = page().catch(() => ({ status: 503, text: 'the store cannot be used\n' }))
+    shared.set(path, answer)
+    void answer.then(() => setImmediate(() => shared.delete(path)))
+    return answer
+  }
+  const listener = await serveSmallRequests(
+    async ({ method, path }) => {
+      const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+      if (page === undefined) return { status: 404, text: 'not found\n' }
+      if (method !== 'GET' && method !== 'HEAD') return { status: 405, headers: { allow: 'GET' } }
+      return answerOf(path, page)
+    },
+    { host, port, ...limits },
+  )
+  app.onClose(() => listener.close())
+  return { ...listener, record: (event) => metrics.record(event) }
+}
+
+async function queueStatus(app: App): Promise<Omit<WorkerStatus, 'quota'>> {
+  const { batches, store } = await app.services('batches', 'store')
+  const queued = await batches.queued()
+  const sum = (state: 'pending' | 'unknown' | 'held'): number =>
+    queued.reduce((total, { counts }) => total + counts[state], 0)
+  const oldest = queued.find(({ counts }) => counts.pending > 0)?.queuedAt
+  return {
+    rows: { pending: sum('pending'), unknown: sum('unknown'), held: sum('held') },
+    lagSeconds: oldest === undefined ? 0 : Math.max(0, (app.context.clock.now() - oldest) / 1000),
+    isClosed: (await store.rollbacks.closing()) !== undefined,
   }
 }

@@ -6,20 +6,13 @@ import { checkProfileName } from '../domain/session/session.ts'
 import { repeatFlagsInJson } from '../domain/wording/repeated-flags.ts'
 import type { RefcheckError } from '../errors/base.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
-import {
-  failureLine,
-  failureText,
-  arrangeColumns,
-  isErrorDocument,
-  jsonDocument,
-  type ListFormat,
-  presentList,
-  presentText,
-} from '../output/present.ts'
+import { failureLine, failureText } from '../output/present.ts'
 import type { Filtered } from '../output/jq.ts'
 import { jsonText, type ListView, type View } from '../output/view.ts'
+import { arrangeColumns, isErrorDocument, jsonDocument, presentList, presentText } from '../output/present.ts'
 import { type Sink, type Terminal, terminalOf } from '../output/terminal.ts'
 import { AlreadyReported, nameCommand, ofCommand, requireCountable, requireWords } from './failures.ts'
+import { listFormat } from './flags/list.ts'
 import { Command, Flags, type ValuesOf } from './oclif.ts'
 
 type FlagsOf<T extends typeof Command> = ValuesOf<(typeof BaseCommand)['baseFlags'] & T['flags']>
@@ -205,9 +198,10 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     else presentText(view, stdout, this.terminal)
   }
 
-  /** Prints a list as asked for. */
-  protected answerList<Row>(view: ListView<Row>, format: ListFormat, failure?: RefcheckError): void {
+  /** Prints a list as `listFlags` ask for it. */
+  protected answerList<Row>(view: ListView<Row>, failure?: RefcheckError): void {
     const { stdout } = this.context.streams
+    const format = listFormat(this.flags as Parameters<typeof listFormat>[0])
     this.beforeAnswer(failure)
     const arranged = arrangeColumns(view, format)
     if (this.flags.json) {
@@ -241,6 +235,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     throw new AlreadyReported(failure)
   }
 }
+
+export { Args, Flags } from './oclif.ts'
 
 /** What a command and the parser read of oclif's configuration; this program has no hooks around commands. */
 function lightConfig(pjson: Interfaces.PJSON): Interfaces.Config {

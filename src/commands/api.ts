@@ -1,6 +1,5 @@
-import { BaseCommand } from '../cli/base-command.ts'
+import { Args, BaseCommand, Flags } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/time.ts'
-import { Args, Flags } from '../cli/oclif.ts'
 import { anyAnswerView } from '../output/views/account.ts'
 
 export default class ApiGet extends BaseCommand<typeof ApiGet> {
@@ -8,9 +7,9 @@ export default class ApiGet extends BaseCommand<typeof ApiGet> {
   static override description =
     'Prints the whole answer with its envelope, also that of a failure. Only reads: an order goes through request create, which records it before it is sent. The key and signed tokens are masked.'
   static override examples = [
-    '<%= config.bin %> api GET /v1/users',
-    "<%= config.bin %> api GET '/v1/packages?status=active' --jq '.data.packages[].name'",
-    '<%= config.bin %> api GET /v1/ping --include',
+    'refcheck api GET /v1/users',
+    "refcheck api GET '/v1/packages?status=active' --jq '.data.packages[].name'",
+    'refcheck api GET /v1/ping --include',
   ]
   static override args = {
     method: Args.string({
@@ -36,7 +35,7 @@ export default class ApiGet extends BaseCommand<typeof ApiGet> {
       `only GET is possible, not "${method.slice(0, 20)}"`,
       'Order with: refcheck request create',
     )
-    const { failure, ...answer } = await (await this.app.services('api')).api.getAny(path, this.signal)
+    const { failure, ...answer } = await (await this.app.service('api')).getAny(path, this.signal)
     this.answer(anyAnswerView(answer, this.flags.include), failure)
   }
 }

@@ -1,10 +1,11 @@
-import { BaseCommand } from '../cli/base-command.ts'
+import { Args, BaseCommand, Flags } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/time.ts'
-import { Args, Flags } from '../cli/oclif.ts'
 import { startApproval, plannedFile } from '../app/approval.ts'
-import { planServices, startServices, orderPrompts, batchView } from '../app/batch.ts'
-import { keepSuccessions, servicesToOrder, similarQuestion } from '../app/request.ts'
-import { parsePlanCode, type OrderPlan } from '../domain/approval/order-plan.ts'
+import { planServices, startServices, orderPrompts } from '../app/batch.ts'
+import { keepSuccessions, orderServices, servicesToOrder } from '../app/request.ts'
+import { batchView } from '../app/batch.ts'
+import { parsePlanCode } from '../domain/approval/order-plan.ts'
+import type { OrderPlan } from '../domain/approval/order-plan.ts'
 import {
   orderCostText,
   plannedPeopleText,
@@ -13,9 +14,9 @@ import {
   unstartedView,
 } from '../output/views/batch-check.ts'
 import { createdView, showReview } from '../output/views/order.ts'
-import { approveFile } from '../usecases/approval/approve-file.ts'
-import { approveOrder } from '../usecases/approval/approve-order.ts'
-import { type Approval, approvablePlan } from '../usecases/approval/find-plan.ts'
+import { approveFile, approveOrder } from '../usecases/approval/approve.ts'
+import { SimilarQuestion } from '../usecases/request/create.ts'
+import { type Approval, approvablePlan } from '../usecases/approval/plans.ts'
 
 type PlannedBatch = Extract<OrderPlan['what'], { kind: 'batch' }>
 
@@ -25,7 +26,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
     'Shows the plan as "refcheck request create" or "refcheck batch run" would, asks for confirmation and orders. Without CODE it lists the plans that wait. A plan is used once and expires after 24 hours; it is refused if the plan, the profile, the service or the user has changed since.',
     'Only a person can approve: stdin, stdout and stderr have to be a terminal, no flag or setting confirms, and a program that runs an agent cannot start it. See: refcheck help agents',
   ].join('\n\n')
-  static override examples = ['<%= config.bin %> approve', '<%= config.bin %> approve KXRT-WMPH']
+  static override examples = ['refcheck approve', 'refcheck approve KXRT-WMPH']
   static override args = {
     code: Args.string({
       ignoreStdin: true,
@@ -52,13 +53,13 @@ export default class Approve extends BaseCommand<typeof Approve> {
     const { app, signal, guard } = this
     const { reporter } = app
     const show = showReview(reporter)
-    const { windows } = await (await app.services('governor')).governor.status()
+    const { windows } = await (await app.service('governor')).status()
     const outcome = await approveOrder(approval, plan, body, {
-      api: (await app.services('api')).api,
-      schemas: (await app.services('schemas')).schemas,
+      api: await app.service('api'),
+      schemas: await app.service('schemas'),
       prompter: approval.prompter,
       onPackages: keepSuccessions(app),
-      similar: await similarQuestion(app, signal, guard),
+      similar: new SimilarQuestion(() => orderServices(app, signal), approval.prompter, guard),
       placing: async () => ({ ...(await servicesToOrder(app, signal)), ...guard }),
       signal,
       show: (rows, pack, page) => {

@@ -1,12 +1,15 @@
-import { BaseCommand } from '../cli/base-command.ts'
-import { Flags } from '../cli/oclif.ts'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { BaseCommand, Flags } from '../cli/base-command.ts'
 import { pageNames } from '../cli/topic-pages.ts'
-import { liveSources } from '../app/completion.ts'
 import { commandManifest } from '../app/reference.ts'
-import { profileIn, wantedAt } from '../domain/completion/wanted.ts'
+import { sandboxStories } from '../app/sandbox.ts'
+import { type CompletedCommand, profileIn, wantedAt } from '../domain/completion/wanted.ts'
+import { settingDefinitions } from '../domain/session/setting-keys.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { candidateLines } from '../output/views/completion.ts'
-import { liveValues } from '../usecases/completion/live-values.ts'
+import { type LiveSources, liveValues } from '../usecases/completion/live-values.ts'
 
 /** Asked by the scripts that `refcheck completion` prints, with each TAB. */
 export default class Complete extends BaseCommand<typeof Complete> {
@@ -27,12 +30,41 @@ export default class Complete extends BaseCommand<typeof Complete> {
     if (wanted.kind !== 'live') return stdout.write(`:${wanted.kind}\n`)
     const { of, prefix } = wanted
     try {
-      const sources = liveSources(this.app, commands, profileIn(words))
-      const found = await liveValues(of, sources, current.slice(prefix.length))
+      const found = await liveValues(of, this.#sources(commands, words), current.slice(prefix.length))
       stdout.write(candidateLines(found.map(({ value, about }) => ({ value: `${prefix}${value}`, about }))))
     } catch (error) {
       // The message is printed by the command itself, when it runs.
       if (!(error instanceof RefcheckError)) throw error
+    }
+  }
+
+  /** What only this machine knows. Nothing is made or called. */
+  #sources(commands: Readonly<Record<string, CompletedCommand>>, words: readonly string[]): LiveSources {
+    const { app } = this
+    return {
+      async packages() {
+        const { resolveSession } = await import('../usecases/session/resolve.ts')
+        const sources = await app.sessionSources()
+        const { baseUrl, email: userEmail } = await resolveSession({
+          ...sources,
+          profile: profileIn(words) ?? sources.profile,
+        })
+        return (await app.service('packageNames')).get({ baseUrl, userEmail })
+      },
+      profiles: async () => (await app.service('settings')).profiles(),
+      store: () => app.storeWithShortTimeouts(),
+      mappings: async () =>
+        (await readdir(join(app.paths.config, 'mappings')))
+          .flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? [])
+          .sort(),
+      settings: () => settingDefinitions.map(({ key, meaning }) => ({ value: key, about: meaning })),
+      plans: async () => (await app.service('plans')).waiting(),
+      commands: () =>
+        Object.entries(commands).map(([id, { summary = '' }]) => ({
+          value: id.replaceAll(':', ' '),
+          about: summary,
+        })),
+      stories: async () => (await sandboxStories()).map(({ name, what }) => ({ value: name, about: what })),
     }
   }
 }

@@ -1,7 +1,6 @@
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, Flags } from '../cli/base-command.ts'
 import { diagnose, reportOn } from '../app/doctor.ts'
-import { openOutputFile, writeOutput } from '../app/output-file.ts'
-import { Flags } from '../cli/oclif.ts'
+import { openOptionalFile, writeOutput } from '../app/output-file.ts'
 import { timeoutFlag } from '../cli/flags/time.ts'
 import { doctorView } from '../output/views/checks.ts'
 
@@ -10,9 +9,9 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
   static override description =
     'Checks Node, folders, certificates, proxy, store, retention, profile, service, clock, key and quota. Makes two pings and one call (GET /v1/users). Changes nothing except the permissions of private files; where commands write, it writes a file and removes it. Exit 0 if nothing fails, else the code of the first failure. With --report it also writes a file for a bug report: versions, counts and results, and no name, address, path or key.'
   static override examples = [
-    '<%= config.bin %> doctor',
-    '<%= config.bin %> doctor --json',
-    '<%= config.bin %> doctor --report refcheck-report.json',
+    'refcheck doctor',
+    'refcheck doctor --json',
+    'refcheck doctor --report refcheck-report.json',
   ]
   static override flags = {
     report: Flags.string({
@@ -25,16 +24,12 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
   async run(): Promise<void> {
     const needed = this.config.pjson.engines?.node ?? ''
     const { report: typed } = this.flags
-    const flag = '--report'
-    const file =
-      typed === undefined
-        ? undefined
-        : await openOutputFile(this.context, typed, { overwrite: false, binary: false, flag })
+    const file = await openOptionalFile(this.context, typed, { flag: '--report' })
     const found = await diagnose(this.app, { needed, signal: this.signal })
     if (file !== undefined) {
       const report = await reportOn(this.app, found)
       const text = this.app.secrets.redact(JSON.stringify(report, undefined, 2))
-      await writeOutput(this.context, file, [Buffer.from(`${text}\n`)])
+      await writeOutput(this.app, file, [Buffer.from(`${text}\n`)])
       if (typed !== undefined) this.app.reporter.note(`Wrote ${typed}. Read it before you send it.`)
     }
     this.answer(doctorView(found.findings, file?.path), found.failure)

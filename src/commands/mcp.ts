@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 
-import { BaseCommand } from '../cli/base-command.ts'
-import { Flags } from '../cli/oclif.ts'
+import { BaseCommand, Flags } from '../cli/base-command.ts'
 import { serveAgents } from '../app/agent.ts'
 
 export default class Mcp extends BaseCommand<typeof Mcp> {
@@ -11,8 +10,8 @@ export default class Mcp extends BaseCommand<typeof Mcp> {
     'Names, e-mails, phones, cells of files and what checks need are masked (P. S., p…@example.com) unless --allow-personal-data is given. API keys, webhook secrets, addresses of reports and what is in a report are never shown. See: refcheck help agents',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> mcp --profile agency',
-    '<%= config.bin %> mcp --files ./incoming --reports ./reports',
+    'refcheck mcp --profile agency',
+    'refcheck mcp --files ./incoming --reports ./reports',
   ]
   static override flags = {
     files: Flags.string({

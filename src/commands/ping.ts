@@ -7,7 +7,7 @@ export default class Ping extends BaseCommand<typeof Ping> {
   static override summary = 'Check that the service is up, and how fast it answers'
   static override description =
     'Calls GET /v1/ping, which needs no key and uses no quota. It says nothing about the partners behind the API.'
-  static override examples = ['<%= config.bin %> ping', '<%= config.bin %> ping --json']
+  static override examples = ['refcheck ping', 'refcheck ping --json']
   static override flags = { timeout: timeoutFlag }
 
   async run(): Promise<void> {

@@ -1,6 +1,5 @@
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, Flags } from '../cli/base-command.ts'
 import { exitCodes } from '../errors/base.ts'
-import { Flags } from '../cli/oclif.ts'
 import { commandManifest, outputSchemas } from '../app/reference.ts'
 import { referenceView } from '../output/views/reference.ts'
 import { documentView } from '../output/views/schema.ts'
@@ -10,9 +9,9 @@ export default class Reference extends BaseCommand<typeof Reference> {
   static override description =
     'Markdown; with --json the same for a program, with the JSON Schema of what each command prints. Keys may be added to what --json prints, and are never removed.'
   static override examples = [
-    '<%= config.bin %> reference > reference.md',
-    "<%= config.bin %> reference --output-schema 'batch run'",
-    "<%= config.bin %> reference --jq '.commands[].name'",
+    'refcheck reference > reference.md',
+    "refcheck reference --output-schema 'batch run'",
+    "refcheck reference --jq '.commands[].name'",
   ]
   static override flags = {
     'output-schema': Flags.string({

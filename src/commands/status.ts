@@ -1,10 +1,7 @@
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, Flags } from '../cli/base-command.ts'
 import { requestIdFlag } from '../cli/flags/identifiers.ts'
-import { Flags } from '../cli/oclif.ts'
-import { failureToWrite, openOutputFile, writeOutput } from '../app/output-file.ts'
-import { filesOfReports, markAsDone, overviewScope, quotaInUse } from '../app/overview.ts'
-import { rememberWritten } from '../usecases/store/files-of-person.ts'
-import { storePage } from '../app/people-page.ts'
+import { failureToWrite, openOptionalFile, writeOutput } from '../app/output-file.ts'
+import { filesOfReports, markAsDone, overviewScope, quotaInUse, storePage } from '../app/overview.ts'
 import { overviewView } from '../output/views/overview.ts'
 import { readOverview } from '../usecases/overview/read.ts'
 
@@ -15,9 +12,9 @@ export default class Status extends BaseCommand<typeof Status> {
     'A request that ended CANCELLED or ERROR is listed until somebody looks at it with request get on a terminal, or marks it with --done.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> status',
-    '<%= config.bin %> status --done 3f2b8c1e',
-    '<%= config.bin %> status --html status.html',
+    'refcheck status',
+    'refcheck status --done 3f2b8c1e',
+    'refcheck status --html status.html',
   ]
   static override flags = {
     done: requestIdFlag({
@@ -33,23 +30,17 @@ export default class Status extends BaseCommand<typeof Status> {
 
   async run(): Promise<void> {
     const { html, overwrite, done } = this.flags
-    const options = { overwrite, binary: false, flag: '--html', hasOverwrite: true }
-    const file = html === undefined ? undefined : await openOutputFile(this.context, html, options)
+    const options = { overwrite, flag: '--html', hasOverwrite: true }
+    const file = await openOptionalFile(this.context, html, options)
     const services = await this.app.services('ledger', 'batches', 'inboxToShow', 'clock')
     const scope = await overviewScope(this.app)
     if (done !== undefined) await markAsDone(this.app, done, scope.organisation?.base_url)
     const overview = await readOverview(services, scope, () => filesOfReports(this.app))
     const quota = await quotaInUse(this.app)
     const content = file === undefined ? new Uint8Array() : await storePage(this.app, overview, scope)
-    if (file !== undefined && file.path === undefined) return writeOutput(this.context, file, [content])
-    const failure = await failureToWrite(this.context, file, () => content)
-    if (file?.path !== undefined && failure === undefined) {
-      await rememberWritten(await this.app.services('written', 'reporter'), {
-        path: file.path,
-        kind: 'export',
-      })
-      this.app.note(`Page written to ${file.path}`)
-    }
+    if (file !== undefined && file.path === undefined) return writeOutput(this.app, file, [content])
+    const failure = await failureToWrite(this.app, file, () => content, { kind: 'export' })
+    if (file !== undefined && failure === undefined) this.app.note(`Page written to ${file.path}`)
     this.answer(overviewView(overview, quota, this.context.clock.now()), failure)
   }
 }

@@ -1,12 +1,10 @@
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, Flags } from '../cli/base-command.ts'
 import { durationFlag } from '../cli/flags/time.ts'
-import { Flags } from '../cli/oclif.ts'
-import { workerProfiles, workerQuota } from '../app/worker.ts'
-import { serveHealth } from '../app/worker-health.ts'
+import { workerProfiles, workerQuota, serveHealth } from '../app/worker.ts'
 import { logEntry, type WorkerEvent } from '../domain/worker/events.ts'
 import { logView } from '../output/views/batches.ts'
 import { work } from '../usecases/worker/work.ts'
-import { purgeAllExpired } from '../app/retention.ts'
+import { purgeAllExpired } from '../app/store.ts'
 
 const usualRefreshMs = 900_000
 
@@ -17,9 +15,9 @@ export default class Worker extends BaseCommand<typeof Worker> {
     'Its log, on stdout, is one JSON document per line, without names, e-mails or what was sent; a warning has its reason. SIGTERM or Ctrl-C ends it with exit 0, after the row in flight is finished (at most 60 s). With --health-port it answers /healthz, /readyz and /metrics (Prometheus).',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> worker --output /var/lib/refcheck/reports --health-port 9400',
-    '<%= config.bin %> worker --profiles all',
-    '<%= config.bin %> worker --once',
+    'refcheck worker --output /var/lib/refcheck/reports --health-port 9400',
+    'refcheck worker --profiles all',
+    'refcheck worker --once',
   ]
   static override flags = {
     profiles: Flags.string({

@@ -9,7 +9,7 @@ import { systemClock } from '../host/clock.ts'
 import { processEnvironment } from '../host/env.ts'
 import { systemRandom } from '../host/random.ts'
 import { HttpClient } from '../http/client.ts'
-import { PdfStream } from '../usecases/report/pdf-stream.ts'
+import { PdfStream } from '../usecases/report/one-report.ts'
 import {
   checkMilliseconds,
   checkSignal,

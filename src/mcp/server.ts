@@ -14,7 +14,7 @@ import { type MaskedDocument, redactForAgent } from '../domain/agent/mask.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { failureJson } from '../output/present.ts'
 import { jsonSchemaOf } from '../output/schemas/document.ts'
-import type { Ran } from '../usecases/agent/run-reading.ts'
+import type { Ran } from '../usecases/agent/calls.ts'
 import { type AgentServices, type Tool, tools } from './tools.ts'
 
 type Input = Record<string, unknown>

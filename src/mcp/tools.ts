@@ -5,7 +5,7 @@ import { maskFileFailure } from '../domain/agent/mask.ts'
 import { submissionStates } from '../domain/submission/states.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { answers } from '../output/schemas/answers.ts'
-import { allowedFile } from '../usecases/agent/allowed-file.ts'
+import { allowedFile, type Ran, type RunReading } from '../usecases/agent/calls.ts'
 import {
   type PlanEnd,
   planFile,
@@ -13,7 +13,6 @@ import {
   planPeople,
   type StorePlanServices,
 } from '../usecases/agent/plan.ts'
-import type { Ran, RunReading } from '../usecases/agent/run-reading.ts'
 import type { Services } from '../usecases/services.ts'
 
 /** What an agent's calls may reach. */
@@ -328,7 +327,7 @@ export const tools: readonly Tool[] = [
     }),
     keeps: false,
     async job({ plans, now }, { code }) {
-      const { planState } = await import('../usecases/agent/plan-state.ts')
+      const { planState } = await import('../usecases/agent/plan.ts')
       return { code: 0, document: await planState(await plans(), String(code), now()) }
     },
   },

@@ -15,7 +15,7 @@ async function storing({ folder }: Desk) {
   const lines: string[] = []
   writeFileSync(file, '')
   const url = await handler({
-    take(body) {
+    statusFor(body) {
       const value: unknown = JSON.parse(body.toString())
       if (typeof value !== 'object' || value === null || !('request_id' in value) || !('status' in value))
         return 400
@@ -68,7 +68,7 @@ test('check-receiver --stored-url that cannot be read: exit 7, nothing sent', as
   const { webhook } = await desk()
   const sent: string[] = []
   const url = await handler({
-    take(body) {
+    statusFor(body) {
       sent.push(body.toString())
       return 204
     },

@@ -59,7 +59,7 @@ test('check-receiver: a right receiver passes, and it is said before what is sen
 
 test('check-receiver: a fault with its rule and what the receiver did, exit 10', async () => {
   const { webhook } = await desk()
-  const url = await handler({ take: (body) => (body.includes('CANCELLED') ? 400 : 204) })()
+  const url = await handler({ statusFor: (body) => (body.includes('CANCELLED') ? 400 : 204) })()
   expect(await webhook(`check-receiver ${url} --only every`)).toMatchInlineSnapshot(`
     $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook --only every
     2> Sending made-up events to http://127.0.0.1:PORT_1/hook, signed with the webhook secret; the requests they name do not exist.
@@ -77,7 +77,7 @@ test('check-receiver: a fault with its rule and what the receiver did, exit 10',
 test('check-receiver --json and --junit report the same', async () => {
   const { webhook, read } = await desk()
   const answerTo = (body: Buffer): number => (body.includes('ON_HOLD') ? 400 : 204)
-  const url = await handler({ isGood: () => true, take: answerTo })()
+  const url = await handler({ isGood: () => true, statusFor: answerTo })()
   const only = '--only signature --only unknown-status'
   const { code, json } = await webhook(`check-receiver ${url} --json --junit report.xml ${only}`)
   expect(code).toBe(10)

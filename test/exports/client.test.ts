@@ -10,8 +10,8 @@ import {
   type NewRequest,
   OutcomeUnknownError,
   RefcheckError,
-  type RequestStatus,
 } from '../../src/exports/client.ts'
+import { type RequestStatus } from '../../src/contract/statuses.ts'
 import { type Sandbox, startSandbox } from '../../src/exports/sandbox.ts'
 
 const order: NewRequest = {

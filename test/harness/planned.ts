@@ -2,7 +2,7 @@ import { resolvePaths } from '../../src/host/paths.ts'
 import { systemRandom } from '../../src/host/random.ts'
 import type { OrderPlan } from '../../src/domain/approval/order-plan.ts'
 import { type OrderPlans, openOrderPlans } from '../../src/store/plans/order-plans.ts'
-import { addPlan, type AddPlanServices } from '../../src/usecases/approval/add-plan.ts'
+import { addPlan, type AddPlanServices } from '../../src/usecases/approval/plans.ts'
 import type { Session } from './session.ts'
 
 /** Plans of a session's machine. */

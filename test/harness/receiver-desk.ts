@@ -31,7 +31,7 @@ export async function desk(): Promise<Desk> {
 export async function receiver(): Promise<{ url: string; bodies: string[] }> {
   const bodies: string[] = []
   const url = await handler({
-    take(body) {
+    statusFor(body) {
       bodies.push(body.toString())
       return 204
     },

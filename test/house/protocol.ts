@@ -79,7 +79,7 @@ export const promises: readonly Promised[] = [
       'an interim 1xx answer is no answer',
       ['http/answers.test.ts', 'informational answers before the last one'],
     ],
-    ['the outcome before it is told', ['usecases/batch/run.test.ts', 'told once it is on disk']],
+    ['the outcome before it is told', ['usecases/batch/run.test.ts', 'reported once it is on disk']],
     ['a busy store is waited for', ['usecases/request/busy.test.ts', 'a store that is busy for 90 s']],
     ['201 with a UUID: accepted', [outcome, '201 with a UUID: accepted']],
     [

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 
 import type { App } from '../../src/app/app.ts'
-import { serveHealth } from '../../src/app/worker-health.ts'
+import { serveHealth } from '../../src/app/worker.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 

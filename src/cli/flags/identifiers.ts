@@ -63,6 +63,10 @@ export const batchIdArg = Args.custom({
   },
 })
 
+export const batchArgs = {
+  batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
+}
+
 export const batchIdFlag = Flags.custom({
   helpValue: 'BATCH_ID',
   async parse(text, _context, options) {

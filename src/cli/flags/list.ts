@@ -16,8 +16,10 @@ export const listFlags = {
   'no-header': Flags.boolean({ summary: 'Omit the header line', exclusive: ['json'] }),
 }
 
-export function listFormat(flags: ValuesOf<typeof listFlags>): ListFormat {
-  return { csv: flags.csv, columns: flags.columns, sort: flags.sort, header: !flags['no-header'] }
+/** How a list is printed; a table in full where a command has none of these flags. */
+export function listFormat(flags: Partial<ValuesOf<typeof listFlags>>): ListFormat {
+  const { csv = false, columns, sort, 'no-header': isBare = false } = flags
+  return { csv, columns, sort, header: !isBare }
 }
 
 /** `rejected,unknown` as states of rows; undefined where the flag is not given. */

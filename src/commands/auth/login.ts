@@ -1,8 +1,7 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { readSecretLine } from '../../app/input.ts'
-import { Flags } from '../../cli/oclif.ts'
-import { loginAsking } from '../../usecases/session/login-asking.ts'
+import { loginAsking } from '../../usecases/session/login.ts'
 import { loginView, replacedText } from '../../output/views/account.ts'
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
@@ -10,8 +9,8 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override description =
     'Asks for the base URL, the API key (not shown) and the user e-mail, checks them, and saves a profile; what is refused is asked for again. For a profile that exists, it asks for the new key alone. The key goes into the system keychain where there is one, else into a file that only this account can read. For scripts: --with-key reads the key from stdin.'
   static override examples = [
-    '<%= config.bin %> auth login',
-    '<%= config.bin %> auth login --profile acme --base-url https://api.example.com --email ana@example.com --with-key < key.txt',
+    'refcheck auth login',
+    'refcheck auth login --profile acme --base-url https://api.example.com --email ana@example.com --with-key < key.txt',
   ]
   static override flags = {
     'base-url': Flags.string({ summary: 'Base URL of the service', helpValue: 'URL' }),

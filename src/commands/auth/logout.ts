@@ -1,5 +1,4 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import { Args } from '../../cli/oclif.ts'
+import { Args, BaseCommand } from '../../cli/base-command.ts'
 import { logout } from '../../usecases/session/profiles.ts'
 import { logoutView } from '../../output/views/account.ts'
 
@@ -7,14 +6,14 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   static override summary = 'Remove a profile, its key and its webhook secret'
   static override description =
     'The key itself stays valid at the service. An Owner revokes it by generating a new one.'
-  static override examples = ['<%= config.bin %> auth logout', '<%= config.bin %> auth logout acme']
+  static override examples = ['refcheck auth logout', 'refcheck auth logout acme']
   static override args = {
     name: Args.string({ description: 'name of the profile (default: the one in use)', ignoreStdin: true }),
   }
 
   async run(): Promise<void> {
     const result = await logout({
-      ...(await this.app.services('settings', 'secrets', 'env', 'profile')),
+      ...(await this.app.sessionSources()),
       name: this.args.name,
     })
     this.answer(logoutView(result))

@@ -1,15 +1,12 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
-import { sessionStatus } from '../../usecases/session/status.ts'
+import { sessionStatus } from '../../usecases/session/login.ts'
 import { statusView } from '../../output/views/account.ts'
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   static override summary = 'Show the profile in use and whether its key works'
   static override description = 'Makes one call. Only the last four characters of the key are shown.'
-  static override examples = [
-    '<%= config.bin %> auth status',
-    '<%= config.bin %> auth status --profile acme --json',
-  ]
+  static override examples = ['refcheck auth status', 'refcheck auth status --profile acme --json']
   static override flags = { timeout: timeoutFlag }
 
   async run(): Promise<void> {

@@ -1,6 +1,5 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import { batchIdArg } from '../../cli/flags/identifiers.ts'
-import { Flags } from '../../cli/oclif.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
+import { batchArgs } from '../../cli/flags/identifiers.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
@@ -14,17 +13,15 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   static override summary = 'Cancel the rows of a batch that were not sent'
   static override description =
     'What was ordered stays ordered: the API cannot cancel an order. Rows with an unknown outcome also stay until they are settled.'
-  static override examples = ['<%= config.bin %> batch cancel 3f2b8c1e --yes']
-  static override args = {
-    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
-  }
+  static override examples = ['refcheck batch cancel 3f2b8c1e --yes']
+  static override args = batchArgs
   static override flags = {
     row: Flags.integer({ summary: 'Only this row; repeatable', helpValue: 'N', multiple: true, min: 1 }),
     yes: Flags.boolean({ summary: 'Skip the confirmation' }),
   }
 
   async run(): Promise<void> {
-    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
+    const stored = await this.app.batchServices()
     const batch = await findBatch(stored, this.args.batch_id)
     const { row, yes } = this.flags
     if (row !== undefined) {

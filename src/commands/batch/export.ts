@@ -1,11 +1,9 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import { batchIdArg } from '../../cli/flags/identifiers.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
+import { batchArgs } from '../../cli/flags/identifiers.ts'
 import { rowStates } from '../../cli/flags/list.ts'
-import { Flags } from '../../cli/oclif.ts'
 import { openOutputFile, tableBytes, writeOutput } from '../../app/output-file.ts'
 import { exportFormatOf, exportFormats, exportTable } from '../../domain/batch/results.ts'
-import { rememberWritten } from '../../usecases/store/files-of-person.ts'
-import { batchPage } from '../../app/people-page.ts'
+import { batchPage } from '../../app/overview.ts'
 import { exportedView } from '../../output/views/batches.ts'
 import { documentView } from '../../output/views/schema.ts'
 import { allRows, findBatch } from '../../usecases/batch/read-batch.ts'
@@ -15,12 +13,10 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
   static override description =
     'Every row with its values, state, request and status, from the store; no call is made. CSV, XLSX and JSON can be run again as a batch file: what was accepted is not ordered twice. HTML is one self-contained page with charts, to open, print and file.'
   static override examples = [
-    '<%= config.bin %> batch export 3f2b8c1e --format html --output march.html',
-    '<%= config.bin %> batch export 3f2b8c1e --state pending --output rest.csv',
+    'refcheck batch export 3f2b8c1e --format html --output march.html',
+    'refcheck batch export 3f2b8c1e --state pending --output rest.csv',
   ]
-  static override args = {
-    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
-  }
+  static override args = batchArgs
   static override flags = {
     format: Flags.option({
       options: exportFormats,
@@ -44,7 +40,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
       `--json cannot be combined with a ${format} export on stdout`,
       'Add --output FILE, or use --format json.',
     )
-    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
+    const stored = await this.app.batchServices()
     const batch = await findBatch(stored, this.args.batch_id)
     const rows = await allRows(stored.batches, batch, { states })
     const content =
@@ -55,13 +51,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
     if (path === undefined && format === 'json' && this.flags.jq !== undefined) {
       return this.answer(documentView(JSON.parse(await textOf(content))))
     }
-    await writeOutput(this.context, file, content)
-    if (path !== undefined)
-      await rememberWritten(await this.app.services('written', 'reporter'), {
-        path,
-        kind: 'export',
-        batchId: batch.id,
-      })
+    await writeOutput(this.app, file, content, { kind: 'export', batchId: batch.id })
     if (path !== undefined) this.answer(exportedView({ batch_id: batch.id, path, format, rows: rows.length }))
   }
 }

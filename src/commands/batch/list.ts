@@ -1,15 +1,15 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { listFlags } from '../../cli/flags/list.ts'
 import { batchListView } from '../../output/views/batches.ts'
 import { listBatches } from '../../usecases/batch/read-batch.ts'
 
 export default class BatchList extends BaseCommand<typeof BatchList> {
   static override summary = 'List the batches, newest first'
-  static override examples = ['<%= config.bin %> batch list', '<%= config.bin %> batch list --json']
+  static override examples = ['refcheck batch list', 'refcheck batch list --json']
   static override flags = { ...listFlags }
 
   async run(): Promise<void> {
-    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
-    this.answerList(batchListView(await listBatches(stored)), listFormat(this.flags))
+    const stored = await this.app.batchServices()
+    this.answerList(batchListView(await listBatches(stored)))
   }
 }

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
-import { batchIdArg, packageIdFlag } from '../../cli/flags/identifiers.ts'
+import { batchArgs, packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
@@ -11,10 +11,8 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
   static override summary = 'Continue a batch under the package that replaced its own'
   static override description =
     'Moves the rows that were not accepted (pending, held, rejected, duplicate) to another package, if each of them fits its schema. What was ordered stays as it is. From then on, a person ordered under one of the two packages counts as ordered under the other. Nothing is sent; use "refcheck batch resume" for that.'
-  static override examples = ['<%= config.bin %> batch move 3f2b8c1e --package 107']
-  static override args = {
-    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
-  }
+  static override examples = ['refcheck batch move 3f2b8c1e --package 107']
+  static override args = batchArgs
   static override flags = {
     package: packageIdFlag({ summary: 'Package that replaces the one of the batch', required: true }),
     timeout: timeoutFlag,
@@ -22,12 +20,12 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
 
   async run(): Promise<void> {
     const { app, signal, flags } = this
-    const stored = await app.services('batches', 'waiting', 'ledger', 'clock')
+    const stored = await app.batchServices()
     const batch = await findBatch(stored, this.args.batch_id)
     const parts = {
       ...stored,
-      api: (await app.services('api')).api,
-      schemas: (await app.services('schemas')).schemas,
+      api: await app.service('api'),
+      schemas: await app.service('schemas'),
       signal,
     }
     const moved = await moveBatch(parts, batch, flags.package ?? 0)

@@ -1,4 +1,4 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import {
   allowancesOf,
   allowFlags,
@@ -7,11 +7,9 @@ import {
   showChangesFlag,
 } from '../../cli/flags/people.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
-import { Args, Flags } from '../../cli/oclif.ts'
 import { openOutputFile, writeOutput } from '../../app/output-file.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
 import { storedPlan, planFailure } from '../../domain/batch/plan.ts'
-import { rememberWritten } from '../../usecases/store/files-of-person.ts'
 import { planServices, readingDefaults } from '../../app/batch.ts'
 import { storedPlanView, planText } from '../../output/views/batch-check.ts'
 import {
@@ -28,8 +26,8 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
   static override description =
     'Nothing is sent. "refcheck batch run --plan FILE" then runs the file exactly as it was read here, and refuses it if it has changed since.'
   static override examples = [
-    '<%= config.bin %> batch plan people.csv --package 102 --output plan.json',
-    '<%= config.bin %> batch run --plan plan.json',
+    'refcheck batch plan people.csv --package 102 --output plan.json',
+    'refcheck batch run --plan plan.json',
   ]
   static override args = {
     file: Args.string({ required: true, ignoreStdin: true, description: 'file to read' }),
@@ -50,13 +48,10 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
       'a plan needs a file that can be read again',
       'Give the name of a file.',
     )
-    const outputFile = await openOutputFile(context, flags.output, {
-      overwrite: flags.overwrite,
-      binary: false,
-    })
+    const outputFile = await openOutputFile(context, flags.output, flags)
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
     const { file, planned } = await readAsAnswered(choices, app.prompter(), async () => {
-      const opened = await openBatchFile((await app.services('files')).files, this.args.file, choices)
+      const opened = await openBatchFile(await app.service('files'), this.args.file, choices)
       const services = await planServices(app)
       const packageId = await packageFor(services, opened, choices)
       choices.packageId = packageId
@@ -78,13 +73,8 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
       ignore_results: flags['ignore-results'],
     })
     if (outputFile.path !== undefined) {
-      await writeOutput(context, outputFile, [
-        new TextEncoder().encode(`${JSON.stringify(stored, null, 2)}\n`),
-      ])
-      await rememberWritten(await this.app.services('written', 'reporter'), {
-        path: outputFile.path,
-        kind: 'plan',
-      })
+      const text = `${JSON.stringify(stored, null, 2)}\n`
+      await writeOutput(app, outputFile, [Buffer.from(text)], { kind: 'plan' })
     }
     this.answer(
       storedPlanView(stored, outputFile.path),

@@ -10,13 +10,13 @@ export default class BatchQueue extends BatchRun {
   static override description =
     'Checks every row, shows the plan and asks for confirmation, as "refcheck batch run" does, but sends nothing: a running "refcheck worker" orders the rows. A batch that somebody runs or resumes by hand is no longer the worker’s.'
   static override examples = [
-    '<%= config.bin %> batch queue people.csv --package 102',
-    '<%= config.bin %> batch queue --plan plan.json --yes --json',
+    'refcheck batch queue people.csv --package 102',
+    'refcheck batch queue --plan plan.json --yes --json',
   ]
   static override flags = flags as typeof BatchRun.flags
 
   protected override async carryOn(batchId: string, _: BatchFile): Promise<void> {
-    const batch = await queueBatch(await this.app.services('batches', 'waiting', 'ledger', 'clock'), batchId)
+    const batch = await queueBatch(await this.app.batchServices(), batchId)
     if (batch.counts.pending > 0) {
       this.app.reporter.note('Nothing was sent yet. A running "refcheck worker" orders the rows.')
     }

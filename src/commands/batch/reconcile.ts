@@ -1,8 +1,7 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { batchIdArg, uuidFlag } from '../../cli/flags/identifiers.ts'
-import { Flags } from '../../cli/oclif.ts'
-import { decideUnknown, startServices } from '../../app/batch.ts'
+import { showLines, startServices } from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
 import { requestIdsIn } from '../../domain/webhook/read-event.ts'
 import { type ProvidersAnswer, unreconciledError } from '../../domain/batch/reconciliation.ts'
@@ -10,7 +9,11 @@ import { statusOf } from '../../domain/batch/batch-status.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
 import { batchStatusView, reconciledView } from '../../output/views/batches.ts'
 import { acknowledgeSecondOrder } from '../../usecases/batch/reconcile.ts'
-import { reconcileByEvidence, reconcileByDecision } from '../../usecases/batch/reconcile-batch.ts'
+import {
+  decideUnknownRows,
+  reconcileByEvidence,
+  reconcileByDecision,
+} from '../../usecases/batch/reconcile-batch.ts'
 
 export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
   static override summary = 'Settle rows that may or may not have been ordered'
@@ -20,10 +23,10 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
     'If an event names a request that was not ordered with this store, for a person who was, it is reported as a possible second order until --acknowledge UUID. At most ten such requests are read per hour.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> batch reconcile',
-    '<%= config.bin %> batch reconcile 3f2b8c1e --events captured.ndjson',
-    '<%= config.bin %> batch reconcile 3f2b8c1e --row 12 --request-id 9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6',
-    '<%= config.bin %> batch reconcile 3f2b8c1e --row 12 --confirm-email priya@example.com',
+    'refcheck batch reconcile',
+    'refcheck batch reconcile 3f2b8c1e --events captured.ndjson',
+    'refcheck batch reconcile 3f2b8c1e --row 12 --request-id 9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6',
+    'refcheck batch reconcile 3f2b8c1e --row 12 --confirm-email priya@example.com',
   ]
   static override args = {
     batch_id: batchIdArg({ description: 'id of a batch, or the start of it (default: all batches)' }),
@@ -79,7 +82,11 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
           ? undefined
           : requestIdsIn((await readInput(context, events, 'the events file')).toString('utf8'), events)
       const evidence = await reconcileByEvidence(services, { batchId, ids })
-      const found = this.flags.json ? evidence : await decideUnknown(app, services, evidence)
+      const prompter = this.flags.json ? undefined : app.prompter()
+      const found =
+        prompter === undefined
+          ? evidence
+          : await decideUnknownRows({ ...services, prompter, onLines: showLines(app) }, evidence)
       return this.answer(reconciledView(found), unreconciledError(found, batchId))
     }
     this.refuse(

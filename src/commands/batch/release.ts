@@ -1,11 +1,10 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import { batchIdArg } from '../../cli/flags/identifiers.ts'
-import { Flags } from '../../cli/oclif.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
+import { batchArgs } from '../../cli/flags/identifiers.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/conflicts.ts'
 import { formatCount } from '../../domain/wording/text.ts'
-import { decideHeld } from '../../app/batch.ts'
+import { heldDecider } from '../../app/batch.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { releaseRows } from '../../usecases/batch/change-batch.ts'
 import { findToRun } from '../../usecases/batch/read-batch.ts'
@@ -15,13 +14,11 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
   static override description =
     'A row is held if somebody similar was ordered before, or is in an earlier row: it may be one person or two, and only you can tell. Released rows are sent by "refcheck batch resume". On a terminal, without a flag, each held row is asked about. A release covers what the row matches now; a new match holds it again. If a row is the same person, cancel it with "refcheck batch cancel BATCH_ID --row N".'
   static override examples = [
-    '<%= config.bin %> batch release 3f2b8c1e --row 12',
-    '<%= config.bin %> batch release 3f2b8c1e --shared office@agency.example',
-    '<%= config.bin %> batch release 3f2b8c1e --all',
+    'refcheck batch release 3f2b8c1e --row 12',
+    'refcheck batch release 3f2b8c1e --shared office@agency.example',
+    'refcheck batch release 3f2b8c1e --all',
   ]
-  static override args = {
-    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
-  }
+  static override args = batchArgs
   static override flags = {
     row: Flags.integer({
       summary: 'Release this row; repeatable',
@@ -43,15 +40,13 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     const { row, shared, all, json } = this.flags
     const isAsked = row === undefined && shared === undefined && !all && !json && app.prompter() !== undefined
     const release = isAsked ? undefined : this.release()
-    await app.services('account')
-    const stored = await app.services('batches', 'waiting', 'ledger', 'clock')
+    await app.service('account')
+    const stored = await app.batchServices()
     const batch = await findToRun(stored, this.args.batch_id)
-    const {
-      api: { userEmail },
-    } = await app.services('api')
+    const { userEmail } = await app.service('api')
     const released =
       release === undefined
-        ? ((await decideHeld(app, batch, 'release'))?.released ?? 0)
+        ? ((await (await heldDecider(app))?.(batch, 'release'))?.released ?? 0)
         : (await releaseRows(stored, batch, release, userEmail)).rows.length
     app.reporter.note(
       released === 0

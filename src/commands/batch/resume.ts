@@ -1,7 +1,6 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { longTimeoutFlag } from '../../cli/flags/time.ts'
-import { batchIdArg } from '../../cli/flags/identifiers.ts'
-import { Flags } from '../../cli/oclif.ts'
+import { batchArgs } from '../../cli/flags/identifiers.ts'
 import { runBatch, startServices } from '../../app/batch.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { findBatch, findToRun, leftToOrder } from '../../usecases/batch/read-batch.ts'
@@ -11,10 +10,8 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
   static override summary = 'Resume a batch that was stopped or halted'
   static override description =
     'Sends the rows that are still pending, as "refcheck batch run" of the same file does. No row is ordered twice.'
-  static override examples = ['<%= config.bin %> batch resume 3f2b8c1e --yes']
-  static override args = {
-    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
-  }
+  static override examples = ['refcheck batch resume 3f2b8c1e --yes']
+  static override args = batchArgs
   static override flags = {
     max: Flags.integer({ summary: 'Stop after this many orders', helpValue: 'N', min: 1 }),
     yes: Flags.boolean({ summary: 'Skip the confirmation' }),
@@ -30,7 +27,7 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
     const batch = await findToRun(stored, found.id)
     const { pending } = batch.counts
     if (pending > 0) {
-      const question = orderQuestion(await leftToOrder(stored, batch), (await app.services('api')).api)
+      const question = orderQuestion(await leftToOrder(stored, batch), await app.service('api'))
       await this.confirm(question, flags.yes)
     }
     const options = { max: flags.max, isJson: flags.json }

@@ -1,7 +1,6 @@
 import { formatCount } from '../../domain/wording/text.ts'
-import { BaseCommand } from '../../cli/base-command.ts'
-import { batchIdArg } from '../../cli/flags/identifiers.ts'
-import { Flags } from '../../cli/oclif.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
+import { batchArgs } from '../../cli/flags/identifiers.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
 import { batchResultView, batchStatusView, unfinishedText } from '../../output/views/batches.ts'
 import { retryBatch } from '../../usecases/batch/change-batch.ts'
@@ -11,13 +10,8 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
   static override summary = 'Queue rejected rows of a batch again'
   static override description =
     'For rows that the service rejected for a reason outside the file, such as missing credits. "refcheck batch resume" then sends them. If the row itself is wrong, fix the file and run it again: what was accepted is not ordered twice.'
-  static override examples = [
-    '<%= config.bin %> batch retry 3f2b8c1e',
-    '<%= config.bin %> batch retry 3f2b8c1e --row 12',
-  ]
-  static override args = {
-    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
-  }
+  static override examples = ['refcheck batch retry 3f2b8c1e', 'refcheck batch retry 3f2b8c1e --row 12']
+  static override args = batchArgs
   static override flags = {
     row: Flags.integer({
       summary: 'Only this row; repeatable',
@@ -28,8 +22,8 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
   }
 
   async run(): Promise<void> {
-    await this.app.services('account')
-    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
+    await this.app.service('account')
+    const stored = await this.app.batchServices()
     const batch = await findBatch(stored, this.args.batch_id)
     const queued = await retryBatch(stored, batch, this.flags.row)
     this.app.reporter.note(

@@ -1,7 +1,6 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import { batchIdArg } from '../../cli/flags/identifiers.ts'
-import { listFlags, listFormat, rowStates } from '../../cli/flags/list.ts'
-import { Flags } from '../../cli/oclif.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
+import { batchArgs } from '../../cli/flags/identifiers.ts'
+import { listFlags, rowStates } from '../../cli/flags/list.ts'
 import { heldText } from '../../domain/batch/batch-status.ts'
 import { nextForHeld } from '../../domain/batch/held-question.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
@@ -13,12 +12,10 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
   static override description =
     'ROW counts the people of the file from 1, as --row takes it; LINE is where the spreadsheet program shows them, as long as the file is as it was. States: pending, sending, accepted, rejected, unknown, duplicate, held, invalid, cancelled, dropped (see: refcheck help batches). The last column says why a row was not accepted, and of a held row whom it may be.'
   static override examples = [
-    '<%= config.bin %> batch rows 3f2b8c1e',
-    '<%= config.bin %> batch rows 3f2b8c1e --state rejected,invalid --csv',
+    'refcheck batch rows 3f2b8c1e',
+    'refcheck batch rows 3f2b8c1e --state rejected,invalid --csv',
   ]
-  static override args = {
-    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
-  }
+  static override args = batchArgs
   static override flags = {
     state: Flags.string({
       summary: 'Only rows in these states, such as rejected,unknown',
@@ -31,15 +28,12 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const states = rowStates(this.flags.state)
     const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock', 'files')
     const batch = await findBatch(stored, this.args.batch_id)
-    const { inboxToShow: inbox } = await this.app.services('inboxToShow')
+    const inbox = await this.app.service('inboxToShow')
     const rows = await listRows(stored, batch, states)
     const isShown = !this.flags.json && !this.flags.csv && rows.some(({ state }) => state === 'held')
     const held = isShown ? await listHeld(stored, batch) : []
     const texts = new Map(held.map(({ held: row, other }) => [row.row, heldText(row, other?.recipient)]))
-    this.answerList(
-      batchRowsView(await withListedReasons(rows, inbox, () => batch.baseUrl), texts),
-      listFormat(this.flags),
-    )
+    this.answerList(batchRowsView(await withListedReasons(rows, inbox, () => batch.baseUrl), texts))
     if (held.length > 0) this.app.reporter.note(nextForHeld(held, this.app.prompter() !== undefined))
   }
 }

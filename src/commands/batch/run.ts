@@ -1,4 +1,4 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import {
   allowancesOf,
   allowFlags,
@@ -7,7 +7,6 @@ import {
   showChangesFlag,
 } from '../../cli/flags/people.ts'
 import { longTimeoutFlag } from '../../cli/flags/time.ts'
-import { Args, Flags } from '../../cli/oclif.ts'
 import {
   batchView,
   endedView,
@@ -36,8 +35,8 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     'Ctrl-C finishes the row in flight. Exit 8: a row may or may not have been ordered (see: refcheck batch reconcile). Exit 10: not every row was accepted.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> batch run people.csv --package 102',
-    '<%= config.bin %> batch run --plan plan.json --yes --json',
+    'refcheck batch run people.csv --package 102',
+    'refcheck batch run --plan plan.json --yes --json',
   ]
   static override args = {
     file: Args.string({ ignoreStdin: true, description: 'file to read; - for stdin' }),
@@ -100,10 +99,10 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     const [plan, file] = [this.flags.plan, this.args.file]
     this.refuse(file === undefined && plan === undefined, 'FILE is missing', 'Give a file, or - for stdin.')
     this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan cannot be combined', 'Omit FILE.')
-    const [{ files }, allowances] = [await this.app.services('files'), allowancesOf(this.flags)]
+    const [files, allowances] = [await this.app.service('files'), allowancesOf(this.flags)]
     if (plan !== undefined) {
       const text = (await readInput(this.context, plan, 'the plan')).toString('utf8')
-      return appliedPlan(files, (await this.app.services('api')).api, { text, name: plan }, allowances)
+      return appliedPlan(files, await this.app.service('api'), { text, name: plan }, allowances)
     }
     return { file: await openBatchFile(files, file ?? '-', columns), columns, allowances }
   }

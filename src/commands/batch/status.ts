@@ -1,37 +1,37 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import { batchIdArg } from '../../cli/flags/identifiers.ts'
-import { Flags } from '../../cli/oclif.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
+import { batchArgs } from '../../cli/flags/identifiers.ts'
+import { BatchWatch } from '../../output/views/progress.ts'
 import { followedBatchView } from '../../output/views/batches.ts'
 import { findBatch, watchBatch } from '../../usecases/batch/read-batch.ts'
-import { batchWatching } from '../../app/batch-watch.ts'
 import { readBatchProgress } from '../../usecases/overview/read.ts'
 import { batchView } from '../../app/batch.ts'
+import { timeToSend } from '../../app/request.ts'
+import { progressOf } from '../../domain/batch/run-policy.ts'
 
 export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
   static override summary = 'Show the progress of a batch, and what needs a person'
   static override description =
     'Rows by state, requests and their single checks by status as last read, and what to do about each person who needs somebody. Reads only the store and makes no call; read statuses again with "refcheck request list --batch BATCH_ID --refresh". Checks are known of requests that were read since their status last changed: an event of "webhook listen" says nothing of them. --watch follows a batch that another process is running.'
-  static override examples = [
-    '<%= config.bin %> batch status 3f2b8c1e',
-    '<%= config.bin %> batch status 3f2b8c1e --watch',
-  ]
-  static override args = {
-    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
-  }
+  static override examples = ['refcheck batch status 3f2b8c1e', 'refcheck batch status 3f2b8c1e --watch']
+  static override args = batchArgs
   static override flags = {
     watch: Flags.boolean({ summary: 'Follow the batch until the run ends' }),
   }
 
   async run(): Promise<void> {
-    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
+    const stored = await this.app.batchServices()
     const batch = await findBatch(stored, this.args.batch_id)
     const services = await this.app.services('ledger', 'batches', 'inboxToShow', 'clock')
     if (this.flags.watch) {
-      const options = await batchWatching(this.app, batch.baseUrl)
+      const watch = new BatchWatch(this.app.reporter, this.context.clock)
+      const secondsFor = await timeToSend(this.app, batch.baseUrl)
       await watchBatch(stored, batch.id, {
-        ...options,
         signal: this.signal,
         read: (one) => readBatchProgress(services, one),
+        async onLook(one, now) {
+          const progress = progressOf(one.counts, await secondsFor(one.counts.pending))
+          watch.show({ ...now, batch: one, progress, nextIn: await secondsFor(1) })
+        },
       })
     }
     const now = await findBatch(stored, batch.id)

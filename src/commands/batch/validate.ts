@@ -1,4 +1,4 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import {
   allowancesOf,
   allowFlags,
@@ -7,8 +7,7 @@ import {
   showChangesFlag,
 } from '../../cli/flags/people.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
-import { Args, Flags } from '../../cli/oclif.ts'
-import { rememberWritten } from '../../usecases/store/files-of-person.ts'
+import { rememberWritten } from '../../app/output-file.ts'
 import { planServices, readingDefaults } from '../../app/batch.ts'
 import { errorsCommand, fileCommand } from '../../domain/batch/file-command.ts'
 import { invalidRowsError } from '../../domain/batch/plan.ts'
@@ -30,9 +29,9 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     'Exit 2 if a row is invalid. Rows with the same order are listed; only the first of them would be sent.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> batch validate people.csv --package 102',
-    "<%= config.bin %> batch validate export.xlsx --map 'Given name=first_name' --save-mapping workday",
-    '<%= config.bin %> batch validate people.csv --mapping workday --errors invalid.xlsx',
+    'refcheck batch validate people.csv --package 102',
+    "refcheck batch validate export.xlsx --map 'Given name=first_name' --save-mapping workday",
+    'refcheck batch validate people.csv --mapping workday --errors invalid.xlsx',
   ]
   static override args = {
     file: Args.string({ required: true, ignoreStdin: true, description: 'file to read; - for stdin' }),
@@ -50,7 +49,7 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
 
   async run(): Promise<void> {
     const { flags, app } = this
-    const { files } = await app.services('files')
+    const files = await app.service('files')
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
     const { file, orders, plan, onBatchEvent } = await readAsAnswered(choices, app.prompter(), async () => {
       const opened = await openBatchFile(files, this.args.file, choices)
@@ -70,7 +69,7 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     })
     if (flags.errors !== undefined) {
       const path = await writeBatchErrors({ ...files, onBatchEvent }, orders.sheet, plan.check, flags.errors)
-      await rememberWritten(await app.services('written', 'reporter'), { path, kind: 'export' })
+      await rememberWritten(app, { path, kind: 'export' })
       app.reporter.note(`The invalid rows are in ${path}`)
     }
     const toFile = flags.errors === undefined ? errorsCommand(this.args.file, choices) : undefined

@@ -1,12 +1,11 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import { Args } from '../../cli/oclif.ts'
+import { Args, BaseCommand } from '../../cli/base-command.ts'
 import { getSetting } from '../../usecases/session/settings.ts'
 import { settingView } from '../../output/views/account.ts'
 
 export default class ConfigGet extends BaseCommand<typeof ConfigGet> {
   static override summary = 'Print the value of a setting'
   static override description = 'Exit 5 if it is not set.'
-  static override examples = ['<%= config.bin %> config get package']
+  static override examples = ['refcheck config get package']
   static override args = {
     key: Args.string({
       required: true,
@@ -17,11 +16,6 @@ export default class ConfigGet extends BaseCommand<typeof ConfigGet> {
 
   async run(): Promise<void> {
     const { key } = this.args
-    this.answer(
-      settingView(
-        key,
-        await getSetting(await this.app.services('settings', 'secrets', 'env', 'profile'), key),
-      ),
-    )
+    this.answer(settingView(key, await getSetting(await this.app.sessionSources(), key)))
   }
 }

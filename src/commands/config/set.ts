@@ -1,8 +1,6 @@
 import { resolve } from 'node:path'
 
-import { Args, Flags } from '../../cli/oclif.ts'
-
-import { BaseCommand } from '../../cli/base-command.ts'
+import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import { readSecretLine } from '../../app/input.ts'
 import { accountChange, setSetting } from '../../usecases/session/settings.ts'
 import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
@@ -16,9 +14,9 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
   static override description =
     'The webhook secret is refused as an argument: "config set webhook-secret" asks for it, or reads it from stdin, and keeps it with the profile’s key.'
   static override examples = [
-    '<%= config.bin %> config set package 102',
-    '<%= config.bin %> config set output-dir reports --profile acme',
-    '<%= config.bin %> config set webhook-secret < secret.txt',
+    'refcheck config set package 102',
+    'refcheck config set output-dir reports --profile acme',
+    'refcheck config set webhook-secret < secret.txt',
   ]
   static override args = {
     key: Args.string({
@@ -33,7 +31,7 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
   async run(): Promise<void> {
     const { key, value } = this.args
     if (key === secretKey) return this.setSecret(value)
-    const sources = await this.app.services('settings', 'secrets', 'env', 'profile')
+    const sources = await this.app.sessionSources()
     this.refuse(
       value === undefined,
       `${key}: the value is missing`,
@@ -74,7 +72,7 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
         ? await readSecretLine(this.context, 'the webhook secret')
         : await prompter.secret({ message: 'Webhook secret (not shown)' })
     const { profile, storage } = await keepWebhookSecret({
-      ...(await this.app.services('settings', 'secrets', 'env', 'profile')),
+      ...(await this.app.sessionSources()),
       secret,
     })
     const target = storage === 'keychain' ? 'the system keychain' : 'a private file'

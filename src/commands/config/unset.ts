@@ -1,15 +1,11 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import { Args, Flags } from '../../cli/oclif.ts'
+import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import { accountChange, unsetSetting } from '../../usecases/session/settings.ts'
 import { forgetWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/account.ts'
 
 export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
   static override summary = 'Remove a setting'
-  static override examples = [
-    '<%= config.bin %> config unset package',
-    '<%= config.bin %> config unset webhook-secret',
-  ]
+  static override examples = ['refcheck config unset package', 'refcheck config unset webhook-secret']
   static override args = {
     key: Args.string({
       required: true,
@@ -21,7 +17,7 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
 
   async run(): Promise<void> {
     const { key } = this.args
-    const sources = await this.app.services('settings', 'secrets', 'env', 'profile')
+    const sources = await this.app.sessionSources()
     if (key === 'account' && sources.profile !== undefined) await this.confirmAccount(sources.profile)
     const removed =
       key === 'webhook-secret'
@@ -32,7 +28,7 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
 
   /** The profile has the account for all profiles from then on. */
   private async confirmAccount(profile: string): Promise<void> {
-    const { settings } = await this.app.services('settings')
+    const settings = await this.app.service('settings')
     const [from, to] = [await settings.value('account', profile), await settings.value('account')]
     const known = await accountChange(() => this.app.storeWithShortTimeouts(), { from, to })
     if (known === undefined) return

@@ -1,10 +1,8 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag, momentFlag } from '../../cli/flags/time.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
 import { batchIdFlag, parseUuid, requestFlag } from '../../cli/flags/identifiers.ts'
-import { Args, Flags } from '../../cli/oclif.ts'
-import { reportSource } from '../../app/report-source.ts'
-import { fileReports, showReports } from '../../app/report.ts'
+import { fileReports, reportSource, showReports } from '../../app/report.ts'
 import { isSingle, type SingleSource } from '../../domain/report/source.ts'
 import { reportsView } from '../../output/views/requests.ts'
 import { streamReport } from '../../usecases/report/one-report.ts'
@@ -17,11 +15,11 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
     'Fields of --name-template: last_name, first_name, email, check_name, referee_name, date (of the order), id (eight characters, unique to the report), request_id, check_id, referee_id, package_id. A / makes a folder.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> report download --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --wait --output reports',
-    "<%= config.bin %> report download --batch 3f2b8c1e --output reports --name-template '{last_name}-{first_name}/{check_name}-{date}.pdf'",
-    '<%= config.bin %> report download --all-completed --since 7d --output reports',
-    '<%= config.bin %> report download CHECK_ID --referee 7 --output reference.pdf --open',
-    '<%= config.bin %> report download CHECK_ID --output - | lpr',
+    'refcheck report download --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --wait --output reports',
+    "refcheck report download --batch 3f2b8c1e --output reports --name-template '{last_name}-{first_name}/{check_name}-{date}.pdf'",
+    'refcheck report download --all-completed --since 7d --output reports',
+    'refcheck report download CHECK_ID --referee 7 --output reference.pdf --open',
+    'refcheck report download CHECK_ID --output - | lpr',
   ]
   static override args = {
     check_id: Args.string({
@@ -89,7 +87,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
       'refused to write a PDF to the terminal',
       'Add --output FILE, or pipe it to a program.',
     )
-    const connection = { api: (await this.app.services('api')).api, signal: this.signal }
+    const connection = { api: await this.app.service('api'), signal: this.signal }
     for await (const chunk of streamReport(source, connection)) {
       stdout.write(chunk)
       await stdout.drained()

@@ -1,7 +1,6 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { longTimeoutFlag } from '../../cli/flags/time.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
-import { Flags } from '../../cli/oclif.ts'
 import { fileReports } from '../../app/report.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { setSetting } from '../../usecases/session/settings.ts'
@@ -15,9 +14,9 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
     'Exit 0 if every report that is ready is in the folder, 10 if one that is ready could not be downloaded. With --quiet, a run without new reports prints nothing. While another run downloads into the same folder it waits, for --timeout at most: exit 11.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> report sync',
-    '<%= config.bin %> report sync --output reports',
-    "<%= config.bin %> report sync --output reports --quiet --name-template '{last_name}-{first_name}/{check_name}-{date}.pdf'",
+    'refcheck report sync',
+    'refcheck report sync --output reports',
+    "refcheck report sync --output reports --quiet --name-template '{last_name}-{first_name}/{check_name}-{date}.pdf'",
   ]
   static override flags = {
     output: Flags.string({

@@ -1,26 +1,20 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import {
-  defaultCountryFlag,
-  bodyFlagDefinitions,
-  bodyFlags,
-  requireOneSource,
-  resumeLine,
-} from '../../cli/flags/people.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
+import { defaultCountryFlag } from '../../cli/flags/people.ts'
+import { bodyFlagDefinitions, bodyFlags, requireOneSource, resumeLine } from '../../cli/flags/people.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { packageIdFlag } from '../../cli/flags/identifiers.ts'
-import { Flags } from '../../cli/oclif.ts'
 import { readInput } from '../../app/input.ts'
 import { parseBodyFile } from '../../domain/form/json-text.ts'
 import { refusedOrder } from '../../domain/submission/duplicate.ts'
 import { commandLine } from '../../domain/form/flags.ts'
 import type { Order } from '../../domain/request/result.ts'
 import { bodyView, changeText, createdView } from '../../output/views/order.ts'
-import type { SimilarQuestion } from '../../usecases/request/create.ts'
+import { SimilarQuestion } from '../../usecases/request/create.ts'
 import { placeOrder } from '../../usecases/request/order-and-wait.ts'
 import type { DraftKeeper } from '../../usecases/request/draft-keeper.ts'
-import { prepareOrder } from '../../usecases/request/prepare-order.ts'
 import { draftKeeper, orderForm } from '../../app/order.ts'
-import { servicesToOrder, similarQuestion } from '../../app/request.ts'
+import { prepareOrder } from '../../usecases/request/prepare-order.ts'
+import { orderServices, servicesToOrder } from '../../app/request.ts'
 
 export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   static override summary = 'Order a package of checks on one person'
@@ -29,9 +23,9 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     'Each order is recorded before it is sent, and sent once. The same package for the same person is refused (exit 2) unless --allow-duplicate is given. Exit 8: the order may or may not have been accepted; it is not sent again until that is settled.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> request create',
-    '<%= config.bin %> request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes',
-    '<%= config.bin %> request create --file body.json --dry-run',
+    'refcheck request create',
+    'refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes',
+    'refcheck request create --file body.json --dry-run',
   ]
   static override flags = {
     package: packageIdFlag({ summary: 'Package to order (default: the setting "package")' }),
@@ -60,17 +54,14 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   private async order(draft: DraftKeeper): Promise<void> {
     const { flags, app, signal } = this
     const guard = { allowDuplicate: flags['allow-duplicate'], allowSimilar: flags['allow-similar'] }
-    const similar = await similarQuestion(app, signal, guard)
+    const similar = new SimilarQuestion(() => orderServices(app, signal), app.prompter(), guard)
     const order = await this.compose(similar, draft)
     for (const change of order.changes)
       app.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
     if (flags['dry-run']) {
       app.reporter.note('Dry run: nothing was sent.')
       const stop = await similar.previewConflict(order.body)
-      return this.answer(
-        bodyView(order.body),
-        stop && refusedOrder(stop, (await app.services('api')).api.baseUrl),
-      )
+      return this.answer(bodyView(order.body), stop && refusedOrder(stop, (await app.service('api')).baseUrl))
     }
     const outcome = await placeOrder(order, {
       ...(await servicesToOrder(app, signal)),
@@ -101,7 +92,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       flags: bodyFlags(flags),
       draft: answers,
     }
-    const asked = { country: flags['default-country'], yes: flags.yes, dryRun: flags['dry-run'] }
+    const asked = { country: flags['default-country'], yes: flags.yes || flags['dry-run'] }
     return prepareOrder(given, await orderForm(app, this.signal, asked, { similar, draft }))
   }
 }

@@ -12,9 +12,9 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
   static override description =
     'Each call returns new report URLs, valid for one hour. With several ids, --json prints an array; one that could not be read has its error in its place. On a terminal, a request that ended CANCELLED or ERROR counts as looked at: status no longer lists it.'
   static override examples = [
-    '<%= config.bin %> request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
-    '<%= config.bin %> request get priya',
-    '<%= config.bin %> request get REQUEST_ID REQUEST_ID --json',
+    'refcheck request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
+    'refcheck request get priya',
+    'refcheck request get REQUEST_ID REQUEST_ID --json',
   ]
   static override args = {
     request_id: requestArg({
@@ -27,8 +27,8 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
 
   async run(): Promise<void> {
     const ids = await requestIdsOf(this.app, this.args.request_id)
-    const { api: service } = await this.app.services('api')
-    const { packageNames } = await this.app.services('packageNames')
+    const service = await this.app.service('api')
+    const packageNames = await this.app.service('packageNames')
     const names = packageNames.get(service)
     const { results, failure } = await readRequests(service, ids, this.signal)
     keepReads(
@@ -37,11 +37,7 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
       results.flatMap((each) => (isUnread(each) ? [] : [each.request])),
       this.context.streams.stdout.isTTY && !this.flags.json,
     )
-    const explained = await withReasons(
-      results,
-      service.baseUrl,
-      async () => (await this.app.services('inbox')).inbox,
-    )
+    const explained = await withReasons(results, service.baseUrl, () => this.app.service('inbox'))
     const named = withPackageNames(explained, await names)
     this.answer(requestsView(named, ids.length > 1), failure)
   }

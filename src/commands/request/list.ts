@@ -1,8 +1,7 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { momentFlag, timeoutFlag } from '../../cli/flags/time.ts'
 import { batchIdFlag } from '../../cli/flags/identifiers.ts'
-import { listFlags, listFormat, requestStatus } from '../../cli/flags/list.ts'
-import { Flags } from '../../cli/oclif.ts'
+import { listFlags, requestStatus } from '../../cli/flags/list.ts'
 import { following, readMeter } from '../../app/request.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests, withListedReasons } from '../../usecases/request/read-requests.ts'
@@ -15,10 +14,10 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
   static override description =
     'The API has no list of requests, so this is what the store of this machine has recorded: what was accepted, and what may have been (status unknown); with --profile only what was ordered for that profile’s service and account. Statuses are as last read; --refresh reads those of unfinished requests again.'
   static override examples = [
-    '<%= config.bin %> request list --status unknown',
-    '<%= config.bin %> request list --since 7d --refresh',
-    '<%= config.bin %> request list --profile acme',
-    '<%= config.bin %> request list --csv --columns request_id,email,status',
+    'refcheck request list --status unknown',
+    'refcheck request list --since 7d --refresh',
+    'refcheck request list --profile acme',
+    'refcheck request list --csv --columns request_id,email,status',
   ]
   static override flags = {
     status: Flags.string({
@@ -37,18 +36,17 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     const { since, email, batch, refresh } = this.flags
     const status = requestStatus(this.flags.status)
     const { clock } = this.context
-    const { ledger } = await this.app.services('ledger')
+    const ledger = await this.app.service('ledger')
     const organisation = this.flags.profile === undefined ? undefined : await this.organisation()
     const filter = { status, since, email, batchId: await batchIdOf(this.app, batch), organisation }
-    const format = listFormat(this.flags)
     if (!refresh) {
       const requests = await listRequests({ ledger, clock }, filter)
       const listed = await this.withDetails(requests)
-      return this.answerList(listedRequestsView(listed), format)
+      return this.answerList(listedRequestsView(listed))
     }
     const parts = {
       ...(await following(this.app)),
-      api: (await this.app.services('api')).api,
+      api: await this.app.service('api'),
       ledger,
       budgetMs: this.flags.timeout,
       signal: this.signal,
@@ -59,11 +57,11 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
       this.app.reporter.warn(`${request_id} could not be read: ${error.message}`)
     }
     const listed = withFailures(await this.withDetails(requests), failures)
-    this.answerList(listedRequestsView(listed), format, mostSevere(failures.map(({ error }) => error)))
+    this.answerList(listedRequestsView(listed), mostSevere(failures.map(({ error }) => error)))
   }
 
   private async organisation() {
-    const { session } = await this.app.services('session')
+    const session = await this.app.service('session')
     return { baseUrl: session.baseUrl, account: await this.app.accountInUse() }
   }
 

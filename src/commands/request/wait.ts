@@ -1,10 +1,9 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/time.ts'
 import { batchIdFlag, requestArg } from '../../cli/flags/identifiers.ts'
 import { requestIdsOf } from '../../app/ids.ts'
-import { chooseInFlight, watching } from '../../app/request.ts'
-import { Flags } from '../../cli/oclif.ts'
-import { waitForRequests, requestsOfBatch } from '../../usecases/request/wait.ts'
+import { watching } from '../../app/request.ts'
+import { chooseInFlight, waitForRequests, requestsOfBatch } from '../../usecases/request/wait.ts'
 import { requestsView, waitedBatchView } from '../../output/views/requests.ts'
 import { withPackageNames } from '../../domain/request/result.ts'
 import { formatCount } from '../../domain/wording/text.ts'
@@ -17,10 +16,10 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
     'Exit 0 if all got there, 10 if one ended CANCELLED or ERROR, 11 if --timeout was reached.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> request wait 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --for report',
-    '<%= config.bin %> request wait',
-    '<%= config.bin %> request wait --batch 3f2b8c1e --timeout 2h',
-    '<%= config.bin %> request wait REQUEST_ID REQUEST_ID --timeout 2h --json',
+    'refcheck request wait 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --for report',
+    'refcheck request wait',
+    'refcheck request wait --batch 3f2b8c1e --timeout 2h',
+    'refcheck request wait REQUEST_ID REQUEST_ID --timeout 2h --json',
   ]
   static override args = {
     request_id: requestArg({
@@ -40,8 +39,14 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
   async run(): Promise<void> {
     const { batch } = this.flags
     const typed: readonly string[] = this.args.request_id ?? []
+    const prompter = this.flags.json || batch !== undefined ? undefined : this.app.prompter()
     const given =
-      typed.length === 0 && batch === undefined && !this.flags.json ? await chooseInFlight(this.app) : typed
+      typed.length === 0 && prompter !== undefined
+        ? await chooseInFlight(
+            await this.app.services('session', 'ledger', 'clock', 'packageNames'),
+            prompter,
+          )
+        : typed
     this.refuse(
       (given.length === 0) === (batch === undefined),
       batch === undefined ? 'no request was named' : 'REQUEST_ID and --batch cannot be combined',
@@ -52,7 +57,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
     const { session, packageNames } = await this.app.services('session', 'packageNames')
     const { baseUrl, email: userEmail } = session
     const { kept, ...options } = await watching(this.app, ids.length)
-    const reads = waitForRequests((await this.app.services('patientApi')).patientApi, ids, {
+    const reads = waitForRequests(await this.app.service('patientApi'), ids, {
       ...options,
       goal: this.flags.for ?? 'terminal',
       timeoutMs: this.flags.timeout ?? Number.POSITIVE_INFINITY,
@@ -63,21 +68,15 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
       throw error
     })
     await kept()
-    const explained = await withReasons(
-      results,
-      baseUrl,
-      async () => (await this.app.services('inbox')).inbox,
-    )
+    const explained = await withReasons(results, baseUrl, () => this.app.service('inbox'))
     const all = withPackageNames(explained, await packageNames.get({ baseUrl, userEmail }))
     const view = batch === undefined ? requestsView(all, given.length > 1) : waitedBatchView(all)
     this.answer(view, failure)
   }
 
   private async ofBatch(named: string): Promise<string[]> {
-    const {
-      session: { baseUrl },
-    } = await this.app.services('session')
-    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock')
+    const { baseUrl } = await this.app.service('session')
+    const stored = await this.app.batchServices()
     const { batchId, requestIds, others } = await requestsOfBatch(stored, named, baseUrl)
     if (others > 0) {
       const rows = formatCount(others, 'row of the batch has no request', 'rows of the batch have no request')

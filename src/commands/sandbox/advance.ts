@@ -8,10 +8,7 @@ export default class SandboxAdvance extends SandboxCommand<typeof SandboxAdvance
   static override summary = 'Move the clock of a sandbox started with --clock manual'
   static override description =
     'Quotas, token lifetimes, progress and webhook retries all move with it, in order.'
-  static override examples = [
-    '<%= config.bin %> sandbox advance 2h',
-    '<%= config.bin %> sandbox advance 30d --json',
-  ]
+  static override examples = ['refcheck sandbox advance 2h', 'refcheck sandbox advance 30d --json']
   static override args = {
     duration: Args.string({ required: true, description: 'how far: 30s, 2h, 30d', ignoreStdin: true }),
   }

@@ -1,7 +1,6 @@
-import { failureToWrite, openOutputFile } from '../../app/output-file.ts'
-import { BaseCommand } from '../../cli/base-command.ts'
+import { failureToWrite, openOptionalFile } from '../../app/output-file.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/time.ts'
-import { Flags } from '../../cli/oclif.ts'
 import { conformanceJunit, conformanceView } from '../../output/views/checks.ts'
 
 export default class SandboxConformance extends BaseCommand<typeof SandboxConformance> {
@@ -11,8 +10,8 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
     'Rules that this run cannot check are listed as not judged, with what they need. What is allowed but surprising is advice. Exit 10 if a rule is broken.',
   ].join('\n')
   static override examples = [
-    '<%= config.bin %> sandbox conformance',
-    '<%= config.bin %> sandbox conformance --allow-create --control --junit report.xml',
+    'refcheck sandbox conformance',
+    'refcheck sandbox conformance --allow-create --control --junit report.xml',
   ]
   static override flags = {
     'base-url': Flags.string({ summary: 'Base URL to check (default: the one in use)', helpValue: 'URL' }),
@@ -68,9 +67,7 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
       '--base-url and --profile cannot be combined',
       'A profile has its own base URL, and its key is sent nowhere else.',
     )
-    const { junit } = flags
-    const fileOptions = { overwrite: true, binary: false, flag: '--junit' }
-    const file = junit === undefined ? undefined : await openOutputFile(this.context, junit, fileOptions)
+    const file = await openOptionalFile(this.context, flags.junit, { overwrite: true, flag: '--junit' })
     const { checkDeployment } = await import('../../usecases/conformance/check-deployment.ts')
     const services = await this.app.services(
       'settings',
@@ -102,7 +99,7 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
       only,
       signal,
     })
-    const unwritten = await failureToWrite(this.context, file, () =>
+    const unwritten = await failureToWrite(this.app, file, () =>
       Buffer.from(this.app.secrets.redact(conformanceJunit(report))),
     )
     this.answer(conformanceView(report), unwritten ?? failure)

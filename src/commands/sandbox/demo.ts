@@ -1,9 +1,7 @@
 import { resolve } from 'node:path'
 
-import { Flags } from '../../cli/oclif.ts'
-
-import { BaseCommand } from '../../cli/base-command.ts'
-import { demoServices } from '../../app/demo.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
+import { demoServices } from '../../app/sandbox.ts'
 import { documentView } from '../../output/views/schema.ts'
 import { exitCodes } from '../../errors/base.ts'
 
@@ -11,10 +9,7 @@ export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
   static override summary = 'Show the whole job, on a temporary sandbox'
   static override description =
     'Orders, waits, verifies a webhook event and downloads the PDFs in about ten seconds, and prints each command with its output. It uses neither your profiles nor your store, and leaves nothing running.'
-  static override examples = [
-    '<%= config.bin %> sandbox demo',
-    '<%= config.bin %> sandbox demo --output demo-reports',
-  ]
+  static override examples = ['refcheck sandbox demo', 'refcheck sandbox demo --output demo-reports']
   static override flags = {
     output: Flags.string({ summary: 'Folder for the PDFs (default: a temporary one)', helpValue: 'DIR' }),
   }

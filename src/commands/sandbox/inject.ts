@@ -8,11 +8,11 @@ export default class SandboxInject extends SandboxCommand<typeof SandboxInject> 
   static override description =
     'A SCENARIO (see: refcheck sandbox scenarios) applies to the next requests created. --on and --fault apply to the next calls. A fault is JSON with a kind: status, cut, hang, latency, no-id, content-type, truncated, body or switch. latency waits by the sandbox’s clock: a manual one has to be advanced. A switch changes the sandbox permanently at that call: revoke-key, deactivate-user, no-credits, expire-trial, deactivate-subscription, replace-package.'
   static override examples = [
-    '<%= config.bin %> sandbox inject declined --times 3',
-    `<%= config.bin %> sandbox inject --on 'POST /v1/requests' --fault '{"kind":"cut","when":"after"}'`,
-    `<%= config.bin %> sandbox inject --on 'GET *' --fault '{"kind":"latency","ms":3000,"when":"before"}'`,
-    `<%= config.bin %> sandbox inject --on '*' --after 4 --fault '{"kind":"switch","switch":"revoke-key"}'`,
-    '<%= config.bin %> sandbox inject --clear',
+    'refcheck sandbox inject declined --times 3',
+    `refcheck sandbox inject --on 'POST /v1/requests' --fault '{"kind":"cut","when":"after"}'`,
+    `refcheck sandbox inject --on 'GET *' --fault '{"kind":"latency","ms":3000,"when":"before"}'`,
+    `refcheck sandbox inject --on '*' --after 4 --fault '{"kind":"switch","switch":"revoke-key"}'`,
+    'refcheck sandbox inject --clear',
   ]
   static override args = { scenario: Args.string({ description: 'name of a scenario', ignoreStdin: true }) }
   static override flags = {

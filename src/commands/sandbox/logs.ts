@@ -4,17 +4,17 @@ import { Flags } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { InterruptedError } from '../../errors/kinds.ts'
 import { type LogRow, logRowView, logView } from '../../output/views/sandbox.ts'
-import { followLog, readLog } from '../../usecases/sandbox/read-log.ts'
+import { followLog, readLog } from '../../usecases/sandbox/control.ts'
 
 export default class SandboxLogs extends SandboxCommand<typeof SandboxLogs> {
   static override summary = 'Show the calls that came, the changes of status and the events of a sandbox'
   static override description =
     'The last thousand, oldest first. --bodies shows what was sent and answered, up to 64 KiB each; keys and secrets are masked, and --json has the headers as well. --follow goes on until Ctrl-C (exit 130); with --json it prints one line for each. The id of an event is what "sandbox redeliver" takes.'
   static override examples = [
-    '<%= config.bin %> sandbox logs',
-    '<%= config.bin %> sandbox logs --follow',
-    `<%= config.bin %> sandbox logs --bodies --path '/v1/requests*' --status 4xx`,
-    '<%= config.bin %> sandbox logs --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
+    'refcheck sandbox logs',
+    'refcheck sandbox logs --follow',
+    `refcheck sandbox logs --bodies --path '/v1/requests*' --status 4xx`,
+    'refcheck sandbox logs --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
   ]
   static override flags = {
     follow: Flags.boolean({ summary: 'Go on with what happens from now on' }),

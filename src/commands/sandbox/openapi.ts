@@ -1,14 +1,13 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import { Flags } from '../../cli/oclif.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { parseBaseUrl } from '../../domain/session/session.ts'
 import { documentView } from '../../output/views/schema.ts'
-import { openApiDocument } from '../../app/sandbox-facts.ts'
+import { openApiDocument } from '../../app/sandbox.ts'
 
 export default class SandboxOpenapi extends BaseCommand<typeof SandboxOpenapi> {
   static override summary = 'Print the API and its webhook as OpenAPI 3.1 or 3.0'
   static override description =
     'Generated from the definitions that refcheck itself uses. A running sandbox serves it at /openapi.json, and there with what steers the sandbox (/_sandbox/), as --control prints it.'
-  static override examples = ['<%= config.bin %> sandbox openapi > openapi.json']
+  static override examples = ['refcheck sandbox openapi > openapi.json']
   static override flags = {
     version: Flags.option({
       summary: 'Version of OpenAPI; 3.0 is for generators that know no 3.1',

@@ -8,8 +8,8 @@ export default class SandboxRedeliver extends SandboxCommand<typeof SandboxRedel
   static override description =
     'EVENT is the id of an event, as "sandbox logs" shows it, or of a request: its latest event. It is sent at once; one that is not acknowledged is retried as every event.'
   static override examples = [
-    '<%= config.bin %> sandbox redeliver 6b450a6d-74f9-474b-95f9-ba6b11a8536f',
-    '<%= config.bin %> sandbox redeliver 6b450a6d-74f9-474b-95f9-ba6b11a8536f --json',
+    'refcheck sandbox redeliver 6b450a6d-74f9-474b-95f9-ba6b11a8536f',
+    'refcheck sandbox redeliver 6b450a6d-74f9-474b-95f9-ba6b11a8536f --json',
   ]
   static override args = {
     event: Args.string({ required: true, description: 'id of an event or a request', ignoreStdin: true }),

@@ -7,8 +7,8 @@ export default class SandboxRenewKey extends SandboxCommand<typeof SandboxRenewK
   static override description =
     'As an Owner does in the organisation settings, for example after "revoke-key" was injected. The key is printed once: pipe it to "auth login --with-key".'
   static override examples = [
-    '<%= config.bin %> sandbox renew-key',
-    '<%= config.bin %> sandbox renew-key | <%= config.bin %> auth login --profile sandbox --base-url http://127.0.0.1:4280 --email olive.owner@example.com --with-key',
+    'refcheck sandbox renew-key',
+    'refcheck sandbox renew-key | refcheck auth login --profile sandbox --base-url http://127.0.0.1:4280 --email olive.owner@example.com --with-key',
   ]
   static override flags = sandboxFlags
 

@@ -6,7 +6,7 @@ export default class SandboxReset extends SandboxCommand<typeof SandboxReset> {
   static override summary = 'Reset a running sandbox to its initial state'
   static override description =
     'Keys and settings stay. Ids of requests, checks and events are new ones, and repeat only where the sandbox was started with --seed.'
-  static override examples = ['<%= config.bin %> sandbox reset']
+  static override examples = ['refcheck sandbox reset']
   static override flags = sandboxFlags
 
   async run(): Promise<void> {

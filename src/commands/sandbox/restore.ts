@@ -6,7 +6,7 @@ import { type SandboxState, sandboxStateView } from '../../output/views/sandbox.
 
 export default class SandboxRestore extends SandboxCommand<typeof SandboxRestore> {
   static override summary = 'Restore a running sandbox from a snapshot'
-  static override examples = ['<%= config.bin %> sandbox restore before.json']
+  static override examples = ['refcheck sandbox restore before.json']
   static override args = {
     file: Args.string({ description: 'file with a snapshot (default: stdin)', ignoreStdin: true }),
   }

@@ -1,17 +1,17 @@
-import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { listFlags } from '../../cli/flags/list.ts'
 import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { type RuleRow, rulesView } from '../../output/views/sandbox.ts'
-import { usualSandboxRules } from '../../app/sandbox-facts.ts'
+import { usualSandboxRules } from '../../app/sandbox.ts'
 
 export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
   static override summary = 'List or switch rules that the API document leaves open'
   static override description =
     'Without arguments it lists all rules and their choices; with --base-url it shows the current choices of that sandbox. NAME=CHOICE switches a rule of a running sandbox.'
   static override examples = [
-    '<%= config.bin %> sandbox rules --columns name,current,choices',
-    '<%= config.bin %> sandbox rules support-creates=yes',
+    'refcheck sandbox rules --columns name,current,choices',
+    'refcheck sandbox rules support-creates=yes',
   ]
   static override args = {
     choice: Args.string({ multiple: true, description: 'NAME=CHOICE', ignoreStdin: true }),
@@ -19,7 +19,7 @@ export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
   static override flags = { ...sandboxFlags, ...listFlags }
 
   async run(): Promise<void> {
-    this.answerList(rulesView(await this.rules(this.args.choice ?? [])), listFormat(this.flags))
+    this.answerList(rulesView(await this.rules(this.args.choice ?? [])))
   }
 
   private async rules(choices: readonly string[]): Promise<readonly RuleRow[]> {

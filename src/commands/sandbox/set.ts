@@ -2,7 +2,7 @@ import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { changedView } from '../../output/views/account.ts'
-import { setInSandbox } from '../../usecases/sandbox/set.ts'
+import { setInSandbox } from '../../usecases/sandbox/control.ts'
 
 export default class SandboxSet extends SandboxCommand<typeof SandboxSet> {
   static override summary = 'Change a setting of a running sandbox'
@@ -15,9 +15,9 @@ export default class SandboxSet extends SandboxCommand<typeof SandboxSet> {
     'inactive-user  e-mail of a user who no longer is',
   ].join('\n')
   static override examples = [
-    '<%= config.bin %> sandbox set webhook-url http://127.0.0.1:3000/hooks',
-    '<%= config.bin %> sandbox set credits 3',
-    '<%= config.bin %> sandbox set webhook-url none',
+    'refcheck sandbox set webhook-url http://127.0.0.1:3000/hooks',
+    'refcheck sandbox set credits 3',
+    'refcheck sandbox set webhook-url none',
   ]
   static override args = {
     name: Args.string({ required: true, description: 'name of the setting', ignoreStdin: true }),

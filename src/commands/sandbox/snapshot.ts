@@ -5,7 +5,7 @@ import { documentView } from '../../output/views/schema.ts'
 export default class SandboxSnapshot extends SandboxCommand<typeof SandboxSnapshot> {
   static override summary = 'Print the whole state of a sandbox as JSON'
   static override description = 'Restore it with "sandbox restore". It contains the sandbox’s own keys.'
-  static override examples = ['<%= config.bin %> sandbox snapshot > before.json']
+  static override examples = ['refcheck sandbox snapshot > before.json']
   static override flags = sandboxFlags
 
   async run(): Promise<void> {

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 
-import { Flags } from '../../cli/oclif.ts'
-import { BaseCommand } from '../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { reachFlags, tlsFlags, tlsPair } from '../../cli/flags/server.ts'
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { login as logIn } from '../../usecases/session/login.ts'
@@ -17,9 +16,9 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
   static override description =
     'Serves every endpoint of the API with its rules, errors and limits on 127.0.0.1, with example packages and users. Requests progress by themselves and are COMPLETED within an hour, or in six seconds with --speed 600. With --json it prints one line, when it is ready. Ctrl-C stops it. On an address that other machines can reach (--host) it serves https only; --allow-http-from names networks, such as those of containers, that may call it by http. Where others can reach it, whoever controls it needs the control token that it prints, or that REFCHECK_SANDBOX_TOKEN sets.'
   static override examples = [
-    '<%= config.bin %> sandbox start --login',
-    '<%= config.bin %> sandbox start --port 0 --speed 600 --json',
-    '<%= config.bin %> sandbox start --allow-http-from 172.16.0.0/12',
+    'refcheck sandbox start --login',
+    'refcheck sandbox start --port 0 --speed 600 --json',
+    'refcheck sandbox start --allow-http-from 172.16.0.0/12',
   ]
   static override flags = {
     ...reachFlags,

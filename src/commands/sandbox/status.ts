@@ -4,7 +4,7 @@ import { type SandboxState, sandboxStateView } from '../../output/views/sandbox.
 
 export default class SandboxStatus extends SandboxCommand<typeof SandboxStatus> {
   static override summary = 'Show the state of a running sandbox'
-  static override examples = ['<%= config.bin %> sandbox status --json']
+  static override examples = ['refcheck sandbox status --json']
   static override flags = sandboxFlags
 
   async run(): Promise<void> {

@@ -1,18 +1,18 @@
-import { sandboxStories } from '../../app/sandbox-facts.ts'
+import { sandboxStories } from '../../app/sandbox.ts'
 import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { storiesView, storyView } from '../../output/views/sandbox.ts'
-import { isRight, triggerStory } from '../../usecases/sandbox/trigger.ts'
+import { isRight, triggerStory } from '../../usecases/sandbox/control.ts'
 
 export default class SandboxTrigger extends SandboxCommand<typeof SandboxTrigger> {
   static override summary = 'Play a story: one order, and its signed events delivered to a receiver'
   static override description =
     'Creates an order on a running sandbox, drives it through its statuses without waiting for the clock, posts each event to the receiver once, and shows what was answered. Without a STORY it lists the stories. It uses no quota and no credit. A service that is not a sandbox is refused before anything is posted (exit 2). Exit 10 if the receiver answers an event with anything but a 2xx, or a forged one with a 2xx.'
   static override examples = [
-    '<%= config.bin %> sandbox trigger',
-    '<%= config.bin %> sandbox trigger completed --to http://127.0.0.1:3000/hooks',
-    '<%= config.bin %> sandbox trigger forged --json',
+    'refcheck sandbox trigger',
+    'refcheck sandbox trigger completed --to http://127.0.0.1:3000/hooks',
+    'refcheck sandbox trigger forged --json',
   ]
   static override args = { story: Args.string({ description: 'name of a story', ignoreStdin: true }) }
   static override flags = {
@@ -33,12 +33,7 @@ export default class SandboxTrigger extends SandboxCommand<typeof SandboxTrigger
         'STORY: required with --to',
         `Stories: ${stories.map(({ name }) => name).join(', ')}`,
       )
-      return this.answerList(storiesView(stories), {
-        csv: false,
-        columns: undefined,
-        sort: undefined,
-        header: true,
-      })
+      return this.answerList(storiesView(stories))
     }
     this.refuse(
       !stories.some(({ name }) => name === story),

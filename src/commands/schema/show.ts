@@ -1,8 +1,7 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { packageIdArg } from '../../cli/flags/identifiers.ts'
-import { Flags } from '../../cli/oclif.ts'
-import { loadSchema } from '../../usecases/form/load-schema.ts'
+import { loadSchema } from '../../usecases/form/package.ts'
 import { jsonSchemaView, schemaView } from '../../output/views/schema.ts'
 
 export default class SchemaShow extends BaseCommand<typeof SchemaShow> {
@@ -10,8 +9,8 @@ export default class SchemaShow extends BaseCommand<typeof SchemaShow> {
   static override description =
     'The schema of a package id never changes, so it is cached on this machine; --refresh reads it again.'
   static override examples = [
-    '<%= config.bin %> schema show 102',
-    '<%= config.bin %> schema show 102 --json-schema > request.schema.json',
+    'refcheck schema show 102',
+    'refcheck schema show 102 --json-schema > request.schema.json',
   ]
   static override args = { package_id: packageIdArg({ required: true, description: 'id of the package' }) }
   static override flags = {
@@ -23,8 +22,8 @@ export default class SchemaShow extends BaseCommand<typeof SchemaShow> {
   async run(): Promise<void> {
     const { refresh } = this.flags
     const schema = await loadSchema(this.args.package_id, {
-      api: (await this.app.services('api')).api,
-      schemas: (await this.app.services('schemas')).schemas,
+      api: await this.app.service('api'),
+      schemas: await this.app.service('schemas'),
       refresh,
       signal: this.signal,
     })

@@ -1,9 +1,8 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
 import { packageIdArg } from '../../cli/flags/identifiers.ts'
-import { Flags } from '../../cli/oclif.ts'
 import { openOutputFile, writeOutput, templateBytes } from '../../app/output-file.ts'
-import { loadSchema } from '../../usecases/form/load-schema.ts'
+import { loadSchema } from '../../usecases/form/package.ts'
 import { templateBody, templateColumns, templateFormat, templateFormats } from '../../domain/form/template.ts'
 import { documentView, templateNextText, templateView } from '../../output/views/schema.ts'
 
@@ -12,9 +11,9 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
   static override description =
     'xlsx is for people: its columns keep + and leading zeros, it has drop-down lists, a note on each header, and an example on a second sheet. csv is the header alone. json is the body of one order, for "request create --file".'
   static override examples = [
-    '<%= config.bin %> schema template 102 --output people.xlsx',
-    '<%= config.bin %> schema template 102 --format csv > people.csv',
-    '<%= config.bin %> schema template 102 --format json --output body.json',
+    'refcheck schema template 102 --output people.xlsx',
+    'refcheck schema template 102 --format csv > people.csv',
+    'refcheck schema template 102 --format json --output body.json',
   ]
   static override args = { package_id: packageIdArg({ required: true, description: 'id of the package' }) }
   static override flags = {
@@ -40,8 +39,8 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
       'Add --output FILE, or use --format json.',
     )
     const schema = await loadSchema(this.args.package_id, {
-      api: (await this.app.services('api')).api,
-      schemas: (await this.app.services('schemas')).schemas,
+      api: await this.app.service('api'),
+      schemas: await this.app.service('schemas'),
       refresh,
       signal: this.signal,
     })
@@ -52,7 +51,7 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
       format === 'json'
         ? [Buffer.from(`${body.text(this.terminal)}\n`)]
         : await templateBytes(columns, format)
-    await writeOutput(this.context, outputFile, content)
+    await writeOutput(this.app, outputFile, content)
     if (outputFile.path === undefined) return
     const required = columns.filter((column) => column.required).length
     this.answer(

@@ -1,18 +1,16 @@
 import { resolve } from 'node:path'
 
-import { Args } from '../../cli/oclif.ts'
-
-import { BaseCommand } from '../../cli/base-command.ts'
+import { Args, BaseCommand } from '../../cli/base-command.ts'
 import { storeAddress } from '../../domain/store/address.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { storeBackupView } from '../../output/views/store.ts'
-import { rememberWritten } from '../../usecases/store/files-of-person.ts'
+import { rememberWritten } from '../../app/output-file.ts'
 
 export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
   static override summary = 'Copy the store to a new file, even while it is in use'
   static override description =
     'The copy is whole, and opens as a store: REFCHECK_STORE=FILE uses it. It does not know what is ordered from now on, so it takes no orders until "store check --accept-older". It holds personal data and the key of the fingerprints, so keep it as private as the store.'
-  static override examples = ['<%= config.bin %> store backup refcheck-backup.sqlite']
+  static override examples = ['refcheck store backup refcheck-backup.sqlite']
   static override args = {
     file: Args.string({
       required: true,
@@ -27,10 +25,10 @@ export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
         hint: 'A backup is a file, such as refcheck-backup.sqlite. To keep orders in a database: refcheck help fleet',
       })
     }
-    const { store } = await this.app.services('store')
+    const store = await this.app.service('store')
     const path = resolve(this.context.cwd, this.args.file)
     await store.backup(path)
-    await rememberWritten(await this.app.services('written', 'reporter'), { path, kind: 'backup' })
+    await rememberWritten(this.app, { path, kind: 'backup' })
     this.answer(storeBackupView(store.location, path))
   }
 }

@@ -1,7 +1,6 @@
-import { Flags } from '../../cli/oclif.ts'
-
-import { BaseCommand } from '../../cli/base-command.ts'
-import { findingsOf, unsoundStoreError } from '../../domain/store/closing.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
+import { findingsOf } from '../../domain/store/closing.ts'
+import { unsoundStoreError } from '../../domain/store/closing.ts'
 import { heldText, storeCheckView } from '../../output/views/store.ts'
 
 export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
@@ -11,9 +10,9 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
     'Every machine that ordered with a shared store has its own attempt log. After a failover or a restored backup, run it on each of them; what one machine finds says nothing about the logs of the others.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> store check',
-    '<%= config.bin %> store check --restored',
-    '<%= config.bin %> store check --without hr-2',
+    'refcheck store check',
+    'refcheck store check --restored',
+    'refcheck store check --without hr-2',
   ]
   static override flags = {
     'accept-older': Flags.boolean({
@@ -34,9 +33,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
   }
 
   async run(): Promise<void> {
-    const {
-      store: { maintenance, rollbacks, location },
-    } = await this.app.services('store')
+    const { maintenance, rollbacks, location } = await this.app.service('store')
     const { 'accept-older': accepts, restored, without = [], 'without-list': withoutLog } = this.flags
     if (withoutLog) await rollbacks.allowWithoutLog()
     if (restored) await rollbacks.closeAsRestored()
@@ -66,7 +63,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
 
   async #reportHeld({ held }: { held: number }): Promise<void> {
     if (held === 0) return
-    const { batches } = await this.app.services('batches')
+    const batches = await this.app.service('batches')
     const all = await batches.list({ singles: true })
     const ids = all.filter(({ counts }) => counts.held > 0).map(({ id }) => id)
     this.app.note(heldText(held, ids))

@@ -1,6 +1,5 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import { Args, Flags } from '../../cli/oclif.ts'
-import { storeToMove } from '../../app/store-locations.ts'
+import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
+import { storeToMove } from '../../app/store.ts'
 import { storeMoveQuestion, storeMovedView } from '../../output/views/store.ts'
 import { moveStore } from '../../usecases/store/move.ts'
 
@@ -11,8 +10,8 @@ export default class StoreMove extends BaseCommand<typeof StoreMove> {
     'A password does not belong on the command line: keep it in ~/.pgpass or PGPASSWORD.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> store move ledger.sqlite postgres://hr@127.0.0.1/hr',
-    "<%= config.bin %> store move 'postgres://hr@db.example.com/hr?sslmode=verify-full' ledger.sqlite",
+    'refcheck store move ledger.sqlite postgres://hr@127.0.0.1/hr',
+    "refcheck store move 'postgres://hr@db.example.com/hr?sslmode=verify-full' ledger.sqlite",
   ]
   static override args = {
     from: Args.string({ required: true, ignoreStdin: true, description: 'a file or a postgres:// address' }),

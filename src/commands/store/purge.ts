@@ -1,7 +1,6 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { requestIdFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/time.ts'
-import { Flags } from '../../cli/oclif.ts'
 import { erasureTarget, notScrubbedError } from '../../domain/store/erasure.ts'
 import { foundFilesText, purgeQuestion, storePurgeView } from '../../output/views/store.ts'
 import { purgeAll, purgeServices, retentionLimit } from '../../usecases/store/purge.ts'
@@ -19,10 +18,10 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     'Files of this machine that still show a person named with --email or --request-id are listed: input files, results files, exports, plan files, reports and their lines in the manifest, and backups. With --delete-files (on a terminal it asks) those that refcheck wrote are deleted, whoever else is in them, except backups; other lines of a manifest stay. It does not reach: the service, files that were moved or copied, other machines, input files, backups of the store, captured events, and what was forwarded to a receiver.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> store purge --email priya@example.com',
-    '<%= config.bin %> store purge --email priya@example.com --delete-files',
-    '<%= config.bin %> store purge --older-than 365d --yes',
-    '<%= config.bin %> store purge --yes',
+    'refcheck store purge --email priya@example.com',
+    'refcheck store purge --email priya@example.com --delete-files',
+    'refcheck store purge --older-than 365d --yes',
+    'refcheck store purge --yes',
   ]
   static override flags = {
     email: Flags.string({
@@ -68,7 +67,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     const failure =
       dryRun || purged.isScrubbed
         ? undefined
-        : notScrubbedError((await this.app.services('store')).store.location, purged)
+        : notScrubbedError((await this.app.service('store')).location, purged)
     this.answer(storePurgeView(purged, dryRun), failure)
     if (purged.files.some(({ isDeleted, isLeft }) => !isDeleted && !isLeft) && !dryRun)
       this.app.note(
@@ -78,9 +77,9 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
 
   /** The service that gave out this id; of several the one in use. */
   async #serviceOf(requestId: string): Promise<string | undefined> {
-    const { ledger } = await this.app.services('ledger')
+    const ledger = await this.app.service('ledger')
     const [service, ...others] = new Set((await ledger.list({ requestId })).map(({ baseUrl }) => baseUrl))
-    return others.length === 0 ? service : (await this.app.services('session')).session.baseUrl
+    return others.length === 0 ? service : (await this.app.service('session')).baseUrl
   }
 
   /** A question on a terminal; elsewhere the flag alone decides. */

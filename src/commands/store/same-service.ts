@@ -1,16 +1,18 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import { Args, Flags } from '../../cli/oclif.ts'
-import { decidedBy } from '../../usecases/session/decided-by.ts'
+import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
+import { chosenProfile, fromEnvironment } from '../../usecases/session/chosen-profile.ts'
 import { parseBaseUrl } from '../../domain/session/session.ts'
 import { sameServiceView } from '../../output/views/store.ts'
+
+/** Names of the variables in which an operating system says whose process this is. */
+const osUser = ['USER', 'LOGNAME', 'USERNAME']
 
 export default class StoreSameService extends BaseCommand<typeof StoreSameService> {
   static override summary = 'Record whether two base URLs are the same service'
   static override description =
     'For a service whose base URL changed: people ordered at one URL then count as ordered at the other. Until you record it, rows of people who were ordered at another URL are held.'
   static override examples = [
-    '<%= config.bin %> store same-service https://old.example.com https://api.example.com',
-    '<%= config.bin %> store same-service https://gw.example.com/staging https://gw.example.com/prod --different',
+    'refcheck store same-service https://old.example.com https://api.example.com',
+    'refcheck store same-service https://gw.example.com/staging https://gw.example.com/prod --different',
   ]
   static override args = {
     one: Args.string({ required: true, description: 'base URL' }),
@@ -23,9 +25,24 @@ export default class StoreSameService extends BaseCommand<typeof StoreSameServic
     const one = parseBaseUrl(this.args.one, 'ONE')
     const other = parseBaseUrl(this.args.other, 'OTHER')
     this.refuse(one === other, 'the two URLs are the same', 'Give two different URLs.')
-    const { waiting } = await app.services('waiting')
-    const by = await decidedBy(await app.services('settings', 'env', 'profile'))
-    await waiting.sayService([one, other], !flags.different, { at: app.context.clock.now(), by })
+    const waiting = await app.service('waiting')
+    await waiting.sayService([one, other], !flags.different, {
+      at: app.context.clock.now(),
+      by: await this.#user(),
+    })
     this.answer(sameServiceView([one, other], !flags.different))
+  }
+
+  /** The user’s e-mail, else who uses this machine: no call of the service is needed. */
+  async #user(): Promise<string> {
+    const sources = await this.app.services('settings', 'env', 'profile')
+    const { env, profile } = sources
+    const email = profile === undefined ? fromEnvironment(env, 'REFCHECK_USER_EMAIL') : undefined
+    return (
+      email ??
+      (await chosenProfile(sources))?.userEmail ??
+      osUser.flatMap((name) => fromEnvironment(env, name) ?? [])[0] ??
+      'unknown user'
+    )
   }
 }

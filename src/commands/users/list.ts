@@ -1,7 +1,6 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/time.ts'
-import { listFlags, listFormat } from '../../cli/flags/list.ts'
-import { Flags } from '../../cli/oclif.ts'
+import { listFlags } from '../../cli/flags/list.ts'
 import { selectUsers } from '../../domain/session/users.ts'
 import { usersView } from '../../output/views/account.ts'
 
@@ -10,8 +9,8 @@ export default class UsersList extends BaseCommand<typeof UsersList> {
   static override description =
     'Any of these e-mails can be the user e-mail of a profile. The list has no pages.'
   static override examples = [
-    '<%= config.bin %> users list --role owner',
-    '<%= config.bin %> users list --csv --columns email,role',
+    'refcheck users list --role owner',
+    'refcheck users list --csv --columns email,role',
   ]
   static override flags = {
     role: Flags.string({ summary: 'Only users with this role', helpValue: 'ROLE' }),
@@ -22,8 +21,8 @@ export default class UsersList extends BaseCommand<typeof UsersList> {
 
   async run(): Promise<void> {
     const { role, team } = this.flags
-    const { api: service } = await this.app.services('api')
+    const service = await this.app.service('api')
     const all = await service.listUsers(this.signal)
-    this.answerList(usersView(selectUsers(all, { role, team }), all), listFormat(this.flags))
+    this.answerList(usersView(selectUsers(all, { role, team }), all))
   }
 }

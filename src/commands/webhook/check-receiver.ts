@@ -1,10 +1,14 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/time.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
-import { Args, Flags } from '../../cli/oclif.ts'
-import { failureToWrite, openOutputFile } from '../../app/output-file.ts'
-import { receiverAt, receiverStarter, storedFileReader, storedUrlReader } from '../../app/receiver.ts'
-import { webhookSecrets } from '../../app/webhook.ts'
+import { failureToWrite, openOptionalFile } from '../../app/output-file.ts'
+import {
+  receiverAt,
+  receiverStarter,
+  storedFileReader,
+  storedUrlReader,
+  webhookSecrets,
+} from '../../app/webhook.ts'
 import { shownUrl } from '../../domain/webhook/delivery.ts'
 import { junitText, receiverCheckView } from '../../output/views/checks.ts'
 import { checkReceiver } from '../../usecases/webhook/receiver-check.ts'
@@ -18,10 +22,10 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
     '--restart, with either of them, shows what a crash loses: the receiver is killed three times while events arrive. Where nothing answers at the URL, the check starts COMMAND, kills it (SIGKILL) and starts it again, and ends it when the check is over. Where the receiver already runs, COMMAND has to kill it at once, start it in the background with the same storage, and exit 0: docker restart --timeout 0 NAME, or a script. It runs without a shell, its output is discarded, and its environment has the webhook secret but no key.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> webhook check-receiver http://127.0.0.1:3000/hook',
-    '<%= config.bin %> webhook check-receiver https://staging.example.com/hook --secret-file secret.txt --junit report.xml',
-    '<%= config.bin %> webhook check-receiver http://127.0.0.1:3000/hook --only signature --json',
-    "<%= config.bin %> webhook check-receiver http://127.0.0.1:3000/hook --stored-url http://127.0.0.1:3000/stored --restart 'node receiver.js'",
+    'refcheck webhook check-receiver http://127.0.0.1:3000/hook',
+    'refcheck webhook check-receiver https://staging.example.com/hook --secret-file secret.txt --junit report.xml',
+    'refcheck webhook check-receiver http://127.0.0.1:3000/hook --only signature --json',
+    "refcheck webhook check-receiver http://127.0.0.1:3000/hook --stored-url http://127.0.0.1:3000/stored --restart 'node receiver.js'",
   ]
   static override args = {
     url: Args.string({ description: 'URL of the receiver', required: true, ignoreStdin: true }),
@@ -54,9 +58,7 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
   async run(): Promise<void> {
     const { flags, args, signal, app } = this
     const { secret } = await webhookSecrets(app, flags['secret-file'])
-    const { junit } = flags
-    const fileOptions = { overwrite: true, binary: false, flag: '--junit' }
-    const file = junit === undefined ? undefined : await openOutputFile(this.context, junit, fileOptions)
+    const file = await openOptionalFile(this.context, flags.junit, { overwrite: true, flag: '--junit' })
     const { 'stored-url': storedUrl, 'stored-file': storedFile, restart } = flags
     this.refuse(
       restart !== undefined && storedUrl === undefined && storedFile === undefined,
@@ -89,7 +91,7 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
       startReceiver,
       onCase: ({ id }, done, of) => app.reporter.status(`${done}/${of} ${id}`),
     })
-    const unwritten = await failureToWrite(this.context, file, () =>
+    const unwritten = await failureToWrite(this.app, file, () =>
       Buffer.from(app.secrets.redact(junitText(report))),
     )
     this.answer(receiverCheckView(report), unwritten ?? failure)

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 
-import { BaseCommand } from '../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
 import { authorityOf, tlsFlags, tlsPair } from '../../cli/flags/server.ts'
-import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
 import { listenServices, webhookSecrets } from '../../app/webhook.ts'
 import { commandWords } from '../../domain/wording/shell-word.ts'
@@ -17,9 +16,9 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     'It listens on 127.0.0.1 unless --host says otherwise. The service delivers to https only, so use a proxy or --tls-cert and --tls-key. SIGTERM stops it with exit 0, Ctrl-C with exit 130; events that still wait are forwarded by the next run. An event that no receiver acknowledges holds up the later ones of its request: --max-attempts gives it up, and so does "webhook events drop"; it is kept, and "webhook events replay" forwards it again.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> webhook listen --forward-to http://localhost:3000/hooks',
-    "<%= config.bin %> webhook listen --exec './on-event.sh --quiet' --json",
-    '<%= config.bin %> webhook listen --port 0 --max-events 1',
+    'refcheck webhook listen --forward-to http://localhost:3000/hooks',
+    "refcheck webhook listen --exec './on-event.sh --quiet' --json",
+    'refcheck webhook listen --port 0 --max-events 1',
   ]
   static override flags = {
     host: Flags.string({ summary: 'Address to listen on', default: '127.0.0.1', helpValue: 'HOST' }),

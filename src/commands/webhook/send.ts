@@ -1,9 +1,7 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { uuidFlag } from '../../cli/flags/identifiers.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
-import { Flags } from '../../cli/oclif.ts'
-import { receiverAt } from '../../app/receiver.ts'
-import { webhookSecrets } from '../../app/webhook.ts'
+import { receiverAt, webhookSecrets } from '../../app/webhook.ts'
 import { sendEvents } from '../../usecases/webhook/send.ts'
 import { sendingView } from '../../output/views/webhook.ts'
 
@@ -14,9 +12,9 @@ export default class WebhookSend extends BaseCommand<typeof WebhookSend> {
     'Exit 10 if the receiver refuses it (anything but a 2xx), 7 if it does not answer. With --bad-signature it must refuse: exit 10 if it accepts.',
   ].join('\n')
   static override examples = [
-    '<%= config.bin %> webhook send --to http://127.0.0.1:3000/hook',
-    '<%= config.bin %> webhook send --to http://127.0.0.1:3000/hook --status ERROR --error-reason "No such package"',
-    '<%= config.bin %> webhook send --to http://127.0.0.1:3000/hook --bad-signature',
+    'refcheck webhook send --to http://127.0.0.1:3000/hook',
+    'refcheck webhook send --to http://127.0.0.1:3000/hook --status ERROR --error-reason "No such package"',
+    'refcheck webhook send --to http://127.0.0.1:3000/hook --bad-signature',
   ]
   static override flags = {
     to: Flags.string({ summary: 'URL of the receiver', helpValue: 'URL', required: true }),
@@ -44,12 +42,10 @@ export default class WebhookSend extends BaseCommand<typeof WebhookSend> {
     const { flags, signal } = this
     const { secret } = await webhookSecrets(this.app, flags['secret-file'])
     const { clock, random } = this.context
-    const { http, url } = await receiverAt(this.app, flags.to, '--to')
     const sending = await sendEvents({
-      http,
+      ...(await receiverAt(this.app, flags.to, '--to')),
       clock,
       random,
-      url,
       secret,
       status: flags.status,
       requestId: flags['request-id'],

@@ -1,7 +1,6 @@
-import { BaseCommand } from '../../cli/base-command.ts'
+import { Args, BaseCommand } from '../../cli/base-command.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
 import { readInput } from '../../app/input.ts'
-import { Args } from '../../cli/oclif.ts'
 import { webhookSecrets } from '../../app/webhook.ts'
 import { signBody } from '../../domain/webhook/verify.ts'
 import { signatureView } from '../../output/views/webhook.ts'
@@ -11,8 +10,8 @@ export default class WebhookSign extends BaseCommand<typeof WebhookSign> {
   static override description =
     'Signs the exact bytes of FILE (or stdin) with the secret from --secret-file, REFCHECK_WEBHOOK_SECRET or the profile.'
   static override examples = [
-    '<%= config.bin %> webhook sign body.json',
-    `printf '{"event":"request.updated"}' | <%= config.bin %> webhook sign`,
+    'refcheck webhook sign body.json',
+    `printf '{"event":"request.updated"}' | refcheck webhook sign`,
   ]
   static override args = {
     file: Args.string({ description: 'file with the exact body (default: stdin)', ignoreStdin: true }),

@@ -1,7 +1,6 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
+import { listFlags } from '../../cli/flags/list.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
-import { Args, Flags } from '../../cli/oclif.ts'
 import { largestLog, readInput } from '../../app/input.ts'
 import { webhookSecrets } from '../../app/webhook.ts'
 import { parseCapturedRequest, readHar, readLog } from '../../domain/webhook/capture.ts'
@@ -18,9 +17,9 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
     'Nothing is parsed before its signature is valid. If it is not, the likely cause is named, and the delivery stays refused: exit 9. The secret comes from --secret-file, REFCHECK_WEBHOOK_SECRET or the profile.',
   ].join('\n\n')
   static override examples = [
-    '<%= config.bin %> webhook verify body.json --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
-    '<%= config.bin %> webhook verify --http request.txt --json',
-    '<%= config.bin %> webhook verify --all deliveries.ndjson --secret-file secret.txt',
+    'refcheck webhook verify body.json --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+    'refcheck webhook verify --http request.txt --json',
+    'refcheck webhook verify --all deliveries.ndjson --secret-file secret.txt',
   ]
   static override args = {
     file: Args.string({
@@ -75,7 +74,7 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
     const { secret, others } = await webhookSecrets(this.app, this.flags['secret-file'])
     const log = har === undefined ? readLog(bytes) : readHar(bytes)
     const { deliveries, failure } = await verifyLog(log, secret, others)
-    this.answerList(loggedVerificationsView(deliveries), listFormat(this.flags), failure)
+    this.answerList(loggedVerificationsView(deliveries), failure)
   }
 
   private async delivery() {

@@ -1,11 +1,12 @@
-import { personName } from '../../domain/wording/shown-name.ts'
 import { basename } from 'node:path'
 
-import type { OrderPlan } from '../../domain/approval/order-plan.ts'
+import { personName } from '../../domain/wording/shown-name.ts'
+import { type OrderPlan, isExpired } from '../../domain/approval/order-plan.ts'
 import { plannedForAgent, type PlannedForAgent, planOfRows, planTitle } from '../../domain/agent/calls.ts'
-import { addPlan, type AddPlanServices } from '../approval/add-plan.ts'
+import { addPlan, type AddPlanServices } from '../approval/plans.ts'
 import type { Services } from '../services.ts'
-import type { Ran, RunReading } from './run-reading.ts'
+import type { Ran, RunReading } from './calls.ts'
+import { parsePlanCode } from '../../domain/approval/order-plan.ts'
 
 /** What storing a plan of an agent works with; its title names the package. */
 export type StorePlanServices = AddPlanServices & Pick<Services, 'packageNames'>
@@ -90,4 +91,23 @@ const fieldsOf = ({ document }: Ran): Record<string, unknown> => fields(document
 
 function fields(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+export interface PlanState {
+  code: string
+  state: 'waiting' | 'expired' | 'approved' | 'not_found'
+  request_id: string | null
+  batch_id: string | null
+}
+
+/** What became of the plan of a code; UsageError for what is no code. */
+export async function planState(plans: Services['plans'], typed: string, now: number): Promise<PlanState> {
+  const code = parsePlanCode(typed)
+  const found = await plans.find(code)
+  if (found === undefined) return { code, state: 'not_found', request_id: null, batch_id: null }
+  if ('used_at' in found) {
+    return { code, state: 'approved', request_id: found.request_id, batch_id: found.batch_id }
+  }
+  const state = isExpired(found, now) ? 'expired' : 'waiting'
+  return { code, state, request_id: null, batch_id: null }
 }

@@ -12,7 +12,7 @@ import type { Released, Movable } from '../../store/ledger/held-rows.ts'
 import { type BatchServices, conflictingRow, findBatch, findRow } from './read-batch.ts'
 import { bodyForPackage, moveError, type InvalidRow } from '../../domain/batch/package-replacement.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { loadSchema, type SchemaServices } from '../form/load-schema.ts'
+import { loadSchema, type SchemaServices } from '../form/package.ts'
 
 /** Nothing is changed while another process has the batch. */
 async function withLock<T>(batches: Batches, batch: Batch, change: () => Promise<T>): Promise<T> {

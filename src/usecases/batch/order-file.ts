@@ -14,12 +14,11 @@ import {
 } from '../../domain/batch/plan.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { StoreClosedError, UsageError } from '../../errors/kinds.ts'
-import { type BatchFile, packageFor, readOrders, openBatchFile } from './read-file.ts'
+import { type BatchFile, packageFor, readOrders, openBatchFile, type ReadingServices } from './read-file.ts'
 import { packageGone, linkedPackages } from './packages.ts'
 import type { BatchEnd } from './start.ts'
 import { areAllOrdered } from '../../domain/batch/verdict.ts'
 import type { FileTarget } from '../services.ts'
-import type { ReadingServices } from './ports.ts'
 import { claimedResults, isThere, noteLeftOut, noteLostLook, resultsPath } from './results-file.ts'
 import { findToRun, leftToOrder } from './read-batch.ts'
 import {

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 
 import { UndecidedError, UsageError } from '../../errors/kinds.ts'
-import type { Sheet, SheetSource } from '../../sheets/sheet.ts'
-import type { FileTarget } from '../services.ts'
-import type { ReadingServices } from './ports.ts'
+import type { Sheet } from '../../sheets/sheet.ts'
+import type { SheetSource } from '../../sheets/sheet.ts'
+import type { FileTarget, Services } from '../services.ts'
 import type { ColumnChoices, StoredMapping, StoredReading } from '../../domain/batch/columns.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { ReadableBatch } from './check-file.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
+import type { BatchEvent } from '../../domain/batch/run-policy.ts'
 
 /** A table as it was given. */
 export interface BatchFile {
@@ -67,7 +68,7 @@ export async function readOrders(
 ): Promise<ReadableBatch> {
   const [{ readColumns }, { loadSchema }, { noMapping }] = await Promise.all([
     import('./check-file.ts'),
-    import('../form/load-schema.ts'),
+    import('../form/package.ts'),
     import('../../domain/batch/columns.ts'),
   ])
   const country = choices.defaultCountry
@@ -136,7 +137,7 @@ export async function packageFor(
   if (names.includes('package_id')) return undefined
   if (packageSetting !== undefined) return packageSetting
   if (prompter === undefined) return undefined
-  const { choosePackage } = await import('../form/choose-package.ts')
+  const { choosePackage } = await import('../form/package.ts')
   const packages = await api.listPackages({ status: 'active' })
   return (await choosePackage(prompter, packages)).id
 }
@@ -193,3 +194,11 @@ export async function readAsAnswered<T>(
     }
   }
 }
+
+/** For what is worth a word and is no answer. */
+export interface BatchEventListener {
+  onBatchEvent: (event: BatchEvent) => void
+}
+
+/** What understanding the columns of a file needs. */
+export type ReadingServices = BatchEventListener & Pick<Services, 'api' | 'schemas' | 'mappings' | 'prompter'>

@@ -3,8 +3,7 @@ import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import type { RunEvent, RunEnd, RunLimits } from '../../domain/batch/run-policy.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { Lease } from '../../store/ledger/store-part.ts'
-import type { BatchFile } from './read-file.ts'
-import type { BatchEventListener } from './ports.ts'
+import type { BatchFile, BatchEventListener } from './read-file.ts'
 import type { OrderServices } from '../request/send.ts'
 import {
   confirmUserLeft,
@@ -55,7 +54,7 @@ export interface StartOptions extends Pick<CarryOut, 'only' | 'isQueued' | 'isOr
   isPlanned?: boolean | undefined
 }
 
-/** Runs a batch from where it stands, telling how far it has come. */
+/** Runs a batch from where it stands, and shows how far it has come. */
 export async function startBatch(
   ports: StartServices,
   batchId: string,
@@ -118,7 +117,7 @@ async function resultOf(
 
 /**
  * "Read while reconciling": also when a run starts and at its end. What becomes of the rows does not hang on it, so nothing
- * of it fails that. `told`: requests that this run has reported.
+ * of it fails that. `reported`: requests that this run has reported.
  */
 async function reportSecondOrders(
   { inbox, onBatchEvent, ...ports }: StartServices,

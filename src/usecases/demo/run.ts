@@ -60,18 +60,18 @@ const mistaken = ['Mei', 'Tanaka', 'mei.tanaka@example.com', '090 1234 5678'] as
  * line that runs as if a person had typed it. Nothing is left running; only the PDFs stay.
  */
 export async function runDemo(services: DemoServices): Promise<DemoResult> {
-  const { home } = services
+  const { home, output, sandbox } = services
   const deliveries: Delivery[] = []
-  const receiver = await services.sandbox.listen((request) => receive(request, deliveries))
-  const server = await startSandbox(services.sandbox, { port: 0, speed, webhookUrl: `${receiver.url}/hook` })
+  const receiver = await sandbox.listen((request) => receive(request, deliveries))
+  const server = await startSandbox(sandbox, { port: 0, speed, webhookUrl: `${receiver.url}/hook` })
   try {
-    return await new Demo(services, server, deliveries).run()
+    return await play(services, server, deliveries)
   } finally {
     await server.close()
     await receiver.close()
     for (const part of ['config', 'data', 'event.json'])
       await rm(join(home, part), { recursive: true, force: true })
-    if (services.output !== undefined) await rm(home, { recursive: true, force: true })
+    if (output !== undefined) await rm(home, { recursive: true, force: true })
   }
 }
 
@@ -82,83 +82,61 @@ async function receive(request: Request, deliveries: Delivery[]): Promise<Respon
   return new Response(null, { status: 204 })
 }
 
-class Demo {
-  readonly #services: DemoServices
-  readonly #server: SandboxServer
-  readonly #deliveries: Delivery[]
-
-  constructor(services: DemoServices, server: SandboxServer, deliveries: Delivery[]) {
-    this.#services = services
-    this.#server = server
-    this.#deliveries = deliveries
-  }
-
-  async run(): Promise<DemoResult> {
-    const reports = this.#services.output ?? join(this.#services.home, 'reports')
-    makeFolders(reports, 0o700)
-    this.#say(
-      `A sandbox of the whole service runs at ${this.#server.url} for this demo. No real person is checked.`,
-    )
-
-    this.#say('Is the service up, and what can be ordered?')
-    await this.#type(['ping'])
-    await this.#type(['packages', 'list', '--status', 'active', '--columns', 'id,name,background_checks'])
-    this.#say('What does an order of this package need?')
-    await this.#type(['schema', 'show', packageId])
-
-    this.#say('Order it for two people. Each order is recorded on disk before it is sent, and sent once.')
-    const ids: string[] = []
-    for (const person of people) ids.push(createdId(await this.#type(create(person))))
-    this.#say(
-      'Two mistakes, caught before anything is sent: a phone number without its country code, and the same order again.',
-    )
-    await this.#type(create(mistaken), 2)
-    await this.#type(create(people[0]), 2)
-
-    this.#say('Wait for the reports (hours in reality, seconds here).')
-    await this.#type(['request', 'wait', ...ids, '--for', 'report'])
-    await this.#verifyEvent(ids[0] ?? '')
-
-    this.#say('Download the reports.')
-    await this.#type(['report', 'download', ...ids.flatMap((id) => ['--request', id]), '--output', reports])
-    this.#say(nextSteps(reports))
-    return { request_ids: ids, reports_folder: reports }
-  }
-
-  async #verifyEvent(requestId: string): Promise<void> {
-    const captured = this.#deliveries.find(
-      ({ event }) => event.request_id === requestId && event.status === 'COMPLETED',
-    )
-    if (captured === undefined)
-      throw new IncompleteError('the sandbox delivered no event for a finished request')
-    await writeFile(join(this.#services.home, 'event.json'), captured.body, { mode: 0o600 })
-    this.#say('Meanwhile the service delivered an event to our webhook. Is its signature valid?')
-    await this.#type(['webhook', 'verify', 'event.json', '--signature', captured.signature])
-  }
-
+async function play(
+  services: DemoServices,
+  { url, sandbox: { credentials } }: SandboxServer,
+  deliveries: readonly Delivery[],
+): Promise<DemoResult> {
+  const { home, onEvent } = services
+  const reports = services.output ?? join(home, 'reports')
+  makeFolders(reports, 0o700)
+  const say = (text: string): void => onEvent({ name: 'said', text })
   /** Shows a command line, runs it, and returns what it printed. */
-  async #type(argv: readonly string[], expected = 0): Promise<string> {
-    const { home, run, onEvent } = this.#services
-    const { apiKey, userEmail, webhookSecret } = this.#server.sandbox.credentials
+  const run = async (argv: readonly string[], expected = 0): Promise<string> => {
     onEvent({ name: 'typed', argv })
-    const { code, printed } = await run(argv, {
+    const { code, printed } = await services.run(argv, {
       REFCHECK_PROFILE: undefined,
       REFCHECK_STORE: undefined,
       REFCHECK_CONFIG_DIR: join(home, 'config'),
       REFCHECK_DATA_DIR: join(home, 'data'),
-      REFCHECK_BASE_URL: this.#server.url,
-      REFCHECK_API_KEY: apiKey,
-      REFCHECK_USER_EMAIL: userEmail,
-      REFCHECK_WEBHOOK_SECRET: webhookSecret,
+      REFCHECK_BASE_URL: url,
+      REFCHECK_API_KEY: credentials.apiKey,
+      REFCHECK_USER_EMAIL: credentials.userEmail,
+      REFCHECK_WEBHOOK_SECRET: credentials.webhookSecret,
     })
-    if (code !== expected)
-      throw new InternalError(`the demo's "refcheck ${argv.join(' ')}" ended with ${code}`)
-    return printed
+    if (code === expected) return printed
+    throw new InternalError(`the demo's "refcheck ${argv.join(' ')}" ended with ${code}`)
   }
+  say(`A sandbox of the whole service runs at ${url} for this demo. No real person is checked.`)
 
-  #say(text: string): void {
-    this.#services.onEvent({ name: 'said', text })
-  }
+  say('Is the service up, and what can be ordered?')
+  await run(['ping'])
+  await run(['packages', 'list', '--status', 'active', '--columns', 'id,name,background_checks'])
+  say('What does an order of this package need?')
+  await run(['schema', 'show', packageId])
+
+  say('Order it for two people. Each order is recorded on disk before it is sent, and sent once.')
+  const ids: string[] = []
+  for (const person of people) ids.push(createdId(await run(create(person))))
+  say(
+    'Two mistakes, caught before anything is sent: a phone number without its country code, and the same order again.',
+  )
+  await run(create(mistaken), 2)
+  await run(create(people[0]), 2)
+
+  say('Wait for the reports (hours in reality, seconds here).')
+  await run(['request', 'wait', ...ids, '--for', 'report'])
+  const captured = deliveries.find(({ event }) => event.request_id === ids[0] && event.status === 'COMPLETED')
+  if (captured === undefined)
+    throw new IncompleteError('the sandbox delivered no event for a finished request')
+  await writeFile(join(home, 'event.json'), captured.body, { mode: 0o600 })
+  say('Meanwhile the service delivered an event to our webhook. Is its signature valid?')
+  await run(['webhook', 'verify', 'event.json', '--signature', captured.signature])
+
+  say('Download the reports.')
+  await run(['report', 'download', ...ids.flatMap((id) => ['--request', id]), '--output', reports])
+  say(nextSteps(reports))
+  return { request_ids: ids, reports_folder: reports }
 }
 
 function create([first, last, email, phone]: readonly [string, string, string, string]): string[] {

@@ -27,7 +27,7 @@ import { addressOf } from '../../domain/submission/identity.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { interrupted, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
 import type { ReportFolder } from '../../store/reports/folder.ts'
-import { fileTarget, FreshReadError, SignedUrls } from './one-report.ts'
+import { fileTarget, FreshReadError, signedUrls } from './one-report.ts'
 
 export interface FilingOptions {
   api: Api
@@ -78,6 +78,8 @@ export async function fileReports(
   }
   return filing.end()
 }
+
+type OpenSigned = ReturnType<typeof signedUrls>
 
 class Filing {
   readonly #options: FilingOptions
@@ -213,7 +215,7 @@ class Filing {
     if (!named && (isWaiting || !isFinal(request))) this.#unfinished += 1
     if (only !== undefined && request.status !== only) return
     if (targets.length === 0 && named) this.#outcomes.push(missingChecks(request))
-    const urls = new SignedUrls(api, request.request_id, this.#signal)
+    const open = signedUrls(api, request.request_id, this.#signal)
     const started: Promise<void>[] = []
     for (const target of targets) {
       const file = this.#names.assign(targetKey(target), template.name(target))
@@ -229,7 +231,7 @@ class Filing {
         this.#outcomes.push(target)
         continue
       }
-      started.push(this.#start(target, file, urls))
+      started.push(this.#start(target, file, open))
     }
     this.#ends.push(Promise.all(started).then(() => this.#arrange(request, targets)))
   }
@@ -249,14 +251,14 @@ class Filing {
     while (this.#working.size >= concurrency * maxFlushing) await Promise.race(this.#working)
   }
 
-  #start(target: ReportTarget, file: string, urls: SignedUrls): Promise<void> {
+  #start(target: ReportTarget, file: string, open: OpenSigned): Promise<void> {
     const index = this.#outcomes.push(target) - 1
     const { promise: received, resolve } = Promise.withResolvers<void>()
     const onReceived = (): void => {
       this.#running.delete(received)
       resolve()
     }
-    const work = this.#one(target, file, urls, onReceived)
+    const work = this.#one(target, file, open, onReceived)
       .then((outcome) => this.#recordOutcome(index, outcome))
       .catch((error: unknown) => this.#halt(error))
       .finally(() => {
@@ -277,14 +279,14 @@ class Filing {
   async #one(
     target: ReportTarget,
     file: string,
-    urls: SignedUrls,
+    open: OpenSigned,
     onReceived: () => void,
   ): Promise<StoredReport | MissingReport> {
     const { folder, overwrite, quick, onEvent } = this.#options
     try {
       const { record, skipped } = await fileTarget(
         { subject: subjectOf(target), file, notReady: target.url === undefined ? target.status : undefined },
-        () => urls.open({ ...target, url: target.url ?? '' }),
+        () => open({ ...target, url: target.url ?? '' }),
         {
           folder,
           overwrite,

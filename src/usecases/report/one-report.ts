@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 import type { Api } from '../../api/api.ts'
 import {
   type FilingEvent,
@@ -28,7 +30,8 @@ import {
 } from '../../errors/kinds.ts'
 import type { HttpStream } from '../../http/types.ts'
 import type { ReportFolder, StoreResult, KeepRequest } from '../../store/reports/folder.ts'
-import { PdfStream } from './pdf-stream.ts'
+import { endMark, headMark, notPdf, tailBytes } from '../../domain/report/source.ts'
+import { headerValue } from '../../domain/report/source.ts'
 
 export interface Connection {
   api: Api
@@ -197,47 +200,93 @@ export class FreshReadError extends Error {
 }
 
 /**
- * The signed URLs of one request. When one is no longer accepted, the request is read again, once for
+ * Opens reports of one request by their signed URLs. When one is no longer accepted, the request is read again, once for
  * all of its reports: "a fresh URL is obtained by reading the request again" ("Authentication", rule 5).
  */
-export class SignedUrls {
-  readonly #api: Api
-  readonly #requestId: string
-  readonly #signal: AbortSignal | undefined
-  #fresh: Promise<ReportTarget[]> | undefined
-
-  constructor(api: Api, requestId: string, signal: AbortSignal | undefined) {
-    this.#api = api
-    this.#requestId = requestId
-    this.#signal = signal
-  }
-
-  async open(target: ReportTarget & { url: string }): Promise<HttpStream> {
-    const isFresh = this.#fresh !== undefined
-    try {
-      return await this.#called(target, isFresh ? await this.#again(target) : target.url)
-    } catch (error) {
-      if (!(error instanceof UnauthenticatedError) || isFresh) throw error
-      return this.#called(target, await this.#again(target))
-    }
-  }
-
-  async #called(target: ReportTarget, url: string): Promise<HttpStream> {
+export function signedUrls(
+  api: Api,
+  requestId: string,
+  signal: AbortSignal | undefined,
+): (target: ReportTarget & { url: string }) => Promise<HttpStream> {
+  let fresh: Promise<ReportTarget[]> | undefined
+  const openAt = async (target: ReportTarget, url: string): Promise<HttpStream> => {
     requireUrlOf(target, url)
-    return this.#api.openSignedReport(url, this.#signal)
+    return api.openSignedReport(url, signal)
   }
-
-  async #again(target: ReportTarget): Promise<string> {
-    this.#fresh ??= this.#api
-      .getRequest(this.#requestId, this.#signal)
-      .then((request) => reportTargets(request, addressOf(this.#api.baseUrl)))
+  const freshUrl = async ({ checkId, refereeId, title }: ReportTarget): Promise<string> => {
+    fresh ??= api
+      .getRequest(requestId, signal)
+      .then((request) => reportTargets(request, addressOf(api.baseUrl)))
       .catch((error: unknown) => {
         throw new FreshReadError(error)
       })
-    const url = (await this.#fresh).find(
-      (each) => each.checkId === target.checkId && each.refereeId === target.refereeId,
-    )?.url
-    if (url === undefined) throw new NotFoundError(`${target.title}: its report is no longer available`)
-    return url
+    const found = (await fresh).find((each) => each.checkId === checkId && each.refereeId === refereeId)
+    if (found?.url !== undefined) return found.url
+    throw new NotFoundError(`${title}: its report is no longer available`)
+  }
+  return async (target) => {
+    const isFresh = fresh !== undefined
+    try {
+      return await openAt(target, isFresh ? await freshUrl(target) : target.url)
+    } catch (error) {
+      if (!(error instanceof UnauthenticatedError) || isFresh) throw error
+      return openAt(target, await freshUrl(target))
+    }
+  }
+}
+
+export interface Received {
+  bytes: number
+  sha256: string
+}
+
+/**
+ * The bytes of a report as they come, checked as they pass: content type, length, first and last
+ * marks. Throws UnavailableError where it is not a whole PDF; `received` is set when it has ended well.
+ */
+export class PdfStream implements AsyncIterable<Uint8Array> {
+  readonly #stream: HttpStream
+  readonly #onBytes: ((bytes: number) => void) | undefined
+  received: Received | undefined
+
+  /** `onBytes` is called with the number of bytes, as they arrive. */
+  constructor(stream: HttpStream, onBytes?: (bytes: number) => void) {
+    this.#stream = stream
+    this.#onBytes = onBytes
+    const type = headerValue(stream.headers['content-type'])?.split(';')[0]?.trim().toLowerCase()
+    if (type !== 'application/pdf') {
+      throw notPdf(`the answer is ${type === undefined ? 'of no type' : `"${type}"`}, not application/pdf`)
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    const hash = createHash('sha256')
+    let bytes = 0
+    let head = Buffer.alloc(0)
+    let tail = Buffer.alloc(0)
+    for await (const chunk of this.#stream.body) {
+      hash.update(chunk)
+      bytes += chunk.byteLength
+      this.#onBytes?.(chunk.byteLength)
+      if (head.byteLength < headMark.length) {
+        head = Buffer.concat([head, chunk.subarray(0, headMark.length - head.byteLength)])
+        if (!headMark.startsWith(head.toString('latin1'))) {
+          throw notPdf('it does not start like a PDF')
+        }
+      }
+      tail =
+        chunk.byteLength < tailBytes
+          ? Buffer.concat([tail, chunk]).subarray(-tailBytes)
+          : Buffer.from(chunk.subarray(-tailBytes))
+      yield chunk
+    }
+    const promised = headerValue(this.#stream.headers['content-length'])
+    if (promised !== undefined && Number(promised) !== bytes) {
+      throw notPdf(`it is incomplete: ${bytes} of ${promised} bytes`)
+    }
+    if (head.byteLength < headMark.length || !tail.includes(endMark)) {
+      throw notPdf('it is incomplete: the end mark of a PDF is missing')
+    }
+    this.received = { bytes, sha256: hash.digest('hex') }
   }
 }

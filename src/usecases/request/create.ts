@@ -161,26 +161,9 @@ function interruption(
   )
 }
 
-type PreviewServices = Pick<OrderServices, 'api' | 'ledger' | 'account' | 'clock' | 'random'>
-
-/** What an order would conflict with, with nothing ordered and nothing stored. */
-export async function previewOrder(
-  ports: PreviewServices,
-  order: RequestBody,
-  guard: { allowDuplicate: boolean; allowSimilar: boolean },
-): Promise<Conflict | undefined> {
-  const batch = { id: ports.random.uuid(), kind: 'single' } as const
-  return ports.ledger.previewConflict(singleOrder(ports, batch, order), guard)
-}
-
-/** When a person of the same full name and another e-mail and phone was ordered last. */
-export async function findNamesake(ports: PreviewServices, order: RequestBody): Promise<number | undefined> {
-  return ports.ledger.findNamesake(singleOrder(ports, { id: ports.random.uuid(), kind: 'single' }, order))
-}
-
 /** An order as a batch of one. */
 function singleOrder(
-  { api: { baseUrl, userEmail }, clock, account }: Pick<PreviewServices, 'api' | 'clock' | 'account'>,
+  { api: { baseUrl, userEmail }, clock, account }: OrderServices,
   batch: BatchRef,
   order: RequestBody,
 ): NewBatch {
@@ -196,26 +179,32 @@ function singleOrder(
   }
 }
 
+/** What the flags allow. */
+interface Allowances {
+  allowDuplicate: boolean
+  allowSimilar: boolean
+}
+
 /**
  * Asks whether to order although a similar person was (default No; `--yes` does not confirm it): as soon as the person is
  * known, where more is asked, and in the final question of the review where there is one; else by itself.
  */
 export class SimilarQuestion {
-  readonly #prompter: Pick<Prompter, 'confirm'> | undefined
-  /** The conflict that an order has now. */
-  readonly previewConflict: (order: RequestBody) => Promise<Conflict | undefined>
-  /** When a person of the same full name and another e-mail and phone was ordered last. */
-  readonly #namesake: (order: RequestBody) => Promise<number | undefined>
+  readonly #services: () => Promise<OrderServices>
+  readonly #prompter: Prompter | undefined
+  readonly #guard: Allowances
   #shown: Conflict | undefined
 
-  constructor(
-    prompter: Pick<Prompter, 'confirm'> | undefined,
-    previewConflict: (order: RequestBody) => Promise<Conflict | undefined>,
-    namesake: (order: RequestBody) => Promise<number | undefined>,
-  ) {
+  constructor(services: () => Promise<OrderServices>, prompter: Prompter | undefined, guard: Allowances) {
+    this.#services = services
     this.#prompter = prompter
-    this.previewConflict = previewConflict
-    this.#namesake = namesake
+    this.#guard = guard
+  }
+
+  /** The conflict that an order has now, with nothing ordered and nothing stored. */
+  async previewConflict(order: RequestBody): Promise<Conflict | undefined> {
+    const services = await this.#services()
+    return services.ledger.previewConflict(unstored(services, order), this.#guard)
   }
 
   /**
@@ -237,7 +226,9 @@ export class SimilarQuestion {
     const stop = await this.previewConflict(order)
     this.#shown = stop !== undefined && canBeConfirmed(stop) ? stop : undefined
     if (stop !== undefined) return this.#shown && sentence(this.#shown)
-    const at = await this.#namesake(order)
+    const services = await this.#services()
+    // A person of the same full name and another e-mail and phone.
+    const at = await services.ledger.findNamesake(unstored(services, order))
     const name = personName(order.recipient)
     return at === undefined
       ? undefined
@@ -251,6 +242,9 @@ export class SimilarQuestion {
     return (await this.#prompter?.confirm(question)) === true
   }
 }
+
+const unstored = (services: OrderServices, order: RequestBody): NewBatch =>
+  singleOrder(services, { id: services.random.uuid(), kind: 'single' }, order)
 
 function isSame(one: Conflict, other: Conflict): boolean {
   return (

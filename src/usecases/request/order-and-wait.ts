@@ -5,7 +5,7 @@ import type { Created, Order } from '../../domain/request/result.ts'
 import { checksText } from '../../domain/request/listed-request.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InterruptedError, InvalidInputError } from '../../errors/kinds.ts'
-import { loadSchema } from '../form/load-schema.ts'
+import { loadSchema } from '../form/package.ts'
 import type { OrderServices } from './send.ts'
 import { waitForRequests, type WaitOptions } from './wait.ts'
 

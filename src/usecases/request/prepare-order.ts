@@ -10,9 +10,8 @@ import type { ReviewRow } from '../../domain/form/fields.ts'
 import { type DraftBody, validateBody, validateDraft } from '../../domain/form/validate.ts'
 import type { Order } from '../../domain/request/result.ts'
 import { InvalidInputError, NotFoundError, PromptBackError, UsageError } from '../../errors/kinds.ts'
-import { activePackages, choosePackage } from '../form/choose-package.ts'
+import { activePackages, choosePackage, loadSchema, type SchemaSource } from '../form/package.ts'
 import { interview, type InterviewOptions } from '../form/interview.ts'
-import { loadSchema, type SchemaSource } from '../form/load-schema.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
 /** What a person gave on the command line, before anything is asked. */

@@ -195,7 +195,7 @@ const cameLater = {
 }
 
 /**
- * "An answer that comes for a row that has moved on is kept and told" (src/docs/ordering.md, section 1): a request's id in hand still
+ * An answer that comes for a row that has moved on is recorded and reported (src/docs/ordering.md, section 1): a request's id in hand still
  * is evidence, whatever was decided meanwhile. Throws where the row is none that the answer can be recorded with.
  */
 async function recordLateAnswer(ports: OrderServices, attempt: Attempt, change: Change): Promise<void> {

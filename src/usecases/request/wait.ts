@@ -12,8 +12,20 @@ import {
 } from '../../domain/request/goal.ts'
 import { mostSevere } from '../../domain/request/result.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { interrupted, NotFoundError, ThrottledError, UnavailableError } from '../../errors/kinds.ts'
+import { packageLabel } from '../../domain/request/listed-request.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
+import { personName } from '../../domain/wording/shown-name.ts'
+import {
+  interrupted,
+  NotFoundError,
+  ThrottledError,
+  UnavailableError,
+  UsageError,
+} from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+import type { Services } from '../services.ts'
+import { unfinishedRequests } from './read-requests.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { Governor } from '../quota/governor.ts'
 import { WakeableSleep } from '../webhook/wakeable-sleep.ts'
@@ -327,4 +339,35 @@ export async function requestsOfBatch(
   }
   const requestIds = accepted.flatMap(({ requestId }) => requestId ?? [])
   return { batchId, requestIds, others: counts.total - requestIds.length }
+}
+
+/** Ids of requests of the service in use that are in flight, chosen by a person. */
+export async function chooseInFlight(
+  services: Pick<Services, 'session' | 'ledger' | 'clock' | 'packageNames'>,
+  prompter: Prompter,
+): Promise<string[]> {
+  const { baseUrl, email: userEmail } = services.session
+  const names = await services.packageNames.get({ baseUrl, userEmail })
+  const open = (await unfinishedRequests(services))
+    .filter((each) => serviceOf(each.base_url) === serviceOf(baseUrl))
+    .toReversed()
+  if (open.length === 0) {
+    throw new UsageError('no request is in flight', {
+      hint: 'List the requests with: refcheck request list',
+    })
+  }
+  const ids = open.map((each) => each.request_id ?? '')
+  if (ids.length === 1) return ids
+  const choices = open.map(({ recipient, package_id: of, status }, at) => {
+    const name = recipient === null ? 'removed' : personName(recipient)
+    return {
+      value: ids.slice(at, at + 1),
+      label: [name, packageLabel(of, names.get(of)), status ?? 'RECEIVED'].join(', '),
+    }
+  })
+  return prompter.select({
+    message: 'Wait for which request?',
+    narrows: true,
+    choices: [...choices, { value: ids, label: `All ${ids.length}` }],
+  })
 }

@@ -7,12 +7,18 @@ import {
   type Credentials,
   type Profile,
   type LoginResult,
+  maskKey,
+  type SessionStatus,
+  type StatusAnswer,
 } from '../../domain/session/session.ts'
 import { checkEmail } from '../../domain/session/users.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { ForbiddenError } from '../../errors/kinds.ts'
+import { ForbiddenError, UsageError } from '../../errors/kinds.ts'
 import type { Secrets } from '../../store/config/secrets.ts'
 import type { Settings } from '../../store/config/settings.ts'
+import { shellWord } from '../../domain/wording/shell-word.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+import { resolveSession, type SessionSources } from './resolve.ts'
 
 /** Makes the API of these credentials; nothing is called yet. */
 export type Connect = (credentials: Credentials) => Api
@@ -44,7 +50,7 @@ export async function login(input: LoginInput): Promise<LoginResult> {
   const profiles = await settings.profiles()
   const user = await activeUser(credentials, input)
 
-  const name = input.profile ?? (await freeName(credentials, settings))
+  const name = input.profile ?? freeName(credentials, profiles, await settings.currentProfile())
   const replaced = await otherKeys(name, credentials, profiles, secrets)
   const { apiKey, baseUrl, email } = credentials
   const storage = await secrets.save(name, 'api-key', apiKey, { baseUrl, insecure: input.insecure })
@@ -91,11 +97,13 @@ async function activeUser(credentials: Credentials, { connect, signal }: LoginIn
 }
 
 /** The profile that is already this one, else `default`, else the host's first label. */
-async function freeName({ baseUrl, email }: Credentials, settings: Settings): Promise<string> {
-  const profiles = await settings.profiles()
+function freeName(
+  { baseUrl, email }: Credentials,
+  profiles: ReadonlyMap<string, Profile>,
+  current: string | undefined,
+): string {
   const same = (profile: Profile | undefined): boolean =>
     profile?.baseUrl === baseUrl && profile.userEmail.toLowerCase() === email.toLowerCase()
-  const current = await settings.currentProfile()
   if (current !== undefined && same(profiles.get(current))) return current
   for (const [name, profile] of profiles) if (same(profile)) return name
   if (!profiles.has('default')) return 'default'
@@ -127,4 +135,220 @@ async function otherKeys(
     if (stored !== undefined && stored.value !== apiKey) others.push(each)
   }
   return others
+}
+
+interface AskSources extends Omit<LoginInput, keyof Given> {
+  /** Undefined without a terminal. */
+  prompter: Prompter | undefined
+  /** Calls what needs no key; throws where nothing answers there as the service does. */
+  reach: (baseUrl: string) => Promise<void>
+  /** Called with the reason why something is asked for again. */
+  onRefused: (error: RefcheckError) => void
+}
+
+/** What is asked for again after a failure: nothing else that was typed is. */
+const wrongPart: Partial<Record<RefcheckError['code'], keyof Given>> = {
+  unauthenticated: 'apiKey',
+  forbidden: 'email',
+  unavailable: 'baseUrl',
+  not_found: 'baseUrl',
+}
+
+/**
+ * Logs in with what was given, and asks for the rest: the base URL, which is tried at once, the key, the e-mail. What
+ * the service refuses is asked for again, alone. A profile that is there needs its new key alone.
+ */
+export async function loginAsking(
+  given: Given,
+  sources: AskSources,
+): Promise<LoginResult & { baseUrl: string }> {
+  const { prompter } = sources
+  const formed = checkedForm(given)
+  if (prompter === undefined) {
+    const credentials = complete(formed, sources.profile)
+    return { ...(await login({ ...sources, ...credentials })), baseUrl: credentials.baseUrl }
+  }
+  const { profile, ...known } = await renewed(prompter, formed, sources)
+  const refused: Partial<Given> = {}
+  for (;;) {
+    try {
+      const baseUrl = known.baseUrl ?? (await askBaseUrl(prompter, refused.baseUrl, sources))
+      const apiKey = known.apiKey ?? (await askKey(prompter))
+      Object.assign(known, { baseUrl, apiKey })
+      const email = known.email ?? (await askEmail(prompter, { ...sources, baseUrl, apiKey }, refused.email))
+      known.email = email
+      return { ...(await login({ ...sources, profile, baseUrl, apiKey, email })), baseUrl }
+    } catch (error) {
+      const part = error instanceof RefcheckError ? wrongPart[error.code] : undefined
+      if (part === undefined || !(error instanceof RefcheckError)) throw error
+      sources.onRefused(error)
+      refused[part] = known[part]
+      known[part] = undefined
+    }
+  }
+}
+
+/** The profile whose key is renewed, named or chosen, with what it knows; else what was given. */
+async function renewed(
+  prompter: Prompter,
+  given: Given,
+  { profile: named, settings }: AskSources,
+): Promise<Given & { profile: string | undefined }> {
+  const profiles = await settings.profiles()
+  const isOpen = named === undefined && given.baseUrl === undefined && given.email === undefined
+  const name = isOpen ? await chooseProfile(prompter, profiles, await settings.currentProfile()) : named
+  const existing = name === undefined ? undefined : profiles.get(name)
+  return {
+    profile: name,
+    apiKey: given.apiKey,
+    baseUrl: given.baseUrl ?? existing?.baseUrl,
+    // Another service may know other users.
+    email: given.email ?? (given.baseUrl === undefined ? existing?.userEmail : undefined),
+  }
+}
+
+async function chooseProfile(
+  prompter: Prompter,
+  profiles: ReadonlyMap<string, Profile>,
+  current: string | undefined,
+): Promise<string | undefined> {
+  if (profiles.size === 0) return undefined
+  const names = [...profiles.keys()].toSorted()
+  const isCurrent = (name: string): boolean => name === current
+  names.sort((one, other) => Number(isCurrent(other)) - Number(isCurrent(one)))
+  return prompter.select<string | undefined>({
+    message: 'What do you want to do?',
+    choices: [
+      ...names.map((name) => ({
+        value: name,
+        label: `Renew the key of profile "${name}"`,
+        detail: `${profiles.get(name)?.userEmail ?? ''} at ${profiles.get(name)?.baseUrl ?? ''}`,
+      })),
+      { value: undefined, label: 'Log in to another service or as another user' },
+    ],
+  })
+}
+
+/** Credentials as far as they were given. */
+type Given = { [name in keyof Credentials]: string | undefined }
+
+/** What was given, checked by its form alone. */
+function checkedForm(given: Given): Given {
+  return {
+    baseUrl: given.baseUrl === undefined ? undefined : parseBaseUrl(given.baseUrl, '--base-url'),
+    apiKey: given.apiKey === undefined ? undefined : checkApiKey(given.apiKey),
+    email: given.email === undefined ? undefined : checkEmail(given.email),
+  }
+}
+
+/** All three, without a terminal; a UsageError where one is missing. */
+function complete({ baseUrl, apiKey, email }: Given, profile: string | undefined): Credentials {
+  const missing = [
+    ...(baseUrl === undefined ? ['--base-url URL'] : []),
+    ...(apiKey === undefined ? ['--with-key'] : []),
+    ...(email === undefined ? ['--email EMAIL'] : []),
+  ]
+  if (baseUrl !== undefined && apiKey !== undefined && email !== undefined) return { baseUrl, apiKey, email }
+  const profiled = profile === undefined ? '' : ` --profile ${shellWord(profile)}`
+  throw new UsageError(`there is no terminal to ask on; missing: ${missing.join(', ')}`, {
+    hint: `Give all three with: refcheck auth login${profiled} --base-url URL --email EMAIL --with-key < key.txt`,
+  })
+}
+
+/**
+ * Asked for before anything else, and tried, until something answers. `typed`: what was given before and was refused.
+ */
+async function askBaseUrl(
+  prompter: Prompter,
+  typed: string | undefined,
+  { reach, onRefused }: AskSources,
+): Promise<string> {
+  for (let initial = typed; ;) {
+    const text = await prompter.text({
+      message: 'Base URL of the service',
+      help: 'https://…, as given to you by the provider',
+      initial,
+      check: problemOf(parseBaseUrl),
+    })
+    const baseUrl = parseBaseUrl(text)
+    try {
+      await reach(baseUrl)
+      return baseUrl
+    } catch (error) {
+      if (!(error instanceof RefcheckError) || error.code === 'interrupted') throw error
+      onRefused(error)
+      initial = baseUrl
+    }
+  }
+}
+
+async function askKey(prompter: Prompter): Promise<string> {
+  return checkApiKey(await prompter.secret({ message: 'API key (not shown)', check: problemOf(checkApiKey) }))
+}
+
+/** A choice of the organisation's users where they are known, else whatever is typed. */
+async function askEmail(
+  prompter: Prompter,
+  known: Parameters<typeof offerEmails>[0],
+  typed: string | undefined,
+): Promise<string> {
+  const offered = typed === undefined ? await offerEmails(known) : []
+  const other = ''
+  if (offered.length > 0) {
+    const chosen = await prompter.select({
+      message: 'User who makes the calls',
+      choices: [
+        ...offered.map((value) => ({ value, label: value })),
+        { value: other, label: 'Another e-mail' },
+      ],
+    })
+    if (chosen !== other) return checkEmail(chosen)
+  }
+  const text = await prompter.text({
+    message: 'User e-mail',
+    help: 'of an active user of the organisation, who is recorded as the requester',
+    initial: typed,
+    check: problemOf(checkEmail),
+  })
+  return checkEmail(text)
+}
+
+/** A check that throws, as one that answers with the reason. */
+function problemOf(check: (text: string) => string): (text: string) => string | undefined {
+  return (text) => {
+    try {
+      check(text)
+      return undefined
+    } catch (error) {
+      return error instanceof Error ? error.message : 'this is not valid'
+    }
+  }
+}
+
+/** Which session the next command would use, and whether it works. Throws where there is none. */
+export async function sessionStatus(
+  sources: SessionSources & { connect: Connect; signal?: AbortSignal | undefined },
+): Promise<StatusAnswer> {
+  const session = await resolveSession(sources)
+  const status: SessionStatus = {
+    profile: session.profile ?? null,
+    base_url: session.baseUrl,
+    user_email: session.email,
+    key_from: session.keyFrom,
+    key: maskKey(session.apiKey),
+    works: false,
+    user: null,
+  }
+  try {
+    const users = await sources.connect(session).listUsers(sources.signal)
+    const user = users.find((each) => each.email.toLowerCase() === session.email.toLowerCase())
+    if (user !== undefined) return { status: { ...status, works: true, user }, error: undefined }
+    const error = new ForbiddenError(`"${session.email}" is not an active user of the key’s organisation`, {
+      hint: 'Log in with the e-mail of an active user: refcheck auth login',
+    })
+    return { status, error }
+  } catch (error) {
+    if (error instanceof RefcheckError && error.code !== 'interrupted') return { status, error }
+    throw error
+  }
 }

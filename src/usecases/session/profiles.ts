@@ -1,5 +1,5 @@
 import { chosenProfile, type ProfileSources, unknownProfile } from './chosen-profile.ts'
-import { maskKey, type LogoutResult, type ProfileEntry } from '../../domain/session/session.ts'
+import { maskKey, type LogoutResult, type Profile, type ProfileEntry } from '../../domain/session/session.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Secrets } from '../../store/config/secrets.ts'
@@ -10,12 +10,14 @@ interface StoredProfiles {
   secrets: Secrets
 }
 
+const byName = async (settings: Settings): Promise<[string, Profile][]> =>
+  [...(await settings.profiles())].sort(([one], [other]) => (one < other ? -1 : 1))
+
 /** Every profile, by name. */
 export async function listProfiles({ settings, secrets }: StoredProfiles): Promise<ProfileEntry[]> {
   const current = await settings.currentProfile()
-  const profiles = [...(await settings.profiles())].sort(([one], [other]) => (one < other ? -1 : 1))
   return Promise.all(
-    profiles.map(async ([name, profile]) => {
+    (await byName(settings)).map(async ([name, profile]) => {
       const key = await secrets.read(name, 'api-key').catch(() => undefined)
       return {
         profile: name,
@@ -35,7 +37,7 @@ export async function askProfile(
   prompter: Prompter | undefined,
   { settings }: Pick<StoredProfiles, 'settings'>,
 ): Promise<string> {
-  const profiles = [...(await settings.profiles())].sort(([one], [other]) => (one < other ? -1 : 1))
+  const profiles = await byName(settings)
   if (prompter === undefined || profiles.length === 0) {
     const [message, hint] =
       profiles.length === 0

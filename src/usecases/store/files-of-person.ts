@@ -7,7 +7,6 @@ import { reportKey } from '../../domain/report/record.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
 import { namesPerson } from '../../domain/store/erasure.ts'
 import type { ErasureTarget, FilesToErase, Traces } from '../../domain/store/types.ts'
-import { RefcheckError } from '../../errors/base.ts'
 import type { WrittenFile, WrittenKind } from '../../store/written-files.ts'
 import type { Services } from '../services.ts'
 
@@ -143,19 +142,6 @@ export async function eraseFiles(
 
 /** Whether another account owns it, or could have put it there: it owns a folder above it, or may rename one. */
 const isReplaceable = (path: string): boolean => folderWeakness(path) !== undefined
-
-/** Remembers a file with people's data, so that a purge names it. The file itself is written: a failure is only a warning. */
-export async function rememberWritten(
-  { written, reporter }: Pick<Services, 'written' | 'reporter'>,
-  file: WrittenFile,
-): Promise<void> {
-  try {
-    await written.add(file)
-  } catch (error) {
-    if (!(error instanceof RefcheckError)) throw error
-    reporter.note(`A purge will not find ${file.path}: ${error.message}.`)
-  }
-}
 
 /** Links are not followed. */
 async function isFile(path: string): Promise<boolean> {

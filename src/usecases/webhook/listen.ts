@@ -27,6 +27,7 @@ interface ListenPlan {
   baseUrl: string | undefined
   host: string
   port: number
+  /** Where deliveries are taken; anything else is 404. */
   path: string
   tls: { cert: string; key: string } | undefined
   onStored: (event: StoredEvent) => void
@@ -58,7 +59,7 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
   const { inbox, clock, deliver } = services
   const stop = new AbortController()
   const { signal } = stop
-  const { maxAttempts, onDelivered } = plan
+  const { host, port, path, tls, maxAttempts, onDelivered, onHeldUp } = plan
   const relay = deliver && new Relay({ inbox, clock, deliver, signal, maxAttempts, onDelivered })
   // Events that other receivers on the store keep; what is missed is found by looking.
   await inbox.onArrival?.(() => relay?.nudge())
@@ -70,36 +71,26 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
   }
   const listener: Listener = await services.serve(
     receiver({
+      ...plan,
       inbox,
-      key: signingKey(plan.secret),
-      baseUrl: plan.baseUrl,
       clock,
-      path: plan.path,
+      key: signingKey(plan.secret),
       forward: relay !== undefined,
       onStored(event) {
         plan.onStored(event)
         relay?.nudge()
       },
-      onRefused: plan.onRefused,
       onLost(error) {
-        if (error instanceof StoreBusyError)
-          plan.onHeldUp('A delivery was neither kept nor acknowledged', error)
+        if (error instanceof StoreBusyError) onHeldUp('A delivery was neither kept nor acknowledged', error)
         else breakOff(error)
       },
     }),
-    {
-      host: plan.host,
-      port: plan.port,
-      tls: plan.tls,
-      maxBytes,
-      requestTimeoutMs,
-      idleTimeoutMs,
-    },
+    { host, port, tls, maxBytes, requestTimeoutMs, idleTimeoutMs },
   )
-  const relayOptions = { signal, untilEmpty: () => state.finishing, onHeldUp: plan.onHeldUp }
+  const relayOptions = { signal, untilEmpty: () => state.finishing, onHeldUp }
   const relaying = relay && relayAlone(services, relay, relayOptions).catch(breakOff)
   return {
-    url: `${listener.url}${plan.path}`,
+    url: `${listener.url}${path}`,
     broken: broken.signal,
     async finish(giveUp) {
       state.finishing = true
@@ -149,18 +140,13 @@ async function relayAlone(
   }
 }
 
-interface ReceiverOptions {
+interface ReceiverOptions
+  extends Pick<ListenPlan, 'path' | 'onStored' | 'onRefused'>, Partial<Pick<ListenPlan, 'baseUrl'>> {
   inbox: Pick<Inbox, 'add'>
   key: SigningKey
-  /** Of the service that delivers; undefined where only its secret is known. */
-  baseUrl?: string | undefined
   clock: Clock
-  /** Where deliveries are taken; anything else is 404. */
-  path: string
-  /** Whether they are to be forwarded. */
+  /** Whether deliveries are to be forwarded. */
   forward: boolean
-  onStored: (event: StoredEvent) => void
-  onRefused: (why: string) => void
   /** A genuine one that could not be kept, and is therefore not acknowledged. */
   onLost: (error: unknown) => void
 }

@@ -1,6 +1,203 @@
-import { isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
-import { isSlower, type Level, rules } from '../../domain/webhook/receiver-check.ts'
-import { type CaseRun, type ReceiverCase, describeReply } from './receiver-case-run.ts'
+import type { WebhookEvent } from '../../contract/request.ts'
+import { parseJsonBytes } from '../../contract/parse-json.ts'
+import { sign, signingKey } from '../../contract/signature.ts'
+import { type Delivery, eventName, eventText, isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
+import { type RuleFinding } from '../../domain/webhook/receiver-check.ts'
+import { type Level, isSlower, rules } from '../../domain/webhook/receiver-check.ts'
+import { type ReceiverEvent } from '../../domain/webhook/receiver-check.ts'
+import type { SigningKey } from '../../domain/webhook/verify.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Random } from '../../host/random.ts'
+
+export interface ReceiverCase {
+  id: string
+  /** What is tried, for people. */
+  title: string
+  /** The sentence of the document it follows from. */
+  rule: string
+  /** What the user has to give so that it can be judged. */
+  needs?: 'stored' | 'restart'
+  run(test: CaseRun): Promise<void>
+}
+
+interface CaseRunOptions {
+  key: SigningKey
+  /** Signs what a stranger would send. */
+  otherKey: SigningKey
+  random: Random
+  clock: Pick<Clock, 'monotonic' | 'sleep'>
+  post: (parcel: Delivery, mayFail: boolean) => Promise<Reply>
+  /** What the receiver has stored; in cases that need it. */
+  readStored: () => Promise<readonly ReceiverEvent[]>
+  /** Kills the receiver and starts it again, until it answers; in cases that need it. */
+  restart: () => Promise<void>
+  /** What was sent so far, in this case and the ones before. */
+  sent: SentEvents
+}
+
+/** Texts of the pairs (request_id, status) that were sent: see `pairOf`. */
+export interface SentEvents {
+  /** With a good signature, and acknowledged. */
+  acknowledged: Set<string>
+  /** Forged, so that none of them may be stored. */
+  forged: Set<string>
+}
+
+/** One case under way: what was sent, what came back, and what is wrong with it. */
+export class CaseRun {
+  readonly replies: Reply[] = []
+  readonly findings: RuleFinding[] = []
+  /** Milliseconds of what it accepted: for the rule on time. */
+  readonly accepted: number[] = []
+  /** Why the answers do not show whether the rule is kept. */
+  unseen: string | undefined
+  readonly #options: CaseRunOptions
+
+  constructor(options: CaseRunOptions) {
+    this.#options = options
+  }
+
+  get clock(): CaseRunOptions['clock'] {
+    return this.#options.clock
+  }
+
+  get sent(): SentEvents {
+    return this.#options.sent
+  }
+
+  readStored(): Promise<readonly ReceiverEvent[]> {
+    return this.#options.readStored()
+  }
+
+  restart(): Promise<void> {
+    return this.#options.restart()
+  }
+
+  isHeads(): boolean {
+    return this.#options.random.fraction() < 0.5
+  }
+
+  /** Leaves the case unjudged unless something is found. */
+  leave(reason: string): void {
+    this.unseen = reason
+  }
+
+  /** The text of an event with a new id unless one is given. */
+  event(fields: Partial<WebhookEvent> = {}): string {
+    return eventText({
+      event: eventName,
+      request_id: this.#options.random.uuid(),
+      status: 'COMPLETED',
+      ...fields,
+    })
+  }
+
+  sign(body: string): string {
+    return sign(Buffer.from(body), this.#options.key)
+  }
+
+  signWithOtherKey(body: string): string {
+    return sign(Buffer.from(body), this.#options.otherKey)
+  }
+
+  /** As with an empty secret: HMAC fills keys up with zeros, so that one zero is the same key. */
+  signWithNothing(body: string): string {
+    return sign(Buffer.from(body), signingKey(new Uint8Array(1)))
+  }
+
+  /** A body with its good signature. */
+  parcel(body: string = this.event(), more: Partial<Delivery> = {}): Delivery {
+    return { body: Buffer.from(body), signatures: [this.sign(body)], ...more }
+  }
+
+  /** A 2xx is due. */
+  async accept(parcel: Delivery, what = ''): Promise<Reply> {
+    const reply = await this.#post(parcel)
+    if (isAccepted(reply)) {
+      this.accepted.push(reply.milliseconds)
+      this.sent.acknowledged.add(pairOf(parcel))
+    } else this.find('must', `${labelled(what)}${describeReply(reply)}; expected a 2xx`)
+    return reply
+  }
+
+  /** Anything but a 2xx is due: 400, 401 or 403 says it best. */
+  async refuse(parcel: Delivery, what = '', level: Level = 'must'): Promise<Reply> {
+    const reply = await this.#post(parcel)
+    const { status } = reply
+    // Who accepts what is no more than advice may store it.
+    if (level === 'must') this.sent.forged.add(pairOf(parcel))
+    else if (isAccepted(reply)) this.sent.acknowledged.add(pairOf(parcel))
+    if (isAccepted(reply)) this.find(level, `${labelled(what)}${describeReply(reply)}: it was accepted`)
+    else if (status === null)
+      this.find('must', `${labelled(what)}${describeReply(reply)}; expected a refusal such as 401`)
+    else if (status < 400 || status >= 500) {
+      this.find(
+        'advice',
+        `${labelled(what)}${describeReply(reply)}; 401 would show that it was refused rather than that the receiver failed`,
+      )
+    }
+    return reply
+  }
+
+  /** A 2xx is best; a 4xx makes the service repeat it for nothing, and a failure is one. */
+  async tolerate(parcel: Delivery, what = ''): Promise<Reply> {
+    const reply = await this.#post(parcel)
+    if (isAccepted(reply)) this.accepted.push(reply.milliseconds)
+    else {
+      const failed = reply.status === null || reply.status >= 500
+      this.find(failed ? 'must' : 'advice', `${labelled(what)}${describeReply(reply)}; a 2xx would be better`)
+    }
+    return reply
+  }
+
+  /** Any answer will do; `mayFail`: none as well, and the receiver counts as answering. */
+  post(parcel: Delivery, { mayFail = false }: { mayFail?: boolean } = {}): Promise<Reply> {
+    return this.#post(parcel, mayFail)
+  }
+
+  /** Any answer will do that is no failure. */
+  async survive(parcel: Delivery, what = ''): Promise<Reply> {
+    const reply = await this.#post(parcel)
+    if (reply.status === null) this.find('must', `${labelled(what)}${describeReply(reply)}`)
+    else if (reply.status >= 500)
+      this.find('advice', `${labelled(what)}${describeReply(reply)}; expected a 4xx such as 400`)
+    return reply
+  }
+
+  find(level: Level, text: string): void {
+    this.findings.push({ level, text })
+  }
+
+  async #post(parcel: Delivery, mayFail = false): Promise<Reply> {
+    const reply = await this.#options.post(parcel, mayFail)
+    this.replies.push(reply)
+    return reply
+  }
+}
+
+/** `request_id status` of an event that is sent; empty where the body is no event. */
+export function pairOf({ body }: Pick<Delivery, 'body'>): string {
+  const value = parseJsonBytes(body) as Partial<ReceiverEvent> | null | undefined
+  return typeof value?.request_id === 'string' && typeof value.status === 'string'
+    ? textOfPair(value as ReceiverEvent)
+    : ''
+}
+
+export function textOfPair({ request_id, status }: ReceiverEvent): string {
+  return `${request_id} ${status}`
+}
+
+function labelled(what: string): string {
+  return what === '' ? '' : `${what}: `
+}
+
+/** `answered 401 "bad signature" in 3 ms`. */
+export function describeReply({ status, failure, milliseconds, excerpt }: Reply): string {
+  if (status === null) return `no answer: ${failure}`
+  const words = excerpt === '' ? '' : ` "${excerpt}"`
+  const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : ''
+  return `answered ${status}${words} in ${Math.round(milliseconds)} ms${redirect}`
+}
 
 /** As json.dumps of Python writes it. */
 function spaced(event: string): string {
@@ -18,6 +215,14 @@ export const rewriting =
 /** Of a receiver that has the right secret, and expects another encoding. */
 export const expectsBase64 =
   'the same event with its signature in base64 is accepted: it compares with a base64 digest, and the service sends lowercase hex'
+
+/** A body with its good signature: what it is called in a finding, and how else it is sent. */
+type Sent = readonly [body: string, what?: string, more?: Partial<Delivery>]
+
+/** A case of events that are all to be accepted, one after the other. */
+const accepted = (events: (test: CaseRun) => readonly Sent[]) => async (test: CaseRun) => {
+  for (const [body, what, more] of events(test)) await test.accept(test.parcel(body, more), what)
+}
 
 /** What a receiver has to take: everything the service may send. */
 export const acceptingCases: readonly ReceiverCase[] = [
@@ -39,104 +244,93 @@ export const acceptingCases: readonly ReceiverCase[] = [
     id: 'every-status',
     title: 'every status of the document',
     rule: rules.statuses,
-    async run(test) {
-      for (const status of ['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED', 'CANCELLED']) {
-        await test.accept(test.parcel(test.event({ status })), status)
-      }
-    },
+    run: accepted((test) =>
+      ['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED', 'CANCELLED'].map((status) => [
+        test.event({ status }),
+        status,
+      ]),
+    ),
   },
   {
     id: 'error-with-reason',
     title: 'ERROR with its reason',
     rule: rules.reason,
-    async run(test) {
-      const error_reason = 'The request could not be processed.'
-      await test.accept(test.parcel(test.event({ status: 'ERROR', error_reason })))
-    },
+    run: accepted((test) => [
+      [test.event({ status: 'ERROR', error_reason: 'The request could not be processed.' })],
+    ]),
   },
   {
     id: 'error-without-reason',
     title: 'ERROR without a reason',
     rule: rules.reason,
-    run: async (test) => void (await test.accept(test.parcel(test.event({ status: 'ERROR' })))),
+    run: accepted((test) => [[test.event({ status: 'ERROR' })]]),
   },
   {
     id: 'error-reason-odd',
     title: 'reasons that are long, quoted, of many lines',
     rule: rules.reason,
-    async run(test) {
-      const reasons = ['x'.repeat(8192), 'said "no"\\ \n\t\u0001', '', '<b>${1}</b> {{2}} %s \u2028']
-      for (const error_reason of reasons) {
-        const what = `a reason of ${error_reason.length} characters`
-        await test.accept(test.parcel(test.event({ status: 'ERROR', error_reason })), what)
-      }
-    },
+    run: accepted((test) =>
+      ['x'.repeat(8192), 'said "no"\\ \n\t\u0001', '', '<b>${1}</b> {{2}} %s \u2028'].map((error_reason) => [
+        test.event({ status: 'ERROR', error_reason }),
+        `a reason of ${error_reason.length} characters`,
+      ]),
+    ),
   },
   {
     id: 'bytes-spaced',
     title: 'a good signature over JSON with spaces and indents',
     rule: rules.exactBytes,
-    async run(test) {
-      const value = JSON.parse(test.event()) as Record<string, string>
-      await test.accept(test.parcel(JSON.stringify(value, null, 2)), 'indented')
-      await test.accept(test.parcel(spaced(test.event())), 'a space after : and ,')
-    },
+    run: accepted((test) => [
+      [JSON.stringify(JSON.parse(test.event()), null, 2), 'indented'],
+      [spaced(test.event()), 'a space after : and ,'],
+    ]),
   },
   {
     id: 'bytes-escaped',
     title: 'a good signature over JSON with \\u and \\/ escapes',
     rule: rules.exactBytes,
-    async run(test) {
+    run: accepted((test) => {
       const text = test.event({ status: 'ERROR', error_reason: 'caf\u00e9 1/2' })
-      const escaped = text.replace('\u00e9', '\\u00e9').replace('1/2', '1\\/2')
-      await test.accept(test.parcel(escaped))
-    },
+      return [[text.replace('\u00e9', '\\u00e9').replace('1/2', '1\\/2')]]
+    }),
   },
   {
     id: 'bytes-utf8',
     title: 'a good signature over UTF-8 that is not ASCII',
     rule: rules.exactBytes,
-    async run(test) {
-      const error_reason = 'Pr\u00fcfung \u6771\u4eac \u{1F642}'
-      await test.accept(test.parcel(test.event({ status: 'ERROR', error_reason })))
-    },
+    run: accepted((test) => [
+      [test.event({ status: 'ERROR', error_reason: 'Pr\u00fcfung \u6771\u4eac \u{1F642}' })],
+    ]),
   },
   {
     id: 'bytes-order',
     title: 'a good signature over fields in another order',
     rule: rules.exactBytes,
-    async run(test) {
+    run: accepted((test) => {
       const value = JSON.parse(test.event()) as Record<string, string>
-      const turned = Object.fromEntries(Object.entries(value).reverse())
-      await test.accept(test.parcel(JSON.stringify(turned)))
-    },
+      return [[JSON.stringify(Object.fromEntries(Object.entries(value).reverse()))]]
+    }),
   },
   {
     id: 'bytes-newline',
     title: 'a good signature over a body with line ends of its own',
     rule: rules.exactBytes,
-    async run(test) {
-      await test.accept(test.parcel(`${test.event()}\n`), 'a newline at its end')
-      const lines = test.event().replace('{', '{\r\n').replace('}', '\r\n}')
-      await test.accept(test.parcel(lines), 'CRLF between its lines')
-    },
+    run: accepted((test) => [
+      [`${test.event()}\n`, 'a newline at its end'],
+      [test.event().replace('{', '{\r\n').replace('}', '\r\n}'), 'CRLF between its lines'],
+    ]),
   },
   {
     id: 'header-case',
     title: 'the header’s name in lower case, as proxies write it',
     rule: rules.signature,
-    async run(test) {
-      const signatureName = 'x-service-signature'
-      await test.accept(test.parcel(test.event(), { signatureName }))
-    },
+    run: accepted((test) => [[test.event(), '', { signatureName: 'x-service-signature' }]]),
   },
   {
     id: 'chunked',
     title: 'a chunked body, cut inside a character',
     rule: rules.post,
-    async run(test) {
-      await test.accept(test.parcel(cutInside(test.event.bind(test)), { chunked: true }))
-    },
+    run: accepted((test) => [[cutInside(test.event.bind(test)), '', { chunked: true }]]),
   },
   {
     id: 'content-type-charset',
@@ -170,21 +364,18 @@ export const acceptingCases: readonly ReceiverCase[] = [
     id: 'out-of-order',
     title: 'PARTIAL after COMPLETED, of the same request',
     rule: rules.retried,
-    async run(test) {
+    run: accepted((test) => {
       const { request_id } = JSON.parse(test.event()) as { request_id: string }
-      for (const status of ['COMPLETED', 'PARTIAL']) {
-        await test.accept(test.parcel(test.event({ request_id, status })), status)
-      }
-    },
+      return ['COMPLETED', 'PARTIAL'].map((status) => [test.event({ request_id, status }), status])
+    }),
   },
   {
     id: 'extra-fields',
     title: 'fields that later versions may add',
     rule: rules.versions,
-    async run(test) {
-      const more = { sequence: 7, request: { tags: ['a', null] }, __meta: {} }
-      await test.accept(test.parcel(test.event(more)))
-    },
+    run: accepted((test) => [
+      [test.event({ sequence: 7, request: { tags: ['a', null] }, __meta: {} } as Partial<WebhookEvent>)],
+    ]),
   },
   {
     id: 'unknown-status',
@@ -399,46 +590,3 @@ async function verifiesFirst(test: CaseRun): Promise<void> {
     test.find(failed ? 'must' : 'advice', words)
   }
 }
-
-/** How many events come side by side. */
-const burst = 100
-
-/** What may bring a receiver down comes last. */
-export const lastCases: readonly ReceiverCase[] = [
-  {
-    id: 'burst',
-    title: `${burst} events side by side`,
-    rule: rules.acknowledge,
-    async run(test) {
-      await Promise.all(Array.from({ length: burst }, () => test.accept(test.parcel())))
-      const lost = test.findings.length
-      const [first] = test.findings.splice(0)
-      // Nothing says how many may come at once.
-      if (first !== undefined)
-        test.find('advice', `${lost} of ${burst} were not accepted, one of them: ${first.text}`)
-    },
-  },
-  {
-    id: 'signed-oddities',
-    title: 'bodies with a good signature that are no event',
-    rule: rules.acknowledge,
-    async run(test) {
-      for (const [what, body] of [
-        ['nothing', ''],
-        ['not JSON', 'hello'],
-        ['JSON null', 'null'],
-        ['a list', '[]'],
-        ['an empty object', '{}'],
-        ['numbers for strings', '{"event":1,"request_id":2,"status":3}'],
-      ] as const) {
-        await test.survive(test.parcel(body), what)
-      }
-    },
-  },
-  {
-    id: 'still-good',
-    title: 'a good event after all that',
-    rule: rules.acknowledge,
-    run: async (test) => void (await test.accept(test.parcel())),
-  },
-]

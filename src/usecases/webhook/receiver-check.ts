@@ -13,28 +13,27 @@ import {
 } from '../../domain/webhook/receiver-check.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { IncompleteError, InternalError, UnavailableError, UsageError } from '../../errors/kinds.ts'
-import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
-import type { HttpClient } from '../../http/client.ts'
-import { CaseRun, type ReceiverCase, type SentEvents } from './receiver-case-run.ts'
-import { acceptingCases, expectsBase64, lastCases, refusingCases, rewriting } from './receiver-cases.ts'
-import { storedCases } from './stored-cases.ts'
-import { postEvent } from './send.ts'
+import {
+  CaseRun,
+  type ReceiverCase,
+  type SentEvents,
+  acceptingCases,
+  expectsBase64,
+  refusingCases,
+  rewriting,
+} from './receiver-cases.ts'
+import { lastCases, storedCases } from './stored-cases.ts'
+import { type DeliveryOptions, postEvent } from './send.ts'
 
-export interface ReceiverCheckOptions {
-  http: HttpClient
-  clock: Clock
+export interface ReceiverCheckOptions extends Omit<DeliveryOptions, 'patienceMs'> {
   random: Random
-  /** The receiver: https, or http to this machine. */
-  url: string
-  secret: string
   /** Milliseconds an answer may take; default: the document's 10 s. */
   withinMs?: number | undefined
   /** Advice counts like a broken rule. */
   strict?: boolean | undefined
   /** Cases by id, or by the first word of it; none stands for all. */
   only?: readonly string[] | undefined
-  signal?: AbortSignal | undefined
   /** Reads what the receiver has stored, in the order stored. Throws a RefcheckError where it cannot be read. */
   readStored?: ((signal: AbortSignal | undefined) => Promise<readonly ReceiverEvent[]>) | undefined
   /** Starts the receiver, or kills it and starts it again; only together with `readStored`. */

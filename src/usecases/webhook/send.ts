@@ -17,13 +17,8 @@ import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import type { HttpClient } from '../../http/client.ts'
 
-interface SendOptions {
-  http: HttpClient
-  clock: Clock
+interface SendOptions extends Omit<DeliveryOptions, 'patienceMs'> {
   random: Random
-  /** The receiver: https, or http to this machine. */
-  url: string
-  secret: string
   status?: string | undefined
   requestId?: string | undefined
   errorReason?: string | undefined
@@ -33,7 +28,6 @@ interface SendOptions {
   outOfOrder: boolean
   /** A signature of the right form made without the secret. */
   badSignature: boolean
-  signal?: AbortSignal | undefined
 }
 
 /** "within 10 seconds" ("Events", rule 2). */
@@ -128,26 +122,20 @@ export async function postEvent(parcel: Delivery, options: DeliveryOptions): Pro
       connectMs: patienceMs,
       maxBytes: 1024 * 1024,
     }
+    const wire = { url, signal, limits }
     const answer =
       parcel.method === 'GET'
-        ? await http.send({ method: 'GET', url, headers, signal, limits })
+        ? await http.send({ ...wire, method: 'GET', headers })
         : await http.sendOnce({
+            ...wire,
             method: 'POST',
-            url,
             headers: { 'content-type': parcel.contentType ?? 'application/json', ...headers },
             body,
             chunked,
-            signal,
-            limits,
           })
     const { status, milliseconds } = answer
-    return {
-      status,
-      milliseconds,
-      failure: null,
-      reached: true,
-      excerpt: excerptOf(answer.body, options.secret),
-    }
+    const excerpt = excerptOf(answer.body, options.secret)
+    return { status, milliseconds, failure: null, reached: true, excerpt }
   } catch (error) {
     signal?.throwIfAborted()
     if (!(error instanceof UnavailableError)) throw error

@@ -1,7 +1,8 @@
 import { isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
-import { rules, type ReceiverEvent } from '../../domain/webhook/receiver-check.ts'
+import { rules } from '../../domain/webhook/receiver-check.ts'
+import { type ReceiverEvent } from '../../domain/webhook/receiver-check.ts'
 import { formatCount } from '../../domain/wording/text.ts'
-import { type CaseRun, pairOf, type ReceiverCase, textOfPair } from './receiver-case-run.ts'
+import { type CaseRun, pairOf, type ReceiverCase, textOfPair } from './receiver-cases.ts'
 
 /** How long an acknowledged event may take to be listed before it counts as lost. */
 const maxStoreMs = 2_000
@@ -271,3 +272,46 @@ async function loadUntilKilled(test: CaseRun, after: number) {
   await restart()
   return { acknowledged, isFailed: load.isFailed }
 }
+
+/** How many events come side by side. */
+const burst = 100
+
+/** What may bring a receiver down comes last. */
+export const lastCases: readonly ReceiverCase[] = [
+  {
+    id: 'burst',
+    title: `${burst} events side by side`,
+    rule: rules.acknowledge,
+    async run(test) {
+      await Promise.all(Array.from({ length: burst }, () => test.accept(test.parcel())))
+      const lost = test.findings.length
+      const [first] = test.findings.splice(0)
+      // Nothing says how many may come at once.
+      if (first !== undefined)
+        test.find('advice', `${lost} of ${burst} were not accepted, one of them: ${first.text}`)
+    },
+  },
+  {
+    id: 'signed-oddities',
+    title: 'bodies with a good signature that are no event',
+    rule: rules.acknowledge,
+    async run(test) {
+      for (const [what, body] of [
+        ['nothing', ''],
+        ['not JSON', 'hello'],
+        ['JSON null', 'null'],
+        ['a list', '[]'],
+        ['an empty object', '{}'],
+        ['numbers for strings', '{"event":1,"request_id":2,"status":3}'],
+      ] as const) {
+        await test.survive(test.parcel(body), what)
+      }
+    },
+  },
+  {
+    id: 'still-good',
+    title: 'a good event after all that',
+    rule: rules.acknowledge,
+    run: async (test) => void (await test.accept(test.parcel())),
+  },
+]

@@ -3,7 +3,7 @@
  * clock; compared with a reader that asks every 30 s, whose figures follow from arithmetic.
  * Run: node test/bench/waiting/run.ts
  */
-import { mostWithin, waiting } from '../../usecases/request/waiting.ts'
+import { maxWithin, waiting } from '../../usecases/request/waiting.ts'
 import { type Figure, printTable, quantile, printFigures } from '../measuring.ts'
 
 const hour = 3_600_000
@@ -41,8 +41,8 @@ for (const one of cases) {
       (perChange / naive).toFixed(3),
       seconds(quantile(lateness, 0.5)),
       seconds(quantile(lateness, 0.95)),
-      String(mostWithin(reads, 60_000)),
-      String(mostWithin(reads, hour)),
+      String(maxWithin(reads, 60_000)),
+      String(maxWithin(reads, hour)),
     ])
   }
 }

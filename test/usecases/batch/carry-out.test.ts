@@ -30,7 +30,7 @@ afterEach(() => store.close())
 
 type World = NonNullable<Parameters<typeof runnerOf>[1]>
 
-/** Runs a batch, of two people unless told otherwise, and tells in what order things were done. */
+/** Runs a batch, of two people unless stated otherwise, and says in what order things were done. */
 async function carriedOut(world: World = {}, options: Partial<CarryOut> = {}, given?: NewFileBatch) {
   const batch = given ?? (await takenIn(store, { rows: orderRows(2) }))
   const runner = runnerOf(store, { ...world, api: { ...packages, ...world.api } })
@@ -62,7 +62,7 @@ const both = [taken(idOf(1)), taken(idOf(2))]
 describe('a run', () => {
   test('sends what is pending, and writes the results of what stands then', async () => {
     const { done, steps, states, events } = await carriedOut({ creates: both })
-    // Nobody asks whether the service is well where nothing is unknown.
+    // No ping and read are made where nothing is unknown.
     expect(events.map(({ name }) => name)).toEqual(['row', 'row'])
     expect(states).toEqual(['accepted', 'accepted'])
     expect(steps).toEqual(['before 0', 'start 2', 'write 2'])
@@ -77,7 +77,7 @@ describe('a run', () => {
     await expectFree(store, batch.id)
   })
 
-  test('of which nothing is pending sends nothing, and asks nobody of it', async () => {
+  test('of which nothing is pending sends nothing, and asks no question', async () => {
     const { batch } = await carriedOut({ creates: both })
     const listPackages = () => Promise.reject(new UnavailableError('down'))
     const { done, steps, sent } = await carriedOut({ api: { listPackages } }, { checksPackage: true }, batch)
@@ -123,13 +123,13 @@ describe('a run', () => {
 })
 
 describe('one runner a batch', () => {
-  test('a second one is told so, and sends nothing', async () => {
+  test('a second one is refused, and sends nothing', async () => {
     const batch = await takenIn(store)
-    const hold = await store.batches.acquire(batch.id)
+    const lease = await store.batches.acquire(batch.id)
     store.batches.acquire = () => Promise.resolve(undefined)
     const { done, sent } = await carriedOut({}, {}, batch)
     expect({ done, sent }).toMatchObject({ done: { thrown: { code: 'incomplete' } }, sent: 0 })
-    await hold?.release()
+    await lease?.release()
   })
 
   test('rows of a runner that died become unknown first, never pending', async () => {
@@ -142,7 +142,7 @@ describe('one runner a batch', () => {
     expect(events).toMatchObject([{ name: 'well' }, { name: 'row', row: 2 }])
   })
 
-  test('a row in flight that nobody recovers is looked for three times, and then nothing is sent', async () => {
+  test('a row in flight that no process recovers is looked for three times, and then nothing is sent', async () => {
     const batch = await takenIn(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
@@ -165,7 +165,7 @@ describe('one runner a batch', () => {
     expect(released).toBe(1)
   })
 
-  test('runners that share a batch go beside one that has a row in flight', async () => {
+  test('runners that share a batch run next to one that has a row in flight', async () => {
     const batch = await takenIn(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
@@ -197,7 +197,7 @@ describe('the package', () => {
     expect((await carriedOut({ ...gone, creates: both })).states).toEqual(['accepted', 'accepted'])
   })
 
-  test('that can be ordered again: what halted it before is forgotten', async () => {
+  test('that can be ordered again: what halted it before is erased', async () => {
     const batch = await takenIn(store, { rows: orderRows(1) })
     expect((await carriedOut(gone, { checksPackage: true }, batch)).sent).toBe(0)
     await carriedOut({ creates: [taken()] }, { checksPackage: true }, batch)
@@ -290,16 +290,17 @@ describe('it reconciles by itself', () => {
 })
 
 describe('another organisation', () => {
-  const begun = async (userEmail = 'starter@example.com') => takenIn(store, { rows: orderRows(2), userEmail })
+  const started = async (userEmail = 'starter@example.com') =>
+    takenIn(store, { rows: orderRows(2), userEmail })
 
   test('is refused before anything is sent', async () => {
-    const batch = await begun()
+    const batch = await started()
     const { done, sent, steps } = await carriedOut({}, {}, batch)
     expect({ done, sent, steps }).toMatchObject({ done: { thrown: { code: 'usage' } }, sent: 0, steps: [] })
   })
 
   test('a service that cannot say halts the batch, and nothing is sent', async () => {
-    const batch = await begun()
+    const batch = await started()
     const down = new UnavailableError('down')
     const { done, sent } = await carriedOut({ api: { listUsers: () => Promise.reject(down) } }, {}, batch)
     expect({ done, sent }).toMatchObject({ done: { failure: { code: 'unavailable' } }, sent: 0 })
@@ -307,7 +308,7 @@ describe('another organisation', () => {
   })
 
   test('a starter who has left strands no batch: a person confirms', async () => {
-    const batch = await begun()
+    const batch = await started()
     const asked: string[] = []
     const confirmStarterLeft = ({ userEmail }: { userEmail: string }) => {
       asked.push(userEmail)
@@ -343,10 +344,10 @@ describe('in the end', () => {
 
   test('results that cannot be written hide nothing of what became of the rows', async () => {
     const disk = new IoError('no space is left')
-    const told: unknown[] = []
+    const events: unknown[] = []
     const options = {
       writeResults: () => Promise.reject(disk),
-      onUnwritten: (error: Error) => told.push(error),
+      onUnwritten: (error: Error) => events.push(error),
     }
     const whole = await carriedOut({ creates: both }, options)
     expect(whole.done).toMatchObject({
@@ -366,7 +367,7 @@ describe('in the end', () => {
     const fresh = await takenIn(store, { rows: orderRows(1, 50) })
     const { done } = await carriedOut({ creates: [taken(idOf(50))] }, written, fresh)
     expect(done).toMatchObject({ failure: undefined })
-    expect(told).toEqual([disk, changed])
+    expect(events).toEqual([disk, changed])
   })
 
   test('the results file is named where it is written, and only there', async () => {

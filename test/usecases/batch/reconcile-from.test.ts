@@ -95,7 +95,7 @@ describe('whose rows it settles', () => {
     expect((await reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(1)] })).settled).toHaveLength(1)
   })
 
-  test('a batch that is in no store is told', async () => {
+  test('a batch that is in no store is reported', async () => {
     const { ports } = runnerOf(store)
     await expect(reconcileByEvidence(ports, { batchId: 'nowhere', ids: [] })).rejects.toMatchObject({
       code: 'not_found',
@@ -112,18 +112,18 @@ describe('whose rows it settles', () => {
   })
 })
 
-test('a request for a person ordered here that nobody here made is reported as a possible second order', async () => {
+test('a request for a person ordered here that this store did not make is reported as a possible second order', async () => {
   const batch = await takenIn(store, { rows: orderRows(1) })
   const [row] = await rowsOf(store, batch.id)
   if (row !== undefined)
     await sendRow(store, row, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
-  const orphan = requestFor(1, { request_id: idOf(9) })
-  const { ports } = runnerOf(store, { reads: { [idOf(9)]: orphan } })
+  const unmatched = requestFor(1, { request_id: idOf(9) })
+  const { ports } = runnerOf(store, { reads: { [idOf(9)]: unmatched } })
   const { secondOrders } = await reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(9)] })
   expect(secondOrders).toEqual([
     {
       requestId: idOf(9),
-      createdAt: orphan.created_at,
+      createdAt: unmatched.created_at,
       order: { requestId: idOf(1), batchId: batch.id, row: 1 },
     },
   ])
@@ -131,12 +131,12 @@ test('a request for a person ordered here that nobody here made is reported as a
 
 describe('the results file', () => {
   const results = () => readFileSync(join(folder, 'people.results.csv'), 'utf8')
-  const settle = (batchId?: string) =>
+  const reconcileAll = (batchId?: string) =>
     reconcileByEvidence(runnerOf(store, knows(1)).ports, { batchId, ids: [idOf(1)] })
 
   test('tells what was settled by proof, and by a person', async () => {
     await unknownRows(store, { ...peopleFile(folder, 2), rows: orderRows(2) })
-    await settle()
+    await reconcileAll()
     expect(results()).toContain(`accepted,${idOf(1)},RECEIVED`)
     expect(results()).toContain('unknown,')
     const [batch] = await store.batches.list()
@@ -153,7 +153,7 @@ describe('the results file', () => {
     const file = peopleFile(folder)
     await unknownRows(store, file)
     writeFileSync(file.path ?? '', 'first_name\nBob\n')
-    expect((await settle()).settled).toHaveLength(1)
+    expect((await reconcileAll()).settled).toHaveLength(1)
     expect(results).toThrow('ENOENT')
   })
 
@@ -163,14 +163,14 @@ describe('the results file', () => {
     expect(results).toThrow('ENOENT')
   })
 
-  test('that cannot be written is told, and what was settled stands', async () => {
+  test('that cannot be written is reported, and what was reconciled stays', async () => {
     const { batch } = await unknownRows(store, {
       ...peopleFile(folder),
       resultsFile: join(folder, 'gone', 'people.results.csv'),
     })
-    const { ports, notices } = runnerOf(store, knows(1))
+    const { ports, batchEvents } = runnerOf(store, knows(1))
     expect((await reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(1)] })).settled).toHaveLength(1)
-    expect(notices).toMatchObject([{ name: 'results-unwritten', batchId: undefined }])
+    expect(batchEvents).toMatchObject([{ name: 'results-unwritten', batchId: undefined }])
     expect(await statesOf(store, batch.id)).toEqual(['accepted'])
   })
 
@@ -185,7 +185,7 @@ describe('the results file', () => {
     await expect(reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(1)] })).rejects.toBe(surprise)
   })
 
-  test('that a colleague wrote since is heard before a row is sent again', async () => {
+  test('that a colleague wrote since is read before a row is sent again', async () => {
     const file = { ...peopleFile(folder), name: 'people.csv' }
     const colleague = await memoryStore()
     const other = await takenIn(colleague, { ...file, rows: orderRows(1) })

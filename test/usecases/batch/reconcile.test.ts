@@ -23,7 +23,7 @@ const knowing = (...requests: RequestResource[]) => ({
 })
 
 const recipient = { ...personOf('bob@example.com'), first_name: 'Bob' }
-const stranger = requestFor(2, { recipient })
+const foreign = requestFor(2, { recipient })
 
 describe('proof', () => {
   test('a match that is unique both ways: accepted, with the evidence kept', async () => {
@@ -134,7 +134,7 @@ describe('what is no proof', () => {
     )
   })
 
-  test('one that a row has become is shown for nobody similar', async () => {
+  test('one that a row has become is shown for no similar person', async () => {
     const similar = { ...personOf('person1@example.com'), first_name: 'Anne' }
     const rows = [{ ...orderRow(1, 'person1@example.com'), recipient: similar }]
     const { submissions: first } = await unknownRows(store, { account: 'one' })
@@ -160,7 +160,7 @@ describe('what is no proof', () => {
 
   test('silence, and requests for other people', async () => {
     const { batch, submissions } = await unknownRows(store)
-    const found = await reconcile(runnerOf(store, knowing(stranger)).ports, submissions, [idOf(2)])
+    const found = await reconcile(runnerOf(store, knowing(foreign)).ports, submissions, [idOf(2)])
     expect(found).toEqual({ settled: [], ambiguous: [], open: submissions, reads: 1 })
     expect(await statesOf(store, batch.id)).toEqual(['unknown'])
   })
@@ -208,17 +208,17 @@ describe('what is read', () => {
     expect(found.open).toEqual(submissions)
   })
 
-  test('within the quota: a wait is told in seconds', async () => {
+  test('within the quota: a wait is reported in seconds', async () => {
     const { submissions } = await unknownRows(store)
     const { ports, api, clock } = runnerOf(store, {
       ...knowing(requestFor(2), requestFor(3)),
       windows: [{ calls: 1, seconds: 60 }],
     })
     const paced: number[] = []
-    const begun = clock.now()
+    const startedAt = clock.now()
     await reconcile({ ...ports, onPaced: (seconds) => paced.push(seconds) }, submissions, [idOf(2), idOf(3)])
     expect(api.readIds).toHaveLength(2)
-    expect(paced).toEqual([(clock.now() - begun) / 1000])
+    expect(paced).toEqual([(clock.now() - startedAt) / 1000])
     expect(paced[0]).toBeGreaterThanOrEqual(60)
   })
 })
@@ -233,13 +233,13 @@ describe('a person whose name is gone', () => {
     expect(found.settled).toHaveLength(1)
   })
 
-  test('is shown no request of somebody else’s', async () => {
+  test('is shown no request of another person', async () => {
     const submissions = await nameless()
     const found = await reconcile(runnerOf(store, knowing(requestFor(2))).ports, submissions, [idOf(2)])
     expect(found).toMatchObject({ ambiguous: [], open: submissions })
   })
 
-  test('whose fingerprints are gone too is shown nobody’s', async () => {
+  test('whose fingerprints are gone too is shown no request', async () => {
     const submissions = await nameless()
     const { ports } = runnerOf(store, {
       ...knowing(requestFor(1)),

@@ -35,7 +35,7 @@ type World = NonNullable<Parameters<typeof runnerOf>[1]>
 
 /** Answers for row 1 of a file whose rows are all unknown, and tells what came of it. */
 async function answer(
-  said: ProvidersAnswer | undefined,
+  given: ProvidersAnswer | undefined,
   {
     rows = 1,
     row = 1,
@@ -61,7 +61,7 @@ async function answer(
       ...world.ledger,
     },
   })
-  const done = await reconcileByDecision(runner.ports, { batchId: id, row, answer: said, reason }).catch(
+  const done = await reconcileByDecision(runner.ports, { batchId: id, row, answer: given, reason }).catch(
     (thrown: unknown) => ({ thrown }),
   )
   prompter?.finish()
@@ -148,7 +148,7 @@ describe('they have it', () => {
     expect(states).toEqual(['unknown'])
   })
 
-  test('a request that another order holds is nobody else’s', async () => {
+  test('a request that another order holds belongs to no second one', async () => {
     const other = await takenIn(store, { rows: orderRows(1, 5) })
     const [row] = await rowsOf(store, other.id)
     if (row !== undefined)
@@ -158,7 +158,7 @@ describe('they have it', () => {
     expect(states).toEqual(['unknown'])
   })
 
-  test('a row that somebody settled meanwhile has changed elsewhere', async () => {
+  test('a row that a person decided meanwhile has changed elsewhere', async () => {
     const { done } = await answer(has, { ...reading(), ledger: { move: () => Promise.resolve(false) } })
     expect(done).toMatchObject({
       thrown: { code: 'internal', message: expect.stringContaining('changed') as string },
@@ -175,7 +175,7 @@ describe('they have it', () => {
     expect(states).toEqual(['accepted'])
   })
 
-  test('is a call within the quota, whose wait is told in seconds', async () => {
+  test('is a call within the quota, whose wait is reported in seconds', async () => {
     const paced: number[] = []
     const { ports } = runnerOf(store, {
       ...reading(),
@@ -216,7 +216,7 @@ describe('leave it', () => {
     expect(again.done).toMatchObject({ thrown: { code: 'internal' } })
   })
 
-  test('a row that somebody settled meanwhile has changed elsewhere', async () => {
+  test('a row that a person decided meanwhile has changed elsewhere', async () => {
     const { done } = await answer({ kind: 'leave' }, { ledger: { move: () => Promise.resolve(false) } })
     expect(done).toMatchObject({ thrown: { message: expect.stringContaining('changed') as string } })
   })
@@ -240,7 +240,7 @@ describe('they do not have it, order it', () => {
     ])
   })
 
-  test('leaves what is pending beside it as it was', async () => {
+  test('leaves what is pending next to it as it was', async () => {
     const batch = await takenIn(store, { rows: orderRows(3) })
     const [, second] = await rowsOf(store, batch.id)
     if (second !== undefined) await sendRow(store, second, { to: 'unknown', reason: 'cut' })
@@ -259,26 +259,26 @@ describe('they do not have it, order it', () => {
       thrown: { code: 'invalid_input', message: 'row 1: this is not the recipient’s e-mail' },
     })
     expect({ states, changes }).toEqual({ states: ['unknown'], changes: [] })
-    // The batch is held by nobody then.
+    // No process holds the batch then.
     const [batch] = await store.batches.list()
     await expectFree(store, batch?.id ?? '')
   })
 
-  test('not within 15 minutes of the attempt, and nobody is asked before that is judged', async () => {
+  test('not within 15 minutes of the attempt, and no question is asked before that is checked', async () => {
     const { done, states } = await answer(order(), { clock: later(14), answers: [] })
     expect(done).toMatchObject({ thrown: { message: expect.stringContaining('15 minutes') as string } })
     expect(states).toEqual(['unknown'])
   })
 
   test('on a terminal the recipient’s e-mail is typed, after a warning', async () => {
-    const { states, notices } = await answer(order(), {
+    const { states, batchEvents } = await answer(order(), {
       creates: [taken(idOf(8))],
       answers: [
         { ask: 'Type the e-mail of row 1’s recipient to send it again:', type: 'person1@example.com' },
       ],
     })
     expect(states).toEqual(['accepted'])
-    expect(notices[0]).toEqual({ name: 'may-order-again', row: 1 })
+    expect(batchEvents[0]).toEqual({ name: 'may-order-again', row: 1 })
   })
 
   test('without a terminal and without the e-mail nothing is done', async () => {
@@ -299,7 +299,7 @@ describe('they do not have it, order it', () => {
     expect(states).toEqual(['unknown'])
   })
 
-  test('a row that somebody settled meanwhile has changed elsewhere, and nothing is sent', async () => {
+  test('a row that a person decided meanwhile has changed elsewhere, and nothing is sent', async () => {
     const { done, api } = await answer(order('person1@example.com'), {
       ledger: { move: () => Promise.resolve(false) },
     })

@@ -62,7 +62,7 @@ describe('Ctrl-C', () => {
     expect(end).toEqual({ kind: 'interrupted' })
   })
 
-  test('beside somebody who took the row from its process is told', async () => {
+  test('next to a process that took the row from its own is reported', async () => {
     const stop = new AbortController()
     const { end } = await runThree(store, {
       creates: [taken()],
@@ -109,18 +109,18 @@ describe('other runners of the batch', () => {
   })
 
   test('an unknown outcome of one pauses all: the service is asked before anything goes out', async () => {
-    const paused = { ...nothing, isBreakerOpen: true }
-    const { end, events } = await runThree(store, { creates: allTaken, ledger: first(paused) })
+    const broken = { ...nothing, isBreakerOpen: true }
+    const { end, events } = await runThree(store, { creates: allTaken, ledger: first(broken) })
     expect(end).toEqual({ kind: 'done' })
     expect(events[0]).toEqual({ name: 'well' })
     const refused = new ForbiddenError('no longer a member')
     await store.close()
     store = await memoryStore()
-    const away = { ledger: first(paused), api: { ping: () => Promise.reject(refused) } }
+    const away = { ledger: first(broken), api: { ping: () => Promise.reject(refused) } }
     expect(await runThree(store, away)).toMatchObject({ end: { kind: 'halted', error: refused }, sent: 0 })
   })
 
-  test('another row that was begun in its place is told by its own number', async () => {
+  test('another row that was claimed instead is reported by its own number', async () => {
     const { events } = await runThree(
       store,
       {
@@ -140,7 +140,7 @@ describe('other runners of the batch', () => {
 })
 
 describe('a store that fails', () => {
-  test('as an order is recorded: its id is told, and nothing more is sent', async () => {
+  test('as an order is recorded: its id is reported, and nothing more is sent', async () => {
     const disk = new IoError('cannot use the store: no space is left on the disk')
     const { sent, end } = await runThree(store, {
       creates: [taken()],
@@ -170,7 +170,7 @@ describe('a store that fails', () => {
     expect(states).toEqual(['accepted', 'pending', 'pending'])
   })
 
-  test('in a way that nobody foresaw is told as it is, and what is refused halts', async () => {
+  test('in a way that is not foreseen is reported as it is, and what is refused halts', async () => {
     const surprise = new TypeError('a fault of ours')
     const beginInQuota = () => Promise.reject(surprise)
     expect((await runThree(store, { ledger: { beginInQuota } })).end).toEqual({ thrown: surprise })

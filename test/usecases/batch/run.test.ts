@@ -25,7 +25,7 @@ const row = (number: number, state: string, reason?: string) =>
   ({ name: 'row', row: number, state, reason }) as RunEvent
 
 describe('one row after the other', () => {
-  test('each is sent once, and told once it is on disk', async () => {
+  test('each is sent once, and reported once it is on disk', async () => {
     const { end, events, states, sent } = await runThree(store, { creates: allTaken })
     expect({ end, sent }).toEqual({ end: { kind: 'done' }, sent: 3 })
     expect(states).toEqual(['accepted', 'accepted', 'accepted'])
@@ -49,7 +49,7 @@ describe('one row after the other', () => {
     expect(again).toEqual({ kind: 'done' })
   })
 
-  test('a row that is rejected is told with the service’s words, and the next one goes', async () => {
+  test('a row that is rejected is reported with the service’s words, and the next one goes', async () => {
     const refused = clientError(400, 'recipient.email: is not accepted')
     const { events, states } = await runThree(store, { creates: [refused, taken(two), refused] })
     expect(states).toEqual(['rejected', 'accepted', 'rejected'])
@@ -65,7 +65,7 @@ describe('one row after the other', () => {
     expect(events).toEqual([row(1, 'accepted'), row(2, 'pending', 'the role may not order')])
   })
 
-  test('what came in a row’s way since is told, and others go on', async () => {
+  test('what came in a row’s way since is reported, and others go on', async () => {
     const batch = await takenIn(store, { rows: orderRows(4) })
     const bodyFor = (number: number) => ({
       package_id: 12,
@@ -107,7 +107,7 @@ describe('waiting', () => {
     const { ports, events } = runnerOf(store, { creates: [clientError(429, 'too many requests', '7')] })
     const batch = await takenIn(store)
     expect(await runBatch(ports, batch.id, { ...noLimit, waitBudgetMs: 0 })).toMatchObject({ kind: 'halted' })
-    // Of a wait that is too long nothing is told: there is none.
+    // Of a wait that is too long nothing is reported: there is none.
     expect(events).toEqual([row(1, 'pending', 'too many requests')])
     const { notBefore } = await ports.governor.status()
     expect(notBefore).toBe(ports.clock.now() + 7000)
@@ -128,7 +128,7 @@ describe('waiting', () => {
     expect({ sleeps, sent }).toEqual({ sleeps: [375, 750], sent: 5 })
   })
 
-  test('the quota is waited for, and what that takes is told; not for longer than one may wait', async () => {
+  test('the quota is waited for, and what that takes is reported; not for longer than one may wait', async () => {
     const windows = [{ calls: 2, seconds: 60 }]
     const { end, events, sleeps } = await runThree(store, { creates: allTaken, windows })
     expect(end).toEqual({ kind: 'done' })
@@ -146,7 +146,7 @@ describe('waiting', () => {
 })
 
 describe('an outcome that is unknown', () => {
-  test('costs one row: nothing is sent until a ping and a read answer well, and that is told', async () => {
+  test('costs one row: nothing is sent until a ping and a read answer well, and that is reported', async () => {
     const { end, events, states } = await runThree(store, { creates: [lost, taken(two), lost] })
     expect(end).toEqual({ kind: 'done' })
     expect(states).toEqual(['unknown', 'accepted', 'unknown'])

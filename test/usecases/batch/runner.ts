@@ -62,7 +62,7 @@ interface Runner {
   api: ScriptedApi
   clock: ManualClock
   events: RunEvent[]
-  notices: BatchEvent[]
+  batchEvents: BatchEvent[]
 }
 
 /** All that running a batch needs, over a real store and a service that follows a script and answers pings well. */
@@ -83,7 +83,7 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
     ...world.api,
   } satisfies Partial<Api>)
   const events: RunEvent[] = []
-  const notices: BatchEvent[] = []
+  const batchEvents: BatchEvent[] = []
   const note = (event: RunEvent): void => {
     events.push(event)
     onEvent?.(event)
@@ -110,17 +110,17 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
     files: { cwd: '/nowhere', stdin: { isTTY: false, stream: nothing() } },
     prompter,
     meter: { onStart: () => undefined, onEvent: note },
-    onBatchEvent: (notice) => notices.push(notice),
+    onBatchEvent: (event) => batchEvents.push(event),
     waitBudgetMs: Number.POSITIVE_INFINITY,
   }
-  return { ports, api, clock, events, notices }
+  return { ports, api, clock, events, batchEvents }
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {
   // Nothing is piped in.
 }
 
-/** Takes in a file, of three people unless told otherwise. */
+/** Takes in a file, of three people unless stated otherwise. */
 export async function takenIn(
   store: Store,
   { rows = orderRows(3), ...changes }: Partial<NewFileBatch> & { rows?: NewRow[] } = {},

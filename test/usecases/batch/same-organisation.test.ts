@@ -101,7 +101,7 @@ describe('a batch with accepted requests', () => {
     expect((await goesOn({ accepted: [idOf(1)], reads: { [idOf(1)]: down } })).end).toBe(down)
   })
 
-  test('Ctrl-C, and what nobody foresaw, are thrown', async () => {
+  test('Ctrl-C, and what is not foreseen, are thrown', async () => {
     const world = { accepted: [idOf(1)], reads: { [idOf(1)]: down } }
     expect((await goesOn({ ...world, signal: AbortSignal.abort() })).end).toEqual({ thrown: down })
     const signal = new AbortController().signal

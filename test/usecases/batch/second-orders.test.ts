@@ -24,18 +24,18 @@ async function ordered(changes: Partial<NewFileBatch> = {}): Promise<string> {
   return batch.id
 }
 
-const orphan = requestFor(1, { request_id: idOf(9) })
-const reads = { [idOf(9)]: orphan }
-const told = (batchId: string) => [
-  { requestId: idOf(9), createdAt: orphan.created_at, order: { requestId: idOf(1), batchId, row: 1 } },
+const unmatched = requestFor(1, { request_id: idOf(9) })
+const reads = { [idOf(9)]: unmatched }
+const reported = (batchId: string) => [
+  { requestId: idOf(9), createdAt: unmatched.created_at, order: { requestId: idOf(1), batchId, row: 1 } },
 ]
 
-test('a request that nobody here made, for a person ordered here, is reported until it is acknowledged', async () => {
+test('a request that this store did not make, for a person ordered here, is reported until it is acknowledged', async () => {
   const batchId = await ordered()
   const { ports, api } = runnerOf(store, { reads })
-  expect(await secondOrders(ports, [idOf(9)])).toEqual(told(batchId))
-  // It is read once, and told of though no event names it any more.
-  expect(await secondOrders(ports, [])).toEqual(told(batchId))
+  expect(await secondOrders(ports, [idOf(9)])).toEqual(reported(batchId))
+  // It is read once, and reported though no event names it any more.
+  expect(await secondOrders(ports, [])).toEqual(reported(batchId))
   expect(api.readIds).toEqual([idOf(9)])
   expect(await acknowledgeSecondOrder(ports, idOf(9))).toBe(true)
   expect(await secondOrders(ports, [idOf(9)])).toEqual([])
@@ -64,9 +64,9 @@ test('a row whose outcome was unknown and that has become it since is reported n
 
 test.each([
   ['another person', requestFor(2, { request_id: idOf(9) })],
-  ['another package', { ...orphan, package_id: 13 }],
-  ['another spelling', { ...orphan, recipient: { ...orphan.recipient, first_name: 'Anne' } }],
-])('for %s it is nobody’s second order, and is read once', async (_, request) => {
+  ['another package', { ...unmatched, package_id: 13 }],
+  ['another spelling', { ...unmatched, recipient: { ...unmatched.recipient, first_name: 'Anne' } }],
+])('for %s it is none second order, and is read once', async (_, request) => {
   await ordered()
   const { ports, api } = runnerOf(store, { reads: { [idOf(9)]: request } })
   expect(await secondOrders(ports, [idOf(9)])).toEqual([])
@@ -74,7 +74,7 @@ test.each([
   expect(api.readIds).toEqual([idOf(9)])
 })
 
-test('for a person ordered at another service, or never accepted, it is nobody’s', async () => {
+test('for a person ordered at another service, or never accepted, it is none', async () => {
   await ordered({ baseUrl: 'http://127.0.0.1:4010/other' })
   await unknownRows(store)
   expect(await secondOrders(runnerOf(store, { reads }).ports, [idOf(9)])).toEqual([])
@@ -98,22 +98,22 @@ test('a request that this user cannot read is nothing to tell of, and another us
   expect(await secondOrders(ports, [idOf(9)])).toEqual([])
   expect(api.readIds).toHaveLength(1)
   const other = runnerOf(store, { reads, api: { userEmail: 'other@example.com' } })
-  expect(await secondOrders(other.ports, [idOf(9)])).toEqual(told(batchId))
+  expect(await secondOrders(other.ports, [idOf(9)])).toEqual(reported(batchId))
 })
 
-test('a service that is away: what is known is told, and the rest is read another time', async () => {
+test('a service that is away: what is known is reported, and the rest is read another time', async () => {
   const batchId = await ordered()
   const away = { reads: { ...reads, [idOf(8)]: new UnavailableError('down') } }
   const { ports, api } = runnerOf(store, away)
   await secondOrders(ports, [idOf(9)])
-  expect(await secondOrders(ports, [idOf(8), idOf(7)])).toEqual(told(batchId))
+  expect(await secondOrders(ports, [idOf(8), idOf(7)])).toEqual(reported(batchId))
   expect(api.readIds).toEqual([idOf(9), idOf(8)])
-  expect(await secondOrders(runnerOf(store, { reads: { [idOf(8)]: orphan } }).ports, [idOf(8)])).toHaveLength(
-    2,
-  )
+  expect(
+    await secondOrders(runnerOf(store, { reads: { [idOf(8)]: unmatched } }).ports, [idOf(8)]),
+  ).toHaveLength(2)
 })
 
-test('Ctrl-C, and what nobody foresaw, are thrown', async () => {
+test('Ctrl-C, and what is not foreseen, are thrown', async () => {
   await ordered()
   const down = new UnavailableError('down')
   const stop = new AbortController()

@@ -32,7 +32,7 @@ async function found({ id }: Pick<NewFileBatch, 'id'>): Promise<Batch> {
   return batch
 }
 
-/** What a job came to, or what was thrown; nobody holds the batch then. */
+/** What a job came to, or what was thrown; no process holds the batch then. */
 async function ends(
   batch: Pick<NewFileBatch, 'id'>,
   job: (batch: Batch) => Promise<unknown>,
@@ -160,7 +160,7 @@ describe('retry', () => {
     expect(await statesOf(store, batch.id)).toEqual(['pending', 'accepted', 'rejected', 'unknown'])
   })
 
-  test('compares again: somebody who was ordered meanwhile is a duplicate', async () => {
+  test('compares again: a person who was ordered meanwhile is a duplicate', async () => {
     const batch = await inFourStates()
     await takenIn(store, { rows: orderRows(1, 3) })
     expect(await retry(batch)).toBe(0)
@@ -241,11 +241,11 @@ describe('release', () => {
       usage(/^row 1 cannot be released: it/, `refcheck batch reconcile ${earlier?.id}`),
     )
     expect(await statesOf(store, batch.id)).toEqual(['held', 'pending'])
-    // Of all that are merely similar this is none, and nothing is said of a row that nobody named.
+    // Of all that are merely similar this is none, and nothing is said of a row that was not named.
     expect(await release(batch, { kind: 'all' })).toMatchObject({ rows: [] })
   })
 
-  test('the same person under another URL is held until somebody says whether the two are one service', async () => {
+  test('the same person under another URL is held until a person says whether the two are one service', async () => {
     const [at, elsewhere] = ['http://127.0.0.1:4010', 'https://old.example.com']
     const batch = await similarFile()
     // A store in memory takes orders for this machine alone; what it is held for is shown as if it were elsewhere.

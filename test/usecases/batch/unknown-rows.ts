@@ -49,7 +49,7 @@ export async function sendRow(
   if (outcome !== 'in flight') await store.ledger.move(attempt, { ...outcome, at: sentAt + 1000 })
 }
 
-/** Takes a file in, of one person unless told otherwise, and loses the answer to each of its rows. */
+/** Takes a file in, of one person unless stated otherwise, and loses the answer to each of its rows. */
 export async function unknownRows(
   store: Store,
   {
@@ -79,7 +79,7 @@ const standard: Package = {
   details: { reference_survey: null, background_checks: [] },
 }
 
-/** The service's packages by their ids: active, unless told otherwise. */
+/** The service's packages by their ids: active, unless stated otherwise. */
 export const packagesOf = (...all: Partial<Package>[]) => ({
   listPackages: () =>
     Promise.resolve(all.map((each): Package => Object.assign(structuredClone(standard), each))),
@@ -101,9 +101,9 @@ export function peopleFile(
   return { path, sha256, resultsFile: join(folder, 'people.results.csv') }
 }
 
-/** Nobody holds the batch. */
+/** No process holds the batch. */
 export async function expectFree(store: Store, id: string, kind: 'file' | 'single' = 'file'): Promise<void> {
-  const hold = await store.ledger.acquire({ id, kind })
-  expect(hold).toBeDefined()
-  await hold?.release()
+  const lease = await store.ledger.acquire({ id, kind })
+  expect(lease).toBeDefined()
+  await lease?.release()
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { type Check, checkMachine } from '../../../src/usecases/doctor/machine.ts'
+import { type Check, checkMachine } from '../../../src/usecases/doctor/checks.ts'
 import { InterruptedError, IoError, UnavailableError } from '../../../src/errors/kinds.ts'
 
 const well = (name: string, after: string[] = []): Check => ({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Package } from '../../../src/contract/package.ts'
-import { choosePackage } from '../../../src/usecases/form/choose-package.ts'
+import { choosePackage } from '../../../src/usecases/form/package.ts'
 import { ScriptedPrompter } from '../../harness/scripted-prompter.ts'
 
 const packageOf = (id: number, status: string, details?: Package['details']): Package => ({
@@ -11,7 +11,7 @@ const packageOf = (id: number, status: string, details?: Package['details']): Pa
   details: details ?? { reference_survey: null, background_checks: [] },
 })
 
-test('where one is ACTIVE nobody is asked', async () => {
+test('where one is ACTIVE no question is asked', async () => {
   const packages = [packageOf(1, 'INACTIVE'), packageOf(2, 'ACTIVE'), packageOf(3, 'DISABLED')]
   expect((await choosePackage(new ScriptedPrompter(), packages)).id).toBe(2)
 })

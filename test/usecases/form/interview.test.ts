@@ -23,7 +23,7 @@ const nothing = (schema: PackageSchema): DraftBody => ({ package_id: schema.id, 
 /** A draft with the recipient given, so that only the check is asked for. */
 const known = (): DraftBody => ({ package_id: 12, recipient: recipientOf() })
 
-test('a person is asked, told what is wrong as they answer, shown a review, and says yes', async () => {
+test('a person is asked, shown what is wrong as they answer, shown a review, and says yes', async () => {
   const shown: ReviewRow[][] = []
   const answers: Answer[] = [
     { ask: 'First name (required)', type: '', refused: 'is empty, but required' },
@@ -136,7 +136,7 @@ test('what is improbable is asked about, given or typed, and may be kept', async
   expect(body.additional_information).toEqual([{ code: 'id', fields: { born: '1862-03-04' } }])
 })
 
-test('whoever it is about is told once they are known, before the other questions, and again when changed', async () => {
+test('the person is reported once they are known, before the other questions, and again when changed', async () => {
   const schema = schemaOf({ visa: { number: ['string', true] } })
   const met: string[] = []
   const drafts: number[] = []

@@ -16,15 +16,15 @@ const url = 'https://api.example.com'
 async function onOneStore(
   work: (process: () => Promise<Governor>, clock: ManualClock) => Promise<void>,
 ): Promise<void> {
-  const place = scratch(5000)
+  const home = scratch(5000)
   const clock = new ManualClock({ auto: true })
   try {
     await work(async () => {
-      const { quota } = await place.store()
+      const { quota } = await home.store()
       return governor({ quota, account: quota.account(url, 'k'.repeat(32)), windows, clock })
     }, clock)
   } finally {
-    await place.end()
+    await home.end()
   }
 }
 
@@ -38,17 +38,17 @@ describe('a clock that jumps', () => {
       const pace = await process()
       await takeAll(pace, 60)
       clock.jump(day)
-      let begun = clock.monotonic()
+      let startedAt = clock.monotonic()
       await pace.claim('create')
-      expect(clock.monotonic() - begun).toBeGreaterThan(60_000)
+      expect(clock.monotonic() - startedAt).toBeGreaterThan(60_000)
       await pace.throttled(1800)
-      begun = clock.monotonic()
+      startedAt = clock.monotonic()
       clock.jump(day)
       await pace.claim('create')
-      expect(clock.monotonic() - begun).toBe(1_800_000)
+      expect(clock.monotonic() - startedAt).toBe(1_800_000)
     }))
 
-  test('back by a day: no wait is longer than what was told, or than a window', async () =>
+  test('back by a day: no wait is longer than what the service said, or than a window', async () =>
     onOneStore(async (process, clock) => {
       const pace = await process()
       await takeAll(pace, 60)
@@ -57,9 +57,9 @@ describe('a clock that jumps', () => {
       expect(clock.monotonic()).toBeLessThan(62_000)
       await pace.throttled(30)
       clock.jump(-day)
-      const begun = clock.monotonic()
+      const startedAt = clock.monotonic()
       await (await process()).claim('create')
-      expect(clock.monotonic() - begun).toBe(30_000)
+      expect(clock.monotonic() - startedAt).toBe(30_000)
     }))
 
   test('to and fro while another process waits: it waits once', async () =>
@@ -69,13 +69,13 @@ describe('a clock that jumps', () => {
       clock.jump(-day)
       await other.claim('poll')
       clock.jump(day)
-      const begun = clock.monotonic()
+      const startedAt = clock.monotonic()
       await one.claim('create')
-      expect(clock.monotonic() - begun).toBeLessThanOrEqual(1000)
+      expect(clock.monotonic() - startedAt).toBeLessThanOrEqual(1000)
     }))
 })
 
-describe('what one process was told holds for the others', () => {
+describe('what one process received applies to the others', () => {
   test('at once, and after it has ended', async () =>
     onOneStore(async (process, clock) => {
       await (await process()).throttled(42)
@@ -100,7 +100,7 @@ describe('what one process was told holds for the others', () => {
     onOneStore(async () => {
       const [one, other] = [scratch(5000), scratch(5000)]
       const accounts = await Promise.all(
-        [one, other].map(async (place) => (await place.store()).quota.account(url, 'k'.repeat(32))),
+        [one, other].map(async (home) => (await home.store()).quota.account(url, 'k'.repeat(32))),
       )
       expect(accounts[0]).not.toContain('k'.repeat(32))
       expect(accounts[0]).not.toBe(accounts[1])
@@ -136,8 +136,8 @@ test.each(table)('Retry-After %j: %i s, and no hot loop', async (header, seconds
   onOneStore(async (process, clock) => {
     const pace = await process()
     for (let refusal = 0; refusal < 5; refusal += 1) {
-      const told = parseRetryAfter(header)
-      await pace.throttled(told.seconds, told.understood)
+      const parsed = parseRetryAfter(header)
+      await pace.throttled(parsed.seconds, parsed.understood)
       await pace.claim('create')
     }
     expect(clock.monotonic()).toBeGreaterThanOrEqual(5 * seconds * 1000)

@@ -14,13 +14,13 @@ export interface Hour {
   seed: number
   /** The sandbox's rule for where a window starts. */
   start: 'first-call' | 'clock'
-  /** Calls a minute that somebody else makes with the key, whom the store knows nothing of. */
+  /** Calls a minute that another program makes with the key, whom the store knows nothing of. */
   strangers?: number
 }
 
 export interface Tally {
   answered: number
-  /** The end of the window that each 429 told of, wall time in ms. */
+  /** The end of the window that each 429 reported, wall time in ms. */
   refused: number[]
 }
 
@@ -37,10 +37,10 @@ export async function anHour({ seed, start, strangers = 0 }: Hour): Promise<Tall
   const call = async (): Promise<Response> =>
     sandbox.fetch(new Request('http://127.0.0.1/v1/users', { headers }))
   const tally: Tally = { answered: 0, refused: [] }
-  const place = scratch(5000)
+  const home = scratch(5000)
   const end = clock.now() + 3_600_000
   const loop = async (): Promise<void> => {
-    const { quota } = await place.store()
+    const { quota } = await home.store()
     const account = quota.account('http://127.0.0.1', apiKey)
     const pace = governor({ quota, account, windows, clock })
     while (clock.now() < end && tally.answered < 1000) {
@@ -73,7 +73,7 @@ export async function anHour({ seed, start, strangers = 0 }: Hour): Promise<Tall
   }
   await Promise.all(loops)
   sandbox.close()
-  await place.end()
+  await home.end()
   return tally
 }
 

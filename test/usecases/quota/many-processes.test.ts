@@ -23,7 +23,7 @@ describe('eight processes on one store and one key, an hour on a virtual clock',
     async (seed) => {
       const tally = await anHour({ seed, start: startOf(seed), strangers: 30 })
       const [first = 0, ...later] = refusedByWindow(tally)
-      // Nobody knew of the strangers yet, so a burst may be in transit.
+      // No process knew of the foreign calls yet, so a burst may be in transit.
       expect(first, `seed ${seed}`).toBeLessThanOrEqual(processes)
       expect(Math.max(0, ...later), `seed ${seed}: ${later.join(' ')}`).toBeLessThanOrEqual(1)
     },

@@ -35,7 +35,7 @@ const named = (first_name: string): RequestBody => ({
   recipient: { ...order.recipient, first_name },
 })
 
-describe('somebody similar was ordered', () => {
+describe('a similar person was ordered', () => {
   const asking = (...answers: boolean[]) => {
     const asked: string[] = []
     const onSimilar = ({ order: { recipient }, reason }: Conflict) => {
@@ -49,7 +49,7 @@ describe('somebody similar was ordered', () => {
 
   beforeEach(() => ordering(order, { creates: [taken(idOf(1))] }))
 
-  test('a person who says no orders nobody, and nothing of it is kept', async () => {
+  test('a person who says no orders nothing, and nothing of it is kept', async () => {
     const { asked, onSimilar } = asking(false)
     const { done, api } = await ordering(named('Anna'), {}, { onSimilar })
     expect({ done, sent: api.sent, asked }).toMatchObject({
@@ -74,18 +74,18 @@ describe('somebody similar was ordered', () => {
     expect({ done, sent: api.sent }).toMatchObject({ done: { thrown: { code: 'duplicate' } }, sent: [] })
   })
 
-  test('where nobody can be asked it is refused', async () => {
+  test('where no person can be asked it is refused', async () => {
     const { done, api } = await ordering(named('Anna'))
     expect({ done, sent: api.sent }).toMatchObject({ done: { thrown: { code: 'duplicate' } }, sent: [] })
   })
 
-  test('the same person is refused, and nobody is asked', async () => {
+  test('the same person is refused, and no question is asked', async () => {
     const { done, api } = await ordering(order, {}, asking())
     expect({ done, sent: api.sent }).toMatchObject({ done: { thrown: { code: 'duplicate' } }, sent: [] })
   })
 })
 
-test('what comes in its way once it is added is told, and nothing of it waits', async () => {
+test('what comes in its way once it is added is reported, and nothing of it waits', async () => {
   await ordering({ ...order, package_id: 13 }, { creates: [taken(idOf(1))] })
   const { done, api } = await ordering(order, {
     ledger: {
@@ -111,7 +111,7 @@ describe('the quota', () => {
   /** One call was made within the last minute. */
   const used = async () => ordering(orderFor('first@example.com'), { creates: [taken(idOf(1))], windows })
 
-  test('is waited for, and what that takes is told in seconds', async () => {
+  test('is waited for, and what that takes is reported in seconds', async () => {
     await used()
     const { done, events, clock } = await ordering(order, { creates: [taken(idOf(2))], windows })
     expect(done).toMatchObject({ requestId: idOf(2) })
@@ -155,7 +155,7 @@ describe('the quota', () => {
     expect(await states()).toEqual(['accepted', 'cancelled'])
   })
 
-  test('a 429 counts for whoever has the key; a connection that did not stand does not', async () => {
+  test('a 429 counts for every program with the key; a connection that did not stand does not', async () => {
     const throttled = await ordering(order, { creates: [clientError(429, 'too many', '7'), taken(idOf(2))] })
     expect(throttled.clock.sleeps[0]).toBe(7000)
     const { notBefore } = await throttled.ports.governor.status()

@@ -27,10 +27,10 @@ class ReleasingClock extends ManualClock {
 
 /** The service takes an order, and from that moment on another process writes for `busyMs`. */
 async function orderedWhileBusy(busyMs: number) {
-  const place = scratch(1)
-  onTestFinished(() => place.end())
-  const store = await place.store()
-  const other = new DatabaseSync(place.path)
+  const home = scratch(1)
+  onTestFinished(() => home.end())
+  const store = await home.store()
+  const other = new DatabaseSync(home.path)
   onTestFinished(() => other.close())
   const clock = new ReleasingClock(busyMs, () => other.exec('ROLLBACK'))
   const lockAndTake = () => {

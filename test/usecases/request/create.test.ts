@@ -16,16 +16,16 @@ import {
   twoMinutes,
 } from './scripted-ordering.ts'
 
-let place: Scratch
+let home: Scratch
 let store: Store
 let ledger: Ledger
 
 beforeEach(async () => {
-  place = scratch()
-  store = await place.store()
+  home = scratch()
+  store = await home.store()
   ledger = store.ledger
 })
-afterEach(() => place.end())
+afterEach(() => home.end())
 
 const ordering = (script: Script, over = ledger): ScriptedOrdering =>
   scriptedOrdering({ ledger: over, batches: store.batches }, script)
@@ -55,13 +55,13 @@ test('an order that is taken: the id, journaled', async () => {
 })
 
 test('the journal says "sending", in another process’s eyes, before the first byte leaves', async () => {
-  const other = await place.open()
+  const other = await home.open()
   const seen: string[] = []
-  const look = async () => {
+  const readStore = async () => {
     seen.push(...(await other.list({})).map(({ state }) => state))
     return taken()
   }
-  await createRequest(ordering({ creates: [look] }), order, twoMinutes)
+  await createRequest(ordering({ creates: [readStore] }), order, twoMinutes)
   expect(seen).toEqual(['sending'])
 })
 
@@ -301,7 +301,7 @@ describe('a journal that is more than 5 s old when the bytes would leave', () =>
   })
 })
 
-test('an order that somebody else has changed meanwhile is not sent, and not waited for', async () => {
+test('an order that another process has changed meanwhile is not sent, and not waited for', async () => {
   const changed: Ledger = {
     ...bound(ledger),
     beginInQuota: () => Promise.resolve({ waitMs: 0, attempt: undefined, stop: undefined }),
@@ -312,7 +312,7 @@ test('an order that somebody else has changed meanwhile is not sent, and not wai
 })
 
 test('a store in memory orders on this machine, and nowhere else', async () => {
-  const memory = await place.store(':memory:')
+  const memory = await home.store(':memory:')
   const local = scriptedOrdering(memory, { creates: [taken()] })
   await createRequest(local, order, twoMinutes)
   const real = scriptedOrdering(memory, { baseUrl: 'https://service.example' })

@@ -10,18 +10,18 @@ import { clientError, lost, order, requestId, requestOf, serverError, taken, uns
 import type { Script } from './scripted-api.ts'
 import { scriptedOrdering, type ScriptedOrdering, twoMinutes as options } from './scripted-ordering.ts'
 
-let place: Scratch
+let home: Scratch
 let store: Store
 let ledger: Ledger
 let stop: AbortController
 
 beforeEach(async () => {
-  place = scratch()
-  store = await place.store()
+  home = scratch()
+  store = await home.store()
   ledger = store.ledger
   stop = new AbortController()
 })
-afterEach(() => place.end())
+afterEach(() => home.end())
 
 const ordering = (script: Script): ScriptedOrdering =>
   scriptedOrdering(store, script, { signal: stop.signal })
@@ -55,7 +55,7 @@ test('while the store is being asked: nothing is sent, and the same order is fre
   expect(await ledger.list({})).toMatchObject([{ state: 'cancelled', attempts: 0 }])
 })
 
-test('the exchange under way is finished: an order that is taken is told, with the interruption', async () => {
+test('the exchange under way is finished: an order that is accepted is reported, with the interruption', async () => {
   const created = await createRequest(ordering({ creates: [interruptedBefore(taken())] }), order, options)
   expect(created).toMatchObject({
     requestId,

@@ -12,18 +12,18 @@ import { listRequests, refreshRequests } from '../../../src/usecases/request/rea
 import { bound } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 
-let place: Scratch
+let home: Scratch
 let store: Store
 let ledger: Ledger
 let clock: ManualClock
 
 beforeEach(async () => {
-  place = scratch()
-  store = await place.store()
+  home = scratch()
+  store = await home.store()
   ledger = store.ledger
   clock = halfPastNine()
 })
-afterEach(() => place.end())
+afterEach(() => home.end())
 
 const id = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`
 

@@ -14,7 +14,7 @@ export const twoMinutes: CreateOptions = { allowDuplicate: false, waitBudgetMs: 
 export interface ScriptedOrdering extends OrderServices {
   api: ScriptedApi
   clock: ManualClock
-  /** What was told on the way. */
+  /** What was reported on the way. */
   events: RunEvent[]
 }
 

@@ -20,16 +20,16 @@ import {
 import type { Script } from './scripted-api.ts'
 import { refusal, scriptedOrdering, type ScriptedOrdering, twoMinutes } from './scripted-ordering.ts'
 
-let place: Scratch
+let home: Scratch
 let store: Store
 let ledger: Ledger
 
 beforeEach(async () => {
-  place = scratch()
-  store = await place.store()
+  home = scratch()
+  store = await home.store()
   ledger = store.ledger
 })
-afterEach(() => place.end())
+afterEach(() => home.end())
 
 const ordering = (script: Script, over = ledger): ScriptedOrdering =>
   scriptedOrdering({ ledger: over, batches: store.batches }, script)
@@ -57,7 +57,7 @@ describe('an outcome that is unknown', () => {
     expect(await states()).toEqual(['unknown'])
   })
 
-  test('a fault of ours is told as a connection that broke, with the fault as its cause', async () => {
+  test('a fault of ours is reported as a connection that broke, with the fault as its cause', async () => {
     const fault = new TypeError('a fault of ours')
     const refused = await refusal(ordering({ creates: [() => Promise.reject(fault)] }))
     expect(refused).toMatchObject({
@@ -158,7 +158,7 @@ describe('a store that cannot write the outcome down', () => {
 
 test('an answer that comes when another process took this one for dead still counts', async () => {
   const slow = async () => {
-    const other = await place.open()
+    const other = await home.open()
     const [row] = await other.list({})
     if (row === undefined) throw new Error('no row')
     await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })
@@ -172,7 +172,7 @@ test.each(['dropped', 'pending'] as const)(
   'an answer that comes when the row was taken for dead and is %s by now is kept and told',
   async (to) => {
     const slow = async () => {
-      const other = await place.open()
+      const other = await home.open()
       const [row] = await other.list({})
       if (row === undefined) throw new Error('no row')
       await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })

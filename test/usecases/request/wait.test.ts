@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { waitForRequests } from '../../../src/usecases/request/wait.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
-import { mostWithin, waiting } from './waiting.ts'
+import { maxWithin, waiting } from './waiting.ts'
 
 const minute = 60_000
 /** Hours of a virtual clock, on a machine that is busy with other tests. */
@@ -48,8 +48,8 @@ describe('500 requests at once', () => {
       receiver: 'none',
     })
     expect({ wasted, failure }).toEqual({ wasted: 0, failure: undefined })
-    expect(mostWithin(reads, minute)).toBeLessThanOrEqual(57)
-    expect(mostWithin(reads, hour)).toBeLessThanOrEqual(950)
+    expect(maxWithin(reads, minute)).toBeLessThanOrEqual(57)
+    expect(maxWithin(reads, hour)).toBeLessThanOrEqual(950)
   })
 
   test('--timeout ends it although most were not read yet', async () => {
@@ -84,7 +84,7 @@ describe('with a receiver', () => {
 test('an event that the store tells of is looked for at once; one that it does not, at the next look', async () => {
   const clock = new ManualClock()
   const events: { id: number; requestId: string; status: string }[] = []
-  let tell: ((what: 'event') => void) | undefined
+  let announce: ((what: 'event') => void) | undefined
   let status = 'RECEIVED'
   let reads = 0
   const waited = waitForRequests(
@@ -103,7 +103,7 @@ test('an event that the store tells of is looked for at once; one that it does n
           for (const event of events) if (event.id > after) yield { ...event, oddity: undefined } as never
         },
         onArrival: async (wake) => {
-          tell = wake
+          announce = wake
         },
       },
     },
@@ -111,7 +111,7 @@ test('an event that the store tells of is looked for at once; one that it does n
   await clock.untilSleeping()
   status = 'PARTIAL'
   events.push({ id: 1, requestId: 'a', status })
-  tell?.('event')
+  announce?.('event')
   await clock.untilSleeping()
   expect([reads, clock.monotonic()]).toEqual([2, 0])
   status = 'COMPLETED'

@@ -47,7 +47,7 @@ export async function waiting(options: Waiting): Promise<Waited> {
   const { seed, requests, spanMs, receiver, goal = 'terminal', statuses = usual } = options
   const random = seeded(seed)
   const clock = new ManualClock({ auto: true })
-  const place = scratch(5000)
+  const home = scratch(5000)
   const lives = Array.from({ length: requests }, (_, at) => life(at, spanMs, statuses, random))
   const result: Waited = { reads: [], lateness: [], wasted: 0, longMs: 0, failure: undefined }
   const seen = new Map<string, string>()
@@ -68,7 +68,7 @@ export async function waiting(options: Waiting): Promise<Waited> {
     },
   }
   try {
-    const { quota, inbox } = await place.store()
+    const { quota, inbox } = await home.store()
     const account = quota.account('http://127.0.0.1', 'k'.repeat(32))
     const { requests: read, failure } = await waitForRequests(
       api,
@@ -87,15 +87,15 @@ export async function waiting(options: Waiting): Promise<Waited> {
     if (failure === undefined && read.length !== requests) throw new Error('not all were answered')
     return { ...result, longMs: clock.monotonic(), failure: failure?.code }
   } finally {
-    await place.end()
+    await home.end()
   }
 }
 
 function life(at: number, spanMs: number, statuses: readonly string[], random: () => number): Life {
   const times = statuses.slice(1).map(() => Math.floor(random() * spanMs))
-  const begun = [0, ...times.sort((a, b) => a - b)]
+  const changeTimes = [0, ...times.sort((a, b) => a - b)]
   const id = `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`
-  return { id, changes: statuses.map((status, which) => ({ at: begun[which] ?? 0, status })) }
+  return { id, changes: statuses.map((status, which) => ({ at: changeTimes[which] ?? 0, status })) }
 }
 
 /** An inbox that has, whenever it is looked into, the events that a receiver would have got by then. */
@@ -132,11 +132,11 @@ function fed(
 }
 
 /** The most reads in any stretch of so many ms. */
-export function mostWithin(reads: readonly number[], ms: number): number {
-  let [from, most] = [0, 0]
+export function maxWithin(reads: readonly number[], ms: number): number {
+  let [from, max] = [0, 0]
   for (const [to, at] of reads.entries()) {
     while ((reads[from] ?? 0) <= at - ms) from += 1
-    most = Math.max(most, to - from + 1)
+    max = Math.max(max, to - from + 1)
   }
-  return most
+  return max
 }

@@ -76,7 +76,7 @@ test('a user who is not in the list: no names, but how to see them', async () =>
   expect(JSON.stringify(failure)).not.toMatch(/ana@|bo\.li@/i)
 })
 
-test('nobody there: unavailable, and nothing is saved', async () => {
+test('no answer: unavailable, and nothing is saved', async () => {
   using home = openHome()
   const service = await start()
   const settings = input(service, home)
@@ -86,7 +86,7 @@ test('nobody there: unavailable, and nothing is saved', async () => {
   expect(home.files()).toEqual([null, null])
 })
 
-test('a damaged settings file is told before anything is sent', async () => {
+test('a damaged settings file is reported before anything is sent', async () => {
   await using service = await start()
   using home = openHome()
   mkdirSync(dirname(home.settings.path), { mode: 0o700 })

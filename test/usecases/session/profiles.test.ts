@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { listProfiles, logout, switchTo } from '../../../src/usecases/session/profiles.ts'
-import { sessionStatus } from '../../../src/usecases/session/status.ts'
+import { sessionStatus } from '../../../src/usecases/session/login.ts'
 import type { Keychain } from '../../../src/store/config/keychain.ts'
 import { openHome, key, otherKey, untouchable, UserService } from './setup.ts'
 

@@ -22,10 +22,10 @@ test('all three in the environment are enough: no profile and no file is touched
 })
 
 test('without them: the current profile, and where its key is kept', async () => {
-  using kept = openHome()
-  await kept.add('home', home, otherKey)
-  await kept.add('work', work, key)
-  expect(await resolveSession({ env: {}, ...kept })).toEqual({
+  using opened = openHome()
+  await opened.add('home', home, otherKey)
+  await opened.add('work', work, key)
+  expect(await resolveSession({ env: {}, ...opened })).toEqual({
     baseUrl: work,
     apiKey: key,
     email: 'ana@example.com',
@@ -35,35 +35,35 @@ test('without them: the current profile, and where its key is kept', async () =>
 })
 
 test('REFCHECK_PROFILE overrides the current one, --profile overrides both', async () => {
-  using kept = openHome()
-  await kept.add('home', home, otherKey)
-  await kept.add('work', work, key)
-  await kept.add('third', work, key)
-  const chosen = { env: { REFCHECK_PROFILE: 'home' }, ...kept }
+  using opened = openHome()
+  await opened.add('home', home, otherKey)
+  await opened.add('work', work, key)
+  await opened.add('third', work, key)
+  const chosen = { env: { REFCHECK_PROFILE: 'home' }, ...opened }
   expect(await resolveSession(chosen)).toMatchObject({ profile: 'home', baseUrl: home, apiKey: otherKey })
   expect(await resolveSession({ ...chosen, profile: 'work' })).toMatchObject({ profile: 'work', apiKey: key })
 })
 
 test('--profile names all three values, whatever the environment says', async () => {
-  using kept = openHome()
-  await kept.add('work', work, key)
-  const session = await resolveSession({ profile: 'work', env, ...kept })
+  using opened = openHome()
+  await opened.add('work', work, key)
+  const session = await resolveSession({ profile: 'work', env, ...opened })
   expect(session).toMatchObject({ baseUrl: work, apiKey: key, email: 'ana@example.com', keyFrom: 'file' })
   const broken = { REFCHECK_BASE_URL: 'nonsense', REFCHECK_API_KEY: 'short', REFCHECK_USER_EMAIL: '@' }
-  expect(await resolveSession({ profile: 'work', env: broken, ...kept })).toEqual(session)
+  expect(await resolveSession({ profile: 'work', env: broken, ...opened })).toEqual(session)
 })
 
 test('a part of the environment overrides the same part of the profile', async () => {
-  using kept = openHome()
-  await kept.add('work', work, key)
-  expect(await resolveSession({ env: { REFCHECK_USER_EMAIL: 'env@example.com' }, ...kept })).toEqual({
+  using opened = openHome()
+  await opened.add('work', work, key)
+  expect(await resolveSession({ env: { REFCHECK_USER_EMAIL: 'env@example.com' }, ...opened })).toEqual({
     baseUrl: work,
     apiKey: key,
     email: 'env@example.com',
     profile: 'work',
     keyFrom: 'file',
   })
-  expect(await resolveSession({ env: { REFCHECK_API_KEY: `${otherKey}\n` }, ...kept })).toMatchObject({
+  expect(await resolveSession({ env: { REFCHECK_API_KEY: `${otherKey}\n` }, ...opened })).toMatchObject({
     baseUrl: work,
     apiKey: otherKey,
     keyFrom: 'environment',
@@ -71,17 +71,17 @@ test('a part of the environment overrides the same part of the profile', async (
 })
 
 test('an empty variable counts as unset', async () => {
-  using kept = openHome()
-  await kept.add('work', work, key)
+  using opened = openHome()
+  await opened.add('work', work, key)
   const empty = { REFCHECK_PROFILE: '', REFCHECK_BASE_URL: '', REFCHECK_API_KEY: '', REFCHECK_USER_EMAIL: '' }
-  expect(await resolveSession({ env: empty, ...kept })).toMatchObject({ profile: 'work', apiKey: key })
+  expect(await resolveSession({ env: empty, ...opened })).toMatchObject({ profile: 'work', apiKey: key })
 })
 
 test('a kept key never goes to another origin: REFCHECK_BASE_URL alone does not redirect it', async () => {
-  using kept = openHome()
-  await kept.add('work', work, key)
+  using opened = openHome()
+  await opened.add('work', work, key)
   for (const elsewhere of ['https://evil.example', `${work}:8443`, 'http://127.0.0.1:4010']) {
-    const failure: unknown = await resolveSession({ env: { REFCHECK_BASE_URL: elsewhere }, ...kept }).catch(
+    const failure: unknown = await resolveSession({ env: { REFCHECK_BASE_URL: elsewhere }, ...opened }).catch(
       (error: unknown) => error,
     )
     expect(failure).toMatchObject({
@@ -92,22 +92,22 @@ test('a kept key never goes to another origin: REFCHECK_BASE_URL alone does not 
     expect(String(failure)).not.toContain(key)
   }
   const path = { REFCHECK_BASE_URL: `${work}/checks` }
-  expect(await resolveSession({ env: path, ...kept })).toMatchObject({
+  expect(await resolveSession({ env: path, ...opened })).toMatchObject({
     baseUrl: `${work}/checks`,
     apiKey: key,
   })
 })
 
 test('nor when the profile’s base URL was changed after the key was saved', async () => {
-  using kept = openHome()
-  await kept.add('work', work, key)
-  await kept.settings.saveProfile(
+  using opened = openHome()
+  await opened.add('work', work, key)
+  await opened.settings.saveProfile(
     'work',
     { baseUrl: 'https://evil.example', userEmail: 'ana@example.com' },
     { makeCurrent: true },
   )
   for (const profile of [undefined, 'work']) {
-    await expect(resolveSession({ profile, env: {}, ...kept })).rejects.toMatchObject({
+    await expect(resolveSession({ profile, env: {}, ...opened })).rejects.toMatchObject({
       code: 'usage',
       message: `profile "work" has the base URL https://evil.example, but its key was saved for ${work}`,
       hint: 'Log in again with: refcheck auth login --profile work --base-url https://evil.example',
@@ -115,24 +115,24 @@ test('nor when the profile’s base URL was changed after the key was saved', as
   }
 })
 
-test('nobody logged in: exit 3 and how to log in', async () => {
-  using kept = openHome()
-  await expect(resolveSession({ env: {}, ...kept })).rejects.toMatchObject({
+test('not logged in: exit 3 and how to log in', async () => {
+  using opened = openHome()
+  await expect(resolveSession({ env: {}, ...opened })).rejects.toMatchObject({
     code: 'unauthenticated',
     message: 'you are not logged in',
     hint: 'Log in with: refcheck auth login\nIn a script, set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL instead.',
   })
-  expect(kept.files()).toEqual([null, null])
+  expect(opened.files()).toEqual([null, null])
 })
 
 test('a key alone: what else is missing', async () => {
-  using kept = openHome()
-  await expect(resolveSession({ env: { REFCHECK_API_KEY: key }, ...kept })).rejects.toMatchObject({
+  using opened = openHome()
+  await expect(resolveSession({ env: { REFCHECK_API_KEY: key }, ...opened })).rejects.toMatchObject({
     code: 'usage',
     message: 'the base URL is missing',
   })
   const two = { REFCHECK_API_KEY: key, REFCHECK_BASE_URL: work }
-  await expect(resolveSession({ env: two, ...kept })).rejects.toMatchObject({
+  await expect(resolveSession({ env: two, ...opened })).rejects.toMatchObject({
     code: 'usage',
     message: 'the user e-mail is missing',
     hint: 'Set REFCHECK_USER_EMAIL, or log in with: refcheck auth login',
@@ -140,16 +140,16 @@ test('a key alone: what else is missing', async () => {
 })
 
 test('a profile without a key: exit 3, unless the environment has one for it', async () => {
-  using kept = openHome()
-  await kept.add('work', work)
+  using opened = openHome()
+  await opened.add('work', work)
   const noKey = {
     code: 'unauthenticated',
     message: 'profile "work" has no API key',
     hint: expect.stringMatching(/refcheck auth login --profile work/),
   }
-  await expect(resolveSession({ env: {}, ...kept })).rejects.toMatchObject(noKey)
-  await expect(resolveSession({ profile: 'work', env: {}, ...kept })).rejects.toMatchObject(noKey)
-  const named = { profile: 'work', ...kept }
+  await expect(resolveSession({ env: {}, ...opened })).rejects.toMatchObject(noKey)
+  await expect(resolveSession({ profile: 'work', env: {}, ...opened })).rejects.toMatchObject(noKey)
+  const named = { profile: 'work', ...opened }
   expect(await resolveSession({ ...named, env: { REFCHECK_API_KEY: otherKey } })).toMatchObject({
     baseUrl: work,
     apiKey: otherKey,
@@ -159,29 +159,31 @@ test('a profile without a key: exit 3, unless the environment has one for it', a
 })
 
 test('a profile that is not there: the known ones are named', async () => {
-  using kept = openHome()
-  await expect(resolveSession({ profile: 'wrok', env: {}, ...kept })).rejects.toMatchObject({
+  using opened = openHome()
+  await expect(resolveSession({ profile: 'wrok', env: {}, ...opened })).rejects.toMatchObject({
     code: 'usage',
     message: 'no profile named "wrok"',
     hint: 'Log in with: refcheck auth login',
   })
-  await kept.add('work', work, key)
-  await kept.add('home', home, otherKey)
+  await opened.add('work', work, key)
+  await opened.add('home', home, otherKey)
   const unknown = {
     code: 'usage',
     message: 'no profile named "wrok"',
     hint: 'Profiles: work, home',
   }
-  await expect(resolveSession({ profile: 'wrok', env, ...kept })).rejects.toMatchObject(unknown)
-  await expect(resolveSession({ env: { REFCHECK_PROFILE: 'wrok' }, ...kept })).rejects.toMatchObject(unknown)
-  await expect(resolveBaseUrl({ profile: 'wrok', env: {}, ...kept })).rejects.toMatchObject(unknown)
+  await expect(resolveSession({ profile: 'wrok', env, ...opened })).rejects.toMatchObject(unknown)
+  await expect(resolveSession({ env: { REFCHECK_PROFILE: 'wrok' }, ...opened })).rejects.toMatchObject(
+    unknown,
+  )
+  await expect(resolveBaseUrl({ profile: 'wrok', env: {}, ...opened })).rejects.toMatchObject(unknown)
 })
 
 test.each(['', '..', 'a.b', '__proto__', 'x'.repeat(65)])(
   '--profile %j is refused as a name',
   async (profile) => {
-    using kept = openHome()
-    await expect(resolveSession({ profile, env, ...kept })).rejects.toMatchObject({ code: 'invalid_input' })
+    using opened = openHome()
+    await expect(resolveSession({ profile, env, ...opened })).rejects.toMatchObject({ code: 'invalid_input' })
   },
 )
 
@@ -201,33 +203,33 @@ test.each([
 })
 
 test('what a hand put into the files is checked too, and never quoted', async () => {
-  using kept = openHome()
-  await kept.add('work', 'http://work.example.com', key)
-  await expect(resolveSession({ env: {}, ...kept })).rejects.toThrow(
+  using opened = openHome()
+  await opened.add('work', 'http://work.example.com', key)
+  await expect(resolveSession({ env: {}, ...opened })).rejects.toThrow(
     /^the base URL of profile "work" would call work\.example\.com unencrypted/,
   )
-  await kept.add('home', home, 'mistyped', 'no-address')
-  await expect(resolveSession({ env: {}, ...kept })).rejects.toThrow(
+  await opened.add('home', home, 'mistyped', 'no-address')
+  await expect(resolveSession({ env: {}, ...opened })).rejects.toThrow(
     'the e-mail of profile "home" is not valid',
   )
-  await expect(resolveSession({ env: { REFCHECK_USER_EMAIL: 'ana@example.com' }, ...kept })).rejects.toThrow(
-    'the kept API key of profile "home" has 8 characters instead of 32',
-  )
+  await expect(
+    resolveSession({ env: { REFCHECK_USER_EMAIL: 'ana@example.com' }, ...opened }),
+  ).rejects.toThrow('the kept API key of profile "home" has 8 characters instead of 32')
 })
 
 test('the base URL alone needs no key: --profile, then the environment, then the current profile', async () => {
-  using kept = openHome()
-  await expect(resolveBaseUrl({ env: {}, settings: kept.settings })).rejects.toMatchObject({
+  using opened = openHome()
+  await expect(resolveBaseUrl({ env: {}, settings: opened.settings })).rejects.toMatchObject({
     code: 'usage',
     message: 'the base URL is missing',
     hint: 'Log in with: refcheck auth login\nIn a script, set REFCHECK_BASE_URL instead.',
   })
   expect(await resolveBaseUrl({ env, settings: untouchable.settings })).toBe('https://env.example.com')
-  await kept.add('work', work)
-  expect(await resolveBaseUrl({ env: {}, settings: kept.settings })).toBe(work)
-  expect(await resolveBaseUrl({ env, settings: kept.settings })).toBe('https://env.example.com')
-  expect(await resolveBaseUrl({ profile: 'work', env, settings: kept.settings })).toBe(work)
+  await opened.add('work', work)
+  expect(await resolveBaseUrl({ env: {}, settings: opened.settings })).toBe(work)
+  expect(await resolveBaseUrl({ env, settings: opened.settings })).toBe('https://env.example.com')
+  expect(await resolveBaseUrl({ profile: 'work', env, settings: opened.settings })).toBe(work)
   await expect(
-    resolveBaseUrl({ env: { REFCHECK_BASE_URL: 'nonsense' }, settings: kept.settings }),
+    resolveBaseUrl({ env: { REFCHECK_BASE_URL: 'nonsense' }, settings: opened.settings }),
   ).rejects.toThrow('REFCHECK_BASE_URL does not start with https://')
 })

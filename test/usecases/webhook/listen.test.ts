@@ -20,7 +20,7 @@ const key = signingKey('a-secret-of-a-test')
 function receiving() {
   const commits: { events: readonly ReceivedEvent[]; end: (error?: Error) => void }[] = []
   let wake: (() => void) | undefined
-  const take = receiver({
+  const receive = receiver({
     inbox: {
       add: (events) =>
         new Promise((resolve, reject) => {
@@ -39,7 +39,7 @@ function receiving() {
   })
   const deliver = async (text: string): Promise<number> => {
     const body = Buffer.from(text)
-    const answer = await take({ method: 'POST', path: '/', headers: () => [sign(body, key)], body })
+    const answer = await receive({ method: 'POST', path: '/', headers: () => [sign(body, key)], body })
     return answer.status
   }
   const commit = async (at: number) => {
@@ -80,9 +80,9 @@ const locked = new IoError('the store is locked')
 
 /** A real inbox with two events of two requests, whose notes of what was taken fail `times` times. */
 async function relayed(times: number, deliver: (event: InboxEvent) => Promise<Delivered>) {
-  const place = scratch()
-  onTestFinished(() => place.end())
-  const { inbox } = await place.store()
+  const home = scratch()
+  onTestFinished(() => home.end())
+  const { inbox } = await home.store()
   const bodies = [eventBody(requestIds[0]), eventBody(requestIds[1])]
   await inbox.add(
     bodies.map((body) => readEvent(Buffer.from(body), 'a'.repeat(64), 1)),
@@ -95,16 +95,16 @@ async function relayed(times: number, deliver: (event: InboxEvent) => Promise<De
     throw locked
   }
   const relay = new Relay({
-    inbox: inPlaceOf(inbox, forwarded),
+    inbox: withForwarded(inbox, forwarded),
     clock: systemClock,
     deliver,
     signal: new AbortController().signal,
     onDelivered: () => undefined,
   })
-  return { inbox, run: (hold?: Pick<Lease, 'isLost'>) => relay.run(() => true, hold) }
+  return { inbox, run: (lease?: Pick<Lease, 'isLost'>) => relay.run(() => true, lease) }
 }
 
-function inPlaceOf(inbox: Inbox, forwarded: Inbox['forwarded']): Inbox {
+function withForwarded(inbox: Inbox, forwarded: Inbox['forwarded']): Inbox {
   return new Proxy(inbox, {
     get(target, name: keyof Inbox) {
       const method = target[name] as (...given: unknown[]) => unknown

@@ -56,7 +56,7 @@ test.each(plantedFaults)('a planted fault is told: $fault', async ({ start, fail
   expect(failure?.code).toBe(failed.length === 0 ? undefined : 'incomplete')
 })
 
-test('who verifies what json.dumps of Python makes of an event is told so, not that its secret is wrong', async () => {
+test('who verifies what json.dumps of Python makes of an event is reported as such, not that its secret is wrong', async () => {
   const planted = plantedFaults.find(({ fault }) => fault.includes('json.dumps'))
   const { report, failure } = await check((await planted?.start()) ?? '')
   expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(rewriting)
@@ -65,10 +65,10 @@ test('who verifies what json.dumps of Python makes of an event is told so, not t
 
 const lateAnswer = 'store the event, answer, and process it afterwards'
 
-test('an answer after 10 s is told, by the clock that the exam was given', async () => {
+test('an answer after 10 s is reported, by the clock that the check was given', async () => {
   const clock = new ManualClock()
   const start = handler({
-    async take() {
+    async statusFor() {
       await clock.advance(10_500)
       return 204
     },
@@ -88,7 +88,7 @@ test('an answer after 10 s is told, by the clock that the exam was given', async
 
 test('after three answers that never came the rest is not judged', async () => {
   const start = handler({
-    take: (body) => (body.includes('ERROR') ? 0 : 204),
+    statusFor: (body) => (body.includes('ERROR') ? 0 : 204),
     answer: (response, status) => void (status === 0 ? undefined : response.writeHead(status).end()),
   })
   const { report, failure } = await check(await start(), { withinMs: 100 })
@@ -110,7 +110,7 @@ test('after three answers that never came the rest is not judged', async () => {
 
 test('a receiver that dies of what is no event', async () => {
   const start = handler({
-    take(body) {
+    statusFor(body) {
       if (body.toString() === 'null') dead = true
       return 204
     },
@@ -141,7 +141,7 @@ test('a receiver with another secret: nothing else can be said about it', async 
 })
 
 test('advice fails it only where it is asked to be strict', async () => {
-  const start = handler({ take: (body) => (body.includes('ON_HOLD') ? 400 : 204) })
+  const start = handler({ statusFor: (body) => (body.includes('ON_HOLD') ? 400 : 204) })
   expect((await check(await start(), { only: ['unknown'] })).failure).toBeUndefined()
   const strict = await check(await start(), { only: ['unknown'], strict: true })
   expect(strict.failure?.message).toBe('the receiver failed 1 of 2 cases')
@@ -167,7 +167,7 @@ test('a receiver that says the secret back is not repeated', async () => {
 test('an interrupted exam ends', async () => {
   const stop = new AbortController()
   const start = handler({
-    take() {
+    statusFor() {
       stop.abort(new Error('stopped'))
       return 204
     },
@@ -175,14 +175,14 @@ test('an interrupted exam ends', async () => {
   await expect(check(await start(), { signal: stop.signal })).rejects.toThrow('stopped')
 })
 
-test('who verifies nothing is told so, and not that the bytes are the wrong ones', async () => {
+test('a receiver that verifies nothing is reported as such, and not that the bytes are the wrong ones', async () => {
   const { failure } = await check(await handler({ isGood: () => true })(), { only: ['signature'] })
   expect(failure?.hint).toBe(
     'It accepts events without a signature. Verify each before you use it, as in: refcheck help webhooks',
   )
 })
 
-test('who verifies JSON that was written again is told what to take instead', async () => {
+test('who verifies JSON that was written again is shown what to take instead', async () => {
   const planted = plantedFaults.find(({ fault }) => fault.startsWith('express: express.json()'))
   const { failure } = await check((await planted?.start()) ?? '', { only: ['bytes'] })
   expect(failure?.hint).toMatch(/^It does not verify the received bytes\. Take the raw body/)
@@ -226,12 +226,12 @@ interface Stored {
 
 const pairOf = ({ request_id, status }: Stored): string => `${request_id} ${status}`
 
-/** A receiver that stores as it is told, the list of what it stored, and the ids of the cases that failed. */
+/** A receiver that stores as it is set, the list of what it stored, and the ids of the cases that failed. */
 async function storing(store: (event: Stored, stored: Stored[]) => void, steps: Partial<Steps> = {}) {
   const stored: Stored[] = []
   const start = handler({
-    take(body) {
-      const status = ledger().take(body)
+    statusFor(body) {
+      const status = ledger().statusFor(body)
       const event = status === 400 ? undefined : (JSON.parse(body.toString()) as Partial<Stored>)
       if (typeof event?.request_id !== 'string' || typeof event.status !== 'string') return 400
       store(event as Stored, stored)
@@ -319,7 +319,7 @@ test('stored: a list that cannot be read any more fails the case that needs it',
 test('stored-restart: a command that leaves the receiver running judges nothing', async () => {
   const stored: Stored[] = []
   const start = handler({
-    take(body) {
+    statusFor(body) {
       once(JSON.parse(body.toString()) as Stored, stored)
       return 204
     },

@@ -14,19 +14,19 @@ function queued(id: string, baseUrl: string): Batch {
 const minuteMs = 60_000
 
 /** A worker on a clock of the test's, a list of what is queued, and a way to tell it of news. */
-function begun(
+function started(
   names: readonly string[],
   send: (name: string, batchId: string) => Promise<void>,
   {
     refresh = async () => undefined,
-    look,
-  }: Partial<Pick<WorkerProfile, 'refresh'>> & { look?: () => void } = {},
+    onRead,
+  }: Partial<Pick<WorkerProfile, 'refresh'>> & { onRead?: () => void } = {},
 ) {
   const clock = new ManualClock()
   const stop = new AbortController()
   const queue: Batch[] = []
   const events: WorkerEvent[] = []
-  let tell: (() => void) | undefined
+  let announce: (() => void) | undefined
   const profiles = names.map((name): WorkerProfile => ({
     name,
     baseUrl: `https://${name}.example.com`,
@@ -47,7 +47,7 @@ function begun(
   const ended = work({
     batches: {
       async queued() {
-        look?.()
+        onRead?.()
         return [...queue]
       },
       recordQueued: async () => undefined,
@@ -57,7 +57,7 @@ function begun(
     purgeExpired: async () => undefined,
     inbox: {
       onArrival: async (wake) => {
-        tell = () => wake('batch')
+        announce = () => wake('batch')
       },
     },
     signal: stop.signal,
@@ -69,7 +69,7 @@ function begun(
     clock,
     queue,
     events,
-    tell: () => tell?.(),
+    announce: () => announce?.(),
     async stop() {
       stop.abort()
       await ended
@@ -79,12 +79,12 @@ function begun(
 
 test('a batch that the store tells of is sent at once; one that it does not, at the next look', async () => {
   const sent: [string, number][] = []
-  const worker = begun(['acme'], async (_, batchId) => {
+  const worker = started(['acme'], async (_, batchId) => {
     sent.push([batchId, worker.clock.monotonic()])
   })
   await worker.clock.untilSleeping()
   worker.queue.push(queued('told', 'https://acme.example.com'))
-  worker.tell()
+  worker.announce()
   await worker.clock.untilSleeping()
   worker.queue.push(queued('untold', 'https://acme.example.com'))
   await worker.clock.advance(1_999)
@@ -101,7 +101,7 @@ test('a batch that the store tells of is sent at once; one that it does not, at 
 test('keys are served side by side, each by itself: one that waits holds up no other, and a stop waits for it', async () => {
   const slow = Promise.withResolvers<void>()
   const sent: string[] = []
-  const worker = begun(['acme', 'beta'], async (name, batchId) => {
+  const worker = started(['acme', 'beta'], async (name, batchId) => {
     if (name === 'acme') await slow.promise
     sent.push(`${name} ${batchId}`)
   })
@@ -122,7 +122,7 @@ test('keys are served side by side, each by itself: one that waits holds up no o
 
 test('requests are read again each minute, whatever came of it before', async () => {
   const readAt: number[] = []
-  const worker = begun(['acme'], () => Promise.resolve(), {
+  const worker = started(['acme'], () => Promise.resolve(), {
     async refresh() {
       readAt.push(worker.clock.monotonic())
       if (readAt.length === 1) throw new StoreDownError('the store is gone', { hint: '' })
@@ -146,8 +146,8 @@ test('requests are read again each minute, whatever came of it before', async ()
 test('a store that cannot be read for a while is looked at again, and what is queued there is sent', async () => {
   let isGone = true
   const sent: string[] = []
-  const worker = begun(['acme'], async (_, batchId) => void sent.push(batchId), {
-    look() {
+  const worker = started(['acme'], async (_, batchId) => void sent.push(batchId), {
+    onRead() {
       if (isGone) throw new StoreDownError('the store is gone', { hint: '' })
     },
   })

@@ -1,5 +1,4 @@
-import { BaseCommand } from '../../../cli/base-command.ts'
-import { Args } from '../../../cli/oclif.ts'
+import { Args, BaseCommand } from '../../../cli/base-command.ts'
 import { accountName } from '../../../domain/session/setting-keys.ts'
 import { storeAccountAddedView } from '../../../output/views/store.ts'
 
@@ -7,7 +6,7 @@ export default class StoreAccountsAdd extends BaseCommand<typeof StoreAccountsAd
   static override summary = 'Add an account to the store'
   static override description =
     'Orders may name it from then on. Nobody is known under a new account: whoever was ordered under another one can be ordered again.'
-  static override examples = ['<%= config.bin %> store accounts add acme']
+  static override examples = ['refcheck store accounts add acme']
   static override args = {
     name: Args.string({
       required: true,
@@ -18,7 +17,7 @@ export default class StoreAccountsAdd extends BaseCommand<typeof StoreAccountsAd
 
   async run(): Promise<void> {
     const name = accountName(this.args.name)
-    const { accounts } = await this.app.services('accounts')
+    const accounts = await this.app.service('accounts')
     const added = await accounts.add(name, this.app.context.clock.now())
     this.answer(storeAccountAddedView(name, added))
   }

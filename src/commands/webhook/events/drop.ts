@@ -7,13 +7,13 @@ export default class WebhookEventsDrop extends BaseCommand<typeof WebhookEventsD
   static override summary = 'Give up forwarding received events'
   static override description =
     'An event that no receiver acknowledges holds up the later ones of its request. A dropped event is kept and no longer forwarded; "webhook events replay" forwards it again.'
-  static override examples = ['<%= config.bin %> webhook events drop 17']
+  static override examples = ['refcheck webhook events drop 17']
   static override args = {
     id: eventIdArg({ required: true, multiple: true, description: 'ids of events' }),
   }
 
   async run(): Promise<void> {
-    const { inbox } = await this.app.services('inbox')
+    const inbox = await this.app.service('inbox')
     const events = []
     for (const id of this.args.id) events.push(await findEvent(inbox, id))
     await dropEvents(inbox, events)

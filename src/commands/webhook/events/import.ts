@@ -1,6 +1,5 @@
-import { BaseCommand } from '../../../cli/base-command.ts'
+import { Args, BaseCommand } from '../../../cli/base-command.ts'
 import { secretFileFlag } from '../../../cli/flags/webhook.ts'
-import { Args } from '../../../cli/oclif.ts'
 import { largestLog, readInput } from '../../../app/input.ts'
 import { webhookSecrets } from '../../../app/webhook.ts'
 import { signingKeyOf } from '../../../domain/webhook/verify.ts'
@@ -11,7 +10,7 @@ export default class WebhookEventsImport extends BaseCommand<typeof WebhookEvent
   static override summary = 'Import captured events into the inbox'
   static override description =
     'Reads one JSON object per line with a body and its signature, as "webhook verify --all" does. If one signature is invalid, nothing is imported.'
-  static override examples = ['<%= config.bin %> webhook events import captured.ndjson']
+  static override examples = ['refcheck webhook events import captured.ndjson']
   static override args = {
     file: Args.string({ required: true, ignoreStdin: true, description: 'file to read; - for stdin' }),
   }
@@ -21,7 +20,7 @@ export default class WebhookEventsImport extends BaseCommand<typeof WebhookEvent
     const { file } = this.args
     const bytes = await readInput(this.context, file, 'the events', largestLog)
     const { secret, service } = await webhookSecrets(this.app, this.flags['secret-file'])
-    const { inbox } = await this.app.services('inbox')
+    const inbox = await this.app.service('inbox')
     const imported = await importEvents(inbox, bytes, {
       key: signingKeyOf(secret),
       baseUrl: await service(),

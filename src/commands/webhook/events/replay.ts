@@ -1,7 +1,6 @@
-import { BaseCommand } from '../../../cli/base-command.ts'
+import { BaseCommand, Flags } from '../../../cli/base-command.ts'
 import { eventIdArg } from '../../../cli/flags/webhook.ts'
-import { Flags } from '../../../cli/oclif.ts'
-import { receiverAt } from '../../../app/receiver.ts'
+import { receiverAt } from '../../../app/webhook.ts'
 import { replayView } from '../../../output/views/webhook.ts'
 import { findEvent, replayEvents, requeueEvents } from '../../../usecases/webhook/inbox.ts'
 
@@ -10,8 +9,8 @@ export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEvent
   static override description =
     'With --to URL they are delivered now, with the original bytes and signature (exit 10 if one is not acknowledged). Without it they are queued for "webhook listen" with --forward-to or --exec on this store.'
   static override examples = [
-    '<%= config.bin %> webhook events replay 17 --to http://localhost:3000/hooks',
-    '<%= config.bin %> webhook events replay 17 18 19',
+    'refcheck webhook events replay 17 --to http://localhost:3000/hooks',
+    'refcheck webhook events replay 17 18 19',
   ]
   static override args = {
     id: eventIdArg({ required: true, multiple: true, description: 'ids of events' }),
@@ -23,7 +22,7 @@ export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEvent
   async run(): Promise<void> {
     const { to } = this.flags
     const receiver = to === undefined ? undefined : await receiverAt(this.app, to, '--to')
-    const { inbox } = await this.app.services('inbox')
+    const inbox = await this.app.service('inbox')
     const events = []
     for (const id of this.args.id) events.push(await findEvent(inbox, id))
     if (receiver === undefined) {

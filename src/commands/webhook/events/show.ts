@@ -6,11 +6,11 @@ import { findEvent } from '../../../usecases/webhook/inbox.ts'
 
 export default class WebhookEventsShow extends BaseCommand<typeof WebhookEventsShow> {
   static override summary = 'Show one received event with its exact body'
-  static override examples = ['<%= config.bin %> webhook events show 17']
+  static override examples = ['refcheck webhook events show 17']
   static override args = { id: eventIdArg({ required: true, description: 'id of an event' }) }
 
   async run(): Promise<void> {
-    const { inboxToShow: inbox } = await this.app.services('inboxToShow')
+    const inbox = await this.app.service('inboxToShow')
     this.answer(eventView(shownEvent(await findEvent(inbox, this.args.id))))
   }
 }

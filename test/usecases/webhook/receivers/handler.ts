@@ -7,7 +7,7 @@ export interface Steps {
   read: (request: IncomingMessage) => Promise<Buffer>
   signature: (request: IncomingMessage) => unknown
   isGood: (body: Buffer, signature: unknown) => boolean
-  take: (body: Buffer) => number | Promise<number>
+  statusFor: (body: Buffer) => number | Promise<number>
   answer: (response: ServerResponse, status: number) => void
 }
 
@@ -19,14 +19,14 @@ export function handler(steps: Partial<Steps>): () => Promise<string> {
       read: bytesOf,
       signature: (request) => request.headers['x-service-signature'],
       isGood,
-      take: ledger().take,
+      statusFor: ledger().statusFor,
       answer: (response, status) => void response.writeHead(status).end(),
     }
     const all = { ...right, ...steps }
     return serve((request, response) => {
       const work = async (): Promise<void> => {
         const body = await all.read(request)
-        const status = all.isGood(body, all.signature(request)) ? await all.take(body) : 401
+        const status = all.isGood(body, all.signature(request)) ? await all.statusFor(body) : 401
         all.answer(response, status)
       }
       // As an unhandled error is answered by the usual frameworks.
@@ -36,11 +36,11 @@ export function handler(steps: Partial<Steps>): () => Promise<string> {
 }
 
 /** What is done with an event once it is parsed; what is no event is refused first. */
-export function taking(take: (event: Event) => number | Promise<number>): () => Promise<string> {
+export function taking(statusFor: (event: Event) => number | Promise<number>): () => Promise<string> {
   return handler({
-    take(body) {
-      const status = ledger().take(body)
-      return status === 400 ? status : take(JSON.parse(body.toString()) as Event)
+    statusFor(body) {
+      const status = ledger().statusFor(body)
+      return status === 400 ? status : statusFor(JSON.parse(body.toString()) as Event)
     },
   })
 }

@@ -11,11 +11,13 @@ export const rightHandlers: [framework: string, start: () => Promise<string>][] 
   [
     'node:http',
     () => {
-      const { take } = ledger()
+      const { statusFor } = ledger()
       return serve((request, response) => {
         const work = async (): Promise<void> => {
           const body = await bytesOf(request)
-          response.writeHead(isGood(body, request.headers['x-service-signature']) ? take(body) : 401).end()
+          response
+            .writeHead(isGood(body, request.headers['x-service-signature']) ? statusFor(body) : 401)
+            .end()
         }
         void work()
       })
@@ -24,12 +26,12 @@ export const rightHandlers: [framework: string, start: () => Promise<string>][] 
   [
     'express',
     () => {
-      const { take } = ledger()
+      const { statusFor } = ledger()
       const app = express()
       app.post('/hook', express.raw({ type: () => true, limit: '1mb' }), (request, response) => {
         // With an empty body express.raw leaves an object.
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-        response.sendStatus(isGood(body, request.get('X-Service-Signature')) ? take(body) : 401)
+        response.sendStatus(isGood(body, request.get('X-Service-Signature')) ? statusFor(body) : 401)
       })
       return serve((request, response) => void app(request, response))
     },
@@ -37,13 +39,13 @@ export const rightHandlers: [framework: string, start: () => Promise<string>][] 
   [
     'fastify',
     async () => {
-      const { take } = ledger()
+      const { statusFor } = ledger()
       const app = fastify()
       app.removeAllContentTypeParsers()
       app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
       app.post('/hook', (request, reply) => {
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-        return reply.code(isGood(body, request.headers['x-service-signature']) ? take(body) : 401).send()
+        return reply.code(isGood(body, request.headers['x-service-signature']) ? statusFor(body) : 401).send()
       })
       onTestFinished(() => app.close())
       return `${await app.listen({ port: 0, host: '127.0.0.1' })}/hook`
@@ -52,12 +54,12 @@ export const rightHandlers: [framework: string, start: () => Promise<string>][] 
   [
     'hono',
     () => {
-      const { take } = ledger()
+      const { statusFor } = ledger()
       const app = new Hono()
       app.post('/hook', async (context) => {
         const body = new Uint8Array(await context.req.arrayBuffer())
         const good = isGood(body, context.req.header('x-service-signature'))
-        return context.body(null, (good ? take(body) : 401) as 204)
+        return context.body(null, (good ? statusFor(body) : 401) as 204)
       })
       const listener = getRequestListener(app.fetch)
       return serve((request, response) => void listener(request, response))

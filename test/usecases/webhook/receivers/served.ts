@@ -38,11 +38,11 @@ export async function bytesOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** What every right handler does with what was verified: keeps the pair once, whatever else is in it. */
-export function ledger(): { take: (body: Uint8Array) => number; seen: Set<string> } {
+export function ledger(): { statusFor: (body: Uint8Array) => number; seen: Set<string> } {
   const seen = new Set<string>()
   return {
     seen,
-    take(body) {
+    statusFor(body) {
       let event: unknown
       try {
         event = JSON.parse(Buffer.from(body).toString('utf8'))

@@ -307,7 +307,7 @@ const events: Planted[] = [
   { fault: 'refuses a status that comes late', start: refusingLate(), failed: ['out-of-order'] },
   { fault: 'fails where the same comes at once', start: racing(), failed: ['duplicate-at-once'] },
   { fault: 'takes ten at once and no more', start: crowded(), failed: [], advised: ['burst'] },
-  { fault: 'answers with a redirect', start: handler({ take: () => 302 }), failed: ['good-event'] },
+  { fault: 'answers with a redirect', start: handler({ statusFor: () => 302 }), failed: ['good-event'] },
 ]
 
 function refusingDuplicates(): () => Promise<string> {

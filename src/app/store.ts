@@ -2,6 +2,7 @@ import { requireNoPassword } from '../domain/store/moving.ts'
 import type { Migrated } from '../domain/store/types.ts'
 import type { Store } from '../store/ledger/store.ts'
 import type { App } from './app.ts'
+import type { PurgedAll } from '../usecases/store/purge.ts'
 
 /** Brings it to the newest format; a file is made where there is none. */
 export async function migratedStore(app: App): Promise<Migrated> {
@@ -29,4 +30,15 @@ export async function storeToMove(app: App, from: string, to: string) {
     openTo: async () => remember(await openNewStore(target)),
     ...(await app.services('clock', 'random')),
   }
+}
+
+/**
+ * Removes what is older than the setting `retention` says, as `store purge` does, or with `dryRun` counts it; undefined where
+ * it is not set.
+ */
+export async function purgeAllExpired(app: App, dryRun: boolean): Promise<PurgedAll | undefined> {
+  const retention = await app.setting('retention')
+  if (retention === undefined) return undefined
+  const { purgeExpired, purgeServices } = await import('../usecases/store/purge.ts')
+  return purgeExpired(await app.services(...purgeServices, 'clock'), retention, dryRun)
 }

@@ -1,0 +1,84 @@
+import { realpath, stat } from 'node:fs/promises'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+
+import { UsageError, NotFoundError } from '../../errors/kinds.ts'
+
+/** What a command line printed with --json. */
+export interface Ran {
+  code: number
+  /** Undefined where it printed nothing. */
+  document: unknown
+  /** It does not answer what was asked for. */
+  isRefused?: boolean | undefined
+}
+
+export interface RunOptions {
+  stdin?: string | undefined
+  signal: AbortSignal
+  /** Called for each word that the command has for a person. */
+  onNote?: (() => void) | undefined
+}
+
+/** Runs a command line of this program that only reads, without a terminal. */
+export type RunReading = (argv: readonly string[], options: RunOptions) => Promise<Ran>
+
+/** So many calls side by side keep the machine usable, and more than wait here are a program gone wild. */
+const atOnce = 4
+const maxWaiting = 100
+
+/** Lets a few jobs run at a time, in the order they came. */
+export class ConcurrencyLimit {
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+
+  async through<T>(signal: AbortSignal, job: () => Promise<T>): Promise<T> {
+    if (this.#running >= atOnce) await this.#turn(signal)
+    signal.throwIfAborted()
+    this.#running += 1
+    try {
+      return await job()
+    } finally {
+      this.#running -= 1
+      this.#waiting.shift()?.()
+    }
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    if (this.#waiting.length >= maxWaiting) {
+      throw new UsageError('too many calls at once', { hint: 'Wait for the answers of some of them.' })
+    }
+    const { promise, resolve: start } = Promise.withResolvers<void>()
+    this.#waiting.push(start)
+    signal.addEventListener('abort', () => {
+      const at = this.#waiting.indexOf(start)
+      if (at !== -1) this.#waiting.splice(at, 1)
+      start()
+    })
+    await promise
+  }
+}
+
+/** The one file of a folder that an agent named, by its real path. Throws for any other: nothing outside is read. */
+export async function allowedFile(folder: string | undefined, named: string): Promise<string> {
+  if (folder === undefined) {
+    throw new UsageError('no folder with files was allowed', {
+      hint: 'A person allows one by starting the server with --files DIR.',
+    })
+  }
+  const home = await realpath(folder).catch(() => folder)
+  const wanted = resolve(home, named)
+  const refused = new NotFoundError('there is no such file in the folder of --files', {
+    hint: 'Name a file by its path in that folder.',
+  })
+  // One answer for what is outside and for what is missing, so that nothing outside can be looked for.
+  if (named.includes('\0') || !isInside(home, wanted)) throw refused
+  const real = await realpath(wanted).catch(() => undefined)
+  if (real === undefined || !isInside(home, real)) throw refused
+  if (!(await stat(real)).isFile()) throw refused
+  return real
+}
+
+function isInside(folder: string, path: string): boolean {
+  const between = relative(folder, path)
+  return between !== '' && between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between)
+}

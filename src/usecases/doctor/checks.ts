@@ -1,0 +1,363 @@
+import { access, constants, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+import { exposure, requireOwnFolders, storeWeakness, tryWrite } from '../../disk/private-modes.ts'
+import type { Finding, MachineReport, Remark } from '../../domain/doctor/finding.ts'
+import { maskKey } from '../../domain/session/session.ts'
+import { replicationText } from '../../domain/store/types.ts'
+import type { StoreServer } from '../../domain/store/types.ts'
+import { formatCount } from '../../domain/wording/text.ts'
+import { redactKeys } from '../../domain/wording/redact-argument.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { IoError, UnavailableError } from '../../errors/kinds.ts'
+import type { Connect, Services } from '../services.ts'
+import { fromEnvironment } from '../session/chosen-profile.ts'
+import { sessionStatus } from '../session/login.ts'
+import { resolveBaseUrl, resolveSession, type SessionSources } from '../session/resolve.ts'
+import { purgeExpired, purgeServices, retentionLimit } from '../store/purge.ts'
+
+/** What a command stands on; services are made by the check that needs them. */
+interface DoctorParts extends Pick<Services, 'clock' | 'env'> {
+  /** "24.21.0", and the versions that will do. */
+  node: { version: string; needed: string }
+  folders: { config: string; data: string }
+  proxy: () => { host: string; variable: string } | undefined
+  storeLocation: () => Promise<string>
+  setting: (key: string) => Promise<string | undefined>
+  services: <K extends keyof Services>(...names: readonly K[]) => Promise<Pick<Services, K>>
+  signal: AbortSignal
+}
+
+/** The same, with what was read before anything was opened. */
+interface Parts extends DoctorParts {
+  sources: SessionSources
+  connect: Connect
+  /** Files of the store; none of a database. */
+  storeFiles: readonly string[]
+  /** Files with keys or personal data, and how open to other accounts they were. */
+  privateFiles: readonly string[]
+}
+
+/** A clock that is off by more than this, in ms, is worth a word: orders and answers are matched by time. */
+const skewAllowed = 60_000
+
+/** Looks at all that a command stands on: this machine, then two pings and one call of the service. */
+export async function diagnose(given: DoctorParts): Promise<MachineReport> {
+  const sources = await given.services('settings', 'secrets', 'env', 'profile')
+  const storeFiles = await given.storeLocation().then(filesOf, () => [])
+  // What keeps the settings from being read is one finding, and not the end of all the others.
+  const connect = await given.services('connect').then(
+    (services) => services.connect,
+    (error: unknown) => (): never => {
+      throw error
+    },
+  )
+  const privateFiles = [sources.settings.path, sources.secrets.path, ...storeFiles]
+  const parts: Parts = { ...given, sources, connect, storeFiles, privateFiles }
+  const { node, folders } = parts
+  return checkMachine([
+    { name: 'node', check: async () => ({ message: `${node.version} (needs ${node.needed})` }) },
+    {
+      name: 'folders',
+      check: async () => ({ message: `settings in ${folders.config}, data in ${folders.data}` }),
+    },
+    { name: 'writing', check: () => writing(parts) },
+    { name: 'privacy', check: () => privacy(parts) },
+    { name: 'certificates', check: () => certificates(parts) },
+    { name: 'proxy', check: async () => proxyRemark(parts.proxy()) },
+    { name: 'store', after: ['writing'], check: () => storeRemark(parts) },
+    { name: 'retention', after: ['writing', 'store'], check: () => retentionRemark(parts) },
+    { name: 'profile', check: () => profile(parts) },
+    { name: 'service', check: () => service(parts) },
+    { name: 'clock', after: ['service'], check: () => skew(parts) },
+    { name: 'key', after: ['profile', 'service'], check: () => key(parts) },
+    { name: 'quota', after: ['profile'], check: () => quota(parts) },
+  ])
+}
+
+const isFile = (location: string): boolean => location !== ':memory:' && !location.startsWith('postgres://')
+
+const filesOf = (location: string): string[] => (isFile(location) ? [location, `${location}-wal`] : [])
+
+/** Whether there is a store at its location. A database is taken to be one. */
+export async function isStoreThere(location: string): Promise<boolean> {
+  if (location.startsWith('postgres://')) return true
+  return isFile(location) && (await stat(location).catch(() => undefined)) !== undefined
+}
+
+async function writing({ folders: { config, data }, storeFiles, setting }: Parts): Promise<Remark> {
+  const ofStore = storeFiles.slice(0, 1).map(dirname)
+  // Settings that are damaged are another finding.
+  const reports = await setting('output-dir').catch(() => undefined)
+  for (const folder of new Set([config, ...ofStore, ...(reports === undefined ? [] : [reports])])) {
+    await tryWrite(folder)
+  }
+  try {
+    // Without the store this folder has only copies of what can be read again.
+    if (!ofStore.includes(data)) await tryWrite(data)
+  } catch (error) {
+    if (!(error instanceof IoError)) throw error
+    return { level: 'warn', message: `${error.message}; commands start slower without their caches` }
+  }
+  return { message: 'a file can be written in each' }
+}
+
+async function privacy({ folders: { config, data }, storeFiles, privateFiles }: Parts): Promise<Remark> {
+  requireOwnFolders(config, data)
+  const { foreign, loose, writable, listable } = exposure(privateFiles, [
+    config,
+    data,
+    ...storeFiles.map(dirname),
+  ])
+  const problems: { message: string; hint: string }[] = []
+  if (loose.length > 0) {
+    problems.push({
+      message: `other users of this machine could read ${loose.join(', ')}`,
+      hint: 'The permissions are corrected now. If this appears again, run chmod go= on each.',
+    })
+  }
+  if (foreign.length > 0) {
+    problems.push({
+      message: `another user of this machine owns ${foreign.join(', ')}`,
+      hint: 'Run refcheck as that user, or keep the files of refcheck elsewhere.',
+    })
+  }
+  if (writable.length > 0) {
+    problems.push({
+      message: `other users of this machine may write to ${writable.join(', ')} and replace files of refcheck`,
+      hint: 'Run chmod go-w on each, or keep the files of refcheck elsewhere.',
+    })
+  }
+  if (problems.length > 0) {
+    return {
+      level: 'warn',
+      message: problems.map(({ message }) => message).join('; '),
+      hint: problems.map(({ hint }) => hint).join('\n'),
+    }
+  }
+  const listed = listable.length === 0 ? '' : `; they can list ${listable.join(', ')}`
+  return { message: `no other user of this machine can read these files${listed}` }
+}
+
+async function certificates({ env }: Parts): Promise<Remark> {
+  if (fromEnvironment(env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
+    return {
+      level: 'warn',
+      message: 'NODE_TLS_REJECT_UNAUTHORIZED=0 is set; it is ignored except for this machine’s own addresses',
+      hint: 'Unset it. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.',
+    }
+  }
+  const isSystems = fromEnvironment(env, 'NODE_USE_SYSTEM_CA') === '1'
+  const known = `checked against Node’s own authorities${isSystems ? ', those of the system' : ''}`
+  const extra = fromEnvironment(env, 'NODE_EXTRA_CA_CERTS')
+  if (extra === undefined) return { message: known }
+  const why = await unreadable(extra)
+  if (why === undefined) return { message: `${known} and NODE_EXTRA_CA_CERTS` }
+  return {
+    level: 'warn',
+    message: `the file that NODE_EXTRA_CA_CERTS names cannot be read: ${why}`,
+    hint: 'Node ignores it. Correct the path, or unset it.',
+  }
+}
+
+async function unreadable(path: string): Promise<string | undefined> {
+  try {
+    await access(path, constants.R_OK)
+    return undefined
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code !== 'ENOENT') return String(code)
+    return `there is no ${dirname(path) === '.' ? 'such file here' : 'such file'}`
+  }
+}
+
+async function retentionRemark({ clock, services, setting, storeLocation }: Parts): Promise<Remark> {
+  const retention = await setting('retention')
+  const { text } = retentionLimit(retention, clock.now()) ?? {}
+  if (text === undefined) {
+    return { message: 'no limit: personal data is kept until it is purged (refcheck help privacy)' }
+  }
+  const old = (await isStoreThere(await storeLocation()))
+    ? await purgeExpired(await services(...purgeServices, 'clock'), retention, true)
+    : undefined
+  const due = old === undefined ? 0 : old.rows + old.events + old.drafts
+  const message = `personal data is kept for ${text}`
+  if (due === 0) return { message: `${message}; nothing is older` }
+  return {
+    level: 'warn',
+    message: `${message}; ${formatCount(due, 'row, event or draft', 'rows, events or drafts')} ${due === 1 ? 'is' : 'are'} older`,
+    hint: 'Remove them with: refcheck store purge',
+  }
+}
+
+function proxyRemark(proxy: { host: string; variable: string } | undefined): Remark {
+  if (proxy === undefined) return { message: 'none; calls go directly' }
+  return {
+    message: `${proxy.host}, from ${proxy.variable}; this machine’s own addresses are called directly`,
+  }
+}
+
+async function storeRemark({ services, storeLocation }: Parts): Promise<Remark> {
+  const location = await storeLocation()
+  const exposed = isFile(location) ? storeWeakness(location) : undefined
+  if (exposed !== undefined) {
+    throw new IoError(
+      `the store "${location}" could be replaced by others: "${exposed.path}": ${exposed.why}`,
+      { hint: 'Move the store into a folder of your own: refcheck store move FROM TO' },
+    )
+  }
+  if (location === ':memory:') {
+    return {
+      level: 'warn',
+      message: 'in memory: nothing is kept from one command to the next',
+      hint: 'For real orders, set REFCHECK_STORE to a file or unset it.',
+    }
+  }
+  if (!(await isStoreThere(location))) {
+    return { message: `not created yet; the first order creates it: ${location}` }
+  }
+  const { store } = await services('store')
+  const [problem] = await store.problems()
+  const server = problem === undefined ? (await store.maintenance.info()).server : undefined
+  if (server !== undefined) return serverRemark(location, server)
+  if (problem === undefined) return { message: `sound: ${location}` }
+  throw new IoError(`the store "${location}" is damaged: ${problem}`, {
+    hint: 'Order nothing until it is repaired: keep the damaged file, and restore a backup.',
+  })
+}
+
+function serverRemark(location: string, { replication, hidden }: StoreServer): Remark {
+  if (hidden.length > 0) {
+    throw new IoError(
+      `the database of the store "${location}" does not show this user its system identifier and timeline`,
+      {
+        hint: [
+          'Without them an older state of the database cannot be noticed, so nothing is ordered. As an administrator of the server run:',
+          ...hidden.map((name) => `GRANT EXECUTE ON ${name} TO PUBLIC;`),
+        ].join('\n'),
+      },
+    )
+  }
+  const message = `${location}; ${replicationText[replication]}`
+  if (replication !== 'asynchronous') return { message }
+  return {
+    level: 'warn',
+    message,
+    hint: 'Set synchronous_standby_names at the server, or keep the folder of settings of each runner on a disk that lasts.',
+  }
+}
+
+export interface Check {
+  name: string
+  /** Not looked at where one of these failed. */
+  after?: readonly string[]
+  /** Undefined where there is nothing to say. A RefcheckError that it throws is a failure. */
+  check: () => Promise<Remark | undefined>
+}
+
+/** Makes each check in turn, whatever the others came to. Only what is no RefcheckError, and Ctrl-C, ends it. */
+export async function checkMachine(checks: readonly Check[]): Promise<MachineReport> {
+  const findings: Finding[] = []
+  const failed = new Set<string>()
+  let failure: RefcheckError | undefined
+  for (const { name, after = [], check } of checks) {
+    const cause = after.find((each) => failed.has(each))
+    if (cause !== undefined) {
+      failed.add(name)
+      findings.push({
+        check: name,
+        level: 'warn',
+        message: `not checked, because "${cause}" failed`,
+        hint: null,
+      })
+      continue
+    }
+    try {
+      const remark = await check()
+      if (remark === undefined) continue
+      const { level = 'ok', message, hint = null } = remark
+      findings.push({ check: name, level, message, hint })
+    } catch (error) {
+      if (!(error instanceof RefcheckError) || error.code === 'interrupted') throw error
+      failed.add(name)
+      failure ??= error
+      const { message, hint = '' } = error
+      // A key may stand in a file or variable where something else belongs.
+      findings.push({
+        check: name,
+        level: 'fail',
+        message: redactKeys(message),
+        hint: hint === '' ? null : redactKeys(hint),
+      })
+    }
+  }
+  return { findings, failure }
+}
+
+const keyStorages = {
+  keychain: 'the system keychain',
+  file: 'a private file',
+  environment: 'the environment',
+}
+
+async function profile({ sources, env }: Parts): Promise<Remark> {
+  const session = await resolveSession(sources)
+  const { baseUrl, email, apiKey, keyFrom } = session
+  const name =
+    session.profile === undefined ? 'none; everything comes from the environment' : `"${session.profile}"`
+  const message = `${name}: ${baseUrl} as ${email}, key ${maskKey(apiKey)} from ${keyStorages[keyFrom]}`
+  const overruled = ['REFCHECK_BASE_URL', 'REFCHECK_API_KEY', 'REFCHECK_USER_EMAIL'].filter(
+    (each) => session.profile !== undefined && fromEnvironment(env, each) !== undefined,
+  )
+  if (overruled.length === 0) return { message }
+  return {
+    level: 'warn',
+    message: `${message}; ${overruled.join(' and ')} ${overruled.length === 1 ? 'is' : 'are'} set as well`,
+    hint: 'The environment overrides the profile, unless --profile is given. Unset it if that is unintended.',
+  }
+}
+
+async function service({ connect, sources, signal }: Parts): Promise<Remark> {
+  const api = connect({ baseUrl: await resolveBaseUrl(sources) })
+  const { latency_ms } = await api.ping(signal)
+  return { message: `${api.baseUrl} answers in ${latency_ms} ms` }
+}
+
+async function skew({ sources, services, clock }: Parts): Promise<Remark | undefined> {
+  const baseUrl = await resolveBaseUrl(sources)
+  const { http } = await services('http')
+  const { headers, milliseconds } = await http.send({ method: 'GET', url: `${baseUrl}/v1/ping` })
+  const { date } = headers
+  const serverTime = typeof date === 'string' ? Date.parse(date) : Number.NaN
+  // The document does not promise the header.
+  if (Number.isNaN(serverTime)) return undefined
+  const ahead = clock.now() - milliseconds / 2 - serverTime
+  const off = Math.round(Math.abs(ahead) / 1000)
+  if (Math.abs(ahead) <= skewAllowed) return { message: 'agrees with the service’s clock' }
+  return {
+    level: 'warn',
+    message: `this machine’s clock is ${off} s ${ahead > 0 ? 'ahead of' : 'behind'} the service’s`,
+    hint: 'Set it by the network (NTP): orders with an unknown outcome are recognised by their time.',
+  }
+}
+
+async function key({ sources, connect, signal }: Parts): Promise<Remark> {
+  const { status, error } = await sessionStatus({ ...sources, connect, signal })
+  if (error !== undefined) throw error
+  const { user } = status
+  if (user === null) throw new UnavailableError('the service does not list this user')
+  return { message: `works; ${user.email} is ${user.role}` }
+}
+
+async function quota({ services, clock }: Parts): Promise<Remark> {
+  const { governor } = await services('governor')
+  const { windows, notBefore } = await governor.status()
+  const left = windows.map((window) => `${window.left} of ${window.calls}`).join(' and ')
+  const waitMs = notBefore - clock.now()
+  if (waitMs <= 0) return { message: `${left} calls left, as far as this store knows` }
+  return {
+    level: 'warn',
+    message: `used up for another ${Math.ceil(waitMs / 1000)} s`,
+    hint: 'Commands wait for it by themselves.',
+  }
+}
