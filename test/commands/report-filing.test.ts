@@ -330,3 +330,25 @@ test('one check that two requests of a run show is filed under the first alone',
   ])
   expect(pdfsIn(reports)).toEqual([expect.stringMatching(/^Example-Ana_/)])
 })
+
+test('in a folder that others may write to, names with subfolders are refused before a download', async () => {
+  const here = await filedSession(['Priya'])
+  mkdirSync(here.reports)
+  chmodSync(here.reports, 0o777)
+  const calls = here.calls().length
+  expect(await here.type(download(here, ' --name-template {last_name}/{check_id}.pdf')))
+    .toMatchInlineSnapshot(`
+    $ refcheck report download --request REQUEST_1 --output reports --name-template {last_name}/{check_id}.pdf
+    2> Warning: Every user of this machine may put files into HOME/reports; make it private with: chmod go-w HOME/reports
+    2> Error: cannot write "HOME/reports/Example/CHECK_1.pdf": every user of this machine may put a link in place of its folder "Example"
+    2> Make the folder private with: chmod go-w HOME/reports
+    exit 1
+  `)
+  expect(
+    here
+      .calls()
+      .slice(calls)
+      .filter((call) => call.includes('/v1/reports/')),
+  ).toEqual([])
+  expect(readdirSync(here.reports)).toEqual([])
+})

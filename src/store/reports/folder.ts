@@ -6,6 +6,7 @@ import { InternalError, IoError } from '../../errors/kinds.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { byAll } from '../../disk/ownership.ts'
 import { ownUserId } from '../../host/process.ts'
+import { shellWord } from '../../domain/wording/shell-word.ts'
 import { makeFolders } from '../../disk/folders.ts'
 import { sweepTemporaries, writeTemporary, writeWhole } from '../../disk/whole-file.ts'
 import {
@@ -144,6 +145,7 @@ export class ReportFolder {
     const path = this.pathOf(file)
     const why = obstacleAt(this.path, file)
     if (why !== undefined) return { outcome: 'refused', why }
+    this.#requireSafeFolders('write', file)
     const temporary = this.#work.temporaryPath()
     const content = await open()
     await writeTemporary(temporary, path, content, { onContentEnd: onReceived })
@@ -173,20 +175,54 @@ export class ReportFolder {
       throw new IoError(`cannot remove "${this.pathOf(file)}": ${why}`, {
         hint: 'Look at it, and remove it yourself.',
       })
+    this.#requireSafeFolders('remove', file)
     await rm(this.pathOf(file), { force: true }).catch((error: unknown) => {
       throw diskFailure('remove', this.pathOf(file), error)
     })
   }
 
-  /** Removes reports and their lines. Where a link is in the way of one, only its line. */
-  async erase(keys: readonly string[]): Promise<void> {
+  /**
+   * Removes reports and their lines. A report that a link is in the way of, or could be, is left with its line, so that a
+   * later purge finds it; answers the paths of those.
+   */
+  async erase(keys: readonly string[]): Promise<string[]> {
+    const left: string[] = []
     for (const key of keys) {
       const record = this.#records.get(key)
       if (record === undefined) continue
-      if (obstacleAt(this.path, record.file) === undefined) await this.discard(record.file)
+      if (
+        obstacleAt(this.path, record.file) !== undefined ||
+        this.#replaceableFolder(record.file) !== undefined
+      ) {
+        left.push(this.pathOf(record.file))
+        continue
+      }
+      await this.discard(record.file)
       this.#records.delete(key)
       this.#changed = true
     }
+    return left
+  }
+
+  /** The first folder in a name that another account may exchange for a link between a look at it and its use. */
+  #replaceableFolder(file: string): string | undefined {
+    const [folder] = file.split('/')
+    return folder !== file && this.isOpenTo !== undefined ? folder : undefined
+  }
+
+  #requireSafeFolders(action: 'write' | 'remove', file: string): void {
+    const folder = this.#replaceableFolder(file)
+    if (folder === undefined) return
+    const isOpenToAll = this.isOpenTo === 'all'
+    const who = isOpenToAll ? 'every user of this machine' : 'the owner of the folder'
+    throw new IoError(
+      `cannot ${action} "${this.pathOf(file)}": ${who} may put a link in place of its folder "${folder}"`,
+      {
+        hint: isOpenToAll
+          ? `Make the folder private with: chmod go-w ${shellWord(this.path)}`
+          : 'Use a folder of your own.',
+      },
+    )
   }
 
   /** Puts what is now known of a request's reports, those of them that are on record, in this order. */
@@ -271,8 +307,8 @@ export interface ReportFolders {
   open(path: string, patience: Patience, alone?: string): Promise<ReportFolder>
   /** What the manifest of a folder lists; nothing where it has none that can be read. */
   recordsIn(path: string): Promise<ReportRecord[]>
-  /** Removes reports and their lines of the manifest. */
-  erase(path: string, keys: readonly string[]): Promise<void>
+  /** Removes reports and their lines of the manifest; answers the paths of reports and manifests that still show a person. */
+  erase(path: string, keys: readonly string[]): Promise<string[]>
 }
 
 export function reportFolders(options: Omit<FolderOptions, 'alone'>): ReportFolders {
@@ -280,10 +316,11 @@ export function reportFolders(options: Omit<FolderOptions, 'alone'>): ReportFold
     open: (path, patience, alone) => ReportFolder.open(path, { ...options, alone }, patience),
     recordsIn,
     async erase(path, keys) {
-      if ((await recordsIn(path)).length === 0) return
+      if ((await recordsIn(path)).length === 0) return []
       const folder = await ReportFolder.open(path, options)
       try {
-        await folder.erase(keys)
+        const left = await folder.erase(keys)
+        return left.length === 0 ? [] : [...left, join(path, manifestName)]
       } finally {
         await folder.close()
       }

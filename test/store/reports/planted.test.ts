@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -172,6 +173,35 @@ test('a subfolder that was replaced by a link: no file is deleted or taken for a
   await folder.erase([reportKey(record)])
   await folder.close()
   expect(readFileSync(join(elsewhere, 'a.pdf'), 'utf8')).toBe(pdf)
+})
+
+test('in a folder that others may write to, nothing is stored in a subfolder or deleted in one', async () => {
+  const reports = join(root, 'reports')
+  mkdirSync(join(reports, 'sub'), { mode: 0o700 })
+  writeFileSync(join(reports, 'sub', 'a.pdf'), pdf)
+  plantManifest('sub/a.pdf', pdf)
+  chmodSync(reports, 0o777)
+  const folder = await open()
+  const [record] = folder.records()
+  if (record === undefined) throw new Error('it is listed')
+  const refused = {
+    code: 'io',
+    message: expect.stringContaining(
+      'every user of this machine may put a link in place of its folder "sub"',
+    ) as string,
+    hint: `Make the folder private with: chmod go-w ${reports}`,
+  }
+  const kept = folder.keep({
+    file: 'sub/b.pdf',
+    replace: true,
+    subject: anySubject,
+    open: () => Promise.reject(new Error('it was downloaded')),
+  })
+  await expect(kept).rejects.toMatchObject(refused)
+  await expect(folder.discard(record.file)).rejects.toMatchObject(refused)
+  await folder.erase([reportKey(record)])
+  await folder.close()
+  expect(readdirSync(join(reports, 'sub'))).toEqual(['a.pdf'])
 })
 
 // Only root can give a file to another account.
