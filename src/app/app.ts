@@ -422,7 +422,9 @@ async function openStore(app: App, limits: Partial<StoreOptions>, erases = true)
   const { eraseFiles } = await import('../usecases/store/files-of-person.ts')
   const services = await app.services('drafts', 'plans', 'written', 'reportFolders')
   try {
-    await store.maintenance.finishErasure((files) => eraseFiles(services, files))
+    await store.maintenance.finishErasure(async (files) => {
+      await eraseFiles(services, files)
+    })
   } catch (error) {
     if (!(error instanceof RefcheckError)) throw error
     app.note(`Files of a purge that was interrupted are not all removed yet: ${error.message}.`)

@@ -96,6 +96,46 @@ test('a purge deletes no file that another account could have put in the place o
   expect(here.read('mine/march.csv')).toBe('another file')
 })
 
+test('reports behind a link are listed as left, with their lines of the manifest, until a purge can delete them', async () => {
+  const here = await session({ filters: [SIZE] })
+  peopleFile(here.folder, [zelda])
+  await here.type(run)
+  const [request] = here.sandbox.requests()
+  while (here.sandbox.requests()[0]?.status !== 'COMPLETED')
+    here.sandbox.advanceRequest(request?.request_id ?? '')
+  await here.type('report sync --output reports --name-template people/{email}.pdf')
+  const people = join(here.folder, 'reports', 'people')
+  renameSync(people, join(here.folder, 'disk'))
+  symlinkSync(join(here.folder, 'disk'), people)
+  expect(await here.type(`${purge} --delete-files`)).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda@example.com --yes --delete-files
+    Removed personal data of 1 row and 0 events.
+    Removed from files:
+      results file  HOME/people.results.csv
+    Files that still show the person:
+      input file    HOME/people.csv
+      report        HOME/reports/people/zelda-example-com.pdf
+      manifest      HOME/reports/manifest.json
+    2> Error: 2 files were not deleted: a link is in the way, or other users of this machine may put one there
+    2> Move the folder itself to where the link is, and make its parent private (chmod go-w), then run: refcheck store purge --email zelda@example.com --yes --delete-files
+    exit 10
+  `)
+  expect(pdfsIn(join(here.folder, 'disk'))).toEqual(['zelda-example-com.pdf'])
+  expect(here.read('reports/manifest.json')).toContain('zelda')
+  rmSync(people)
+  renameSync(join(here.folder, 'disk'), people)
+  expect(await here.type(`${purge} --delete-files`)).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda@example.com --yes --delete-files
+    Nothing to remove from the store.
+    Removed from files:
+      report        HOME/reports/people/zelda-example-com.pdf
+      manifest      HOME/reports/manifest.json
+    exit 0
+  `)
+  expect(pdfsIn(people)).toEqual([])
+  expect(here.read('reports/manifest.json')).not.toContain('zelda')
+})
+
 test('a folder of reports that cannot be used keeps no other file from being deleted', async () => {
   const here = await written()
   await here.type('report sync --output other')

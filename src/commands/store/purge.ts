@@ -1,7 +1,7 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { requestIdFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/time.ts'
-import { erasureTarget, notScrubbedError } from '../../domain/store/erasure.ts'
+import { erasureTarget, notDeletedError, notScrubbedError } from '../../domain/store/erasure.ts'
 import { foundFilesText, purgeQuestion, storePurgeView } from '../../output/views/store.ts'
 import { purgeAll, purgeServices, retentionLimit } from '../../usecases/store/purge.ts'
 import { requestIdOf } from '../../app/ids.ts'
@@ -64,12 +64,15 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
       confirm: (found) => this.confirm(purgeQuestion(found), yes),
       deletesFiles: (files) => this.#deletesFiles(files),
     })
+    const refused = purged.files.filter(({ isRefused }) => isRefused === true).length
     const failure =
       dryRun || purged.isScrubbed
-        ? undefined
+        ? refused === 0
+          ? undefined
+          : notDeletedError(refused)
         : notScrubbedError((await this.app.service('store')).location, purged)
     this.answer(storePurgeView(purged, dryRun), failure)
-    if (purged.files.some(({ isDeleted, isLeft }) => !isDeleted && !isLeft) && !dryRun)
+    if (refused === 0 && purged.files.some(({ isDeleted, isLeft }) => !isDeleted && !isLeft) && !dryRun)
       this.app.note(
         purged.isFoundAgain ? deleteHint(who) : 'Delete them yourself: another purge may not find them.',
       )

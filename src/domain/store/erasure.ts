@@ -1,5 +1,6 @@
 import { IncompleteError, UsageError } from '../../errors/kinds.ts'
 import { type SubmissionState, unsettledStates, waitingStates } from '../submission/states.ts'
+import { formatCount } from '../wording/text.ts'
 import type { ErasureTarget, Named, Purged } from './types.ts'
 
 /** The person of a purge; a UsageError where none is named. */
@@ -48,6 +49,17 @@ export function notScrubbedError(location: string, { isLeftTo }: Pick<Purged, 'i
           again: 'To clean them now, run VACUUM as the owner, or as the owner run',
         }
       : { again: 'Once the other process has ended, run' },
+  )
+}
+
+/** What a purge fails with that had to leave files which it would delete. */
+export function notDeletedError(count: number): IncompleteError {
+  return new IncompleteError(
+    `${formatCount(count, 'file')} ${count === 1 ? 'was' : 'were'} not deleted: a link is in the way, or other users of this machine may put one there`,
+    {
+      again:
+        'Move the folder itself to where the link is, and make its parent private (chmod go-w), then run',
+    },
   )
 }
 

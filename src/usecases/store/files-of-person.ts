@@ -120,14 +120,15 @@ export async function filesOfPerson(
   }
 }
 
-/** May be repeated. */
+/** May be repeated. Answers the paths of what could not be removed safely. */
 export async function eraseFiles(
   { drafts, plans, written, reportFolders }: Pick<Services, 'drafts' | 'plans' | 'written' | 'reportFolders'>,
   files: FilesToErase,
-): Promise<void> {
+): Promise<string[]> {
   for (const id of files.drafts) await drafts.drop(id)
   for (const code of files.plans) await plans.drop(code)
   let failure: unknown
+  const left: string[] = []
   for (const path of files.files) {
     if (isReplaceable(path)) continue
     if (await isFile(path)) await rm(path, { force: true })
@@ -135,9 +136,14 @@ export async function eraseFiles(
   }
   for (const { folder, keys } of files.reports) {
     // A folder that cannot be used does not keep the reports of the others.
-    await reportFolders.erase(folder, keys).catch((error: unknown) => (failure ??= error))
+    try {
+      left.push(...(await reportFolders.erase(folder, keys)))
+    } catch (error) {
+      failure ??= error
+    }
   }
   if (failure !== undefined) throw failure
+  return left
 }
 
 /** Whether another account owns it, or could have put it there: it owns a folder above it, or may rename one. */

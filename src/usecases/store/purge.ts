@@ -22,7 +22,8 @@ interface PurgeOptions {
 export interface PurgedAll extends Purged {
   drafts: number
   plans: number
-  files: (FoundFile & { isDeleted: boolean })[]
+  /** `isRefused`: it was to be deleted, but a link is in the way, or could be. */
+  files: (FoundFile & { isDeleted: boolean; isRefused?: boolean })[]
   /** Whether another purge of the same person finds those of the files that could be deleted. */
   isFoundAgain: boolean
 }
@@ -65,10 +66,16 @@ export async function purgeAll(
       : [],
     reports: deletes ? outside.reports : [],
   }
-  const purged = await maintenance.purge(who, { dryRun: false, completely, files }, (each) =>
-    eraseFiles(services, each),
-  )
-  const after = deletes ? left.map((file) => ({ ...file, isDeleted: !file.isLeft })) : left
+  const notDeleted = new Set<string>()
+  const purged = await maintenance.purge(who, { dryRun: false, completely, files }, async (each) => {
+    for (const path of await eraseFiles(services, each)) notDeleted.add(path)
+  })
+  const after = deletes
+    ? left.map((file) => {
+        const isRefused = notDeleted.has(file.path)
+        return { ...file, isRefused, isDeleted: !file.isLeft && !isRefused }
+      })
+    : left
   return { ...purged, ...counts, files: after }
 }
 
