@@ -11,7 +11,7 @@ const isOne = 'Is this one person?'
 test('one held row is asked about at the end of the run, and ordered with one answer', async () => {
   const { type, write, ordered } = await session()
   write('people.csv', people)
-  const answers = [{ ask: isOne, choose: 'Two people: order Anna Mueller' }]
+  const answers = [{ ask: isOne, choose: 'Two people: order Anna Mueller (anna.m@example.com)' }]
   expect(await type(`${run} --yes`, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2>
@@ -28,7 +28,7 @@ test('one held row is asked about at the end of the run, and ordered with one an
     2>   ordered  Anna Müller  anna.mueller@example.com, 2026-11-20 12:00 +00:00
     2>   same     phone +491512345678
     2>
-    ? Is this one person?: Two people: order Anna Mueller
+    ? Is this one person?: Two people: order Anna Mueller (anna.m@example.com)
     ✔ All 3 people in people.csv are ordered
 
     batch  BATCH_1
@@ -54,7 +54,11 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       {
         ask: isOne,
         choose: 'The same person: leave out',
-        offered: ['Decide later', 'Two people: order Anna Mueller', 'The same person: leave out'],
+        offered: [
+          'Decide later',
+          'Two people: order Anna Mueller (anna.m@example.com)',
+          'The same person: leave out',
+        ],
       },
       { ask: isOne, choose: 'Decide later' },
     ]
@@ -63,7 +67,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     expect(first.text).toMatch(/2 of 4 people in people.csv are ordered; 1 held, 1 cancelled/)
     const [, id = ''] = /^batch {2}(\S+)$/m.exec(first.stdout) ?? []
     const release = await type(`batch release ${id}`, {
-      answers: [{ ask: isOne, choose: 'Two people: release Benny Low' }],
+      answers: [{ ask: isOne, choose: 'Two people: release Benny Low (ben@example.com)' }],
     })
     expect([release.code, release.stderr]).toMatchObject([
       0,

@@ -2,7 +2,7 @@ import type { BatchRow } from './batch.ts'
 import { packageWithName } from '../submission/confirmation.ts'
 import { sharedText } from '../submission/duplicate.ts'
 import { localTime } from '../wording/local-time.ts'
-import { personName } from '../wording/shown-name.ts'
+import { personName, personWithEmail } from '../wording/shown-name.ts'
 
 /** What a person may answer about a held row. `same-service`: the two URLs are one service, so the row is a duplicate. */
 type HeldAnswer = 'later' | 'order' | 'leave-out' | 'same-service'
@@ -32,6 +32,8 @@ export function heldQuestion(
 ): HeldQuestion | undefined {
   const { matches, heldFor } = held
   const name = held.recipient === undefined ? `row ${held.row}` : personName(held.recipient)
+  // What a name says of an e-mail is no e-mail: the choice that orders shows the row's own.
+  const person = held.recipient === undefined ? name : personWithEmail(held.recipient)
   const when = matches?.orderedAt === undefined ? 'before' : `on ${localTime(matches.orderedAt)}`
   const ask = (message: string, yes: string, no: string, details: string[] = []): HeldQuestion => ({
     details,
@@ -42,14 +44,14 @@ export function heldQuestion(
       { value: 'leave-out', label: no },
     ],
   })
-  const again = `Yes: ${verb} ${name}${verb === 'order' ? ' again' : ''}`
+  const again = `Yes: ${verb} ${person}${verb === 'order' ? ' again' : ''}`
   const no = 'No: leave out'
   const packageOf = (id = 0): string => packageWithName({ id, name: packages.get(id) })
   switch (heldFor) {
     case 'similar':
       return ask(
         'Is this one person?',
-        `Two people: ${verb} ${name}`,
+        `Two people: ${verb} ${person}`,
         'The same person: leave out',
         sideBySide(held, other),
       )
@@ -60,26 +62,26 @@ export function heldQuestion(
     case 'replaced_package':
       return ask(
         `${name} was ordered ${when} under ${packageOf(matches?.packageId)}, which ${packageOf(held.packageId)} seems to replace. Order ${packageOf(held.packageId)} as well?`,
-        `Yes: ${verb} ${packageOf(held.packageId)} for ${name}`,
+        `Yes: ${verb} ${packageOf(held.packageId)} for ${person}`,
         no,
       )
     case 'unmatched_request':
       return ask(
         `Request ${matches?.requestId}, which was not ordered with this store, is for ${held.shares.length === 0 ? name : `somebody with the same ${sharedText(held.shares)} as ${name}`}. Order as well?`,
-        `Yes: ${verb} ${name} as well`,
+        `Yes: ${verb} ${person} as well`,
         'No: that request is this order, leave out',
       )
     case 'results_open':
     case 'results_unclear':
       return ask(
         `${matches?.externalResult?.file ?? 'A results file'}, line ${matches?.externalResult?.line}, says that ${name} may have been ordered. Order?`,
-        `Not ordered: ${verb} ${name}`,
+        `Not ordered: ${verb} ${person}`,
         'Ordered: leave out',
       )
     case 'store_forgot':
       return ask(
         `This store had forgotten attempts, so ${name} may have been ordered. Does the provider have a request?`,
-        `The provider has none: ${verb} ${name}`,
+        `The provider has none: ${verb} ${person}`,
         'The provider has one: leave out',
       )
     case 'other_service':
@@ -89,7 +91,7 @@ export function heldQuestion(
         choices: [
           { value: 'later', label: 'Decide later' },
           { value: 'same-service', label: 'The same service: leave out' },
-          { value: 'order', label: `Another service: ${verb} ${name}` },
+          { value: 'order', label: `Another service: ${verb} ${person}` },
         ],
       }
     case 'similar_unknown':

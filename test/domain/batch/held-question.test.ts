@@ -47,7 +47,7 @@ test('the question fits the reason, and Enter alone decides nothing', () => {
   ).toMatchInlineSnapshot(`
     "store_forgot
       This store had forgotten attempts, so Anna Mueller may have been ordered. Does the provider have a request?
-      The provider has none: order Anna Mueller
+      The provider has none: order Anna Mueller (a@example.com)
       The provider has one: leave out
     same
       
@@ -55,35 +55,55 @@ test('the question fits the reason, and Enter alone decides nothing', () => {
       
     unmatched_request
       Request r-1, which was not ordered with this store, is for Anna Mueller. Order as well?
-      Yes: order Anna Mueller as well
+      Yes: order Anna Mueller (a@example.com) as well
       No: that request is this order, leave out
     results_open
       people.results.csv, line 4, says that Anna Mueller may have been ordered. Order?
-      Not ordered: order Anna Mueller
+      Not ordered: order Anna Mueller (a@example.com)
       Ordered: leave out
     results_unclear
       people.results.csv, line 4, says that Anna Mueller may have been ordered. Order?
-      Not ordered: order Anna Mueller
+      Not ordered: order Anna Mueller (a@example.com)
       Ordered: leave out
     other_service
       Anna Mueller was ordered on 2026-11-20 12:00 +00:00 at https://old.example. Is that the same service as https://new.example?
       The same service: leave out
-      Another service: order Anna Mueller
+      Another service: order Anna Mueller (a@example.com)
     recent
       Anna Mueller was ordered on 2026-11-20 12:00 +00:00, less than 7 days ago. Order again?
-      Yes: order Anna Mueller again
+      Yes: order Anna Mueller (a@example.com) again
       No: leave out
     ended_in_error
       The order of Anna Mueller, sent on 2026-11-20 12:00 +00:00, failed with ERROR. Order again?
-      Yes: order Anna Mueller again
+      Yes: order Anna Mueller (a@example.com) again
       No: leave out
     replaced_package
       Anna Mueller was ordered on 2026-11-20 12:00 +00:00 under package 101, which 107 Driver check seems to replace. Order 107 Driver check as well?
-      Yes: order 107 Driver check for Anna Mueller
+      Yes: order 107 Driver check for Anna Mueller (a@example.com)
       No: leave out
     similar
       Is this one person?
-      Two people: order Anna Mueller
+      Two people: order Anna Mueller (a@example.com)
       The same person: leave out"
   `)
+})
+
+test('what a name says of its own cannot stand for the e-mail in the choice that orders', () => {
+  const question = heldQuestion(
+    {
+      held: {
+        ...batchRow(),
+        recipient: { ...recipient, first_name: `Ann Lee (ann@example.com) and Bob Ray ${'x'.repeat(500)}` },
+        heldFor: 'similar',
+        matches: match,
+        shares: ['phone'],
+      },
+      other: undefined,
+    },
+    'order',
+    new Map(),
+  )
+  const label = question?.choices.find(({ value }) => value === 'order')?.label ?? ''
+  expect(label).toMatch(/^Two people: order Ann Lee .*… Mueller \(a@example\.com\)$/)
+  expect(label.length).toBeLessThan(160)
 })

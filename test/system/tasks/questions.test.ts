@@ -23,7 +23,7 @@ test('say whether a held row is another person', async () => {
 
     2> ? Is this one person?
     2> ❯ Decide later
-    2>   Two people: order Anna Mueller
+    2>   Two people: order Anna Mueller (anna.m@example.com)
     2>   The same person: leave out
 
     2> ↑↓ navigate • ⏎ select
@@ -38,7 +38,7 @@ test('say whether a held row is another person', async () => {
     2>   ordered  Anna Müller  anna.mueller@example.com, YYYY-MM-DD HH:MM +00:00
     2>   same     phone +491512345678
 
-    2> ✔ Is this one person? Two people: order Anna Mueller
+    2> ✔ Is this one person? Two people: order Anna Mueller (anna.m@example.com)
     ✔ All 2 people in people.csv are ordered
 
     batch  ID_1
