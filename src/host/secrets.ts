@@ -397,7 +397,8 @@ const encodedCharacter = new RegExp(
   [
     String.raw`%(?:[C-Fc-f][\dA-Fa-f](?:%[89ABab][\dA-Fa-f]){1,3}|[\dA-Fa-f]{2}|u[\dA-Fa-f]{4})`,
     String.raw`\\{1,8}(?:u[\dA-Fa-f]{4}|u\{0{0,8}[\dA-Fa-f]{1,6}\}|U[\dA-Fa-f]{8}|x[C-Fc-f][\dA-Fa-f](?:\\{1,8}x[89ABab][\dA-Fa-f]){1,3}|x[\dA-Fa-f]{2}|3[0-7]{2}(?:\\{1,8}2[0-7]{2}){1,3}|[0-3][0-7]{2}|[0abefnrtv]|(?=\w))`,
-    String.raw`&(?:#0{0,8}\d{1,7}|#[xX]0{0,8}[\dA-Fa-f]{1,6}|[A-Za-z]\w{1,30});`,
+    // Browsers read numbers without a semicolon too.
+    String.raw`&(?:#(?:0{0,8}\d{1,7}|[xX]0{0,8}[\dA-Fa-f]{1,6});?|[A-Za-z]\w{1,30};)`,
     compatible,
   ].join('|'),
   'gu',
@@ -408,18 +409,50 @@ const odd =
 
 const mayChange = /[^ -~]|[\\%&]/
 
-const entities: ReadonlyMap<string, string> = new Map([
-  ['quot', '"'],
-  ['amp', '&'],
-  ['apos', "'"],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['sol', '/'],
-  ['bsol', '\\'],
-  ['plus', '+'],
-  ['equals', '='],
-  ['nbsp', ' '],
-])
+/** By name, the entities of HTML 5 that are ASCII characters, and the space. Ligatures stand for their letters. */
+const entities: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '\t': 'Tab',
+    '\n': 'NewLine',
+    ' ': 'nbsp NonBreakingSpace',
+    '!': 'excl',
+    '"': 'quot QUOT',
+    '#': 'num',
+    $: 'dollar',
+    '%': 'percnt',
+    '&': 'amp AMP',
+    "'": 'apos',
+    '(': 'lpar',
+    ')': 'rpar',
+    '*': 'ast midast',
+    '+': 'plus',
+    ',': 'comma',
+    '.': 'period',
+    '/': 'sol',
+    ':': 'colon',
+    ';': 'semi',
+    '<': 'lt LT',
+    '=': 'equals',
+    '>': 'gt GT',
+    '?': 'quest',
+    '@': 'commat',
+    '[': 'lsqb lbrack',
+    '\\': 'bsol',
+    ']': 'rsqb rbrack',
+    '^': 'Hat',
+    _: 'lowbar UnderBar',
+    '`': 'grave DiacriticalGrave',
+    '{': 'lcub lbrace',
+    '|': 'verbar vert VerticalLine',
+    '}': 'rcub rbrace',
+    ff: 'fflig',
+    fi: 'filig',
+    fj: 'fjlig',
+    fl: 'fllig',
+    ffi: 'ffilig',
+    ffl: 'ffllig',
+  }).flatMap(([char, names]) => names.split(' ').map((name): [string, string] => [name, char])),
+)
 
 /** More than an answer can hold of one encoding within another and still be read by a person. */
 const maxPasses = 24
@@ -492,7 +525,7 @@ function rangeBefore(edits: readonly Edit[], at: number): { from: number; to: nu
 }
 
 function decodedCharacter(found: string): string {
-  if (found.startsWith('&')) return entity(found.slice(1, -1))
+  if (found.startsWith('&')) return entity(found.slice(1).replace(/;$/, ''))
   if (/^%[^u]/.test(found)) return Buffer.from(found.replaceAll('%', ''), 'hex').toString()
   if (!/^[%\\]/.test(found)) return found.normalize('NFKC')
   const numbers = found.match(/[\dA-Fa-f]{2,}/g) ?? []

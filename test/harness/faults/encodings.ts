@@ -13,6 +13,14 @@ const everyByte = (text: string, write: (byte: number) => string): string =>
 
 const html: Record<string, string> = { '&': '&amp;', '"': '&quot;', '<': '&lt;', '>': '&gt;', "'": '&#39;' }
 
+/** The punctuation of ASCII by its names in HTML 5, as htmlentities of PHP writes it. */
+const html5: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    '! excl " quot # num $ dollar % percnt & amp \' apos ( lpar ) rpar * ast + plus , comma . period / sol : colon',
+    '; semi < lt = equals > gt ? quest @ commat [ lbrack \\ bsol ] rsqb ^ Hat _ lowbar ` grave { lbrace | vert } rcub',
+  ].flatMap((line) => Array.from(line.matchAll(/(\S) (\S+)/g), ([, char, name]) => [char, name] as const)),
+)
+
 /** How a service may write in its texts what it was sent. */
 export const encodings: Readonly<Record<string, (text: string) => string>> = {
   'as it is': (text) => text,
@@ -32,6 +40,16 @@ export const encodings: Readonly<Record<string, (text: string) => string>> = {
   'a form, decoded': (text) => text.replaceAll('+', ' '),
   CSV: (text) => text.replaceAll('"', '""'),
   HTML: (text) => text.replaceAll(/[&"<>']/g, (char) => html[char] ?? char),
+  'HTML 5': (text) =>
+    text.replaceAll(/[!-/:-@[-`{-~]|fj/g, (char) =>
+      char === 'fj' ? '&fjlig;' : html5[char] === undefined ? char : `&${html5[char]};`,
+    ),
+  'HTML entities by number, without semicolons': (text) =>
+    Array.from(
+      text,
+      (char, at) =>
+        `&#${at % 2 === 0 ? '' : 'x'}${(char.codePointAt(0) ?? 0).toString(at % 2 === 0 ? 10 : 16)}`,
+    ).join(''),
   base64: (text) => Buffer.from(text).toString('base64'),
   base64url: (text) => Buffer.from(text).toString('base64url'),
   hexadecimal: (text) => Buffer.from(text).toString('hex'),
