@@ -10,6 +10,22 @@ export const referee = z.looseObject({
 })
 export type Referee = z.infer<typeof referee>
 
+/** Ids are compared without case, as UUIDs are. One that comes twice would file two reports as one. */
+function requireDistinct(
+  what: string,
+  field: string,
+  ids: readonly (string | number | null)[],
+  context: z.RefinementCtx,
+) {
+  const seen = new Set<string>()
+  for (const [index, id] of ids.entries()) {
+    const normalised = String(id).toLowerCase()
+    if (id !== null && seen.has(normalised))
+      context.addIssue({ code: 'custom', path: [index, field], message: `is the id of another ${what}` })
+    seen.add(normalised)
+  }
+}
+
 /** "Check". Which of the optional keys are there depends on `type`. */
 export const check = z.looseObject({
   id: z.string().nullable(),
@@ -18,7 +34,17 @@ export const check = z.looseObject({
   partner_name: z.string().nullish(),
   check_name: z.string().nullish(),
   report_pdf_url: z.string().nullish(),
-  references: z.array(referee).optional(),
+  references: z
+    .array(referee)
+    .superRefine((all, context) => {
+      requireDistinct(
+        'referee',
+        'referee_id',
+        all.map(({ referee_id }) => referee_id),
+        context,
+      )
+    })
+    .optional(),
 })
 export type Check = z.infer<typeof check>
 
@@ -40,7 +66,14 @@ export const requestResource = z.looseObject({
   created_at: z.string(),
   requester: z.looseObject({ email: z.string() }),
   recipient,
-  checks: z.array(check),
+  checks: z.array(check).superRefine((all, context) => {
+    requireDistinct(
+      'check',
+      'id',
+      all.map(({ id }) => id),
+      context,
+    )
+  }),
 })
 export type RequestResource = z.infer<typeof requestResource>
 

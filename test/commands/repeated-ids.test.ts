@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+
+import { expect, test } from 'vitest'
+
+import { filedSession } from '../harness/ordered.ts'
+import type { Between } from '../harness/world.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('mixed', 'filed as another report')
+
+const changed =
+  (change: (answer: Answered) => void): Between =>
+  async (request, ask) => {
+    const answer = await ask(request)
+    if (!answer.headers.get('content-type')?.includes('json')) return answer
+    const body = (await answer.json()) as Answered
+    change(body)
+    return Response.json(body, { status: answer.status })
+  }
+
+interface Answered {
+  data: null | { checks?: { id: string; references?: { referee_id: string; referee_name: string }[] }[] }
+}
+
+test.each<[string, string, (checks: NonNullable<NonNullable<Answered['data']>['checks']>) => void]>([
+  [
+    'check',
+    'checks\\.\\d+\\.id',
+    (checks) => checks.push({ ...checks[0]!, id: checks[0]!.id.toUpperCase() }),
+  ],
+  [
+    'referee',
+    'checks\\.\\d+\\.references\\.\\d+\\.referee_id',
+    (checks) => {
+      const { references = [] } = checks.find((each) => each.references !== undefined) ?? {}
+      references.push({ ...references[0]!, referee_name: 'Another One' })
+    },
+  ],
+])(
+  'a request that has the id of one %s twice is malformed, and none of its reports is filed',
+  async (what, path, repeat) => {
+    const { type, intercept, ids, reports } = await filedSession(['Ana'], { full: true })
+    intercept(
+      changed(({ data }) => {
+        if (data?.checks !== undefined) repeat(data.checks)
+      }),
+    )
+    const { code, stderr } = await type(`report download --request ${ids[0]} --output reports`)
+    expect(stderr).toMatch(
+      new RegExp(`does not have the documented shape: data\\.${path}: is the id of another ${what}\\n`),
+    )
+    expect(code).toBe(7)
+    expect(existsSync(reports)).toBe(false)
+  },
+)
