@@ -311,21 +311,21 @@ function copiedOver({ folder }: Session): () => void {
 
 describe('a run waits for its quota, and meanwhile an older data folder', () => {
   /** How many were ordered when it was restored, and how the run ended. */
-  async function runUntilRestored(here: Session, restore: () => void) {
+  async function runUntilRestored(here: Session, restore: () => unknown) {
     let sent = 0
     const clock = new ManualClock({ auto: true })
     const sleep = clock.sleep.bind(clock)
     clock.sleep = async (ms, signal) => {
       if (sent === 0 && here.ordered().length > 2) {
-        restore()
+        await restore()
         sent = here.ordered().length
       }
       await sleep(ms, signal)
     }
-    const { code } = await here.type(runOf(), { clock, exported: { REFCHECK_QUOTA: '12/60' } })
+    const { code, stderr } = await here.type(runOf(), { clock, exported: { REFCHECK_QUOTA: '12/60' } })
     expect(sent).toBeGreaterThan(2)
     rmSync(join(here.folder, 'people.results.csv'), { force: true })
-    return { sent, code }
+    return { sent, code, stderr }
   }
 
   test('replaces it: nothing more is sent, and no one is ordered twice', async () => {
@@ -338,6 +338,15 @@ describe('a run waits for its quota, and meanwhile an older data folder', () => 
     expect((await here.type('store check --accept-older --yes')).code).toBe(0)
     await here.type(runOf())
     expect(orderedTwice(here)).toEqual([])
+  })
+
+  test('is said to be restored: nothing more is sent, and that is what the run says', async () => {
+    const here = await peopleAtOnce()
+    const { sent, stderr } = await runUntilRestored(here, () => here.type('store check --restored'))
+    expect(stderr).toMatch(
+      /is closed: a backup of it was restored\nNothing more was sent, because people could be ordered twice\. /,
+    )
+    expect(here.ordered()).toHaveLength(sent)
   })
 
   test('is copied over the open file: no one is ordered twice', async () => {

@@ -155,7 +155,11 @@ class Run {
         if (end !== undefined) return end
       }
     } catch (error) {
-      if (error instanceof IoError || error instanceof InternalError) throw error
+      if (error instanceof IoError || error instanceof InternalError) {
+        if (this.#attempts > 0)
+          error.hint = error.hint?.replace(/^Nothing was sent\b/, 'Nothing more was sent')
+        throw error
+      }
       if (this.#ports.signal?.aborted) return { kind: 'interrupted' }
       // A read that was to tell why the rows fare badly has failed itself; no row is in flight then.
       if (error instanceof RefcheckError) return { kind: 'halted', error }
