@@ -9,7 +9,7 @@ import {
   statSync,
 } from 'node:fs'
 import { mkdtemp, open, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
 import { IoError } from '../errors/kinds.ts'
 import { ownUserId } from '../host/process.ts'
@@ -47,10 +47,18 @@ export function makeOwnFolders(...paths: readonly string[]): void {
 
 /**
  * Throws an IoError where another account could replace what is in one of our folders: it owns the folder, may write
- * to it, or can rename a folder above it. Folders that are not there are no failure.
+ * to it, or can rename a folder above it. Folders that are not there are no failure. The first one may be a link that its
+ * owner made; those in it are made by us, so a link in the place of one is refused.
  */
 export function requireOwnFolders(...paths: readonly string[]): void {
+  const [base = ''] = paths
   for (const path of paths) {
+    const isInBase = path !== base && resolve(dirname(path)) === resolve(base)
+    if (isInBase && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+      throw new IoError(`cannot use the folder "${path}": it is a symbolic link`, {
+        hint: 'Move it away, then run the same command again. To keep all data elsewhere, set REFCHECK_DATA_DIR.',
+      })
+    }
     const weakness = requireReadable(path)
     if (weakness !== undefined) throw weakFolder(path, weakness)
   }
@@ -231,6 +239,19 @@ export function storeWeakness(file: string): { path: string; why: string } | und
       return { path, why: `all users of this machine may write to it (${modeText(status)})` }
   }
   return undefined
+}
+
+/**
+ * Throws an IoError where another account than root owns the file of a store: it may take orders out of it, and their
+ * people would be ordered again.
+ */
+export function requireOwnStore(file: string): void {
+  const own = ownUserId()
+  const owner = statusOf(file)?.uid ?? own
+  if (own === undefined || owner === own || owner === 0) return
+  throw new IoError(`cannot order with the store "${file}": it belongs to another user of this machine`, {
+    hint: 'Nothing was sent. Run refcheck as that user, or check what is in the store and make it yours with chown.',
+  })
 }
 
 /**

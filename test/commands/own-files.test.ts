@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, readdirSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -108,3 +108,17 @@ test.each(Object.keys(weaknesses))(
     expect(here.calls().filter((call) => call.includes('schema'))).toHaveLength(2)
   },
 )
+
+test('links in the place of our folders of schemas and of written paths are not followed', async () => {
+  const { type, folder, write } = await session()
+  await type('store info')
+  for (const name of ['schemas', 'written']) {
+    mkdirSync(join(folder, 'elsewhere', name), { recursive: true, mode: 0o700 })
+    symlinkSync(join(folder, 'elsewhere', name), join(folder, 'data', name))
+  }
+  write('people.csv', 'first_name,last_name,email,phone\nPriya,Example,priya@example.com,+61412345678\n')
+  expect((await type('batch plan people.csv --package 102 --output plan.json')).stderr).toContain(
+    `/data/written": it is a symbolic link`,
+  )
+  expect(readdirSync(join(folder, 'elsewhere'), { recursive: true })).toEqual(['schemas', 'written'])
+})

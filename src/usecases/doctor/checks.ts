@@ -103,7 +103,8 @@ async function writing({ folders: { config, data }, storeFiles, setting }: Parts
 }
 
 async function privacy({ folders: { config, data }, storeFiles, privateFiles }: Parts): Promise<Remark> {
-  requireOwnFolders(config, data)
+  requireOwnFolders(config)
+  requireOwnFolders(data)
   const { foreign, loose, writable, listable } = exposure(privateFiles, [
     config,
     data,

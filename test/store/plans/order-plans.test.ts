@@ -110,3 +110,16 @@ test('a folder under the name of a plan is in the way', async () => {
   mkdirSync(join(folder, 'BCDF-BCDG.json'))
   await expect(plans.add(planOf('BCDF-BCDG'))).rejects.toThrow('it is a folder')
 })
+
+test('a link in the place of the folder is not followed', async () => {
+  const { folder, plans } = setUp()
+  const elsewhere = join(folder, '..', '..', 'elsewhere')
+  mkdirSync(elsewhere, { recursive: true, mode: 0o700 })
+  mkdirSync(join(folder, '..'), { mode: 0o700, recursive: true })
+  symlinkSync(elsewhere, folder)
+  await expect(plans.add(planOf('BCDF-BCDF'))).rejects.toMatchObject({
+    code: 'io',
+    message: `cannot use the folder "${folder}": it is a symbolic link`,
+  })
+  expect(readdirSync(elsewhere)).toEqual([])
+})
