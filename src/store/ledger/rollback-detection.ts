@@ -11,6 +11,7 @@ import {
 import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
+import { requireOwnStore } from '../../disk/private-modes.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import { AttemptLog, type AttemptLogFiles, type LogFile, isVolatile } from './attempt-log.ts'
@@ -280,7 +281,8 @@ export class RollbackDetection {
   }
 
   async #begin(): Promise<void> {
-    const { engine, runner } = this.#parts
+    const { engine, files, runner } = this.#parts
+    if (!engine.isShared && files !== undefined) requireOwnStore(engine.location)
     // Logs first, then the store: what a log has was committed before.
     const registered = await this.#registered()
     const session = engine.session()
