@@ -124,7 +124,10 @@ export class ReportFolder {
     return this.#records.get(reportKey(subject))
   }
 
-  /** Unless `thorough`, a file of the right size with an unchanged time is taken as unchanged. */
+  /**
+   * Unless `thorough`, a file of the right size with an unchanged time is taken as unchanged, where no other account could
+   * have exchanged two reports.
+   */
   async fileStatus(record: ReportRecord, thorough: boolean): Promise<FileStatus> {
     const path = this.pathOf(record.file)
     const status = statusAt(path)
@@ -134,7 +137,7 @@ export class ReportFolder {
     if (!status.isFile()) return 'changed'
     const isUntouched = status.mtimeMs <= Date.parse(record.stored_at) + stampMs
     if (status.size === record.bytes) {
-      if (isUntouched && !thorough) return 'whole'
+      if (isUntouched && !thorough && this.isOpenTo === undefined) return 'whole'
       if ((await fileHash(path)).sha256 === record.sha256) return 'whole'
     }
     return (await isWholePdf(path)) ? 'changed' : 'damaged'

@@ -204,6 +204,18 @@ test('in a folder that others may write to, nothing is stored in a subfolder or 
   expect(readdirSync(join(reports, 'sub'))).toEqual(['a.pdf'])
 })
 
+test('in a folder that others may write to, two reports of one size that were exchanged are noticed', async () => {
+  const reports = join(root, 'reports')
+  plantManifest('a.pdf', pdf)
+  writeFileSync(join(reports, 'a.pdf'), pdf.replace('a', 'b'))
+  chmodSync(reports, 0o777)
+  const folder = await open()
+  const [record] = folder.records()
+  if (record === undefined) throw new Error('it is listed')
+  expect(await folder.fileStatus(record, false)).toBe('changed')
+  await folder.close()
+})
+
 // Only root can give a file to another account.
 test.each(isRoot ? [65_534] : [])(
   'a manifest of account %i is refused, and nothing is changed',
