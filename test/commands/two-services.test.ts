@@ -181,6 +181,19 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     )
   })
 
+  test('an event of one keeps its body where the person of the same request id at the other was purged', async () => {
+    const here = await both()
+    await here.type('store purge --email ann@example.com --yes')
+    here.write('events.ndjson', eventLine(here, here.id, 'ERROR', 'for Bob only'))
+    await here.typeAtOther('webhook events import events.ndjson')
+    const listed = (await here.typeAtOther('request list --json')).json() as Record<string, unknown>[]
+    expect(listed.map(({ error_reason }) => error_reason)).toContain('for Bob only')
+    const own = eventLine(here, here.id, 'ERROR', 'for Ann only')
+    here.write('events.ndjson', own)
+    await here.type('webhook events import events.ndjson')
+    expect((await here.type('request list --json')).stdout).not.toContain('for Ann only')
+  })
+
   test('a receiver records for which service it runs', async () => {
     const here = await both()
     const receiver = await startListening({ type: here.typeAtOther }, ['--max-events', '1'])

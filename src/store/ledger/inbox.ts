@@ -26,12 +26,14 @@ import { sqlIsOfService, sqlStatusRank } from './submission-rows.ts'
 /** Wakes processes that wait for events or queued batches. */
 export const newsChannel = 'refcheck_news'
 
-/** Of `rows`: those that are stored already, and requests of people who were erased, at whatever service. */
+/** By their identities, events that are stored already, and those of requests whose person was erased. */
 export const selectKnown = `
-SELECT 'stored' AS kind, identity AS name, id FROM events WHERE {isIn identity, identities}
+SELECT 'stored' AS kind, identity, id FROM events WHERE {isIn identity, identities}
 UNION ALL
-SELECT 'erased', request_id, 0 FROM submissions
-WHERE {isIn request_id, requests} AND email IS NULL AND body IS NULL`
+SELECT 'erased', came.identity, 0
+FROM {rows requests, requestId text, baseUrl text, identity text} CROSS JOIN submissions s
+WHERE s.request_id = came.request_id AND s.email IS NULL AND s.body IS NULL
+  AND ${sqlIsOfService('s', 'came.base_url')}`
 
 export const countRepeats = `
 UPDATE events AS e SET repeats = e.repeats + came.times
@@ -145,7 +147,7 @@ export class Inbox extends StorePart {
     const added = yield* insertRows<{ id: number; identity: string }>(
       'events',
       // An event that is to be forwarded is stored as it came until it was.
-      fresh.map((each) => fieldsOf(each, forward ? each.event : asStored(each.event, erased), forward)),
+      fresh.map((each) => fieldsOf(each, forward ? each.event : asStored(each, erased), forward)),
       'RETURNING id, identity',
     )
     for (const { id, identity } of added) ids.set(identity, id)
@@ -156,17 +158,19 @@ export class Inbox extends StorePart {
     return came.map((each) => ({ id: ids.get(each.identity) ?? 0, repeated: !first.has(each) }))
   }
 
-  /** Ids of those that are stored already by their identity, and requests whose person was erased. */
+  /** Ids of those that are stored already by their identity, and identities of those whose person was erased. */
   *#known(came: readonly Identified[]): Work<{ stored: Map<string, number>; erased: Set<string> }> {
-    const rows = yield* all<{ kind: 'stored' | 'erased'; name: string; id: number }>(selectKnown, {
+    const rows = yield* all<{ kind: 'stored' | 'erased'; identity: string; id: number }>(selectKnown, {
       identities: came.map(({ identity }) => identity),
-      requests: came.flatMap(({ event }) => event.requestId?.toLowerCase() ?? []),
+      requests: came.flatMap(({ event: { requestId, baseUrl }, identity }) =>
+        requestId === undefined ? [] : { requestId: requestId.toLowerCase(), baseUrl, identity },
+      ),
     })
     const stored = rows.filter(({ kind }) => kind === 'stored')
     const erased = rows.filter(({ kind }) => kind === 'erased')
     return {
-      stored: new Map(stored.map(({ name, id }) => [name, id])),
-      erased: new Set(erased.map(({ name }) => name)),
+      stored: new Map(stored.map(({ identity, id }) => [identity, id])),
+      erased: new Set(erased.map(({ identity }) => identity)),
     }
   }
 
@@ -247,8 +251,9 @@ export class Inbox extends StorePart {
   *#end(update: string, values: Values): Work<boolean> {
     const event = yield* get<InboxEvent>(update, values)
     if (event === undefined) return false
-    const { erased } = yield* this.#known([{ event, identity: '' }])
-    const { body, signature } = asStored(event, erased)
+    const came = { event, identity: '' }
+    const { erased } = yield* this.#known([came])
+    const { body, signature } = asStored(came, erased)
     if (signature !== event.signature)
       yield* updateRows('events', { body: Buffer.from(body), signature }, { id: event.id })
     return true
@@ -271,8 +276,8 @@ export class Inbox extends StorePart {
 }
 
 /** "What was purged stays so: a repeated event … brings nothing back." */
-function asStored(event: ReceivedEvent, erased: ReadonlySet<string>): ReceivedEvent {
-  return erased.has(event.requestId?.toLowerCase() ?? '') ? withoutBody(event) : event
+function asStored({ event, identity }: Identified, erased: ReadonlySet<string>): ReceivedEvent {
+  return erased.has(identity) ? withoutBody(event) : event
 }
 
 function fieldsOf({ identity }: Identified, event: ReceivedEvent, forward: boolean) {
