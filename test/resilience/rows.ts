@@ -31,6 +31,10 @@ export const faults = {
   prototype: { fault: '__proto__ as a name', right: 'a name like any other' },
   redos: { fault: 'texts of 100 KB against every expression', right: 'under 50 ms' },
   forged: { fault: 'forged deliveries', right: 'refused' },
+  'refused-flood': {
+    fault: 'forged deliveries without an end',
+    right: 'ten lines, then one a minute that counts them',
+  },
   'receiver-killed': { fault: 'a receiver killed under load', right: 'nothing acknowledged is lost' },
   'at-rest': { fault: 'personal data after a purge', right: 'in no file' },
   supply: { fault: 'what is installed from others', right: 'locked, named, licensed' },

@@ -6,6 +6,7 @@ import { authorityOf, tlsFlags, tlsPair } from '../../cli/flags/server.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
 import { listenServices, webhookSecrets } from '../../app/webhook.ts'
 import { commandWords } from '../../domain/wording/shell-word.ts'
+import { RefusedLines } from '../../domain/webhook/refused-lines.ts'
 import { deliveredText, listeningEnd, storedEventView } from '../../output/views/webhook.ts'
 import { stoppedNote, unreadEnd } from '../../output/views/webhook.ts'
 
@@ -72,6 +73,10 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       forwardCa: await authorityOf(this.context, flags['forward-ca'], '--forward-ca'),
       exec: flags.exec === undefined ? undefined : commandWords(flags.exec, '--exec'),
     })
+    const refusedLines = new RefusedLines()
+    const noteRefused = (line: string | undefined): void => {
+      if (line !== undefined) app.reporter.note(line)
+    }
     const listening = await startListening(services, {
       secret,
       baseUrl: await service(),
@@ -84,7 +89,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
         if (!event.repeated) stored.count += 1
         if (stored.count >= maxEvents) full.abort()
       },
-      onRefused: (why) => app.reporter.note(`Refused a delivery: ${why}.`),
+      onRefused: (why) => noteRefused(refusedLines.refused(why, this.context.clock.monotonic())),
       onHeldUp: (what, { message }) => app.reporter.warn(`${what}: ${message}`),
       maxAttempts: flags['max-attempts'],
       onDelivered: (...delivered) => app.reporter.note(deliveredText(...delivered)),
@@ -94,6 +99,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     const { gone = new AbortController().signal } = this.context.streams.stdout
     const over = AbortSignal.any([signal, full.signal, listening.broken, gone])
     const failure = await this.untilOver(listening, over)
+    noteRefused(refusedLines.rest())
     if (failure !== undefined) this.end(failure)
     if (gone.aborted) this.end(unreadEnd(stored.count))
     if (this.context.interrupts.terminated) app.reporter.note(stoppedNote(stored.count, forwards))
