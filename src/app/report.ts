@@ -5,8 +5,7 @@ import { timeToSend, following } from './request.ts'
 import { batchIdOf, requestIdsOf } from './ids.ts'
 import { readSecretLine } from './input.ts'
 import { rememberWritten } from './output-file.ts'
-import { destination } from '../domain/report/source.ts'
-import { isSingle, type ReportSource } from '../domain/report/source.ts'
+import { destination, isReportOf, isSingle, type ReportSource } from '../domain/report/source.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
 import { shellWord } from '../domain/wording/shell-word.ts'
 import { UsageError } from '../errors/kinds.ts'
@@ -111,6 +110,14 @@ async function openFolder(
     })
   }
   const file = basename(path)
+  if (status === 'file' && overwrite) {
+    const listed = (await reportFolders.recordsIn(dirname(path))).find((record) => record.file === file)
+    if (listed !== undefined && isSingle(source) && !isReportOf(listed, source)) {
+      throw new UsageError(`--output: ${typed} is another report, as the manifest of its folder says`, {
+        hint: 'It was left as it is. Choose another name.',
+      })
+    }
+  }
   return { folder: await reportFolders.open(dirname(path), patience, file), file }
 }
 

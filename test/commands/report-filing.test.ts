@@ -10,7 +10,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
@@ -351,4 +351,22 @@ test('in a folder that others may write to, names with subfolders are refused be
       .filter((call) => call.includes('/v1/reports/')),
   ).toEqual([])
   expect(readdirSync(here.reports)).toEqual([])
+})
+
+test('a report is not replaced by that of another check, as the manifest of the folder tells', async () => {
+  const here = await filedSession(['Ana', 'Ben'])
+  const synced = (await here.type('report sync --output reports --json')).json() as {
+    stored: { check_id: string; path: string }[]
+  }
+  const [ana, ben] = synced.stored
+  const before = readFileSync(ana!.path)
+  const line = `report download ${ben!.check_id} --output reports/${basename(ana!.path)} --overwrite`
+  expect(await here.type(line)).toMatchInlineSnapshot(`
+    $ refcheck report download CHECK_2 --output reports/Example-Ana_Identity-check_HASH.pdf --overwrite
+    2> Error: --output: reports/Example-Ana_Identity-check_HASH.pdf is another report, as the manifest of its folder says
+    2> It was left as it is. Choose another name.
+    exit 2
+  `)
+  expect(readFileSync(ana!.path)).toEqual(before)
+  expect((await here.type(line.replace(ben!.check_id, ana!.check_id))).code).toBe(0)
 })

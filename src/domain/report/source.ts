@@ -1,6 +1,6 @@
 import type { RequestResource } from '../../contract/request.ts'
 import { UnavailableError, UsageError } from '../../errors/kinds.ts'
-import { reportKey } from './record.ts'
+import { reportKey, type ReportRecord } from './record.ts'
 
 /** Whether it is one report and no more. */
 export function isSingle(source: ReportSource): source is SingleSource {
@@ -14,6 +14,15 @@ export type SingleSource =
 
 export function idsOf(source: SingleSource): { checkId: string | undefined; refereeId: string | undefined } {
   return source.kind === 'ids' ? source : namedBy(source.url)
+}
+
+/** Whether a report that is on record has the ids of a source. */
+export function isReportOf(
+  { check_id, referee_id }: Pick<ReportRecord, 'check_id' | 'referee_id'>,
+  source: SingleSource,
+): boolean {
+  const { checkId, refereeId } = idsOf(source)
+  return check_id?.toLowerCase() === checkId?.toLowerCase() && referee_id === (refereeId ?? null)
 }
 
 /** The check and referee in the path of a report's URL, whatever precedes them. */
