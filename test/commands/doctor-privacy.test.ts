@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -60,5 +60,38 @@ test.each(process.getuid?.() === 0 ? ['ledger.sqlite', 'ledger.sqlite-wal'] : []
     expect((await here.type('batch list')).stderr).toContain(
       `The store’s file "${file}" is not safe: it belongs to another user of this machine.`,
     )
+    const refused = await here.type(orderOf('Marcus'))
+    expect([refused.code, refused.stderr]).toMatchObject([
+      1,
+      expect.stringContaining(
+        `Error: cannot order with the store "${file}": it belongs to another user of this machine\nNothing was sent. `,
+      ),
+    ])
+    expect(here.ordered()).toEqual(['priya@example.com'])
   },
 )
+
+test('a store that was closed because its log was missing: doctor fails, and store check opens it once the log is there again', async () => {
+  const here = await doctorSession()
+  await here.type(orderOf('Priya'))
+  const logs = join(here.folder, 'config', 'attempts')
+  renameSync(logs, `${logs}.away`)
+  expect((await here.type(orderOf('Marcus'))).stderr).toContain(
+    'is closed: the log of its attempts is missing',
+  )
+  renameSync(`${logs}.away`, logs)
+  const { code, stdout } = await here.type('doctor')
+  expect([code, stdout]).toMatchObject([
+    1,
+    expect.stringMatching(/^fail {2}store .* is closed: the log of its attempts is missing$/m),
+  ])
+  expect((await here.type(orderOf('Marcus'))).code).toBe(1)
+  expect(await here.type('store check')).toMatchInlineSnapshot(`
+    $ refcheck store check
+    2> The attempt log is there again with every attempt, so the store is open again.
+    sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
+    exit 0
+  `)
+  expect((await here.type(orderOf('Marcus'))).code).toBe(0)
+  expect(here.ordered()).toEqual(['priya@example.com', 'marcus@example.com'])
+})

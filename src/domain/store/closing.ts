@@ -72,6 +72,13 @@ export function withLoss(closing: Closing): Closing {
 export const isReporting = ({ reasons }: Closing): boolean =>
   reasons.some((reason) => reportedReasons.has(reason))
 
+/** Whether a store was closed only because a log was missing, and no attempt was found to be lost since. */
+export const isClosedForLogAlone = (closing: Closing | undefined): boolean =>
+  closing !== undefined &&
+  closing.move === undefined &&
+  closing.reasons.every((reason) => reason === 'log_missing') &&
+  closing.recovered.length + (closing.missing?.length ?? 0) === 0
+
 /** `isReplicated`: each commit waits for a second server, so that a failover loses none. A restore may lose some all the same. */
 export function reopenStep(
   closing: Closing,

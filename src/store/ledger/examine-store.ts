@@ -9,6 +9,7 @@ import {
   type ExaminedLogs,
   type Closing,
   type LogReport,
+  isClosedForLogAlone,
   isReporting,
   reopenStep,
   unreportedLogs,
@@ -33,6 +34,7 @@ import {
   type StoreState,
   mergeRegister,
   openAgain,
+  readHeads,
   readLogs,
   readState,
   recordReports,
@@ -230,6 +232,7 @@ interface ExaminedStore {
   /** Of its fingerprints. */
   key: string
   requiresLog: boolean
+  mayReopen: boolean
   /** Ids of registered logs of this machine that are gone. */
   missingIn: (logs: readonly LogReport[]) => string[]
   now: number
@@ -242,10 +245,10 @@ interface ExaminedStore {
  */
 export function* examineStore(
   logs: readonly ReadLog[],
-  { key, requiresLog, missingIn, now, newId }: ExaminedStore,
-): Work<ExaminedLogs & { recoveredCount: number }> {
+  { key, requiresLog, mayReopen, missingIn, now, newId }: ExaminedStore,
+): Work<ExaminedLogs & { recoveredCount: number; isReopened: boolean }> {
   const before = yield* readState()
-  const found = { unreported: [], recovered: [], logs: before.logs, recoveredCount: 0 }
+  const found = { unreported: [], recovered: [], logs: before.logs, recoveredCount: 0, isReopened: false }
   if (before.closing?.move !== undefined) return { ...found, closing: before.closing, step: 'acceptance' }
   const counted = logs.filter(({ file }) => !before.ignoredLogs.has(file.header.id))
   const own = counted.filter(({ file }) => file.header.key === key)
@@ -267,8 +270,19 @@ export function* examineStore(
     if (log !== undefined) yield* recoverAttempt(entry, log, now)
   }
   const recoveredCount = missing.length
-  if (before.closing === undefined && reasons.length === 0)
-    return { ...found, closing: undefined, step: 'nothing', logs: yield* readLogs(), recoveredCount }
+  const isSound = reasons.length === 0 && recoveredCount === 0
+  const isReopened =
+    isSound && mayReopen && requiresLog && isClosedForLogAlone(before.closing) && (yield* haveAllHeads(own))
+  if (isReopened) yield* writeClosing(undefined)
+  if (isReopened || (before.closing === undefined && reasons.length === 0))
+    return {
+      ...found,
+      closing: undefined,
+      step: 'nothing',
+      logs: yield* readLogs(),
+      recoveredCount,
+      isReopened,
+    }
   const known: Partial<Closing> = before.closing ?? {}
   const { id = newId(), at = now } = known
   // Attempts that machines have read are missing until a log brings them back: an unknown machine may have sent them.
@@ -294,10 +308,29 @@ export function* examineStore(
   const step = reopenStep(withLoss(closing), registered, { isReplicated: before.wasReplicated })
   if (step !== 'nothing') {
     const recovered = yield* formatRecovered(closing.recovered)
-    return { closing: withLoss(closing), unreported, step, recovered, logs: registered, recoveredCount }
+    return {
+      ...found,
+      closing: withLoss(closing),
+      unreported,
+      step,
+      recovered,
+      logs: registered,
+      recoveredCount,
+    }
   }
   yield* openAgain(before, { id: newId(), known: closing.generations, heads: highestNumbers(counted) })
   return { ...found, closing: undefined, step, logs: registered, recoveredCount }
+}
+
+/** Whether the newest attempt of every account is in one of these logs that is whole and was not copied. */
+function* haveAllHeads(logs: readonly ReadLog[]): Work<boolean> {
+  const known = new Set<string>()
+  for (const { file, isDamaged, entries, notes } of logs) {
+    if (!file.isOriginal || isDamaged) continue
+    for (const { attemptId } of entries) known.add(attemptId)
+    for (const { attemptId } of notes) known.add(attemptId)
+  }
+  return (yield* readHeads()).every(({ attemptId }) => known.has(attemptId))
 }
 
 const unique = <T>(values: readonly T[] = [], more: readonly T[] = []): T[] => [

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { requireOwnStore } from '../../disk/private-modes.ts'
 import type { Head, LogNote, LogOutcome, RegisteredLog } from '../../domain/store/attempt-log.ts'
 import {
   type ExaminedLogs,
@@ -11,7 +12,6 @@ import {
 import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
-import { requireOwnStore } from '../../disk/private-modes.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import { AttemptLog, type AttemptLogFiles, type LogFile, isVolatile } from './attempt-log.ts'
@@ -159,15 +159,19 @@ export class RollbackDetection {
     if (isSame && state.hasHeads && state.closing === undefined) this.#note(heads, state.generations.current)
   }
 
-  /** Compares all logs as a whole, recovers what the store lacks and closes it where that has to be. */
-  async examine(): Promise<ExaminedLogs> {
+  /**
+   * Compares all logs as a whole, recovers what the store lacks and closes it where that has to be. `mayReopen`: a store that
+   * was closed because its log was missing opens once the log is there again with all attempts.
+   */
+  async examine({ mayReopen = true } = {}): Promise<ExaminedLogs> {
     const { engine, files, key, clock, random, onMessage } = this.#parts
     const all = this.#readAll(await this.#registered())
-    const { recoveredCount, ...found } = await engine.transaction(
+    const { recoveredCount, isReopened, ...found } = await engine.transaction(
       () =>
         examineStore(all, {
           key: key.key,
           requiresLog: files !== undefined && !engine.isShared,
+          mayReopen,
           missingIn: (known) => this.#missingIds(known),
           now: clock.now(),
           newId: () => random.uuid(),
@@ -179,6 +183,8 @@ export class RollbackDetection {
         `The store lacked ${formatCount(recoveredCount, 'attempt')} sent from this machine; they are recovered. See them with: refcheck store check`,
       )
     }
+    if (isReopened)
+      onMessage?.('The attempt log is there again with every attempt, so the store is open again.')
     return found
   }
 
@@ -322,7 +328,7 @@ export class RollbackDetection {
   }
 
   async #examineOrThrow(): Promise<void> {
-    const { closing, unreported } = await this.examine()
+    const { closing, unreported } = await this.examine({ mayReopen: false })
     if (closing !== undefined) throw storeClosed(this.#parts.engine.location, closing, unreported)
   }
 

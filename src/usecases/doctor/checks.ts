@@ -1,9 +1,10 @@
 import { access, constants, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { exposure, requireOwnFolders, storeWeakness, tryWrite } from '../../disk/private-modes.ts'
 import type { Finding, MachineReport, Remark } from '../../domain/doctor/finding.ts'
 import { maskKey } from '../../domain/session/session.ts'
+import { closingClauses } from '../../domain/store/closing.ts'
 import { replicationText } from '../../domain/store/types.ts'
 import type { StoreServer } from '../../domain/store/types.ts'
 import { formatCount } from '../../domain/wording/text.ts'
@@ -108,6 +109,7 @@ async function privacy({ folders: { config, data }, storeFiles, privateFiles }: 
   const { foreign, loose, writable, listable } = exposure(privateFiles, [
     config,
     data,
+    join(config, 'attempts'),
     ...storeFiles.map(dirname),
   ])
   const problems: { message: string; hint: string }[] = []
@@ -219,6 +221,12 @@ async function storeRemark({ services, storeLocation }: Parts): Promise<Remark> 
   }
   const { store } = await services('store')
   const [problem] = await store.problems()
+  const closing = problem === undefined ? await store.rollbacks.closing() : undefined
+  if (closing !== undefined) {
+    throw new IoError(`the store "${location}" is closed: ${closingClauses(closing)[0]}`, {
+      hint: 'It takes no orders. See what is missing, and how to continue, with: refcheck store check',
+    })
+  }
   const server = problem === undefined ? (await store.maintenance.info()).server : undefined
   if (server !== undefined) return serverRemark(location, server)
   if (problem === undefined) return { message: `sound: ${location}` }

@@ -200,6 +200,24 @@ describe('the attempt log', () => {
     expect(await tries(await setup.store(), batchId)).toEqual(letIn)
   })
 
+  test('comes back without the newest attempt: the store stays closed', async () => {
+    const { store, batchId } = await beginRows(2)
+    await store.close()
+    const path = logPath()
+    const log = readFileSync(path, 'utf8')
+    renameSync(path, `${path}.away`)
+    const without = await setup.store()
+    expect(await tries(without, batchId)).toEqual(shut('the log of its attempts is missing'))
+    renameSync(`${path}.away`, path)
+    const newest = log.split('\n').findLast((line) => line.includes(' ["entry",')) ?? ''
+    writeFileSync(path, log.slice(0, log.indexOf(newest)))
+    expect((await without.rollbacks.examine()).closing).toMatchObject({ reasons: ['log_missing'] })
+    writeFileSync(path, log)
+    expect(await tries(without, batchId)).toEqual(shut('the log of its attempts is missing'))
+    expect((await without.rollbacks.examine()).closing).toBeUndefined()
+    expect(await tries(without, batchId)).toEqual(letIn)
+  })
+
   test('has a complete line with a wrong checksum: the store is closed, and goes on with another log', async () => {
     const { store, batchId } = await beginRows(2)
     await store.close()
