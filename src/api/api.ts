@@ -413,8 +413,12 @@ class ApiClient {
     secrets.addTokenOf(url)
     const text = utf8Text(body) ?? ''
     const answer = parsedOrUndefined(text)
+    const isCut = cutMessage(answer)
     // Few answers hold any, and a walk over 16 MiB takes longer than to look for them.
-    return parseEnvelope(secrets.mayBeIn(text) ? secrets.redactAnswer(answer) : answer)
+    const envelope = parseEnvelope(isCut || secrets.mayBeIn(text) ? secrets.redactAnswer(answer) : answer)
+    // A secret that the cut has split is only in the part that is left out here.
+    if (isCut && envelope !== undefined) envelope.message = envelope.message.slice(0, -cutOverlap)
+    return envelope
   }
 
   /** The typed error of an answer that is not the documented success. */
@@ -494,4 +498,18 @@ async function refuseOther(stream: HttpStream): Promise<void> {
     status: 200,
     hint: 'Check the base URL: something other than the service may have answered.',
   })
+}
+
+/** Far more than a person reads of a message. Secrets are looked for in every encoding of it, which takes long. */
+const maxMessage = 100_000
+/** Longer than any secret, however it is encoded. */
+const cutOverlap = 50_000
+
+/** Whether the message of an answer was too long; then it is cut in place, to more than is used of it. */
+function cutMessage(answer: unknown): boolean {
+  if (typeof answer !== 'object' || answer === null || !('message' in answer)) return false
+  const { message } = answer
+  if (typeof message !== 'string' || message.length <= maxMessage + cutOverlap) return false
+  answer.message = message.slice(0, maxMessage + cutOverlap)
+  return true
 }

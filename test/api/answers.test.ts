@@ -2,12 +2,14 @@ import type { Socket } from 'node:net'
 
 import { expect, test } from 'vitest'
 
+import { faultRow } from '../harness/faults/fault-row.ts'
 import { answer, enveloped, startRawServer } from '../http/raw-server.ts'
 import { expectNoProcessFaults } from '../http/setup.ts'
-import { requestId, startApi, type TestApi } from './setup.ts'
+import { apiKey, requestId, startApi, type TestApi } from './setup.ts'
 
 /** What counts as an answer of the service: its envelope, and data of the documented shape ("Resources and their fields"). */
 
+faultRow('endless', 'shown whole', { of: /without an end/ })
 expectNoProcessFaults()
 
 /** One call against a server that always answers with these bytes. */
@@ -261,4 +263,18 @@ test('a wrong field of a schema is named by its path', async () => {
   await expect(against(enveloped(200, data), (api) => api.packageSchema(7))).rejects.toMatchObject({
     field: 'data.fields.additional_information.0.fields.start.description',
   })
+})
+
+test.each([
+  ['the end of what is read of it', 150_000],
+  ['the end of what is used of it', 100_000],
+])('of a message without an end the start is used, and no part of a key at %s', async (_where, at) => {
+  const start = 'x '.repeat(at / 2 - 8)
+  const message = `${start}${apiKey}${' %2525'.repeat(200_000)}`
+  const body = JSON.stringify({ data: null, status_message: 'client_error', message })
+  const bytes = answer(400, { 'content-type': 'application/json' }, body)
+  const error = await against(bytes, (api) => api.listPackages()).catch((failure: unknown) => failure)
+  const text = String(error)
+  expect(text.length).toBeLessThanOrEqual(101_000)
+  expect(text).not.toContain(apiKey.slice(0, 8))
 })
