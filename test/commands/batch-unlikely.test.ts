@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 
+import { faultRow } from '../harness/faults/fault-row.ts'
 import { session } from '../harness/session.ts'
+
+faultRow('bombs', 'compared', { of: /1,000 characters/ })
 
 const columns = [
   'first_name,last_name,email,phone,reference.position_title,ncc_acic.date_of_birth,ncc_acic.is_volunteer',
@@ -65,4 +68,18 @@ test('unlikely dates and empty groups of a file are reported, asked about in the
     "
   `)
   expect(ordered()).toHaveLength(4)
+})
+
+test('a name of more than 1,000 characters is invalid, with its line and column, and is compared with no other', async () => {
+  const { type, write } = await session()
+  const rowOf = (first: string, number: number): string =>
+    `${first},Low,p${number}@example.com,+6140000000${number}`
+  write(
+    'people.csv',
+    ['first_name,last_name,email,phone', rowOf('a'.repeat(1_000), 1), rowOf('b'.repeat(1_001), 2)].join('\n'),
+  )
+  const { code, stdout } = await type('batch validate people.csv --package 102')
+  expect(code).toBe(2)
+  expect(stdout).toContain('1 valid, 1 invalid')
+  expect(stdout).toMatch(/^3 +Low +first_name +b+ +has 1001 characters; a name has at most 1000$/m)
 })

@@ -15,6 +15,7 @@ import {
 } from '../../contract/request-body.ts'
 import { bareObject } from '../../contract/parse-json.ts'
 import type { Cell, SheetRow } from '../sheet/cell.ts'
+import { isLongName, longName } from '../form/recipient.ts'
 import type { Problem } from '../form/problem.ts'
 import { type DraftBody, validateBody } from '../form/validate.ts'
 import { type ValueReading, checkFieldValue } from '../form/field-value.ts'
@@ -154,9 +155,11 @@ class RowReader {
     const { text } = reading
     const wrong = findDamage(text)
     if (wrong !== undefined) return this.#problem(column, at, wrong)
+    const isName = column !== 'email' && column !== 'phone'
+    if (isName && isLongName(text)) return this.#problem(column, at, longName(text))
     // It is still whom the row is about: a damaged name may be that of another row.
     this.#recipient[column] = text
-    if (column !== 'email' && column !== 'phone' && this.#isDamagedName(column, text, at)) return undefined
+    if (isName && this.#isDamagedName(column, text, at)) return undefined
     if (column !== 'phone') return undefined
     const phone = repairPhone(text, this.#file.repair)
     if (phone !== text) this.#change(at, text, phone)

@@ -11,12 +11,21 @@ type FieldReading =
 const control = /\p{Cc}/u
 const hidden = /[\p{Cf}\p{Cc}\p{Zl}\p{Zp}]/u
 
+/** No person has a longer one, and to compare such names takes very long. */
+const maxNameLength = 1_000
+
+export const isLongName = (text: string): boolean => text.length > maxNameLength
+
+export const longName = (text: string): string =>
+  `has ${text.length} characters; a name has at most ${maxNameLength}`
+
 /** Reads one of the recipient's four fields as a person or a spreadsheet gives it. Linear; length first. */
 export function readRecipientField(name: RecipientField, text: string): FieldReading {
   if (text.trim() === '') return { problem: 'is empty, but required' }
   if (name === 'phone') return readPhone(text)
   if (name === 'email') return readEmail(text)
   const value = text.trim()
+  if (isLongName(value)) return { problem: longName(value) }
   const at = value.search(control)
   if (at === -1) return { value }
   return { problem: `contains ${codePoint(value, at)}, a control character, which a name cannot have` }
