@@ -319,3 +319,63 @@ test('a birth date in the future is asked about on a terminal, and reported with
     exit 130
   `)
 })
+
+test('kept answers of a person who is ordered already can be changed with --resume, or left', async () => {
+  const here = await session()
+  await here.type(
+    `${create} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 --yes`,
+  )
+  const same: Answer[] = [{ ask: /First name/, type: 'Zoë' }, { ask: /Last name/, type: 'Lee' }, ...rest]
+  await here.type(create, { answers: same })
+  const refused = /^Package 102 was already ordered for "zoe@example.com"/
+  expect(await here.type('request create --resume', { answers: [{ ask: refused, choose: 'Leave' }] }))
+    .toMatchInlineSnapshot(`
+    $ refcheck request create --resume
+    2> Continuing the order of Zoë Lee, 102 Identity check only, 4 answers, 2026-11-20 12:00 +00:00
+    ? Package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED.: Leave
+    2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1
+    2> Your answers are kept. Continue with: refcheck request create --resume
+    exit 2
+  `)
+  const changed: Answer[] = [
+    { ask: refused, choose: 'Change an answer' },
+    { ask: /^Change which/, choose: /^First name/ },
+    { ask: /First name/, type: 'Zora' },
+    { ask: /^Is everything correct/, choose: /^Change/ },
+    { ask: /^Change which/, choose: /^Email/ },
+    { ask: /Email/, type: 'zora@example.com' },
+    { ask: /^Is everything correct/, choose: /^Leave/ },
+  ]
+  expect(await here.type('request create --resume', { answers: changed })).toMatchInlineSnapshot(`
+    $ refcheck request create --resume
+    2> Continuing the order of Zoë Lee, 102 Identity check only, 4 answers, 2026-11-20 12:00 +00:00
+    ? Package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED.: Change an answer
+    ? Change which answer?: First name (Zoë)
+    ? First name (required): Zora
+    2>
+    2> Package 102: Identity check only
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Zora
+    2> Recipient  Last name   Lee
+    2> Recipient  Email       zoe@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    ? Is everything correct?: Change an answer
+    ? Change which answer?: Email (zoe@example.com)
+    ? Email (required): zora@example.com
+    2>
+    2> Package 102: Identity check only
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Zora
+    2> Recipient  Last name   Lee
+    2> Recipient  Email       zora@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    ? Is everything correct?: Leave for now, and keep the answers
+    2> Cancelled; nothing was ordered
+    2> Your answers are kept. Continue with: refcheck request create --resume
+    exit 130
+  `)
+})

@@ -36,7 +36,7 @@ import { type PhoneRepair, repairPhone, readRecipientField } from '../../domain/
 import { problemsError } from '../../domain/form/problem.ts'
 import { type DraftBody, validateBody } from '../../domain/form/validate.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
-import { InterruptedError, PromptBackError } from '../../errors/kinds.ts'
+import { DuplicateError, InterruptedError, PromptBackError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
 export interface InterviewOptions {
@@ -178,8 +178,29 @@ class Form {
     const recipient = { first_name, last_name, email, phone }
     const person = JSON.stringify(recipient)
     if (person === this.#person) return
-    await this.#options.onPerson?.({ package_id: this.#schema.id, recipient }, isMoreAsked)
+    try {
+      await this.#options.onPerson?.({ package_id: this.#schema.id, recipient }, isMoreAsked)
+    } catch (error) {
+      if (!(error instanceof DuplicateError) || this.#options.isResumed !== true) throw error
+      return this.#correct(error)
+    }
     this.#person = person
+  }
+
+  /** Kept answers that are refused can be changed: a mistyped e-mail may be that of a person who is ordered already. */
+  async #correct(refused: DuplicateError): Promise<void> {
+    const { message, hint, order } = refused
+    for (let isChanged = false; !isChanged;) {
+      const next = await this.#prompter.select<'change' | 'leave'>({
+        message: `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
+        choices: [
+          { value: 'change', label: 'Change an answer' },
+          { value: 'leave', label: 'Leave', detail: 'Nothing is ordered; the answers are kept.' },
+        ],
+      })
+      if (next === 'leave') throw new DuplicateError(message, { hint, order, isChosen: true })
+      isChanged = await this.#change()
+    }
   }
 
   /** Until the person says yes to the last question. */
@@ -227,15 +248,17 @@ class Form {
     return new InterruptedError('cancelled; nothing was ordered, and the answers are deleted')
   }
 
-  async #change(): Promise<void> {
+  /** Whether an answer was given again. */
+  async #change(): Promise<boolean> {
     const field = await this.#prompter.select<FormField | undefined>({
       message: 'Change which answer?',
       narrows: true,
       choices: changeChoices(this.#fields, this.#answers),
     })
-    if (field === undefined) return
+    if (field === undefined) return false
     await this.#answer(field, false)
     await this.#meet(false)
+    return true
   }
 
   async #lastQuestion(): Promise<string | undefined> {
