@@ -250,7 +250,8 @@ class RowReader {
   }
 
   #fromForm(
-    { column, path, problem, suggestion }: Problem,
+    // What is missing is asked for in the words of a text that is typed, as a cell is.
+    { column, path, problem, ofFlag = problem, suggestion }: Problem,
     definitions: PackageReading['definitions'],
   ): void {
     const name = column ?? path
@@ -259,7 +260,7 @@ class RowReader {
     const definition = definitions[at]
     const meant =
       definition === undefined ? undefined : isoSuggestion(definition, textIn(this.#source.cells[at] ?? ''))
-    this.#problem(name, at, problem, suggestion ?? meant)
+    this.#problem(name, at, ofFlag, suggestion ?? meant)
   }
 
   #columnAt(name: string): number {

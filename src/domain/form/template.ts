@@ -41,19 +41,29 @@ export function templateColumns(schema: PackageSchema): TemplateColumn[] {
 }
 
 /** An object as a column for each of its parts, where its description lists them; people need no JSON then. */
-function partsOf(field: FormField): FormField[] {
+function partsOf(field: FormField): (FormField & { isPartOf?: FormField })[] {
   const parts = field.type === 'object' && field.code !== undefined ? partsIn(field.description) : []
   if (parts.length === 0) return [field]
   return parts.map((part) => {
     const [column, label] = [`${field.column}.${part}`, `${field.label}, ${part}`]
-    return Object.assign({}, field, { column, label, type: 'string' })
+    return Object.assign({}, field, { column, label, type: 'string', required: false, isPartOf: field })
   })
 }
 
-function noteOf({ group, label, type, required, description }: FormField): string {
+function noteOf({
+  group,
+  label,
+  type,
+  required,
+  description,
+  isPartOf,
+}: FormField & { isPartOf?: FormField }): string {
   const form =
     type === 'string' && dateRule(description) === 'iso' ? 'a date as YYYY-MM-DD' : (forms.get(type) ?? type)
-  const lines = [`${group}: ${label}`, `${required ? 'Required' : 'Optional'}, ${form}.`, description]
+  const need =
+    isPartOf?.required === true ? 'At least one of the parts is required' : required ? 'Required' : 'Optional'
+  const ifNone = required && type === 'array' ? '; none if there are none' : ''
+  const lines = [`${group}: ${label}`, `${need}, ${form}${ifNone}.`, description]
   return lines.filter((line) => line.trim() !== '').join('\n')
 }
 

@@ -29,7 +29,7 @@ test('get a template to fill in', async () => {
   await at.type('head -1 people.csv | fold -w 78')
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck schema template 101 --output people.csv
-    written  people.csv  17 fields, 15 required
+    written  people.csv  17 fields, 10 required
     2> Fill in a row per person, then: refcheck batch validate people.csv --package 101
     exit 0
     $ head -1 people.csv | fold -w 78
