@@ -43,22 +43,19 @@ test.each(stores)(
     expect(await type(phone, no)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes
       ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and name. Order anyway? no
-      2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and name
-      2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
+      2> Nothing was ordered.
       exit 2
     `)
     expect(await type(name, no)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Anne --last-name Low --email ann@example.com --phone +61400000901 --yes
       ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and phone. Order anyway? no
-      2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and phone
-      2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
+      2> Nothing was ordered.
       exit 2
     `)
     expect(await type(email, no)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann.low@example.com --phone +61400000901 --yes
       ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same phone and name. Order anyway? no
-      2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same phone and name
-      2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
+      2> Nothing was ordered.
       exit 2
     `)
     expect(ordered()).toHaveLength(1)
@@ -138,7 +135,7 @@ test.each(stores)(
         "error": {
           "code": "incomplete",
           "message": "1 of 3 rows was accepted (2 held)",
-          "hint": "See why rows are held: refcheck batch rows BATCH_1 --state held\\nRow 2, two people: refcheck batch release BATCH_1 --row 2\\nRow 2, the same person: refcheck batch cancel BATCH_1 --row 2"
+          "hint": "See why rows are held: refcheck batch rows BATCH_1 --state held\\nBob Low (line 3) is another person: refcheck batch release BATCH_1 --row 2\\nBob Low (line 3) is the same person: refcheck batch cancel BATCH_1 --row 2"
         }
       }
       2> Error: 1 of 3 rows was accepted (2 held)
@@ -169,8 +166,8 @@ test.each(stores)(
       results  HOME/people.results.csv
       2> Error: 1 of 3 rows was accepted (2 held)
       2> See why rows are held: refcheck batch rows BATCH_1 --state held
-      2> Row 2, two people: refcheck batch release BATCH_1 --row 2
-      2> Row 2, the same person: refcheck batch cancel BATCH_1 --row 2
+      2> Bob Low (line 3) is another person: refcheck batch release BATCH_1 --row 2
+      2> Bob Low (line 3) is the same person: refcheck batch cancel BATCH_1 --row 2
       exit 10
 
       $ refcheck batch release BATCH_1 --row 2
@@ -236,15 +233,15 @@ test.each(stores)(
     sandbox.setCredits(null)
     writeFileSync(join(folder, 'again.csv'), `${header}\nAna,Row1,a1@example.com,+61400000001\n`)
     expect(await type('batch run again.csv --package 102 --yes')).toMatchInlineSnapshot(`
-    $ refcheck batch run again.csv --package 102 --yes
-    again.csv: 1 row
-      0 orders to send
-      1 row already waiting in a batch, not sent
-        line 2: row 1 of batch BATCH_1 (pending)
-    2> Error: nothing was sent: 1 row waits in batch BATCH_1
-    2> Resume that batch with: refcheck batch resume BATCH_1
-    exit 10
-  `)
+      $ refcheck batch run again.csv --package 102 --yes
+      again.csv: 1 row
+        0 orders to send
+        1 row already waiting in a batch, not sent
+          Ana Row1 (line 2): row 1 of batch BATCH_1 (pending)
+      2> Error: nothing was sent: 1 row waits in batch BATCH_1
+      2> Resume that batch with: refcheck batch resume BATCH_1
+      exit 10
+    `)
     expect(ordered()).toEqual([])
   },
 )
@@ -269,8 +266,8 @@ test.each(stores)(
       2> more.csv: 3 rows
       2>   1 order of 102 Identity check only
       2>   2 rows already waiting in a batch, not sent
-      2>     line 2: row 1 of batch BATCH_1 (pending)
-      2>     line 3: row 2 of batch BATCH_1 (pending)
+      2>     Ana Row1 (line 2): row 1 of batch BATCH_1 (pending)
+      2>     Ana Row2 (line 3): row 2 of batch BATCH_1 (pending)
       2> Sending takes under a minute
       2>
       1 of 3 people in more.csv is ordered; 2 duplicate
@@ -390,7 +387,7 @@ test.each(stores)(
       people.csv: 1 row
         0 orders to send
         1 row ordered before, not sent
-          line 2: request REQUEST_2
+          Ann Low (line 2): ordered 2026-11-20 12:00 +00:00
       exit 0
     `)
     expect(ordered()).toHaveLength(2)

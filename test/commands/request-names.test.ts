@@ -65,8 +65,7 @@ test('request wait alone offers on a terminal what is in flight, with the packag
   const screen = { tty: true, env: { NO_COLOR: '1' } }
   expect(await here.type('request wait', { ...screen, answers: [] })).toMatchInlineSnapshot(`
     $ NO_COLOR=1 refcheck request wait
-    2> Error: no request is in flight
-    2> List the requests with: refcheck request list
+    2> Nothing is running. List the requests with: refcheck request list
     exit 2
   `)
   await ordered(here, 'Priya')

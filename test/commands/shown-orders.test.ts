@@ -33,8 +33,8 @@ test.each(stores)(
       $ refcheck batch rows BATCH_2
       ROW  LINE  STATE  EMAIL               OUTCOME
       1    2     held   office@example.com  held: has the same e-mail and name as Ann Low (office@example.com), ordered 2026-11-20 12:00 +00:00
-      2> Order row 1: refcheck batch release BATCH_2 --row 1
-      2> Leave it out: refcheck batch cancel BATCH_2 --row 1
+      2> Order Ann Low: refcheck batch release BATCH_2 --row 1
+      2> Leave Ann Low out: refcheck batch cancel BATCH_2 --row 1
       exit 0
 
       $ refcheck batch release BATCH_2 --row 1
@@ -79,13 +79,12 @@ test.each(stores)(
     const yes = { ask: /Order anyway/, confirm: true }
     const no = { ask: /Order anyway/, confirm: false }
     expect(await type(line, { answers: [yes, no] })).toMatchInlineSnapshot(`
-    $ refcheck request create --package 102 --first-name Cyd --last-name Low --email office@example.com --phone +61400000913 --yes
-    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (office@example.com) has the same e-mail. Order anyway? yes
-    ? Somebody similar was ordered: package 102 (request REQUEST_2, 2026-11-20 12:00 +00:00) for Bob Low (office@example.com) has the same e-mail. Order anyway? no
-    2> Error: somebody similar was ordered: package 102 (request REQUEST_2, 2026-11-20 12:00 +00:00) for Bob Low (office@example.com) has the same e-mail
-    2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
-    exit 2
-  `)
+      $ refcheck request create --package 102 --first-name Cyd --last-name Low --email office@example.com --phone +61400000913 --yes
+      ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (office@example.com) has the same e-mail. Order anyway? yes
+      ? Somebody similar was ordered: package 102 (request REQUEST_2, 2026-11-20 12:00 +00:00) for Bob Low (office@example.com) has the same e-mail. Order anyway? no
+      2> Nothing was ordered.
+      exit 2
+    `)
     expect(ordered()).toHaveLength(2)
     expect(await type(line, { answers: [yes, yes] })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Cyd --last-name Low --email office@example.com --phone +61400000913 --yes

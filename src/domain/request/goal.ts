@@ -70,7 +70,10 @@ export function waitFailure(
   const open = requests.filter((request) => !isWaitOver(request, goal))
   if (open.length + unread > 0) {
     const rest = unread === 0 ? [] : [`${unread} not read yet`]
-    return new TimedOutError(`timed out: ${[...formatStatuses(open), ...rest].join(', ')}`, {
+    const isReportMissing =
+      open.length > 0 && unread === 0 && open.every(({ status }) => status === 'COMPLETED')
+    const tail = isReportMissing ? ', with a report that is not ready yet' : ''
+    return new TimedOutError(`timed out: ${[...formatStatuses(open), ...rest].join(', ')}${tail}`, {
       again: 'Continue with',
     })
   }

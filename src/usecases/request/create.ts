@@ -3,11 +3,22 @@ import { runSingle, type SingleRun } from '../batch/runner.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import type { Created, CreateOptions } from '../../domain/request/result.ts'
 import { changedElsewhereError, type Outcome, outcomeText } from '../../domain/submission/outcome.ts'
-import { refusedOrder, reconcileHint, conflictMessage } from '../../domain/submission/duplicate.ts'
+import {
+  conflictingOrder,
+  refusedOrder,
+  reconcileHint,
+  conflictMessage,
+} from '../../domain/submission/duplicate.ts'
 import { canBeConfirmed, type Conflict } from '../../domain/submission/conflicts.ts'
 import type { BatchRef, NewBatch, RowVersion } from '../../domain/submission/submission.ts'
 import type { ErrorDetails, RefcheckError } from '../../errors/base.ts'
-import { InternalError, InterruptedError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
+import {
+  DuplicateError,
+  InternalError,
+  InterruptedError,
+  OutcomeUnknownError,
+  ThrottledError,
+} from '../../errors/kinds.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -71,8 +82,14 @@ async function requireConfirmation(
   stop: Conflict,
   { onSimilar }: OrderOptions,
 ): Promise<void> {
-  if (!canBeConfirmed(stop) || onSimilar === undefined || !(await onSimilar(stop)))
-    throw refusedOrder(stop, baseUrl)
+  if (!canBeConfirmed(stop) || onSimilar === undefined) throw refusedOrder(stop, baseUrl)
+  if (await onSimilar(stop)) return
+  const { message } = refusedOrder(stop, baseUrl)
+  throw new DuplicateError(message, {
+    hint: 'Nothing was ordered.',
+    order: conflictingOrder(stop),
+    isChosen: true,
+  })
 }
 
 /** Sends an order that is pending by the runner of files, and answers what came of it. The caller holds its batch. `attemptId`: of its earlier attempt. */

@@ -352,8 +352,9 @@ export async function chooseInFlight(
     .filter((each) => serviceOf(each.base_url) === serviceOf(baseUrl))
     .toReversed()
   if (open.length === 0) {
-    throw new UsageError('no request is in flight', {
-      hint: 'List the requests with: refcheck request list',
+    throw new UsageError('no request is running', {
+      hint: 'Nothing is running. List the requests with: refcheck request list',
+      isChosen: true,
     })
   }
   const ids = open.map((each) => each.request_id ?? '')
