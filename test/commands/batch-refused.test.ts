@@ -69,7 +69,7 @@ test('it is said how many rows results as CSV leave out, and the CSV orders none
     out.csv: 1 row
       0 orders to send
       1 row ordered before, not sent
-        line 2: request REQUEST_1
+        Ana Silva (line 2): ordered 2026-11-20 12:00 +00:00
     exit 0
   `)
   expect(here.ordered()).toEqual(['ana@example.com'])

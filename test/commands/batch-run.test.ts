@@ -123,8 +123,8 @@ test('with one person more it orders that one: the others are duplicates', async
     2> more.csv: 3 rows
     2>   1 order of 102 Identity check only
     2>   2 rows ordered before, not sent
-    2>     line 2: request REQUEST_1
-    2>     line 3: request REQUEST_2
+    2>     Ana Row1 (line 2): ordered 2026-11-20 12:00 +00:00
+    2>     Ana Row2 (line 3): ordered 2026-11-20 12:00 +00:00
     2> Sending takes under a minute
     2>
     {
@@ -198,7 +198,7 @@ test('of people who were all ordered before nothing is sent; a file and "request
     2> people.csv: 2 rows
     2>   1 order of 102 Identity check only
     2>   1 row ordered before, not sent
-    2>     line 2: request REQUEST_1
+    2>     Ana Row1 (line 2): ordered 2026-11-20 12:00 +00:00
     2> Sending takes under a minute
     2>
     ✔ All 2 people in people.csv are ordered
@@ -360,10 +360,6 @@ test('--dry-run shows the plan and sends nothing', async () => {
       2 orders of 102 Identity check only
       1 row the same as an earlier row, not sent
     Sending takes under a minute
-
-    Changed before sending:
-      1 × phone: spaces, (), - and . are removed
-        line 4, phone: "+61 400-000-001" is sent as "+61400000001"
     exit 0
   `)
   expect(await type('batch list')).toMatchInlineSnapshot(`

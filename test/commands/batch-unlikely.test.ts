@@ -53,9 +53,11 @@ test('unlikely dates and empty groups of a file are reported, asked about in the
     2>   4 orders of 101 Standard employment screen
     2>   3 rows with an unlikely value; fix the file, or they are sent as they are
     2>     Bo Low (line 3): ncc_acic.date_of_birth 2062-03-04 is in the future
-    2>     Cy Low (line 4): ncc_acic.date_of_birth 1890-01-01 is more than 120 years ago
+    2>     Cy Low (line 4): ncc_acic.date_of_birth 1890-01-01 is more than 120 years
+    2>       ago
     2>     Cy Low (line 4): ncc_acic.residential_address {} is empty
-    2>     Di Low (line 5): ncc_acic.residential_address {"street":" ","postcode":""} is empty
+    2>     Di Low (line 5): ncc_acic.residential_address {"street":" ","postcode":""}
+    2>       is empty
     2> Sending takes under a minute
     2>
     ? Order 101 Standard employment screen for 4 people (Ana Low (ana@example.com), Bo Low (bo@example.com), Cy Low (cy@example.com), Di Low (di@example.com)), 3 with an unlikely value, at 127.0.0.1:PORT as olive.owner@example.com? no
@@ -82,4 +84,39 @@ test('a name of more than 1,000 characters is invalid, with its line and column,
   expect(code).toBe(2)
   expect(stdout).toContain('1 valid, 1 invalid')
   expect(stdout).toMatch(/^3 +Low +first_name +b+ +has 1001 characters; a name has at most 1000$/m)
+})
+
+test('the same name twice in a file with another e-mail and phone is mentioned, with how to leave a row out', async () => {
+  const { type, write, ordered } = await session()
+  write(
+    'people.csv',
+    'first_name,last_name,email,phone\nRita,Vega,rita@example.com,+34600333444\nRITA,Vega,rita@example.net,+34600333555\n',
+  )
+  expect(await type('batch run people.csv --package 102 --dry-run')).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --dry-run
+    people.csv: 2 rows
+      2 orders of 102 Identity check only
+      1 row has the name of an earlier row with another e-mail and phone: it is sent
+        RITA Vega (line 3), as in line 2
+      To leave one of them out, remove its line from the file first
+    Sending takes under a minute
+    exit 0
+  `)
+  expect(ordered()).toEqual([])
+})
+
+test('a blank cell in a required list says how to write that there are none', async () => {
+  const { type, write } = await session()
+  write('people.csv', `${columns}\n${row('Hans', 8, '1990-04-30', '12 Main St').replace(',[],', ',,')}\n`)
+  expect(await type('batch validate people.csv --package 101')).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.csv --package 101
+    people.csv: 1 row, 0 valid, 1 invalid
+
+    LINE  PERSON    COLUMN                        VALUE       PROBLEM
+    2     Hans Low  ncc_acic.residential_address  12 Main St  is not an object in JSON, such as {"name": "value"}
+    2     Hans Low  ncc_acic.previous_names       -           is required; write none if there are none
+    2> Error: people.csv: 1 of 1 row is invalid
+    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 101 --errors invalid.csv
+    exit 2
+  `)
 })

@@ -131,6 +131,8 @@ export interface BatchPreview {
   phones: { row: NewRow; order: Submission }[]
   /** Rows that would be sent, of whose full name a person with another e-mail and phone was ordered, last at this time. */
   names: { row: NewRow; orderedAt: number }[]
+  /** Rows that would be sent, whose full name an earlier such row of the file has with another e-mail and phone. */
+  namesInFile: { row: NewRow; earlier: NewRow }[]
   /** The first people who would be ordered: one more than are named. */
   people: Recipient[]
 }

@@ -24,18 +24,28 @@ export interface ComparedRow {
   stop: Conflict | undefined
   /** Another person who has the same phone. */
   sharesPhone?: Submission | undefined
+  /** An earlier row of the file that would be sent, of the same full name. */
+  sharesName?: NewRow | undefined
 }
 
 type PersonIdentities = ReturnType<typeof personIdentities>
 
 export function emptyPreview(): BatchPreview {
-  return { counts: noCounts(), packages: new Map(), conflicts: [], phones: [], names: [], people: [] }
+  return {
+    counts: noCounts(),
+    packages: new Map(),
+    conflicts: [],
+    phones: [],
+    names: [],
+    namesInFile: [],
+    people: [],
+  }
 }
 
 /** Counts a row with what would become of it. `namesakeAt`: when a person of that name alone was ordered. */
 export function addToPreview(
   preview: BatchPreview,
-  { row, stop, sharesPhone }: ComparedRow,
+  { row, stop, sharesPhone, sharesName }: ComparedRow,
   namesakeAt?: number,
 ): void {
   const { counts, packages, people } = preview
@@ -45,6 +55,7 @@ export function addToPreview(
   if (stop !== undefined) preview.conflicts.push({ row, stop })
   if (sharesPhone !== undefined) preview.phones.push({ row, order: sharesPhone })
   if (namesakeAt !== undefined) preview.names.push({ row, orderedAt: namesakeAt })
+  if (sharesName !== undefined) preview.namesInFile.push({ row, earlier: sharesName })
   if (state !== 'pending' || row.state !== 'pending') return
   packages.set(row.packageId, (packages.get(row.packageId) ?? 0) + 1)
   if (people.length <= maxNamed) people.push(row.recipient)
@@ -93,8 +104,9 @@ export class FileComparer {
     const relations = this.#relationsOf(packageId)
     const stop = findConflict(compared, candidates, this.#allowed, relations)
     const sharesPhone = stop === undefined ? phoneSharer(compared, candidates, relations) : undefined
+    const sharesName = stop === undefined ? this.#earlier.findNamesake(row) : undefined
     if (stop === undefined) this.#earlier.add(this.#position, row, identities)
-    return { row, identities, stop, sharesPhone }
+    return { row, identities, stop, sharesPhone, sharesName }
   }
 }
 
@@ -110,6 +122,8 @@ class EarlierRows {
   readonly #persons = new PositionsByHash()
   readonly #emails = new PositionsByHash()
   readonly #phones = new PositionsByHash()
+  /** Of the first row of each full name and package. */
+  readonly #names = new Map<number, number>()
   readonly #crowds = new Map<number, PhoneSharers>()
   readonly #budget: ComparingBudget = { left: maxComparing }
   /** Those that were found, which are few. */
@@ -121,7 +135,18 @@ class EarlierRows {
     this.#allowed = allowed
   }
 
+  /** The first row of the same full name and package, where its e-mail and phone are others. */
+  findNamesake(row: OrderRow): NewRow | undefined {
+    const position = this.#names.get(nameHash(row))
+    const earlier = position === undefined ? undefined : (this.#rows.at(position) as OrderRow)
+    if (earlier === undefined || fullName(earlier.recipient) !== fullName(row.recipient)) return undefined
+    const { email, phone } = earlier.recipient
+    return email === row.recipient.email || phone === row.recipient.phone ? undefined : earlier
+  }
+
   add(position: number, row: OrderRow, identities: PersonIdentities): void {
+    const name = nameHash(row)
+    if (!this.#names.has(name)) this.#names.set(name, position)
     if (this.#allowed.similar) {
       this.#persons.add(hashOf(identities.person), position)
       return
@@ -207,6 +232,8 @@ class PositionsByHash {
 function fullName({ first_name, last_name }: Recipient): string {
   return [foldedName(first_name), foldedName(last_name)].sort().join(' ')
 }
+
+const nameHash = ({ packageId, recipient }: OrderRow): number => hashOf(`${packageId} ${fullName(recipient)}`)
 
 function rowOrder({ id, baseUrl, userEmail, addedAt }: NewFileBatch, row: OrderRow): Submission {
   const { packageId, recipient } = row

@@ -29,7 +29,7 @@ function mentioned<More extends object>(row: NewRow, more: More) {
 /** What running a file would do. */
 export function planOf(
   check: BatchCheck,
-  { counts, packages, conflicts, phones, names: namesakes, people }: BatchPreview,
+  { counts, packages, conflicts, phones, names: namesakes, namesInFile, people }: BatchPreview,
   {
     batchId,
     seconds,
@@ -39,25 +39,39 @@ export function planOf(
 ) {
   const duplicates = conflicts.filter(({ stop }) => stop.becomes === 'duplicate')
   const matches = duplicates.filter(({ stop }) => stop.order.batchId !== batchId)
-  const stopped = new Set([...conflicts.map(({ row }) => row.row), ...check.duplicates.map(([, row]) => row)])
+  const stopped = new Set([
+    ...conflicts.map(({ row }) => row.row),
+    ...check.duplicates.map(([, row]) => row),
+    ...check.problems.map(({ row }) => row),
+  ])
   return {
     /** What the file would be as a batch. */
     batchId,
     counts,
     /** Improbable values of the rows that would be sent. */
     unlikely: check.unlikely.filter(({ row }) => !stopped.has(row)),
+    /** Values of the rows that would be sent that are changed before. */
+    changes: check.changes.filter(({ row }) => !stopped.has(row)),
     /** Orders of each package that would be sent, the most first. */
     packages: [...packages]
       .map(([package_id, orders]) => ({ package_id, name: names.get(package_id), orders }))
       .sort((a, b) => b.orders - a.orders),
     /** Rows that are not sent since they conflict with an order made before. */
-    matches: matches.map(({ row, stop }) => ({ row: row.row, line: check.lines[row.row], stop })),
+    matches: matches.map(({ row, stop }) => ({
+      row: row.row,
+      line: check.lines[row.row],
+      person: row.state === 'pending' ? row.recipient : stop.order.recipient,
+      stop,
+    })),
     /** Rows of the file that are the same as an earlier one. */
     repeated: counts.duplicate - matches.length,
     /** Rows that are not sent until they are released, by what they share or match. */
     held: conflicts.flatMap(({ row, stop }) => (stop.becomes === 'held' ? mentioned(row, { stop }) : [])),
     phones: phones.flatMap(({ row, order }) => mentioned(row, { order })),
     names: namesakes.flatMap(({ row, orderedAt }) => mentioned(row, { orderedAt })),
+    namesInFile: namesInFile.flatMap(({ row, earlier }) =>
+      mentioned(row, { earlier: { row: earlier.row, line: check.lines[earlier.row] } }),
+    ),
     people,
     check,
     /** By quota alone, with what was used of it before. */

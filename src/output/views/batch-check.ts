@@ -22,7 +22,7 @@ import { formatCount } from '../../domain/wording/text.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { cutName, personName, shownName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
-import { formatDuration, styled, type Terminal } from '../terminal.ts'
+import { formatDuration, styled, type Terminal, wrapLines } from '../terminal.ts'
 import { table } from '../table.ts'
 import type { Column, View } from '../view.ts'
 import { resultText } from './batches.ts'
@@ -102,7 +102,8 @@ function asContract({ row, line, column, value, problem, suggestion }: RowProble
 
 /** A summary, the first problems, the duplicates, and what will be changed before it is sent. */
 function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
-  const { rows, valid, invalid, problems, duplicates, changes } = plan.check
+  const { rows, valid, invalid, problems, duplicates } = plan.check
+  const { changes } = plan
   const good = styled(terminal, 'green', `${valid} valid`)
   const bad = invalid === 0 ? '' : `, ${styled(terminal, 'red', `${invalid} invalid`)}`
   const parts = [`${sanitize(name)}: ${formatCount(rows, 'row')}, ${good}${bad}`]
@@ -114,8 +115,8 @@ function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = f
   }
   if (duplicates.length > 0) parts.push(pairs(plan.check))
   const stopped = remarkableLines(plan, plan.check.unlikely)
-  if (stopped.length > 0) parts.push(stopped.join('\n'))
-  if (changes.length > 0) parts.push(changesText(changes, showChanges))
+  if (stopped.length > 0) parts.push(wrapLines(stopped.join('\n'), terminal.columns))
+  if (changes.length > 0) parts.push(wrapLines(changesText(changes, showChanges), terminal.columns))
   return parts.join('\n\n')
 }
 
@@ -155,7 +156,7 @@ function matchOf({ order, externalResult }: Conflict, plan: Plan): unknown {
 
 /** What running a file would do, shown before the confirmation. */
 export function planText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
-  const { counts, check, seconds, endsAt, packages, repeated: inFile } = plan
+  const { counts, changes, seconds, endsAt, packages, repeated: inFile } = plan
   const lines = [
     `${styled(terminal, 'bold', sanitize(name))}: ${formatCount(counts.total, 'row')}`,
     ...packages.map(
@@ -169,7 +170,6 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   if (counts.invalid > 0)
     lines.push(`  ${styled(terminal, 'red', formatCount(counts.invalid, 'row'))} invalid, not sent`)
   if (counts.pending > 0) lines.push(`Sending takes ${timeText(seconds, endsAt)}`)
-  const { changes } = check
   return changes.length > 0 ? `${lines.join('\n')}\n\n${changesText(changes, showChanges)}` : lines.join('\n')
 }
 
@@ -193,7 +193,10 @@ export function unstartedView(
     text: (terminal) =>
       counts.invalid > 0
         ? checkText(plan, name, terminal, showChanges)
-        : [...nothingToDo, planText(plan, name, terminal, showChanges)].join('\n'),
+        : wrapLines(
+            [...nothingToDo, planText(plan, name, terminal, showChanges)].join('\n'),
+            terminal.columns,
+          ),
   }
 }
 
@@ -289,15 +292,21 @@ function matchLines(matches: Plan['matches']): string[] {
   ]
 }
 
+/** What is remarkable may be meant, and may be one person too many. */
+const leaveOutLines = (rows: number): string[] =>
+  rows === 0 ? [] : ['  To leave one of them out, remove its line from the file first']
+
 /** What is worth knowing of rows before they are sent, and those that are not sent. */
 const remarkableLines = (
-  { matches, held, phones, names }: Plan,
+  { matches, held, phones, names, namesInFile }: Plan,
   unlikely: readonly UnlikelyValue[],
 ): string[] => [
   ...matchLines(matches),
   ...heldLines(held),
   ...phoneLines(phones),
   ...nameLines(names),
+  ...nameInFileLines(namesInFile),
+  ...leaveOutLines(phones.length + names.length + namesInFile.length),
   ...unlikelyLines(unlikely),
 ]
 
@@ -305,9 +314,11 @@ function notSentLines(matches: Plan['matches'], why: string): string[] {
   if (matches.length === 0) return []
   return [
     `  ${formatCount(matches.length, 'row')} ${why}`,
-    ...matches
-      .slice(0, maxPairs)
-      .map(({ row, line, stop }) => `    ${position(row, line)}: ${sanitize(whatMatches(stop))}`),
+    ...matches.slice(0, maxPairs).map(({ row, line, person, stop }) => {
+      const at = position(row, line)
+      const who = person === undefined ? at : `${personName(person)} (${at})`
+      return `    ${sanitize(`${who}: ${whatMatches(stop)}`)}`
+    }),
   ]
 }
 
@@ -391,10 +402,11 @@ function similarPerson(
 }
 
 function whatMatches({ order, externalResult }: Conflict): string {
-  const { requestId, state, batchId, row } = order
-  if (externalResult !== undefined)
-    return `request ${requestId ?? ''} (${externalResultPosition(externalResult)})`
-  return requestId === undefined ? `row ${row} of batch ${batchId} (${state})` : `request ${requestId}`
+  const { requestId, requestStatus, state, batchId, row, attemptedAt, changedAt } = order
+  if (externalResult !== undefined) return `ordered, by ${externalResultPosition(externalResult)}`
+  if (requestId === undefined) return `row ${row} of batch ${batchId} (${state})`
+  const end = requestStatus === 'CANCELLED' || requestStatus === 'ERROR' ? `, ended ${requestStatus}` : ''
+  return `ordered ${localTime(attemptedAt ?? changedAt)}${end}`
 }
 
 /** Said before the review of what an agent planned. */
@@ -484,6 +496,21 @@ function nameLines(names: Plan['names']): string[] {
       maxNamed,
       ({ row, line, person, orderedAt }) =>
         `${personName(person)} (${position(row, line)}): ordered ${localTime(orderedAt)}`,
+    ),
+  ]
+}
+
+/** They may be one person with two e-mails and phones, or two of one name: they are sent. */
+function nameInFileLines(names: Plan['namesInFile']): string[] {
+  if (names.length === 0) return []
+  const [has, are] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are']
+  return [
+    `  ${formatCount(names.length, 'row')} ${has} the name of an earlier row with another e-mail and phone: ${are} sent`,
+    ...firstOf(
+      names,
+      maxNamed,
+      ({ row, line, person, earlier }) =>
+        `${personName(person)} (${position(row, line)}), as in ${position(earlier.row, earlier.line)}`,
     ),
   ]
 }
