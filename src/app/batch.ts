@@ -4,6 +4,7 @@ import type { App } from './app.ts'
 import type { RefcheckError } from '../errors/base.ts'
 import { orderQuestion } from '../domain/submission/confirmation.ts'
 import { statusOf } from '../domain/batch/batch-status.ts'
+import { decidedLater } from '../domain/batch/verdict.ts'
 import { batchMeter } from '../output/views/progress.ts'
 import { planText, unlikelyWarning } from '../output/views/batch-check.ts'
 import { batchGoesOnText, batchEventText } from '../output/views/batches.ts'
@@ -66,7 +67,10 @@ export function orderPrompts(
   return (name) => ({
     onKnown: (batch) => reporter.note(batchGoesOnText(statusOf(batch))),
     onPlan: (plan) => {
-      if (!quiet || !yes) return reporter.block(planText(plan, name, reporter.terminal, showChanges))
+      if (!quiet || !yes) {
+        const { terminal } = reporter
+        return reporter.block(wrapLines(planText(plan, name, terminal, showChanges), terminal.columns))
+      }
       const warning = unlikelyWarning(plan, name)
       if (warning !== undefined) reporter.warn(warning)
     },
@@ -104,6 +108,9 @@ export async function runBatch(
       const all = now + end.result.now
       end.result = { ...end.result, now: all, people: people.length === all ? people : [] }
     }
+    const { counts, ordered } = end.result
+    if (decided?.later === counts.held && counts.held > 0)
+      end = { ...end, failure: decidedLater(end.failure, counts, ordered) }
   }
   return [await endedView(app, end, isJson), end.failure]
 }
@@ -120,7 +127,15 @@ export async function heldDecider(app: App) {
   if (prompter === undefined) return undefined
   const { decideHeldRows } = await import('../usecases/batch/change-batch.ts')
   return async (batch: Batch, verb: 'order' | 'release') => {
-    const services = await app.services('batches', 'waiting', 'ledger', 'clock', 'api', 'packageNames')
+    const services = await app.services(
+      'batches',
+      'waiting',
+      'ledger',
+      'clock',
+      'api',
+      'files',
+      'packageNames',
+    )
     return decideHeldRows({ ...services, prompter, onQuestion: showLines(app) }, batch, verb)
   }
 }
@@ -142,6 +157,15 @@ export async function endedView(
   const status = await batchView(app, batch, isJson)
   const text = resultText(batch.name, result, failure)
   if (failure !== undefined && !failure.isChosen) return batchResultView(status, text, undefined)
+  if (failure !== undefined && batch.counts.held > 0)
+    return batchResultView(status, text, `refcheck batch release ${batch.id}`)
+  const { CANCELLED: cancelled = 0, ERROR: inError = 0 } = result.ordered.failed
+  if (cancelled + inError > 0)
+    return batchResultView(
+      status,
+      text,
+      `refcheck request list --status ${cancelled > 0 ? 'CANCELLED' : 'ERROR'}`,
+    )
   const isFolderKnown = (await app.setting('output-dir')) !== undefined || app.prompter() !== undefined
   const next = `refcheck report sync${isFolderKnown ? '' : ' --output reports'}`
   return batchResultView(status, text, next)

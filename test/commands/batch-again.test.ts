@@ -15,7 +15,7 @@ test('a finished file answers that nothing is to do, and its results file is not
     $ refcheck batch run people.csv --package 102 --shared office@example.com
     2> Warning: people.results.csv could not be read, so orders it may name were not looked at: HOME/people.results.csv: line 4 has 1 cell, and the header has 17
     2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
-    2> Warning: --allow-similar and --shared apply to new files only, and this file is a batch already. Release its held rows with: refcheck batch release BATCH_1
+    2> Warning: --allow-similar and --shared apply to new files only, and this file is a batch already, with no held rows.
     ✔ All 2 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
 
     batch  BATCH_1
@@ -38,8 +38,8 @@ test('a finished file answers that nothing is to do, and its results file is not
     reordered.csv: 2 rows
       0 orders to send
       2 rows ordered before, not sent
-        line 2: request REQUEST_2
-        line 3: request REQUEST_1
+        Ana Row2 (line 2): ordered 2026-11-20 12:00 +00:00
+        Ana Row1 (line 3): ordered 2026-11-20 12:00 +00:00
     exit 0
   `)
   expect(ordered()).toEqual(emails(2))
@@ -75,4 +75,116 @@ test('the next command names a folder for reports only where none is set and the
   await type('config set output-dir reports')
   peopleFile(folder, emails(2))
   expect((await type(`${run} --yes`)).stdout).toMatch(/\nNext: refcheck report sync\n$/)
+})
+
+test('a file whose people an earlier batch of it ordered is ordered, also where its own rows were left out', async () => {
+  const { type, folder, clock, ordered } = await session()
+  peopleFile(folder, emails(2))
+  await type(`${run} --yes`)
+  await clock.advance(60_000)
+  const later = { ask: /Order again\?$/, choose: 'Decide later' }
+  const leaveOut = { ask: /Order again\?$/, choose: 'No: leave out' }
+  const again = await type(`${run} --yes --again --allow-duplicate`, { answers: [leaveOut, later] })
+  expect(again).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --again --allow-duplicate
+    2>
+    2> people.csv: 2 rows
+    2>   0 orders to send
+    2>   2 rows held, not sent until you release them
+    2>     was ordered less than 7 days ago
+    2>       Ana Row1 (line 2), Ana Row2 (line 3)
+    2>
+    2>
+    2> Ana Row1 (line 2) of people.csv is held (1 of 2)
+    2>
+    ? Ana Row1 was ordered on 2026-11-20 12:00 +00:00, less than 7 days ago. Order again?: No: leave out
+    2>
+    2> Ana Row2 (line 3) of people.csv is held (2 of 2)
+    2>
+    ? Ana Row2 was ordered on 2026-11-20 12:00 +00:00, less than 7 days ago. Order again?: Decide later
+    2 of 2 people in people.csv are ordered; 1 held, to be ordered again or not
+
+    batch  BATCH_2
+    people.csv, package 102
+
+    1  held
+    1  cancelled
+    2  rows
+
+    results  HOME/people.results.csv
+
+    Next: refcheck batch release BATCH_2
+    exit 10
+  `)
+  const [batch] = (await type('batch list --json')).json() as { batch_id: string }[]
+  await type(`batch cancel ${batch?.batch_id} --yes`)
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+    2> people.csv is batch BATCH_2: 0 of 2 accepted, nothing left to send.
+    ✔ All 2 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
+    batch  BATCH_2
+    people.csv, package 102
+
+    2  cancelled
+    2  rows
+
+    results  HOME/people.results.csv
+
+    Next: refcheck report sync --output reports
+    exit 0
+  `)
+  expect(ordered()).toEqual(emails(2))
+})
+
+test('a person whose request was CANCELLED is no success: the plan and the result say so by name', async () => {
+  const { type, folder, sandbox, clock, ordered } = await session()
+  peopleFile(folder, emails(1))
+  sandbox.inject({ scenario: 'declined' })
+  await type(`${run} --yes`)
+  await clock.advance(30 * 24 * 60 * 60_000)
+  await type('request list --refresh --quiet')
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+    2> people.csv is batch BATCH_1: 1 of 1 accepted, nothing left to send.
+    1 person in people.csv is ordered, on 2026-11-20 12:00 +00:00; the request of 1 was CANCELLED
+
+    batch  BATCH_1
+    people.csv, package 102
+
+    1  accepted
+    1  row
+
+    results  HOME/people.results.csv
+
+    Next: refcheck request list --status CANCELLED
+    exit 0
+  `)
+  peopleFile(folder, emails(2))
+  expect(await type(`${run} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2>
+    2> people.csv: 2 rows
+    2>   1 order of 102 Identity check only
+    2>   1 row ordered before, not sent
+    2>     Ana Row1 (line 2): ordered 2026-11-20 12:00 +00:00, ended CANCELLED
+    2> Sending takes under a minute
+    2>
+    All 2 people in people.csv are ordered
+       1 now: Ana Row2
+       1 before, on 2026-11-20 12:00 +00:00; the request of 1 was CANCELLED
+
+    batch  BATCH_2
+    people.csv, package 102
+
+    1  accepted
+    1  duplicate
+    2  rows
+
+    results  HOME/people.results.csv
+
+    Next: refcheck request list --status CANCELLED
+    exit 0
+  `)
+  expect(ordered()).toEqual(emails(2))
 })

@@ -129,7 +129,7 @@ describe('an event that nearly fits', () => {
     captured(here)
     expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --events events.ndjson
-      row 2: no request matches it for certain; a person has to decide
+      Ana Row2: no request matches for certain; a person has to decide
         request REQUEST_2, created 2026-11-20 12:00 +00:00, fits but for: created outside the time of the attempt
       2> Error: 1 order is still not settled: no proof was found
       2> Ask the provider whether they have a request for this person, and record the answer.

@@ -25,13 +25,13 @@ test('on a terminal each unknown row is asked about, with the time from which it
   expect(await here.type(`batch reconcile ${id}`, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1
     2>
-    2> Row 1 of people.csv may have been ordered (1 of 2)
+    2> Ana Row1 (line 2) of people.csv may have been ordered (1 of 2)
     2> No event names this person. That proves nothing: ask the provider.
     2> It can be ordered again from 12:15:00: until then an event may still arrive.
     2>
     ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: I do not know yet
     2>
-    2> Row 2 of people.csv may have been ordered (2 of 2)
+    2> Ana Row2 (line 3) of people.csv may have been ordered (2 of 2)
     2> No event names this person. That proves nothing: ask the provider.
     2> It can be ordered again from 12:15:00: until then an event may still arrive.
     2>
@@ -42,7 +42,7 @@ test('on a terminal each unknown row is asked about, with the time from which it
     2>
     ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: Nobody knows: never send it
     2>
-    2> Row 2 will not be sent.
+    2> Ana Row2 will not be sent again.
     2>
     2> Error: 1 order is still not settled: no proof was found
     2> Once the provider has answered: refcheck batch reconcile BATCH_1
@@ -51,25 +51,25 @@ test('on a terminal each unknown row is asked about, with the time from which it
   await here.clock.advance(16 * minute)
   const later = [
     { ask: isTheirs, choose: /order it/ },
-    { ask: /e-mail of row 1/, type: 'wrong@example.com' },
+    { ask: /e-mail of Ana Row1/, type: 'wrong@example.com' },
     { ask: isTheirs, choose: 'Nobody knows: never send it' },
   ]
   expect(await here.type('batch reconcile', { answers: later })).toMatchInlineSnapshot(`
     $ refcheck batch reconcile
     2>
-    2> Row 1 of people.csv may have been ordered (1 of 1)
+    2> Ana Row1 (line 2) of people.csv may have been ordered (1 of 1)
     2> No event names this person. That proves nothing: ask the provider.
     2>
     ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
-    2> Warning: row 1 may have been ordered already. Sending it again may order, and charge for, a second check on the same person.
-    ? Type the e-mail of row 1’s recipient to send it again: wrong@example.com
+    2> Warning: Ana Row1 may have been ordered already. Sending again may order, and charge for, a second check on the same person.
+    ? Type the e-mail of Ana Row1 to order again: wrong@example.com
     2>
     2> row 1: this is not the recipient’s e-mail
     2> Nothing was done. See whom the row is for with: refcheck batch rows BATCH_1 --state unknown
     2>
     ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: Nobody knows: never send it
     2>
-    2> Row 1 will not be sent.
+    2> Ana Row1 will not be sent again.
     2>
     Nothing is left to settle.
     exit 0
@@ -90,7 +90,7 @@ test('what the provider has is recorded on a terminal, and a wrong id is asked f
   expect(await here.type(`batch reconcile ${id}`, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1
     2>
-    2> Row 2 of people.csv may have been ordered (1 of 1)
+    2> Ana Row2 (line 3) of people.csv may have been ordered (1 of 1)
     2> No event names this person. That proves nothing: ask the provider.
     2> It can be ordered again from 12:15:00: until then an event may still arrive.
     2>
@@ -103,7 +103,7 @@ test('what the provider has is recorded on a terminal, and a wrong id is asked f
     ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They have it
     ? Id of their request: REQUEST_2
     2>
-    2> Row 2 is accepted: request REQUEST_2
+    2> Ana Row2 is ordered: request REQUEST_2
     2>
     Nothing is left to settle.
     exit 0

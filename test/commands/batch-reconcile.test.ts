@@ -23,9 +23,9 @@ test('of a row whose order may have been accepted no plan says that it was order
     again.csv: 2 rows, 2 valid
 
       1 row ordered before, not sent
-        line 3: request REQUEST_1
+        Ana Row1 (line 3): ordered 2026-11-20 12:00 +00:00
       1 row that may have been ordered before, not sent
-        line 2: row 2 of batch BATCH_1 (unknown)
+        Ana Row2 (line 2): row 2 of batch BATCH_1 (unknown)
     exit 0
   `)
   expect(await here.type('batch run again.csv --package 102 --dry-run')).toMatchInlineSnapshot(`
@@ -33,9 +33,9 @@ test('of a row whose order may have been accepted no plan says that it was order
     again.csv: 2 rows
       0 orders to send
       1 row ordered before, not sent
-        line 3: request REQUEST_1
+        Ana Row1 (line 3): ordered 2026-11-20 12:00 +00:00
       1 row that may have been ordered before, not sent
-        line 2: row 2 of batch BATCH_1 (unknown)
+        Ana Row2 (line 2): row 2 of batch BATCH_1 (unknown)
     2> Error: 1 row is the same as an order whose outcome is unknown
     2> Settle that first: refcheck batch reconcile BATCH_1
     exit 8
@@ -48,7 +48,7 @@ test('an event names a request that fits the row alone: it was ordered', async (
   captured(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
-    row 2 was accepted: request REQUEST_2
+    Ana Row2 was accepted: request REQUEST_2
     exit 0
   `)
   expect(await here.type(`batch status ${id}`)).toMatchInlineSnapshot(`
@@ -103,7 +103,7 @@ test('nothing was created: silence proves nothing', async () => {
   captured(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
-    row 2 of batch BATCH_1 (a2+cut-before@example.com): no request for this person was found (a missing event proves nothing)
+    Ana Row2 (a2+cut-before@example.com): no request for this person was found (a missing event proves nothing)
     2> Error: 1 order is still not settled: no proof was found
     2> Ask the provider whether they have a request for this person, and record the answer.
     2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
@@ -147,7 +147,7 @@ test('two requests that fit are shown and left to a person', async () => {
   captured(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
-    row 2: no request matches it for certain; a person has to decide
+    Ana Row2: no request matches for certain; a person has to decide
       request REQUEST_2, created 2026-11-20 12:00 +00:00, fits
       request REQUEST_3, created 2026-11-20 12:00 +00:00, fits
     2> Error: 1 order is still not settled: no proof was found
@@ -212,7 +212,7 @@ test('a single order is a batch of one', async () => {
   captured(here)
   expect(await here.type('batch reconcile --events events.ndjson')).toMatchInlineSnapshot(`
     $ refcheck batch reconcile --events events.ndjson
-    row 1 was accepted: request REQUEST_1
+    Ana Example was accepted: request REQUEST_1
     exit 0
   `)
 })
@@ -251,6 +251,8 @@ test('a person decides only 15 minutes after the attempt, and types out whom it 
   expect(await here.type(`${again} A2+500-before@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2+500-before@example.com
     2> row 2 unknown: the service failed (500): internal server error
+    Ana Row2: the outcome is still unknown
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -273,6 +275,8 @@ test('a dropped row is never sent', async () => {
   const drop = `batch reconcile ${id} --row 2 --drop --confirm-email a2+cut-before@example.com`
   expect(await here.type(`${drop} --reason 'they have no such request'`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --drop --confirm-email a2+cut-before@example.com --reason 'they have no such request'
+    Ana Row2 will not be sent again.
+
     batch  BATCH_1
     people.csv, package 102
 
@@ -299,13 +303,13 @@ test('on a terminal the e-mail is asked for after a plain warning', async () => 
   await here.clock.advance(16 * minute)
   const answers = [
     { ask: /have a request for Ana Row2/, choose: /order it/ },
-    { ask: /e-mail of row 2/, type: 'somebody@else.example' },
+    { ask: /e-mail of Ana Row2/, type: 'somebody@else.example' },
   ]
   expect(await here.type(`batch reconcile ${id} --row 2`, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2
     ? Does the provider have a request for Ana Row2 (a2+cut-before@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
-    2> Warning: row 2 may have been ordered already. Sending it again may order, and charge for, a second check on the same person.
-    ? Type the e-mail of row 2’s recipient to send it again: somebody@else.example
+    2> Warning: Ana Row2 may have been ordered already. Sending again may order, and charge for, a second check on the same person.
+    ? Type the e-mail of Ana Row2 to order again: somebody@else.example
     2> Error: row 2: this is not the recipient’s e-mail
     2> Nothing was done. See whom the row is for with: refcheck batch rows BATCH_1 --state unknown
     exit 2
@@ -322,6 +326,8 @@ test('a single order is sent again at once', async () => {
   const again = `batch reconcile ${order?.batch_id} --row 1 --confirm-email ana@example.com`
   expect(await here.type(again)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 1 --confirm-email ana@example.com
+    Ana Example is ordered: request REQUEST_1
+
     batch  BATCH_1
     request create, package 102
 

@@ -287,6 +287,7 @@ test('retry queues rejected rows, and resume sends them', async () => {
     results  HOME/people.results.csv
     2> Error: 1 of 2 rows was accepted (1 rejected)
     2> See the reason for each row with: refcheck batch rows BATCH_1
+    2> If the cause is gone, queue rejected rows again with: refcheck batch retry BATCH_1
     exit 10
   `)
   const [{ batch_id: id } = { batch_id: '' }] = (await type('batch list --json')).json() as {

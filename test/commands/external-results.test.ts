@@ -37,9 +37,9 @@ describe('results next to the input, of a store that is not here', () => {
       people.csv: 3 rows
         0 orders to send
         3 rows ordered before, not sent
-          line 2: request REQUEST_1 (line 2 of people.results.csv)
-          line 3: request REQUEST_2 (line 3 of people.results.csv)
-          line 4: request REQUEST_3 (line 4 of people.results.csv)
+          Ana Row1 (line 2): ordered, by line 2 of people.results.csv
+          Ana Row2 (line 3): ordered, by line 3 of people.results.csv
+          Ana Row3 (line 4): ordered, by line 4 of people.results.csv
       exit 0
     `)
     expect(here.ordered()).toEqual(emails(3))
@@ -59,8 +59,8 @@ describe('results next to the input, of a store that is not here', () => {
       2> people.csv: 3 rows
       2>   1 order of 102 Identity check only
       2>   2 rows ordered before, not sent
-      2>     line 3: request REQUEST_1 (line 2 of people.results.csv)
-      2>     line 4: request REQUEST_2 (line 3 of people.results.csv)
+      2>     Ana Row1 (line 3): ordered, by line 2 of people.results.csv
+      2>     Ana Row2 (line 4): ordered, by line 3 of people.results.csv
       2> Sending takes under a minute
       2>
       ✔ All 3 people in people.csv are ordered
@@ -103,8 +103,8 @@ describe('results next to the input, of a store that is not here', () => {
       1    2     duplicate  a1@example.com  is the same order as request REQUEST_1 (line 2 of people.results.csv, ordered 2026-11-20 12:00 +00:00)
       2    3     held       a2@example.com  held: may have been ordered, by what a results file says: line 3 of people.results.csv (pending)
       3    4     held       a3@example.com  held: may have been ordered, by what a results file says: line 4 of people.results.csv (pending)
-      2> Order row 2: refcheck batch release BATCH_2 --row 2
-      2> Leave it out: refcheck batch cancel BATCH_2 --row 2
+      2> Order Ana Row2: refcheck batch release BATCH_2 --row 2
+      2> Leave Ana Row2 out: refcheck batch cancel BATCH_2 --row 2
       exit 0
     `)
     const released = await here.all([`batch release ${batch_id} --row 2`, `batch resume ${batch_id} --yes`], {
@@ -138,8 +138,8 @@ describe('results next to the input, of a store that is not here', () => {
       results  HOME/people.results-2.csv
       2> Error: 1 of 3 rows was accepted (1 held, 1 duplicate)
       2> See why it is held: refcheck batch rows BATCH_2 --state held
-      2> Two people: refcheck batch release BATCH_2 --row 3
-      2> The same person: refcheck batch cancel BATCH_2 --row 3
+      2> Order Ana Row3 (line 4): refcheck batch release BATCH_2 --row 3
+      2> Leave Ana Row3 (line 4) out: refcheck batch cancel BATCH_2 --row 3
       exit 10
     `)
     expect(here.ordered()).toEqual(emails(2))

@@ -23,7 +23,7 @@ test('one held row is asked about at the end of the run, and ordered with one an
     2> Sending takes under a minute
     2>
     2>
-    2> Row 2 of people.csv is held (1 of 1)
+    2> Anna Mueller (line 3) of people.csv is held (1 of 1)
     2>   new      Anna Mueller  anna.m@example.com
     2>   ordered  Anna Müller  anna.mueller@example.com, 2026-11-20 12:00 +00:00
     2>   same     phone +491512345678
@@ -115,8 +115,8 @@ test('the held rows of a batch are listed with the person whom each may be and t
     $ refcheck batch rows BATCH_1 --state held
     ROW  LINE  STATE  EMAIL               OUTCOME
     2    3     held   anna.m@example.com  held: has the same phone as Anna Müller (anna.mueller@example.com), row 1, ordered 2026-11-20 12:00 +00:00
-    2> Order row 2: refcheck batch release BATCH_1 --row 2
-    2> Leave it out: refcheck batch cancel BATCH_1 --row 2
+    2> Order Anna Mueller: refcheck batch release BATCH_1 --row 2
+    2> Leave Anna Mueller out: refcheck batch cancel BATCH_1 --row 2
     exit 0
   `)
   const listed = await type(`${rows} --json`)

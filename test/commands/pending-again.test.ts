@@ -49,7 +49,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
     captured(here)
     expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --events events.ndjson
-      row 2 was accepted: request REQUEST_2
+      Ana Row2 was accepted: request REQUEST_2
       exit 0
     `)
     await here.type(`batch resume ${id} --yes`)
@@ -61,7 +61,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
     await receive(here, store)
     expect(await here.type(`batch resume ${id} --yes`)).toMatchInlineSnapshot(`
       $ refcheck batch resume BATCH_1 --yes
-      2> row 2 was accepted: request REQUEST_2
+      2> Ana Row2 was accepted: request REQUEST_2
       ✔ All 2 people in people.csv are ordered
          1 now
          1 before

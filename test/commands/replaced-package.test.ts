@@ -72,8 +72,8 @@ test('resume sends nothing under it, and a person it was ordered for is held und
     results  HOME/fixed.results.csv
     2> Error: 2 of 3 rows were accepted (1 held)
     2> See why it is held: refcheck batch rows BATCH_2 --state held
-    2> Two people: refcheck batch release BATCH_2 --row 1
-    2> The same person: refcheck batch cancel BATCH_2 --row 1
+    2> Order Ana Row1 (line 2): refcheck batch release BATCH_2 --row 1
+    2> Leave Ana Row1 (line 2) out: refcheck batch cancel BATCH_2 --row 1
     exit 10
   `)
   expect(ordered().toSorted()).toEqual(emails(3))

@@ -48,28 +48,30 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     const close = `batch reconcile ${id} --row 2 --confirm-email`
     expect(await here.all([`${close} a1@example.com`, `${close} A2@example.com`, `batch rows ${id}`]))
       .toMatchInlineSnapshot(`
-      $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email a1@example.com
-      2> Error: row 2: this is not the recipient’s e-mail
-      2> Nothing was done. See whom the row is for with: refcheck batch rows BATCH_1 --state unknown
-      exit 2
+        $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email a1@example.com
+        2> Error: row 2: this is not the recipient’s e-mail
+        2> Nothing was done. See whom the row is for with: refcheck batch rows BATCH_1 --state unknown
+        exit 2
 
-      $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2@example.com
-      batch  BATCH_1
-      people.csv, package 102
+        $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2@example.com
+        row 2 is cancelled
 
-      1  accepted
-      1  cancelled
-      2  rows
+        batch  BATCH_1
+        people.csv, package 102
 
-      results  HOME/people.results.csv
-      exit 0
+        1  accepted
+        1  cancelled
+        2  rows
 
-      $ refcheck batch rows BATCH_1
-      ROW  LINE  STATE      EMAIL           OUTCOME
-      1    2     accepted   a1@example.com  REQUEST_1
-      2    3     cancelled  -               the provider has no such request
-      exit 0
-    `)
+        results  HOME/people.results.csv
+        exit 0
+
+        $ refcheck batch rows BATCH_1
+        ROW  LINE  STATE      EMAIL           OUTCOME
+        1    2     accepted   a1@example.com  REQUEST_1
+        2    3     cancelled  -               the provider has no such request
+        exit 0
+      `)
     expect(here.ordered()).toEqual(['a1@example.com'])
     expect((await here.type(order)).code).toBe(0)
     expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
@@ -107,6 +109,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
       $ refcheck batch reconcile BATCH_1 --row 2
       ? Does the provider have a request for the person of this row (removed from this store), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They do not have it: close the row
       ? Type the e-mail of row 2’s recipient to close the row: a2@example.com
+      row 2 is cancelled
+
       batch  BATCH_1
       people.csv, package 102
 

@@ -33,6 +33,8 @@ test('a row without a name takes the id of its own person’s request, and of no
   `)
   expect(await reconcileRow(0)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 1 --request-id REQUEST_1
+    row 1 is ordered: request REQUEST_1
+
     batch  BATCH_1
     a file
 

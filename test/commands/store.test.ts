@@ -323,9 +323,9 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
     again.csv: 3 rows
       0 orders to send
       3 rows ordered before, not sent
-        line 2: request REQUEST_1
-        line 3: request REQUEST_2
-        line 4: request REQUEST_3
+        Ana Row1 (line 2): ordered 2026-11-20 12:00 +00:00
+        Ana Row2 (line 3): ordered 2026-11-20 12:00 +00:00
+        Ana Row3 (line 4): ordered 2026-11-20 12:00 +00:00
     exit 0
   `)
   expect(ordered()).toHaveLength(3)
@@ -359,6 +359,7 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
     1  row
     2> Error: 0 of 1 row was accepted (1 rejected)
     2> See the reason for each row with: refcheck batch rows BATCH_2
+    2> If the cause is gone, queue rejected rows again with: refcheck batch retry BATCH_2
     exit 10
   `)
 })

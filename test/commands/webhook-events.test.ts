@@ -220,7 +220,7 @@ test('an event settles an order whose outcome is unknown', async () => {
   await receiver.stop()
   expect(await here.type('batch reconcile')).toMatchInlineSnapshot(`
     $ refcheck batch reconcile
-    row 1 was accepted: request REQUEST_1
+    Ana Silva was accepted: request REQUEST_1
     exit 0
   `)
 })

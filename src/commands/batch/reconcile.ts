@@ -7,7 +7,7 @@ import { requestIdsIn } from '../../domain/webhook/read-event.ts'
 import { type ProvidersAnswer, unreconciledError } from '../../domain/batch/reconciliation.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
-import { batchStatusView, reconciledView } from '../../output/views/batches.ts'
+import { batchResultView, batchStatusView, reconciledView } from '../../output/views/batches.ts'
 import { acknowledgeSecondOrder } from '../../usecases/batch/reconcile.ts'
 import {
   decideUnknownRows,
@@ -96,7 +96,11 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
     )
     const answer = this.providersAnswer()
     const done = await reconcileByDecision(services, { batchId: batchId ?? '', row, answer, reason })
-    this.answer(batchStatusView(statusOf(done.batch)), done.failure)
+    const status = batchStatusView(statusOf(done.batch))
+    this.answer(
+      done.text === undefined ? status : batchResultView(status, done.text, undefined),
+      done.failure,
+    )
   }
 
   /** Undefined without such a flag. An e-mail together with --drop confirms that one. */

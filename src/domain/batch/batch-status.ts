@@ -6,7 +6,7 @@ import { externalResultPosition } from '../submission/external-results.ts'
 import type { OrderInError } from '../../errors/base.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
 import { isoTime, localTime } from '../wording/local-time.ts'
-import { personWithEmail } from '../wording/shown-name.ts'
+import { personName, personWithEmail } from '../wording/shown-name.ts'
 
 /** The same as it is printed. */
 export interface PrintedRow extends ListedRow {
@@ -124,6 +124,16 @@ export type StoppedRow = ReturnType<typeof toStoppedRow>
 export function toStoppedRow({ row, line, state, email, error, matches }: ListedRow) {
   const becomes = state === 'held' ? ('held' as const) : ('duplicate' as const)
   return { row, line, state: becomes, email, reason: error, matches }
+}
+
+/** `Ana Silva (line 3)`: a row as a person finds it; by its number where neither is known. */
+export function rowInWords(
+  { row, recipient }: Pick<BatchRow, 'row' | 'recipient'>,
+  line: number | undefined,
+): string {
+  const position = line === undefined ? undefined : `line ${line}`
+  if (recipient === undefined) return position ?? `row ${row}`
+  return position === undefined ? personName(recipient) : `${personName(recipient)} (${position})`
 }
 
 /** What a duplicate row matches, as an error names it. */

@@ -1,5 +1,6 @@
 import type { BatchRow } from './batch.ts'
 import { packageWithName } from '../submission/confirmation.ts'
+import { rowInWords } from './batch-status.ts'
 import { sharedText } from '../submission/duplicate.ts'
 import { localTime } from '../wording/local-time.ts'
 import { personName, personWithEmail } from '../wording/shown-name.ts'
@@ -109,10 +110,11 @@ export function nextForHeld(rows: readonly HeldRow[], isAsked: boolean): string 
     return `Settle the order with an unknown outcome first: refcheck batch reconcile ${batchId}`
   }
   const { batchId, row } = first
+  const who = rowInWords(first, undefined)
   if (isAsked) return `Decide about each held row: refcheck batch release ${batchId}`
   return [
-    `Order row ${row}: refcheck batch release ${batchId} --row ${row}`,
-    `Leave it out: refcheck batch cancel ${batchId} --row ${row}`,
+    `Order ${who}: refcheck batch release ${batchId} --row ${row}`,
+    `Leave ${who} out: refcheck batch cancel ${batchId} --row ${row}`,
   ].join('\n')
 }
 

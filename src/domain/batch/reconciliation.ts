@@ -8,6 +8,7 @@ import type { Recipient } from '../../contract/request-body.ts'
 import { personKey, samePerson } from '../submission/identity.ts'
 import { personName } from '../wording/shown-name.ts'
 import type { BatchRow } from './batch.ts'
+import { rowInWords } from './batch-status.ts'
 
 /** What was found about rows whose outcome was unknown. */
 export interface Reconciliation {
@@ -237,11 +238,12 @@ export function unknownDetails(near: readonly NearMatch[], sendableAt: number | 
 }
 
 /** `Row 2 is accepted: request …`, after an answer. */
-export function rowOutcome(number: number, row: BatchRow | undefined): string {
-  const request = row?.requestId === undefined ? '' : `: request ${row.requestId}`
-  return row?.state === 'dropped'
-    ? `Row ${number} will not be sent.`
-    : `Row ${number} is ${row?.state}${request}`
+export function rowOutcome(before: BatchRow, after: BatchRow | undefined): string {
+  const who = rowInWords(before, undefined)
+  if (after?.state === 'dropped') return `${who} will not be sent again.`
+  if (after?.state === 'unknown') return `${who}: the outcome is still unknown`
+  if (after?.state !== 'accepted') return `${who} is ${after?.state}`
+  return `${who} is ordered: request ${after.requestId}`
 }
 
 /** Why a row cannot be sent again now; throws a UsageError. Recording an id and dropping wait for nothing. */

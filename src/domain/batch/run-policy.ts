@@ -342,7 +342,7 @@ export type BatchEvent =
   /** --allow-duplicate, given for a file that is a batch already. */
   | { name: 'duplicates-too-late'; batchId: string }
   /** --allow-similar or --shared, given for a file that is a batch already. */
-  | { name: 'similar-too-late'; batchId: string }
+  | { name: 'similar-too-late'; batchId: string; held: number }
   /** Orders are attributed to the user who continues a batch, and count for that user's organisation. */
   | { name: 'other-user'; startedAs: string; now: string }
   | { name: 'reconciled'; found: Reconciliation }
@@ -354,7 +354,7 @@ export type BatchEvent =
   | { name: 'look-lost'; file: string; appearance: Pick<SheetAppearance, 'lost' | 'otherSheets'> }
   /** Rows that were hidden or struck through, and are not in a file that is written. */
   | { name: 'rows-left-out'; file: string; rows: number }
-  | { name: 'may-order-again'; row: number }
+  | { name: 'may-order-again'; who: string }
   /** Requests that were not ordered with this store, for people who were. */
   | { name: 'second-orders'; found: readonly SecondOrder[] }
   /** A results file next to the file of people could not be read. */

@@ -20,10 +20,17 @@ const haltingCodes = new Set(['unauthenticated', 'forbidden', 'not_found', 'thro
 
 /** The first rows of a batch in these states, for errors and commands that name one. */
 export interface FirstRows {
-  held?: number | undefined
+  held?: FirstHeld | undefined
   unknown?: number | undefined
   /** What the first duplicate matches. */
   duplicate?: OrderInError | undefined
+}
+
+/** `who`: by name and line, as a person finds the row. */
+interface FirstHeld {
+  row: number
+  who: string
+  heldFor: ConflictReason | undefined
 }
 
 /**
@@ -66,7 +73,7 @@ function isRestChosen(
   { ordered }: ConflictCounts,
 ): boolean {
   const done = accepted + ordered.count
-  return done > 0 && done + invalid + cancelled + dropped === total
+  return done > 0 && done + invalid + cancelled - ordered.leftOut + dropped === total
 }
 
 /** What became of the people of a batch, for the first line of an answer. */
@@ -132,7 +139,8 @@ export function nothingSentError(
   const isChosen = isRestChosen(counts, conflicts)
   if (batchId !== undefined && cancelled > 0) {
     const hint = orderDropped(batchId)
-    const rows = `${cancelled} of ${formatCount(total, 'row')} ${cancelled === 1 || total === 1 ? 'was' : 'were'} cancelled`
+    const lost = cancelled - ordered.leftOut
+    const rows = `${lost} of ${formatCount(total, 'row')} ${lost === 1 || total === 1 ? 'was' : 'were'} cancelled`
     return new InvalidInputError(`nothing was sent: ${rows}`, { hint, isChosen })
   }
   const hint =
@@ -195,7 +203,7 @@ function notAll(
   batchId: string,
   counts: BatchCounts,
   conflicts: ConflictCounts,
-  firstHeld: number | undefined,
+  firstHeld: FirstHeld | undefined,
 ): IncompleteError {
   const { accepted, total } = counts
   return new IncompleteError(
@@ -209,9 +217,9 @@ function notAll(
 
 function wayOn(
   batchId: string,
-  { pending, sending, held, cancelled }: BatchCounts,
-  { waiting, held: heldFor }: ConflictCounts,
-  firstHeld: number | undefined,
+  { pending, sending, held, cancelled, rejected }: BatchCounts,
+  { waiting }: ConflictCounts,
+  firstHeld: FirstHeld | undefined,
 ): string {
   if (pending > 0) return `Resume with: refcheck batch resume ${batchId}`
   if (sending > 0) {
@@ -220,22 +228,40 @@ function wayOn(
   if (held > 0) {
     const see = `See why ${held === 1 ? 'it is' : 'rows are'} held: refcheck batch rows ${batchId} --state held`
     if (firstHeld === undefined) return see
-    const [yes, no] =
-      heldFor.unmatched_request === held
-        ? ['order it as well', 'that request is its order']
-        : ['two people', 'the same person']
-    const sentence = (words: string): string =>
-      held === 1 ? `${words.charAt(0).toUpperCase()}${words.slice(1)}` : `Row ${firstHeld}, ${words}`
+    const [yes, no] = answersFor(firstHeld)
+    const { row } = firstHeld
     return [
       see,
-      `${sentence(yes)}: refcheck batch release ${batchId} --row ${firstHeld}`,
-      `${sentence(no)}: refcheck batch cancel ${batchId} --row ${firstHeld}`,
+      `${yes}: refcheck batch release ${batchId} --row ${row}`,
+      `${no}: refcheck batch cancel ${batchId} --row ${row}`,
     ].join('\n')
   }
   if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`
-  return cancelled > 0
-    ? orderDropped(batchId)
-    : `See the reason for each row with: refcheck batch rows ${batchId}`
+  if (cancelled > 0) return orderDropped(batchId)
+  const see = `See the reason for each row with: refcheck batch rows ${batchId}`
+  return rejected === 0
+    ? see
+    : `${see}\nIf the cause is gone, queue rejected rows again with: refcheck batch retry ${batchId}`
+}
+
+/** What a person may say of a held row, by what it is held for. */
+function answersFor({ who, heldFor }: FirstHeld): [order: string, leaveOut: string] {
+  if (heldFor === 'similar') return [`${who} is another person`, `${who} is the same person`]
+  if (heldFor === 'recent' || heldFor === 'ended_in_error') return [`Order ${who} again`, `Leave ${who} out`]
+  if (heldFor === 'unmatched_request') return [`Order ${who} as well`, `That request is the order of ${who}`]
+  return [`Order ${who}`, `Leave ${who} out`]
+}
+
+/** The failure of a run, which is no error to show where nothing is left but held rows that a person has put off. */
+export function decidedLater(
+  failure: RefcheckError | undefined,
+  { total, accepted, invalid, cancelled, dropped, held }: BatchCounts,
+  { count, leftOut }: ConflictCounts['ordered'],
+): RefcheckError | undefined {
+  const isRest = accepted + count + invalid + cancelled - leftOut + dropped + held === total
+  return failure?.code === 'incomplete' && isRest
+    ? new IncompleteError(failure.message, { isChosen: true })
+    : failure
 }
 
 function left({ pending, accepted }: BatchCounts): string {
@@ -256,17 +282,38 @@ export interface ConflictCounts {
   unknown: { count: number; batchId: string | undefined }
   /** Duplicates of rows that are pending or in flight elsewhere. */
   waiting: ConflictCounts['unknown']
-  /** Duplicates of what was accepted, and when the first and the last of those were sent. */
-  ordered: { count: number; first: number | undefined; last: number | undefined }
+  /** Rows whose order was accepted before, and when the first and the last of those orders were sent. */
+  ordered: {
+    count: number
+    /** How many of them are `cancelled`: what was left out is not the order, but ordering it again. */
+    leftOut: number
+    /** Held rows besides, which would order again what was ordered less than 7 days ago. */
+    again: number
+    /** How many of their requests came to nothing since, by status. */
+    failed: Partial<Record<FailedStatus, number>>
+    first: number | undefined
+    last: number | undefined
+  }
   /** Held rows by what they are held for. */
   held: Partial<Record<ConflictReason, number>>
+}
+
+/** Statuses of a request that came to nothing, although it was ordered. */
+type FailedStatus = 'CANCELLED' | 'ERROR'
+
+export function countFailed(
+  failed: ConflictCounts['ordered']['failed'],
+  status: string | undefined,
+  count = 1,
+): void {
+  if (status === 'CANCELLED' || status === 'ERROR') failed[status] = (failed[status] ?? 0) + count
 }
 
 export function noConflicts(): ConflictCounts {
   return {
     unknown: { count: 0, batchId: undefined },
     waiting: { count: 0, batchId: undefined },
-    ordered: { count: 0, first: undefined, last: undefined },
+    ordered: { count: 0, leftOut: 0, again: 0, failed: {}, first: undefined, last: undefined },
     held: {},
   }
 }
@@ -274,8 +321,12 @@ export function noConflicts(): ConflictCounts {
 /** Duplicates of orders in one state, and of a held row what it is held for. */
 export interface ConflictGroup {
   heldFor?: ConflictReason | undefined
+  /** 1: the rows were cancelled, which would have ordered the same once more. */
+  isLeftOut?: number | undefined
   /** Of the order in the way; undefined where no store has it. */
   state: SubmissionState | undefined
+  /** Of its request, as last read. */
+  requestStatus?: string | undefined
   batchId: string | undefined
   count: number
   /** When the first and the last of those orders were sent; undefined where that is not known. */
@@ -286,14 +337,18 @@ export interface ConflictGroup {
 /** Counts the conflicts of a batch's rows; a duplicate of a pending row of its own counts for no other batch. */
 export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?: string): ConflictCounts {
   const conflicts = noConflicts()
-  for (const { heldFor, state, batchId, count, first, last } of groups) {
+  for (const { heldFor, isLeftOut = 0, state, requestStatus, batchId, count, first, last } of groups) {
+    if (isLeftOut === 1 && state !== 'accepted') continue
     if (heldFor !== undefined) {
       conflicts.held[heldFor] = (conflicts.held[heldFor] ?? 0) + count
+      if (heldFor === 'recent') conflicts.ordered.again += count
     } else if (state === 'unknown' || state === 'dropped') {
       conflicts.unknown = { count: conflicts.unknown.count + count, batchId }
     } else if (state === 'accepted') {
       const { ordered } = conflicts
       ordered.count += count
+      ordered.leftOut += isLeftOut * count
+      countFailed(ordered.failed, requestStatus, count)
       if (first !== undefined) ordered.first = Math.min(ordered.first ?? first, first)
       if (last !== undefined) ordered.last = Math.max(ordered.last ?? last, last)
     } else if (batchId !== ownBatchId && (state === 'pending' || state === 'sending')) {
@@ -306,9 +361,9 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
 /** The conflicts of the duplicates of a file that is only planned. */
 export function countConflicts(duplicates: readonly Conflict[]): ConflictCounts {
   return countConflictGroups(
-    duplicates.map(({ order: { state, batchId, attemptedAt, changedAt } }) => {
+    duplicates.map(({ order: { state, requestStatus, batchId, attemptedAt, changedAt } }) => {
       const at = attemptedAt ?? changedAt
-      return { state, batchId, count: 1, first: at, last: at }
+      return { state, requestStatus, batchId, count: 1, first: at, last: at }
     }),
   )
 }

@@ -2,7 +2,13 @@ import type { BatchCounts } from '../../domain/batch/batch.ts'
 import type { BatchEvent, BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
 import { nearText, type Reconciliation } from '../../domain/batch/reconciliation.ts'
 import type { SecondOrder } from '../../domain/submission/unmatched.ts'
-import type { BatchStatus, ListedBatch, PrintedRow, StoppedRow } from '../../domain/batch/batch-status.ts'
+import {
+  type BatchStatus,
+  type ListedBatch,
+  type PrintedRow,
+  rowInWords,
+  type StoppedRow,
+} from '../../domain/batch/batch-status.ts'
 import type { SheetAppearance } from '../../domain/sheet/appearance.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
@@ -12,7 +18,7 @@ import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import type { BatchResult } from '../../domain/batch/verdict.ts'
-import { personName } from '../../domain/wording/shown-name.ts'
+import { personName, personWithEmail } from '../../domain/wording/shown-name.ts'
 import { groupAttention } from '../../domain/overview/attention.ts'
 import type { BatchProgressNow } from '../../domain/overview/overview.ts'
 import { statusesInOrder } from '../../domain/overview/people.ts'
@@ -52,16 +58,19 @@ export function resultText(
   { counts, ordered, now, people }: BatchResult,
   failure: RefcheckError | undefined,
 ): string {
-  if (failure !== undefined && !failure.isChosen) return unfinishedText(name, counts, ordered)
+  if (failure !== undefined && (!failure.isChosen || counts.held > 0))
+    return unfinishedText(name, counts, ordered)
   const { total } = counts
   const done = counts.accepted + ordered.count
   const file = sanitize(name)
+  const failed = failedText(ordered)
+  const mark = failed === '' ? '✔ ' : ''
   if (failure !== undefined)
-    return `✔ ${peopleText(done, total, file)}; left out: ${othersText(counts, ordered)}`
-  const head = `✔ ${total === 1 ? `1 person in ${file} is` : `All ${total} people in ${file} are`} ordered`
-  if (now === 0) return `${head}${timeText(ordered)}; nothing to do`
+    return `${mark}${peopleText(done, total, file)}${failed}; left out: ${othersText(counts, ordered)}`
+  const head = `${mark}${total === 1 ? `1 person in ${file} is` : `All ${total} people in ${file} are`} ordered`
+  if (now === 0) return `${head}${timeText(ordered)}${failed === '' ? '; nothing to do' : failed}`
   if (now === done) return head
-  const when = ordered.count === done - now ? timeText(ordered) : ''
+  const when = (ordered.count === done - now ? timeText(ordered) : '') + failed
   const names = people.map((each) => sanitize(personName(each))).join(', ')
   return [head, `   ${now} now${names === '' ? '' : `: ${names}`}`, `   ${done - now} before${when}`].join(
     '\n',
@@ -71,13 +80,35 @@ export function resultText(
 /** How many people of a file are ordered, where something is left to do: "1 of 3 people in people.csv is ordered; 2 pending". */
 export function unfinishedText(name: string, counts: BatchCounts, ordered: BatchResult['ordered']): string {
   const others = othersText(counts, ordered)
-  const done = peopleText(counts.accepted + ordered.count, counts.total, sanitize(name))
-  return others === '' ? done : `${done}; ${others}`
+  const done = peopleText(counts.accepted + ordered.count + ordered.again, counts.total, sanitize(name))
+  return [done, others].filter((part) => part !== '').join('; ') + failedText(ordered)
+}
+
+/** `; the request of 1 was CANCELLED`: whom it helps little that they were ordered. */
+function failedText({
+  failed: { CANCELLED: cancelled = 0, ERROR: error = 0 },
+}: BatchResult['ordered']): string {
+  const requestsOf = (count: number): string =>
+    count === 1 ? 'the request of 1' : `the requests of ${count}`
+  return [
+    ...(cancelled === 0 ? [] : [`; ${requestsOf(cancelled)} ${cancelled === 1 ? 'was' : 'were'} CANCELLED`]),
+    ...(error === 0 ? [] : [`; ${requestsOf(error)} ended in ERROR`]),
+  ].join('')
 }
 
 /** The rows that are not ordered, by state. */
-const othersText = (counts: BatchCounts, ordered: BatchResult['ordered']): string =>
-  rowsText({ ...counts, accepted: 0, duplicate: counts.duplicate - ordered.count })
+function othersText(counts: BatchCounts, { count, leftOut, again }: BatchResult['ordered']): string {
+  const rows = rowsText({
+    ...counts,
+    accepted: 0,
+    duplicate: counts.duplicate - count + leftOut,
+    held: counts.held - again,
+    cancelled: counts.cancelled - leftOut,
+  })
+  return [...(again === 0 ? [] : [`${again} held, to be ordered again or not`]), rows]
+    .filter((part) => part !== '')
+    .join(', ')
+}
 
 /** `, on 2026-11-20 12:00 +00:00`; nothing where no time is known. */
 function timeText({ first, last }: BatchResult['ordered']): string {
@@ -234,12 +265,15 @@ export function runEventText(event: RunEvent): string | undefined {
 /** What looking for proof has come to. */
 function reconciliationText({ settled, ambiguous, asked = 0 }: Reconciliation): string {
   return [
-    ...settled.map(({ submission, requestId }) => `row ${submission.row} was accepted: request ${requestId}`),
+    ...settled.map(
+      ({ submission, requestId }) =>
+        `${sanitize(rowInWords(submission, undefined))} was accepted: request ${requestId}`,
+    ),
     ...ambiguous.flatMap(({ submission, near }) =>
       asked > 0 && submission.state === 'unknown'
         ? []
         : [
-            `row ${submission.row}: no request matches it for certain; a person has to decide`,
+            `${sanitize(rowInWords(submission, undefined))}: no request matches for certain; a person has to decide`,
             ...near.map((each) => `  ${sanitize(nearText(each))}`),
           ],
     ),
@@ -295,7 +329,7 @@ export function reconciledView(found: Reconciliation): View {
           reconciliationText(found),
           ...(asked > 0 ? [] : open).map(
             ({ batchId, row, recipient }) =>
-              `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${sanitize(recipient.email)})`}: no request for this person was found (a missing event proves nothing)`,
+              `${recipient === undefined ? `row ${row} of batch ${batchId}` : sanitize(personWithEmail(recipient))}: no request for this person was found (a missing event proves nothing)`,
           ),
           ...secondOrders.map(secondOrderText),
           settled.length + ambiguous.length + open.length + secondOrders.length === 0
@@ -330,7 +364,7 @@ export function batchEventText(batchEvent: BatchEvent): { text: string; matters:
       )
     case 'similar-too-late':
       return warning(
-        `--allow-similar and --shared apply to new files only, and this file is a batch already. Release its held rows with: refcheck batch release ${batchEvent.batchId}`,
+        `--allow-similar and --shared apply to new files only, and this file is a batch already${batchEvent.held === 0 ? ', with no held rows.' : `. Release its held rows with: refcheck batch release ${batchEvent.batchId}`}`,
       )
     case 'other-user':
       return warning(
@@ -376,7 +410,7 @@ export function batchEventText(batchEvent: BatchEvent): { text: string; matters:
       return warning(batchEvent.found.map(secondOrderText).join('\n'))
     case 'may-order-again':
       return warning(
-        `row ${batchEvent.row} may have been ordered already. Sending it again may order, and charge for, a second check on the same person.`,
+        `${batchEvent.who} may have been ordered already. Sending again may order, and charge for, a second check on the same person.`,
       )
   }
 }

@@ -222,15 +222,20 @@ ORDER BY {pendingOrder s.row_number} LIMIT 1 {lockRows s, SKIP LOCKED}`
 
 export const selectWhetherShared = `SELECT ${sharedColumns((column) => `:${fieldOf(column)}`)}`
 
-/** What the duplicates and held rows of a batch match, as that stands now. */
+/**
+ * What the duplicates and held rows of a batch match, as that stands now; also rows that were cancelled as the same order
+ * as another.
+ */
 export const selectConflicts = `
-SELECT s.held_for, CASE WHEN ${isResult} THEN 'accepted' ELSE m.state END AS state,
-  m.batch_id, count(*) AS count, min(${sentAt}) AS first, max(${sentAt}) AS last
+SELECT CASE WHEN s.state = 'held' THEN s.held_for END AS held_for, CAST((s.state = 'cancelled') AS integer) AS is_left_out,
+  CASE WHEN ${isResult} THEN 'accepted' ELSE m.state END AS state, m.request_status, m.batch_id,
+  count(*) AS count, min(${sentAt}) AS first, max(${sentAt}) AS last
 FROM submissions s
 LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
 LEFT JOIN attempts a ON a.id = m.attempt_id
-WHERE s.batch_id = :batchId AND (s.state = 'duplicate' OR s.held_for IS NOT NULL AND s.state = 'held')
-GROUP BY s.state, s.held_for, ${isResult}, m.state, m.batch_id`
+WHERE s.batch_id = :batchId AND (s.state = 'duplicate' OR s.held_for IS NOT NULL AND s.state = 'held'
+  OR s.state = 'cancelled' AND s.matches_batch IS NOT NULL AND coalesce(s.held_for, 'recent') = 'recent')
+GROUP BY s.state, s.held_for, ${isResult}, m.state, m.request_status, m.batch_id`
 
 export const selectJoinedPackages = 'SELECT service, package_id, successor_id, how FROM joined_packages'
 

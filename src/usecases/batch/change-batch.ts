@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import { heldElsewhere } from '../../domain/batch/batch-status.ts'
+import { heldElsewhere, rowInWords } from '../../domain/batch/batch-status.ts'
 import { heldReasonTexts, sameServiceHint } from '../../domain/submission/duplicate.ts'
 import { releasableReasons, type ConflictReason, type Release } from '../../domain/submission/conflicts.ts'
 import { InterruptedError, UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
@@ -12,6 +12,7 @@ import type { Released, Movable } from '../../store/ledger/held-rows.ts'
 import { type BatchServices, conflictingRow, findBatch, findRow } from './read-batch.ts'
 import { bodyForPackage, moveError, type InvalidRow } from '../../domain/batch/package-replacement.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
+import { linesOfRows } from './results-file.ts'
 import { loadSchema, type SchemaServices } from '../form/package.ts'
 
 /** Nothing is changed while another process has the batch. */
@@ -77,33 +78,42 @@ function reconcileFirst(why: ConflictReason, { baseUrl }: Batch, other: Batch): 
     : `Settle that order first: refcheck batch reconcile ${other.id}`
 }
 
-export interface DecideServices extends BatchServices, Pick<Services, 'api' | 'packageNames'> {
+export interface DecideServices extends BatchServices, Pick<Services, 'api' | 'files' | 'packageNames'> {
   prompter: Prompter
   /** Shows what a question is about: the place of the row, and the two people. */
   onQuestion: (lines: readonly string[]) => void
 }
 
+/** How many held rows may be sent from then on, how many never are, and how many were put off. */
+interface Decided {
+  released: number
+  leftOut: number
+  later: number
+}
+
 /**
- * Asks about the held rows of a batch, one after another, and records each answer. How many rows may be sent from then on,
- * and how many never are. Throws an InterruptedError where the person leaves; the answers given before stay.
+ * Asks about the held rows of a batch, one after another, and records each answer. Throws an InterruptedError where the person leaves; the answers given before stay.
  */
 export async function decideHeldRows(
   ports: DecideServices,
   batch: Batch,
   verb: 'order' | 'release',
-): Promise<{ released: number; leftOut: number }> {
+): Promise<Decided> {
   const numbers: number[] = []
   for await (const { row } of ports.batches.rows(batch.id, { states: ['held'] })) numbers.push(row)
-  const done = { released: 0, leftOut: 0 }
+  const done = { released: 0, leftOut: 0, later: 0 }
+  const lines = await linesOfRows(ports.files, batch)
   for (const [at, number] of numbers.entries()) {
     try {
       const became = await decideHeldRow(ports, batch, {
         number,
+        line: lines.get(number),
         place: `${at + 1} of ${numbers.length}`,
         verb,
       })
       if (became === 'pending') done.released += 1
       if (became === 'cancelled' || became === 'duplicate') done.leftOut += 1
+      if (became === 'later') done.later += 1
     } catch (error) {
       if (!(error instanceof InterruptedError)) throw error
       throw new InterruptedError('stopped; the answers given before are recorded', {
@@ -118,8 +128,13 @@ export async function decideHeldRows(
 async function decideHeldRow(
   ports: DecideServices,
   batch: Batch,
-  { number, place, verb }: { number: number; place: string; verb: 'order' | 'release' },
-): Promise<SubmissionState | undefined> {
+  {
+    number,
+    line,
+    place,
+    verb,
+  }: { number: number; line: number | undefined; place: string; verb: 'order' | 'release' },
+): Promise<SubmissionState | 'later' | undefined> {
   const { batches, prompter, waiting, clock, api, packageNames } = ports
   const packages = await packageNames.get(batch)
   let last: string | undefined
@@ -132,9 +147,9 @@ async function decideHeldRow(
     const question = heldQuestion({ held: row, other }, verb, packages)
     if (question === undefined || conflict === last) return 'held'
     last = conflict
-    ports.onQuestion([`Row ${number} of ${batch.name} is held (${place})`, ...question.details])
+    ports.onQuestion([`${rowInWords(row, line)} of ${batch.name} is held (${place})`, ...question.details])
     const answer = await prompter.select({ message: question.message, choices: question.choices })
-    if (answer === 'later') return 'held'
+    if (answer === 'later') return answer
     const by = { at: clock.now(), by: api.userEmail }
     if (answer === 'leave-out') await cancelBatch(ports, batch, [number])
     else if (row.heldFor === 'other_service') {

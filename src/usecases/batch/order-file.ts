@@ -17,7 +17,7 @@ import { StoreClosedError, UsageError } from '../../errors/kinds.ts'
 import { type BatchFile, packageFor, readOrders, openBatchFile, type ReadingServices } from './read-file.ts'
 import { packageGone, linkedPackages } from './packages.ts'
 import type { BatchEnd } from './start.ts'
-import { areAllOrdered } from '../../domain/batch/verdict.ts'
+import { areAllOrdered, countFailed } from '../../domain/batch/verdict.ts'
 import type { FileTarget } from '../services.ts'
 import { claimedResults, isThere, noteLeftOut, noteLostLook, resultsPath } from './results-file.ts'
 import { findToRun, leftToOrder } from './read-batch.ts'
@@ -171,14 +171,18 @@ async function finishedBatch(ports: OrderFileServices, batch: Batch): Promise<Ba
   if (!areAllOrdered(counts, conflicts) || (resultsFile !== undefined && !(await isThere(resultsFile))))
     return undefined
   let { first = Number.POSITIVE_INFINITY, last = 0 } = conflicts.ordered
-  for await (const { attemptedAt, changedAt } of ports.batches.rows(id, { states: ['accepted'] })) {
+  const { failed } = conflicts.ordered
+  for await (const { attemptedAt, changedAt, requestStatus } of ports.batches.rows(id, {
+    states: ['accepted'],
+  })) {
     first = Math.min(first, attemptedAt ?? changedAt)
     last = Math.max(last, attemptedAt ?? changedAt)
+    countFailed(failed, requestStatus)
   }
   return {
     batch,
     failure: undefined,
-    result: { counts, ordered: { count: conflicts.ordered.count, first, last }, now: 0, people: [] },
+    result: { counts, ordered: { ...conflicts.ordered, first, last }, now: 0, people: [] },
   }
 }
 
@@ -205,7 +209,7 @@ async function goOnWith(
   if (choices.isDryRun) return { kind: 'known', batch: known }
   const { results, allowances } = choices
   if (allowances.allowSimilar || allowances.shared.length > 0)
-    ports.onBatchEvent({ name: 'similar-too-late', batchId: known.id })
+    ports.onBatchEvent({ name: 'similar-too-late', batchId: known.id, held: known.counts.held })
   if (allowances.allowDuplicate && !known.allowDuplicate && known.counts.duplicate > 0) {
     ports.onBatchEvent({ name: 'duplicates-too-late', batchId: known.id })
   }

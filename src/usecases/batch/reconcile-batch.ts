@@ -9,7 +9,7 @@ import {
   type Reconciliation,
 } from '../../domain/batch/reconciliation.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
-import { heldElsewhere } from '../../domain/batch/batch-status.ts'
+import { heldElsewhere, rowInWords } from '../../domain/batch/batch-status.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import {
   DuplicateError,
@@ -21,7 +21,7 @@ import {
 } from '../../errors/kinds.ts'
 import { type CarriedOut, startBatch, type StartServices } from './start.ts'
 import { reconcile, unknownRows, secondOrders } from './reconcile.ts'
-import { fileOfBatch, writeResults } from './results-file.ts'
+import { fileOfBatch, lineOfRow, writeResults } from './results-file.ts'
 import { queueAgain, recordAnswer, requireDecidable, requireOrganisation } from './record-answer.ts'
 import { findBatch, findRow } from './read-batch.ts'
 import { updateExternalResults } from './external-results.ts'
@@ -30,7 +30,7 @@ import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { personWithEmail } from '../../domain/wording/shown-name.ts'
 import { uuid } from '../../contract/request-body.ts'
-import { localTime } from '../../domain/wording/local-time.ts'
+import { localClock, localTime } from '../../domain/wording/local-time.ts'
 
 /** Looks for proof among requests: `ids` of captured events, or what the inbox tells of where undefined. */
 export async function reconcileByEvidence(
@@ -70,8 +70,14 @@ interface Decision {
   reason: string | undefined
 }
 
-/** Records what the provider said of one row: its request, that it is sent again at once, or that it is never sent. */
-export async function reconcileByDecision(ports: StartServices, decision: Decision): Promise<CarriedOut> {
+/**
+ * Records what the provider said of one row: its request, that it is sent again at once, or that it is never sent. `text`:
+ * what became of the row.
+ */
+export async function reconcileByDecision(
+  ports: StartServices,
+  decision: Decision,
+): Promise<CarriedOut & { text?: string }> {
   const { batches, prompter } = ports
   const batch = await findBatch(ports, decision.batchId)
   const row = await findRow(batches, batch.id, decision.row)
@@ -82,7 +88,10 @@ export async function reconcileByDecision(ports: StartServices, decision: Decisi
   }
   requireDecidable(ports, batch, row)
   const answer = decision.answer ?? (await askedAnswer(ports, prompter, row))
-  if (answer !== undefined) return carryOut(ports, batch, row, answer, decision.reason)
+  if (answer !== undefined) {
+    const done = await carryOut(ports, batch, row, answer, decision.reason)
+    return { ...done, text: rowOutcome(row, await findRow(batches, batch.id, row.row)) }
+  }
   const failure = new OutcomeUnknownError(`row ${row.row} is still not settled`, {
     hint: answersHint(row, row.recipient?.email),
     order: { batchId: batch.id, row: row.row },
@@ -134,7 +143,7 @@ async function decideUnknownRow(
   near: readonly NearMatch[],
   position: string,
 ): Promise<boolean> {
-  const { batches, prompter, onLines, ledger, clock } = ports
+  const { batches, prompter, onLines } = ports
   const number = submission.row
   for (let isShown = false; ; isShown = true) {
     const batch = await findBatch(ports, submission.batchId)
@@ -143,13 +152,10 @@ async function decideUnknownRow(
     try {
       if (!isShown) {
         requireDecidable(ports, batch, row)
-        const now = clock.now()
-        const waitMs = sendableInMs(row, now - Math.max(0, await ledger.clockAheadMs(now)))
-        const sendableAt = waitMs > 0 ? now + waitMs : undefined
-        onLines([
-          `Row ${number} of ${batch.name} may have been ordered (${position})`,
-          ...unknownDetails(near, sendableAt),
-        ])
+        const line = await lineOfRow(await fileOfBatch(ports.files, batch), number)
+        const who = rowInWords(row, line) + (batch.kind === 'file' ? ` of ${batch.name}` : '')
+        const details = unknownDetails(near, await sendableAt(ports, row))
+        onLines([`${who} may have been ordered (${position})`, ...details])
       }
     } catch (error) {
       if (!(error instanceof UsageError)) throw error
@@ -161,7 +167,7 @@ async function decideUnknownRow(
       if (answer === undefined) return false
       const { failure } = await carryOut(ports, batch, row, answer, undefined)
       const after = await findRow(batches, batch.id, number)
-      onLines([rowOutcome(number, after), ...(failure === undefined ? [] : failureLines(failure))])
+      onLines([rowOutcome(row, after), ...(failure === undefined ? [] : failureLines(failure))])
       return after?.state !== 'unknown'
     } catch (error) {
       const isAskedAgain =
@@ -173,6 +179,16 @@ async function decideUnknownRow(
       onLines(failureLines(error))
     }
   }
+}
+
+/** From when a row may be sent again; undefined: now. */
+async function sendableAt(
+  { clock, ledger }: Pick<StartServices, 'clock' | 'ledger'>,
+  row: BatchRow,
+): Promise<number | undefined> {
+  const now = clock.now()
+  const waitMs = sendableInMs(row, now - Math.max(0, await ledger.clockAheadMs(now)))
+  return waitMs > 0 ? now + waitMs : undefined
 }
 
 const failureLines = ({ message, hint }: RefcheckError): string[] =>
@@ -225,25 +241,23 @@ async function orderAgain(
   })
 }
 
-async function typedEmail(
-  { prompter, onBatchEvent }: StartServices,
-  { row, recipient }: BatchRow,
-): Promise<string> {
+async function typedEmail({ prompter, onBatchEvent }: StartServices, row: BatchRow): Promise<string> {
+  const who = rowInWords(row, undefined)
   if (prompter === undefined) {
     throw new UsageError('there is no terminal to confirm the recipient’s e-mail on', {
       hint: 'Nothing was done. Run it again with --confirm-email EMAIL.',
     })
   }
-  if (recipient === undefined) {
-    return prompter.text({ message: `Type the e-mail of row ${row}’s recipient to close the row:` })
+  if (row.recipient === undefined) {
+    return prompter.text({ message: `Type the e-mail of ${who}’s recipient to close the row:` })
   }
-  onBatchEvent({ name: 'may-order-again', row })
-  return prompter.text({ message: `Type the e-mail of row ${row}’s recipient to send it again:` })
+  onBatchEvent({ name: 'may-order-again', who })
+  return prompter.text({ message: `Type the e-mail of ${who} to order again:` })
 }
 
 /** Asks what the provider said of the person of a row, by name; undefined: that is not known yet. */
 async function askedAnswer(
-  { packageNames }: Pick<StartServices, 'packageNames'>,
+  ports: Pick<StartServices, 'packageNames' | 'clock' | 'ledger'>,
   prompter: Prompter | undefined,
   row: BatchRow,
 ): Promise<ProvidersAnswer | undefined> {
@@ -256,7 +270,8 @@ async function askedAnswer(
   const who =
     recipient === undefined ? 'the person of this row (removed from this store)' : personWithEmail(recipient)
   const sentAt = row.attemptedAt === undefined ? '' : `, sent ${localTime(row.attemptedAt)}`
-  const names = await packageNames.get(row)
+  const names = await ports.packageNames.get(row)
+  const waitsUntil = await sendableAt(ports, row)
   const of = packageWithName({ id: packageId ?? 0, name: names.get(packageId ?? 0) })
   const kind = await prompter.select<ProvidersAnswer['kind'] | 'later'>({
     message: `Does the provider have a request for ${who}, ${of}${sentAt}?`,
@@ -269,7 +284,9 @@ async function askedAnswer(
         detail:
           recipient === undefined
             ? 'Nothing is sent; the person can then be ordered.'
-            : 'This is a new order, sent at once.',
+            : waitsUntil === undefined
+              ? 'This is a new order, sent at once.'
+              : `This is a new order, possible from ${localClock(waitsUntil)}.`,
       },
       { value: 'leave', label: 'Nobody knows: never send it', detail: 'The same order stays refused.' },
     ],

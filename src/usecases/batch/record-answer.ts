@@ -111,7 +111,7 @@ export async function queueAgain(
       : confirmedEmail.trim().toLowerCase() === row.recipient.email.toLowerCase()
   if (!isTheirs) {
     throw new InvalidInputError(`row ${row.row}: this is not the recipient’s e-mail`, {
-      hint: `Nothing was done. See whom the row is for with: refcheck batch rows ${row.batchId} --state unknown`,
+      hint: `Nothing was done. See whom the row is for with: refcheck batch rows ${row.batchId} --state ${row.state}`,
     })
   }
   const [to, reason] =

@@ -222,6 +222,13 @@ export async function linesOfRows(target: FileTarget, batch: Batch): Promise<Rea
   return lines
 }
 
+/** Where one row stands in a file; undefined where there is no such file. */
+export async function lineOfRow(file: BatchFile | undefined, number: number): Promise<number | undefined> {
+  if (file === undefined) return undefined
+  for await (const { row, line } of file.sheet.rows()) if (row === number) return line
+  return undefined
+}
+
 async function writeTable(
   path: string,
   sheet: Sheet,

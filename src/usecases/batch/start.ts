@@ -11,10 +11,10 @@ import {
   requireSameOrganisation,
   requireSameService,
 } from './same-organisation.ts'
-import { fileOfBatch, loadForResults, writeResults } from './results-file.ts'
+import { fileOfBatch, lineOfRow, loadForResults, writeResults } from './results-file.ts'
 import { secondOrders, reconcile, unknownRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
-import { heldElsewhere, matchInError } from '../../domain/batch/batch-status.ts'
+import { heldElsewhere, matchInError, rowInWords } from '../../domain/batch/batch-status.ts'
 import { type BatchResult, type FirstRows, verdict } from '../../domain/batch/verdict.ts'
 import { InternalError, IoError, StoreClosedError } from '../../errors/kinds.ts'
 import { linkedPackages, packageGone } from './packages.ts'
@@ -75,6 +75,8 @@ export async function startBatch(
     max,
     waitBudgetMs,
     checksPackage: isPlanned !== true,
+    whoIs: async (row, batch) =>
+      rowInWords(row, await lineOfRow(given ?? (await fileOfBatch(files, batch)), row.row)),
     unclaimed: () => inbox.unclaimed(run.api.baseUrl),
     confirmStarterLeft: confirmUserLeft(prompter, run.api),
     onStart(batch) {
@@ -135,6 +137,8 @@ async function reportSecondOrders(
 }
 
 export interface CarryOut extends RunLimits {
+  /** A row by name and line, as a person finds it. */
+  whoIs?: ((row: BatchRow, batch: Batch) => Promise<string>) | undefined
   /** Whether to ask first if its package can still be ordered; one read. */
   checksPackage?: boolean | undefined
   /** Ids of requests that events reported and no order has. */
@@ -207,7 +211,7 @@ export async function carryOut(ports: RunServices, batchId: string, options: Car
     const unwritten = typeof written === 'boolean' ? undefined : written
     const left = await requireBatch(ports, batchId)
     const conflicts = await ports.waiting.countConflicts(batchId)
-    const failure = verdict(batchId, left.counts, end, conflicts, await firstRows(ports, left))
+    const failure = verdict(batchId, left.counts, end, conflicts, await firstRows(ports, left, options.whoIs))
     // A file of people that was changed meanwhile is a person's doing, and no fault.
     const ends = failure === undefined && unwritten?.code === 'io'
     if (unwritten !== undefined && !ends) options.onUnwritten?.(unwritten, left)
@@ -221,7 +225,13 @@ export async function carryOut(ports: RunServices, batchId: string, options: Car
     const batch = await requireBatch(ports, batchId)
     if (batch.counts.unknown === 0) throw error
     const end: RunEnd = { kind: 'halted', error }
-    const failure = verdict(batchId, batch.counts, end, undefined, await firstRows(ports, batch))
+    const failure = verdict(
+      batchId,
+      batch.counts,
+      end,
+      undefined,
+      await firstRows(ports, batch, options.whoIs),
+    )
     return { batch: { ...batch, holder: undefined }, failure }
   } finally {
     await lock?.release()
@@ -245,15 +255,21 @@ async function packageOfBatchGone(ports: RunServices, batch: Batch): Promise<Ref
 }
 
 /** The first rows that wait for a person, and what the first duplicate matches. */
-async function firstRows({ batches }: RunServices, { id, counts }: Batch): Promise<FirstRows> {
+async function firstRows(
+  { batches }: RunServices,
+  batch: Batch,
+  whoIs: CarryOut['whoIs'] = async (row) => rowInWords(row, undefined),
+): Promise<FirstRows> {
+  const { id, counts } = batch
   const first = async (state: 'held' | 'unknown' | 'duplicate'): Promise<BatchRow | undefined> => {
     if (counts[state] === 0) return undefined
     const { value } = await batches.rows(id, { states: [state], limit: 1 }).next()
     return value ?? undefined
   }
   const duplicate = (await first('duplicate'))?.matches
+  const held = await first('held')
   return {
-    held: (await first('held'))?.row,
+    held: held && { row: held.row, heldFor: held.heldFor, who: await whoIs(held, batch) },
     unknown: (await first('unknown'))?.row,
     duplicate: duplicate && matchInError(duplicate),
   }

@@ -90,7 +90,7 @@ test('evidence is compared by the clock that times attempts, the database’s, w
   here.write('events.ndjson', JSON.stringify(event))
   expect(await here.type('batch reconcile --events events.ndjson')).toMatchInlineSnapshot(`
     $ refcheck batch reconcile --events events.ndjson
-    row 1 was accepted: request REQUEST_1
+    Ana Row1 was accepted: request REQUEST_1
     exit 0
   `)
 })

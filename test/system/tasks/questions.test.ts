@@ -16,7 +16,7 @@ test('say whether a held row is another person', async () => {
   expect(at.seen()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --quiet
 
-    2> Row 2 of people.csv is held (1 of 1)
+    2> Anna Mueller (line 3) of people.csv is held (1 of 1)
     2>   new      Anna Mueller  anna.m@example.com
     2>   ordered  Anna Müller  anna.mueller@example.com, YYYY-MM-DD HH:MM +00:00
     2>   same     phone +491512345678
@@ -33,7 +33,7 @@ test('say whether a held row is another person', async () => {
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --quiet
 
-    2> Row 2 of people.csv is held (1 of 1)
+    2> Anna Mueller (line 3) of people.csv is held (1 of 1)
     2>   new      Anna Mueller  anna.m@example.com
     2>   ordered  Anna Müller  anna.mueller@example.com, YYYY-MM-DD HH:MM +00:00
     2>   same     phone +491512345678
@@ -77,7 +77,7 @@ test('settle orders that may have been made', async () => {
     exit 8
     $ refcheck batch reconcile
 
-    2> Row 1 of people.csv may have been ordered (1 of 2)
+    2> Mei Ito (line 2) of people.csv may have been ordered (1 of 2)
     2> No event names this person. That proves nothing: ask the provider.
     2> It can be ordered again from HH:MM:SS: until then an event may still arrive.
 
@@ -100,7 +100,7 @@ test('settle orders that may have been made', async () => {
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck batch reconcile
 
-    2> Row 1 of people.csv may have been ordered (1 of 2)
+    2> Mei Ito (line 2) of people.csv may have been ordered (1 of 2)
     2> No event names this person. That proves nothing: ask the provider.
     2> It can be ordered again from HH:MM:SS: until then an event may still arrive.
 
@@ -108,17 +108,17 @@ test('settle orders that may have been made', async () => {
     2> Identity check only, sent YYYY-MM-DD HH:MM +00:00? They have it
     2> ✔ Id of their request: REQUEST_1
 
-    2> Row 1 is accepted: request REQUEST_1
+    2> Mei Ito is ordered: request REQUEST_1
 
 
-    2> Row 2 of people.csv may have been ordered (2 of 2)
+    2> Jo Ray (line 3) of people.csv may have been ordered (2 of 2)
     2> No event names this person. That proves nothing: ask the provider.
     2> It can be ordered again from HH:MM:SS: until then an event may still arrive.
 
     2> ✔ Does the provider have a request for Jo Ray (jo+cut-before@example.com), 102
     2> Identity check only, sent YYYY-MM-DD HH:MM +00:00? Nobody knows: never send it
 
-    2> Row 2 will not be sent.
+    2> Jo Ray will not be sent again.
 
     Nothing is left to settle.
     exit 0

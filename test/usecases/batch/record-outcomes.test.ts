@@ -273,12 +273,10 @@ describe('they do not have it, order it', () => {
   test('on a terminal the recipient’s e-mail is typed, after a warning', async () => {
     const { states, batchEvents } = await answer(order(), {
       creates: [taken(idOf(8))],
-      answers: [
-        { ask: 'Type the e-mail of row 1’s recipient to send it again:', type: 'person1@example.com' },
-      ],
+      answers: [{ ask: 'Type the e-mail of Ana Silva to order again:', type: 'person1@example.com' }],
     })
     expect(states).toEqual(['accepted'])
-    expect(batchEvents[0]).toEqual({ name: 'may-order-again', row: 1 })
+    expect(batchEvents[0]).toEqual({ name: 'may-order-again', who: 'Ana Silva' })
   })
 
   test('without a terminal and without the e-mail nothing is done', async () => {
