@@ -39,7 +39,9 @@ export function usageError(error: Error & ParseFailure): UsageError {
       return unknownFlag(error, hint)
     case 'UnexpectedArgsError': {
       const shown = (error.args ?? []).map((arg) => `"${redactArgument(String(arg))}"`).join(', ')
-      return new UsageError(`unexpected argument ${shown}`, { hint })
+      const isOfFileName = (error.args ?? []).some((arg) => String(arg).includes('.'))
+      const quotes = isOfFileName ? ['Put a name with spaces in quotes, such as "new people.xlsx".'] : []
+      return new UsageError(`unexpected argument ${shown}`, { hint: [...quotes, hint].join('\n') })
     }
     case 'RequiredArgsError': {
       const names = (error.args ?? []).map((arg) => argumentName(arg))

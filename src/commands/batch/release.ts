@@ -44,10 +44,15 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     const stored = await app.batchServices()
     const batch = await findToRun(stored, this.args.batch_id)
     const { userEmail } = await app.service('api')
+    const decided = release === undefined ? await (await heldDecider(app))?.(batch, 'release') : undefined
     const released =
       release === undefined
-        ? ((await (await heldDecider(app))?.(batch, 'release'))?.released ?? 0)
+        ? (decided?.released ?? 0)
         : (await releaseRows(stored, batch, release, userEmail)).rows.length
+    const leftOut = decided?.leftOut ?? 0
+    if (leftOut > 0) app.reporter.note(`Left out ${formatCount(leftOut, 'row')}; nothing is ordered for it.`)
+    if (leftOut > 0 && released === 0)
+      return this.answer(batchStatusView(statusOf((await stored.batches.find(batch.id)) ?? batch)))
     app.reporter.note(
       released === 0
         ? release === undefined

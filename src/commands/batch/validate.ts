@@ -74,6 +74,11 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     }
     const toFile = flags.errors === undefined ? errorsCommand(this.args.file, choices) : undefined
     const failure = invalidRowsError(plan.check, file.name, toFile)
+    if (failure !== undefined && flags.errors !== undefined) {
+      const { packageId, defaultCountry, map, ignore, mapping } = choices
+      const columns = { packageId, defaultCountry, map, ignore, mapping }
+      failure.hint = `Nothing was sent. Fix them in that file, then order them with: ${fileCommand('run', { file: flags.errors, columns, allowed: allowancesOf(flags) })}`
+    }
     this.answer(batchCheckView(plan, file.name, flags['show-changes']), failure)
     const { pending, held } = plan.counts
     if (failure !== undefined || file.path === undefined || pending + held === 0) return
