@@ -64,7 +64,6 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       'Nothing is forwarded without one of them.',
     )
     const { secret, service } = await webhookSecrets(app, flags['secret-file'])
-    const maxEvents = flags['max-events'] ?? Number.POSITIVE_INFINITY
     const full = new AbortController()
     const stored = { count: 0 }
     const services = await listenServices(app, {
@@ -73,10 +72,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       forwardCa: await authorityOf(this.context, flags['forward-ca'], '--forward-ca'),
       exec: flags.exec === undefined ? undefined : commandWords(flags.exec, '--exec'),
     })
-    const refusedLines = new RefusedLines()
-    const noteRefused = (line: string | undefined): void => {
-      if (line !== undefined) app.reporter.note(line)
-    }
+    const refused = new RefusedLines((line) => app.reporter.note(line))
     const listening = await startListening(services, {
       secret,
       baseUrl: await service(),
@@ -87,9 +83,9 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       onStored: (event) => {
         this.answerLine(storedEventView(event))
         if (!event.repeated) stored.count += 1
-        if (stored.count >= maxEvents) full.abort()
+        if (stored.count >= (flags['max-events'] ?? Number.POSITIVE_INFINITY)) full.abort()
       },
-      onRefused: (why) => noteRefused(refusedLines.refused(why, this.context.clock.monotonic())),
+      onRefused: (why) => refused.add(why, this.context.clock.monotonic()),
       onHeldUp: (what, { message }) => app.reporter.warn(`${what}: ${message}`),
       maxAttempts: flags['max-attempts'],
       onDelivered: (...delivered) => app.reporter.note(deliveredText(...delivered)),
@@ -99,7 +95,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     const { gone = new AbortController().signal } = this.context.streams.stdout
     const over = AbortSignal.any([signal, full.signal, listening.broken, gone])
     const failure = await this.untilOver(listening, over)
-    noteRefused(refusedLines.rest())
+    refused.end()
     if (failure !== undefined) this.end(failure)
     if (gone.aborted) this.end(unreadEnd(stored.count))
     if (this.context.interrupts.terminated) app.reporter.note(stoppedNote(stored.count, forwards))

@@ -7,27 +7,31 @@ const pauseMs = 60_000
  * secret could else fill the disk of its log.
  */
 export class RefusedLines {
+  readonly #print: (line: string) => void
   #lines = 0
   #lastAt = 0
   #waiting = 0
   #lastReason = ''
 
-  /** The line to print now; undefined where it waits. `now`: of a clock that never goes back. */
-  refused(reason: string, now: number): string | undefined {
-    this.#waiting += 1
-    this.#lastReason = reason
-    if (this.#lines >= singleLines && now - this.#lastAt < pauseMs) return undefined
-    this.#lines += 1
-    this.#lastAt = now
-    return this.rest()
+  constructor(print: (line: string) => void) {
+    this.#print = print
   }
 
-  /** The line about those that none was printed of; undefined where there are none. */
-  rest(): string | undefined {
+  /** `now`: of a clock that never goes back. */
+  add(reason: string, now: number): void {
+    this.#waiting += 1
+    this.#lastReason = reason
+    if (this.#lines >= singleLines && now - this.#lastAt < pauseMs) return
+    this.#lines += 1
+    this.#lastAt = now
+    this.end()
+  }
+
+  /** Prints the line about those that none was printed of. */
+  end(): void {
     const count = this.#waiting
     this.#waiting = 0
-    if (count === 0) return undefined
-    if (count === 1) return `Refused a delivery: ${this.#lastReason}.`
-    return `Refused ${count} deliveries more, the last one: ${this.#lastReason}.`
+    if (count === 1) this.#print(`Refused a delivery: ${this.#lastReason}.`)
+    if (count > 1) this.#print(`Refused ${count} deliveries more, the last one: ${this.#lastReason}.`)
   }
 }

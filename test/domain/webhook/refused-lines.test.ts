@@ -6,15 +6,17 @@ import { faultRow } from '../../harness/faults/fault-row.ts'
 faultRow('refused-flood', 'with a line each')
 
 test('the first ten refused deliveries have a line each, then one line a minute counts them', () => {
-  const lines = new RefusedLines()
-  const printed = (count: number, now: number): string[] =>
-    Array.from({ length: count }, () => lines.refused('no signature', now)).filter(
-      (line) => line !== undefined,
-    )
+  const lines: string[] = []
+  const refused = new RefusedLines((line) => lines.push(line))
+  const printed = (count: number, now: number): string[] => {
+    for (let number = 0; number < count; number += 1) refused.add('no signature', now)
+    return lines.splice(0)
+  }
   expect(printed(4_000, 0)).toEqual(Array.from({ length: 10 }, () => 'Refused a delivery: no signature.'))
   expect(printed(10, 59_999)).toEqual([])
   expect(printed(2, 60_000)).toEqual(['Refused 4001 deliveries more, the last one: no signature.'])
-  expect(lines.rest()).toBe('Refused a delivery: no signature.')
-  expect(lines.rest()).toBeUndefined()
+  refused.end()
+  refused.end()
+  expect(lines.splice(0)).toEqual(['Refused a delivery: no signature.'])
   expect(printed(1, 999_999)).toEqual(['Refused a delivery: no signature.'])
 })

@@ -191,13 +191,13 @@ test('in a folder that others may write to, nothing is stored in a subfolder or 
     ) as string,
     hint: `Make the folder private with: chmod go-w ${reports}`,
   }
-  const kept = folder.keep({
+  const stored = folder.keep({
     file: 'sub/b.pdf',
     replace: true,
     subject: anySubject,
     open: () => Promise.reject(new Error('it was downloaded')),
   })
-  await expect(kept).rejects.toMatchObject(refused)
+  await expect(stored).rejects.toMatchObject(refused)
   await expect(folder.discard(record.file)).rejects.toMatchObject(refused)
   await folder.erase([reportKey(record)])
   await folder.close()
