@@ -111,3 +111,32 @@ test('request wait alone offers on a terminal what is in flight, with the packag
   expect(all.code).toBe(0)
   expect(all.stdout.match(/(Chi|Ana) Example +COMPLETED/g)).toHaveLength(2)
 })
+
+test('a person whose order has an unknown outcome is perhaps ordered, also next to another one of the name', async () => {
+  const here = await session()
+  here.intercept(async (request, ask) => {
+    if (request.method !== 'POST') return ask(request)
+    await ask(request)
+    return new Response('bad gateway', { status: 502 })
+  })
+  await here.type(orderOf('Dora'))
+  here.intercept(async (request, ask) => ask(request))
+  const screen = { tty: true, env: { NO_COLOR: '1' } }
+  expect(await here.type('request get dora', screen)).toMatchInlineSnapshot(`
+    $ NO_COLOR=1 refcheck request get dora
+    2> Error: no request of this store is for "dora"
+    2> List the requests with: refcheck request list
+    exit 5
+  `)
+  await here.type(
+    orderOf('Dora')
+      .map((word) => word.replace('Example', 'Reis').replace('dora@', 'reis@'))
+      .map((word) => (word === '+61412345678' ? '+61412345679' : word)),
+  )
+  expect(await here.type('request get dora', screen)).toMatchInlineSnapshot(`
+    $ NO_COLOR=1 refcheck request get dora
+    2> Error: no request of this store is for "dora"
+    2> List the requests with: refcheck request list
+    exit 5
+  `)
+})

@@ -17,14 +17,19 @@ export function ambiguousStart(
   ]
 }
 
-/** The message for a name or e-mail that several requests have, with the candidates as its hint. */
+/** The message for a name or e-mail that several requests have, with the candidates, in one line or more each, as its hint. */
 export function ambiguousPerson(
   text: string,
-  candidates: readonly (readonly [id: string, about: string])[],
+  candidates: readonly (readonly [id: string, about: readonly string[]])[],
 ): [message: string, options: { hint: string }] {
+  const many =
+    candidates.length === 1 ? '1 request of this store is' : `${candidates.length} requests of this store are`
+  const lines = candidateLines(
+    candidates.map(([id, about]) => [id, about.join(`\n${' '.repeat(id.length + 4)}`)] as const),
+  )
   return [
-    `${candidates.length} requests of this store are for "${redactArgument(text)}"`,
-    { hint: ['Give the id of one, or the start of it:', ...candidateLines(candidates)].join('\n') },
+    `${many} for "${redactArgument(text)}"`,
+    { hint: ['Give the id of one, or the start of it:', ...lines].join('\n') },
   ]
 }
 

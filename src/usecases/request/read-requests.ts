@@ -24,6 +24,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
+import { localTime } from '../../domain/wording/local-time.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { foldedName } from '../../domain/submission/similarity.ts'
@@ -260,25 +261,38 @@ export async function findRequestOfPerson(
   baseUrl: string,
 ): Promise<string> {
   const service = serviceOf(baseUrl)
-  const found = (await ledger.list({ states: ['accepted'] })).filter(
+  const named = (await ledger.list({ states: ['accepted', 'sending', 'unknown'] })).filter(
     (each) =>
       serviceOf(each.baseUrl) === service && each.recipient !== undefined && isCalled(each.recipient, text),
   )
+  const found = named.filter(({ requestId }) => requestId !== undefined)
   const [only, ...others] = found
-  if (only === undefined) {
+  const [lost] = named.filter(({ requestId }) => requestId === undefined)
+  if (only === undefined && lost === undefined) {
     throw new NotFoundError(`no request of this store is for "${redactArgument(text)}"`, {
       hint: 'List the requests with: refcheck request list',
     })
   }
-  if (others.length === 0) return only.requestId ?? ''
-  const candidates = found.toReversed().map((each) => {
-    const name = each.recipient === undefined ? 'removed' : personName(each.recipient)
-    return [
-      each.requestId ?? '',
-      `${name}, package ${each.packageId}, ${each.requestStatus ?? 'RECEIVED'}`,
-    ] as const
+  if (only !== undefined && others.length === 0 && lost === undefined) return only.requestId ?? ''
+  const perhaps = lost?.recipient && {
+    who: `${personName(lost.recipient)} (${lost.recipient.email})`,
+    hint: `Find out with: refcheck batch reconcile ${lost.batchId}`,
+  }
+  if (only === undefined && perhaps !== undefined) {
+    throw new NotFoundError(`${perhaps.who} is perhaps ordered: the outcome is unknown`, {
+      hint: perhaps.hint,
+    })
+  }
+  const candidates = found.toReversed().map(({ requestId = '', ...each }) => {
+    const { recipient, packageId, requestStatus = 'RECEIVED', changedAt } = each
+    const who = recipient === undefined ? 'removed' : `${personName(recipient)}, ${recipient.email}`
+    return [requestId, [who, `package ${packageId}, ${requestStatus}, ${localTime(changedAt)}`]] as const
   })
-  throw new UsageError(...ambiguousPerson(text, candidates))
+  const [message, { hint }] = ambiguousPerson(text, candidates)
+  if (perhaps === undefined) throw new UsageError(message, { hint })
+  throw new UsageError(message, {
+    hint: `${hint}\n${perhaps.who} is perhaps ordered as well. ${perhaps.hint}`,
+  })
 }
 
 function isCalled({ first_name: first, last_name: last, email }: Recipient, text: string): boolean {
