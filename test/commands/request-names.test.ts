@@ -28,24 +28,27 @@ test('on a terminal a name or an e-mail stands for the id of the one request tha
   const screen = { tty: true, env: { NO_COLOR: '1' } }
   expect(await here.all(['request get example', 'request get pri', 'request get pri@example.com'], screen))
     .toMatchInlineSnapshot(`
-    $ NO_COLOR=1 refcheck request get example
-    2> Error: 3 requests of this store are for "example"
-    2> Give the id of one, or the start of it:
-    2>   REQUEST_3                             Abbe Example, package 102, RECEIVED
-    2>   REQUEST_2                             Zoë Example, package 102, RECEIVED
-    2>   REQUEST_1                             Priya Example, package 102, COMPLETED
-    exit 2
+      $ NO_COLOR=1 refcheck request get example
+      2> Error: 3 requests of this store are for "example"
+      2> Give the id of one, or the start of it:
+      2>   REQUEST_3                             Abbe Example, abbe@example.com
+      2>                                         package 102, RECEIVED, 2026-11-20
+      2>   REQUEST_2                             Zoë Example, zoe@example.com
+      2>                                         package 102, RECEIVED, 2026-11-20
+      2>   REQUEST_1                             Priya Example, priya@example.com
+      2>                                         package 102, COMPLETED, 2026-11-20
+      exit 2
 
-    $ NO_COLOR=1 refcheck request get pri
-    2> Error: no request of this store is for "pri"
-    2> List the requests with: refcheck request list
-    exit 5
+      $ NO_COLOR=1 refcheck request get pri
+      2> Error: no request of this store is for "pri"
+      2> List the requests with: refcheck request list
+      exit 5
 
-    $ NO_COLOR=1 refcheck request get pri@example.com
-    2> Error: no request of this store is for "pri@example.com"
-    2> List the requests with: refcheck request list
-    exit 5
-  `)
+      $ NO_COLOR=1 refcheck request get pri@example.com
+      2> Error: no request of this store is for "pri@example.com"
+      2> List the requests with: refcheck request list
+      exit 5
+    `)
   expect(await here.all(['request get priya', 'report download --request priya --output reports']))
     .toMatchInlineSnapshot(`
     $ refcheck request get priya
@@ -124,8 +127,9 @@ test('a person whose order has an unknown outcome is perhaps ordered, also next 
   const screen = { tty: true, env: { NO_COLOR: '1' } }
   expect(await here.type('request get dora', screen)).toMatchInlineSnapshot(`
     $ NO_COLOR=1 refcheck request get dora
-    2> Error: no request of this store is for "dora"
-    2> List the requests with: refcheck request list
+    2> Error: Dora Example (dora@example.com) is perhaps ordered: the outcome is
+    2> unknown
+    2> Find out with: refcheck batch reconcile BATCH_1
     exit 5
   `)
   await here.type(
@@ -135,8 +139,12 @@ test('a person whose order has an unknown outcome is perhaps ordered, also next 
   )
   expect(await here.type('request get dora', screen)).toMatchInlineSnapshot(`
     $ NO_COLOR=1 refcheck request get dora
-    2> Error: no request of this store is for "dora"
-    2> List the requests with: refcheck request list
-    exit 5
+    2> Error: 1 request of this store is for "dora"
+    2> Give the id of one, or the start of it:
+    2>   REQUEST_2                             Dora Reis, reis@example.com
+    2>                                         package 102, RECEIVED, 2026-11-20
+    2> Dora Example (dora@example.com) is perhaps ordered as well. Find out with:
+    2>   refcheck batch reconcile BATCH_1
+    exit 2
   `)
 })

@@ -24,7 +24,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
-import { localTime } from '../../domain/wording/local-time.ts'
+import { localDay } from '../../domain/wording/local-time.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { foldedName } from '../../domain/submission/similarity.ts'
@@ -286,7 +286,7 @@ export async function findRequestOfPerson(
   const candidates = found.toReversed().map(({ requestId = '', ...each }) => {
     const { recipient, packageId, requestStatus = 'RECEIVED', changedAt } = each
     const who = recipient === undefined ? 'removed' : `${personName(recipient)}, ${recipient.email}`
-    return [requestId, [who, `package ${packageId}, ${requestStatus}, ${localTime(changedAt)}`]] as const
+    return [requestId, [who, `package ${packageId}, ${requestStatus}, ${localDay(changedAt)}`]] as const
   })
   const [message, { hint }] = ambiguousPerson(text, candidates)
   if (perhaps === undefined) throw new UsageError(message, { hint })
