@@ -196,8 +196,8 @@ export class PhoneSharers {
       const otherLetters = this.#letters[at] as number
       // Each letter that one has and the other lacks takes a change of its own.
       if (countBits(letters & ~otherLetters) > max || countBits(otherLetters & ~letters) > max) continue
-      // Letters are compared 32 at a time.
-      budget.left -= 20 + Math.ceil(length / 32) * otherLength
+      // Letters are compared 32 at a time; for a name of more than 32, each step costs about ten times as much.
+      budget.left -= 20 + Math.ceil(length / 32) * otherLength * (length > 32 ? 10 : 1)
       if (budget.left < 0) return false
       const other = this.#names[at] as string
       if (agree(name, other, budget)) similar.add(other)
