@@ -267,7 +267,7 @@ export async function findRequestOfPerson(
   )
   const found = named.filter(({ requestId }) => requestId !== undefined)
   const [only, ...others] = found
-  const [lost] = named.filter(({ requestId }) => requestId === undefined)
+  const lost = named.find(({ requestId }) => requestId === undefined)
   if (only === undefined && lost === undefined) {
     throw new NotFoundError(`no request of this store is for "${redactArgument(text)}"`, {
       hint: 'List the requests with: refcheck request list',
