@@ -83,7 +83,8 @@ test('sync costs a call for each request that is open, and none for the rest', a
       ],
       "missing": [],
       "skipped": 1,
-      "unfinished": 0
+      "unfinished": 0,
+      "not_ready": 0
     }
     2> 1 stored, 1 already there, 0 requests not finished
     exit 0
@@ -96,6 +97,12 @@ test('a report that comes later keeps its request open, and is no failure', asyn
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
     2> 0 stored, 0 already there, 1 request not finished
+    exit 0
+  `)
+  await clock.advance(900_000)
+  expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
+    $ refcheck report sync --output reports
+    2> 0 stored, 0 already there, 0 requests not finished, 1 completed without its report yet
     exit 0
   `)
   await clock.advance(3_600_000)

@@ -128,6 +128,9 @@ test('a sync brings no report of a purged person', async () => {
     exit 0
   `)
   expect(pdfsIn(join(here.folder, 'reports'))).toEqual(['Row2-a1-example-com.pdf', 'Row3-a2-example-com.pdf'])
+  await here.all(['config set output-dir reports', 'request list --refresh'])
+  const counts = await here.type("status --jq '[.completed, .new_reports]'")
+  expect(counts.json()).toEqual([3, 0])
 })
 
 test('a re-read of a purged person’s request, and an event of it again, bring nothing back', async () => {

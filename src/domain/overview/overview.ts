@@ -96,10 +96,16 @@ export function overviewOf(known: Known, now: number) {
     reports: newestReports(completed, files),
     completed: completed.length,
     /** Of them, those without a report in the folder that reports go to by default; null where none is set. */
-    new_reports: files === undefined ? null : completed.filter((each) => filesOf(each, files) === 0).length,
+    new_reports:
+      files === undefined
+        ? null
+        : completed.filter((each) => isNamed(each) && filesOf(each, files) === 0).length,
     other_orders: otherOrders(others),
   }
 }
+
+/** Reports of a person who was removed are not downloaded again. */
+const isNamed = ({ recipient }: Submission): boolean => recipient !== undefined
 
 const filesOf = ({ baseUrl, requestId = '' }: Submission, files: ReadonlyMap<string, number>): number =>
   files.get(requestKey(baseUrl, requestId)) ?? 0

@@ -22,6 +22,8 @@ export interface FilingResult {
   missing: MissingReport[]
   /** Requests of which something is not ready yet, where that is no failure. */
   unfinished: number
+  /** Of them, those that ended, and whose report is still to come. */
+  notReady: number
   /** Why it is not all there: what ended it early, or IncompleteError. */
   failure: RefcheckError | undefined
 }
@@ -31,7 +33,7 @@ export const isMissing = (report: StoredReport | MissingReport): report is Missi
 /** What filing came to, by its reports. */
 export function filingResult(
   reports: readonly (StoredReport | MissingReport)[],
-  rest: Pick<FilingResult, 'unfinished' | 'failure'>,
+  rest: Pick<FilingResult, 'unfinished' | 'notReady' | 'failure'>,
 ): FilingResult {
   return {
     reports: [...reports],

@@ -247,6 +247,7 @@ export const syncedReports = z.strictObject({
   missing: z.array(missingReport.extend({ reason: z.string() })),
   skipped: count,
   unfinished: count,
+  not_ready: count,
 })
 
 const person = { first_name: textOrNull, last_name: textOrNull }

@@ -144,7 +144,8 @@ function oneByOne(group: AttentionGroup): Pick<AttentionGroup, 'kind' | 'batch' 
 function reportLine({ completed, new_reports: fresh }: Overview, terminal: Terminal): string[] {
   const count = fresh ?? completed
   if (count === 0) return []
-  const what = fresh === null ? 'completed' : 'new'
+  // A report may still be to come, which reading the request alone shows.
+  const what = fresh === null ? 'completed' : 'not downloaded'
   return [labelLine(terminal, 'Reports', `${count} ${what} → refcheck report sync`)]
 }
 

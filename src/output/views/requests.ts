@@ -229,16 +229,18 @@ export function syncView(result: FilingResult, folder: string, cwd: string): Vie
       missing: result.missing.map((each) => ({ ...missingJson(each), reason: each.error.message })),
       skipped: result.stored.length - fresh.length,
       unfinished: result.unfinished,
+      not_ready: result.notReady,
     },
     text: (terminal) => reportLines(fresh, result.missing, cwd, terminal),
   }
 }
 
-/** `2 stored, 120 there already, 3 requests not finished`. */
-export function syncSummary({ stored, unfinished }: FilingResult): string {
+/** `2 stored, 120 already there, 3 requests not finished, 1 completed without its report yet`. */
+export function syncSummary({ stored, unfinished, notReady }: FilingResult): string {
   const fresh = stored.filter((each) => !each.skipped).length
-  const open = `${formatCount(unfinished, 'request')} not finished`
-  return `${fresh} stored, ${stored.length - fresh} already there, ${open}`
+  const open = `${formatCount(unfinished - notReady, 'request')} not finished`
+  const late = notReady === 0 ? '' : `, ${notReady} completed without its report yet`
+  return `${fresh} stored, ${stored.length - fresh} already there, ${open}${late}`
 }
 
 function reportLines(

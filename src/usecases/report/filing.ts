@@ -97,6 +97,7 @@ class Filing {
   /** By place in the plan, so that the answer's order is the same each time. */
   readonly #outcomes: FilingOutcome[] = []
   #unfinished = 0
+  #notReady = 0
   #failedReads = 0
   #halted: unknown
 
@@ -155,7 +156,8 @@ class Filing {
 
   #result(halted: RefcheckError | undefined, failure: RefcheckError | undefined): FilingResult {
     const ending = this.#options.named ? halted : undefined
-    return filingResult(reportsOf(this.#outcomes, ending), { unfinished: this.#unfinished, failure })
+    const open = { unfinished: this.#unfinished, notReady: this.#notReady }
+    return filingResult(reportsOf(this.#outcomes, ending), { ...open, failure })
   }
 
   get #isOver(): boolean {
@@ -213,6 +215,7 @@ class Filing {
     const targets = reportTargets(request, this.#service)
     const isWaiting = targets.some((target) => target.url === undefined && !endedWithout(target))
     if (!named && (isWaiting || !isFinal(request))) this.#unfinished += 1
+    if (!named && isWaiting && isFinal(request)) this.#notReady += 1
     if (only !== undefined && request.status !== only) return
     if (targets.length === 0 && named) this.#outcomes.push(missingChecks(request))
     const open = signedUrls(api, request.request_id, this.#signal)

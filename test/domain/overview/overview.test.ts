@@ -63,7 +63,11 @@ test('in flight is what has no terminal status, as old as the oldest read of it'
 })
 
 test('the five newest completed, with the files that the folder has of each', () => {
-  const accepted = Array.from({ length: 7 }, (_, at) => order(`r${at}`, 'COMPLETED', at))
+  const recipient = { first_name: 'Ana', last_name: 'Silva', email: 'ana@example.com', phone: '+61400000001' }
+  const accepted = Array.from({ length: 7 }, (_, at) => ({
+    ...order(`r${at}`, 'COMPLETED', at),
+    recipient: at === 0 ? undefined : recipient,
+  }))
   const {
     reports,
     completed,
@@ -79,8 +83,8 @@ test('the five newest completed, with the files that the folder has of each', ()
     ['r3', 0],
     ['r2', 0],
   ])
-  // Also those that are not among the newest count.
-  expect([completed, fresh]).toEqual([7, 6])
+  // Also those that are not among the newest count, and no person who was removed.
+  expect([completed, fresh]).toEqual([7, 5])
   expect(overviewOf({ ...nothing, accepted }, 9).reports[0]?.files).toBe(null)
 })
 

@@ -136,11 +136,12 @@ const stored = storedReport(
 
 test('what filing came to, what is there and what is missing apart', () => {
   const missing = missingRequest('r-2', new NotFoundError('no such request'))
-  expect(filingResult([stored, missing], { unfinished: 1, failure: undefined })).toEqual({
+  expect(filingResult([stored, missing], { unfinished: 1, notReady: 0, failure: undefined })).toEqual({
     reports: [stored, missing],
     stored: [stored],
     missing: [missing],
     unfinished: 1,
+    notReady: 0,
     failure: undefined,
   })
 })
