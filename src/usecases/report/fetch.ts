@@ -49,7 +49,11 @@ async function fetched(source: ReportSource, options: FetchOptions): Promise<Fil
   switch (source.kind) {
     case 'ids':
     case 'url':
-      return filingResult([await fileOne(source, options)], { unfinished: 0, notReady: 0, failure: undefined })
+      return filingResult([await fileOne(source, options)], {
+        unfinished: 0,
+        notReady: 0,
+        failure: undefined,
+      })
     case 'requests':
       return named(source.requestIds, options)
     case 'batch':
