@@ -102,7 +102,7 @@ test('a file whose people an earlier batch of it ordered is ordered, also where 
     2> Ana Row2 (line 3) of people.csv is held (2 of 2)
     2>
     ? Ana Row2 was ordered on 2026-11-20 12:00 +00:00, less than 7 days ago. Order again?: Decide later
-    2 of 2 people in people.csv are ordered; 1 held, to be ordered again or not
+    2 of 2 people in people.csv are ordered; 1 held, to decide whether to order again
 
     batch  BATCH_2
     people.csv, package 102

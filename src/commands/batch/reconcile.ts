@@ -96,11 +96,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
     )
     const answer = this.providersAnswer()
     const done = await reconcileByDecision(services, { batchId: batchId ?? '', row, answer, reason })
-    const status = batchStatusView(statusOf(done.batch))
-    this.answer(
-      done.text === undefined ? status : batchResultView(status, done.text, undefined),
-      done.failure,
-    )
+    this.answer(batchResultView(batchStatusView(statusOf(done.batch)), done.text, undefined), done.failure)
   }
 
   /** Undefined without such a flag. An e-mail together with --drop confirms that one. */

@@ -97,11 +97,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
 
   private async file(columns: ColumnChoices): Promise<ToOrder> {
     const [plan, file] = [this.flags.plan, this.args.file]
-    this.refuse(
-      file === undefined && plan === undefined,
-      'FILE is missing',
-      'Give a file, or - for stdin. For example: refcheck batch run people.csv',
-    )
+    this.refuse(file === undefined && plan === undefined, 'FILE is missing', 'Give a file, or - for stdin.')
     this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan cannot be combined', 'Omit FILE.')
     const [files, allowances] = [await this.app.service('files'), allowancesOf(this.flags)]
     if (plan !== undefined) {

@@ -1,6 +1,6 @@
 import type { BatchRow } from './batch.ts'
 import { packageWithName } from '../submission/confirmation.ts'
-import { rowInWords } from './batch-status.ts'
+import { formatRow } from './batch-status.ts'
 import { sharedText } from '../submission/duplicate.ts'
 import { localTime } from '../wording/local-time.ts'
 import { personName, personWithEmail } from '../wording/shown-name.ts'
@@ -110,7 +110,7 @@ export function nextForHeld(rows: readonly HeldRow[], isAsked: boolean): string 
     return `Settle the order with an unknown outcome first: refcheck batch reconcile ${batchId}`
   }
   const { batchId, row } = first
-  const who = rowInWords(first, undefined)
+  const who = formatRow(first, undefined)
   if (isAsked) return `Decide about each held row: refcheck batch release ${batchId}`
   return [
     `Order ${who}: refcheck batch release ${batchId} --row ${row}`,

@@ -8,7 +8,7 @@ import type { Recipient } from '../../contract/request-body.ts'
 import { personKey, samePerson } from '../submission/identity.ts'
 import { personName } from '../wording/shown-name.ts'
 import type { BatchRow } from './batch.ts'
-import { rowInWords } from './batch-status.ts'
+import { formatRow } from './batch-status.ts'
 
 /** What was found about rows whose outcome was unknown. */
 export interface Reconciliation {
@@ -239,7 +239,7 @@ export function unknownDetails(near: readonly NearMatch[], sendableAt: number | 
 
 /** `Row 2 is accepted: request …`, after an answer. */
 export function rowOutcome(before: BatchRow, after: BatchRow | undefined): string {
-  const who = rowInWords(before, undefined)
+  const who = formatRow(before, undefined)
   if (after?.state === 'dropped') return `${who} will not be sent again.`
   if (after?.state === 'unknown') return `${who}: the outcome is still unknown`
   if (after?.state !== 'accepted') return `${who} is ${after?.state}`

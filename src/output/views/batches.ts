@@ -6,7 +6,7 @@ import {
   type BatchStatus,
   type ListedBatch,
   type PrintedRow,
-  rowInWords,
+  formatRow,
   type StoppedRow,
 } from '../../domain/batch/batch-status.ts'
 import type { SheetAppearance } from '../../domain/sheet/appearance.ts'
@@ -39,13 +39,12 @@ const states = [
 ] as const
 
 /** What a person wants to know of a batch, its counts, and the next command where no other line names it. */
-export function batchResultView(status: View, result: string, next: string | undefined): View {
+export function batchResultView(status: View, result: string | undefined, next: string | undefined): View {
   return {
     ...status,
     text: (terminal) =>
       [
-        wrapLines(result, terminal.columns),
-        '',
+        ...(result === undefined ? [] : [wrapLines(result, terminal.columns), '']),
         status.text(terminal),
         ...(next === undefined ? [] : ['', `Next: ${next}`]),
       ].join('\n'),
@@ -105,7 +104,7 @@ function othersText(counts: BatchCounts, { count, leftOut, again }: BatchResult[
     held: counts.held - again,
     cancelled: counts.cancelled - leftOut,
   })
-  return [...(again === 0 ? [] : [`${again} held, to be ordered again or not`]), rows]
+  return [...(again === 0 ? [] : [`${again} held, to decide whether to order again`]), rows]
     .filter((part) => part !== '')
     .join(', ')
 }
@@ -267,13 +266,13 @@ function reconciliationText({ settled, ambiguous, asked = 0 }: Reconciliation): 
   return [
     ...settled.map(
       ({ submission, requestId }) =>
-        `${sanitize(rowInWords(submission, undefined))} was accepted: request ${requestId}`,
+        `${sanitize(formatRow(submission, undefined))} was accepted: request ${requestId}`,
     ),
     ...ambiguous.flatMap(({ submission, near }) =>
       asked > 0 && submission.state === 'unknown'
         ? []
         : [
-            `${sanitize(rowInWords(submission, undefined))}: no request matches for certain; a person has to decide`,
+            `${sanitize(formatRow(submission, undefined))}: no request matches for certain; a person has to decide`,
             ...near.map((each) => `  ${sanitize(nearText(each))}`),
           ],
     ),

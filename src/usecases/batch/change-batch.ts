@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import { heldElsewhere, rowInWords } from '../../domain/batch/batch-status.ts'
+import { heldElsewhere, formatRow } from '../../domain/batch/batch-status.ts'
 import { heldReasonTexts, sameServiceHint } from '../../domain/submission/duplicate.ts'
 import { releasableReasons, type ConflictReason, type Release } from '../../domain/submission/conflicts.ts'
 import { InterruptedError, UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
@@ -147,7 +147,7 @@ async function decideHeldRow(
     const question = heldQuestion({ held: row, other }, verb, packages)
     if (question === undefined || conflict === last) return 'held'
     last = conflict
-    ports.onQuestion([`${rowInWords(row, line)} of ${batch.name} is held (${place})`, ...question.details])
+    ports.onQuestion([`${formatRow(row, line)} of ${batch.name} is held (${place})`, ...question.details])
     const answer = await prompter.select({ message: question.message, choices: question.choices })
     if (answer === 'later') return answer
     const by = { at: clock.now(), by: api.userEmail }

@@ -9,7 +9,7 @@ import {
   type Reconciliation,
 } from '../../domain/batch/reconciliation.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
-import { heldElsewhere, rowInWords } from '../../domain/batch/batch-status.ts'
+import { heldElsewhere, formatRow } from '../../domain/batch/batch-status.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import {
   DuplicateError,
@@ -153,7 +153,7 @@ async function decideUnknownRow(
       if (!isShown) {
         requireDecidable(ports, batch, row)
         const line = await lineOfRow(await fileOfBatch(ports.files, batch), number)
-        const who = rowInWords(row, line) + (batch.kind === 'file' ? ` of ${batch.name}` : '')
+        const who = formatRow(row, line) + (batch.kind === 'file' ? ` of ${batch.name}` : '')
         const details = unknownDetails(near, await sendableAt(ports, row))
         onLines([`${who} may have been ordered (${position})`, ...details])
       }
@@ -242,7 +242,7 @@ async function orderAgain(
 }
 
 async function typedEmail({ prompter, onBatchEvent }: StartServices, row: BatchRow): Promise<string> {
-  const who = rowInWords(row, undefined)
+  const who = formatRow(row, undefined)
   if (prompter === undefined) {
     throw new UsageError('there is no terminal to confirm the recipient’s e-mail on', {
       hint: 'Nothing was done. Run it again with --confirm-email EMAIL.',

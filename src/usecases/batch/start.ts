@@ -14,7 +14,7 @@ import {
 import { fileOfBatch, lineOfRow, loadForResults, writeResults } from './results-file.ts'
 import { secondOrders, reconcile, unknownRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
-import { heldElsewhere, matchInError, rowInWords } from '../../domain/batch/batch-status.ts'
+import { heldElsewhere, matchInError, formatRow } from '../../domain/batch/batch-status.ts'
 import { type BatchResult, type FirstRows, verdict } from '../../domain/batch/verdict.ts'
 import { InternalError, IoError, StoreClosedError } from '../../errors/kinds.ts'
 import { linkedPackages, packageGone } from './packages.ts'
@@ -76,7 +76,7 @@ export async function startBatch(
     waitBudgetMs,
     checksPackage: isPlanned !== true,
     whoIs: async (row, batch) =>
-      rowInWords(row, await lineOfRow(given ?? (await fileOfBatch(files, batch)), row.row)),
+      formatRow(row, await lineOfRow(given ?? (await fileOfBatch(files, batch)), row.row)),
     unclaimed: () => inbox.unclaimed(run.api.baseUrl),
     confirmStarterLeft: confirmUserLeft(prompter, run.api),
     onStart(batch) {
@@ -258,7 +258,7 @@ async function packageOfBatchGone(ports: RunServices, batch: Batch): Promise<Ref
 async function firstRows(
   { batches }: RunServices,
   batch: Batch,
-  whoIs: CarryOut['whoIs'] = async (row) => rowInWords(row, undefined),
+  whoIs: CarryOut['whoIs'] = async (row) => formatRow(row, undefined),
 ): Promise<FirstRows> {
   const { id, counts } = batch
   const first = async (state: 'held' | 'unknown' | 'duplicate'): Promise<BatchRow | undefined> => {
