@@ -232,6 +232,15 @@ test('every change is in the JSON, and on a terminal with --show-changes', async
     $ refcheck batch validate people.csv --package 102
     people.csv: 12 rows, 12 valid
 
+      11 rows have the name of an earlier row with another e-mail and phone: they are sent
+        Ana R (line 3), as in line 2
+        Ana R (line 4), as in line 2
+        Ana R (line 5), as in line 2
+        Ana R (line 6), as in line 2
+        Ana R (line 7), as in line 2
+        … and 6 more
+      To leave one of them out, remove its line from the file first
+
     Changed before sending:
       12 × phone: spaces, (), - and . are removed
         line 2, phone: "+61 400 000 010" is sent as "+61400000010"

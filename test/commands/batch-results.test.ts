@@ -253,7 +253,7 @@ test('--allow-duplicate for rows that a batch holds as duplicates already says w
     2>     was ordered less than 7 days ago
     2>       Ana Row1 (line 2)
     2>
-    0 of 1 person in again.csv is ordered; 1 held
+    1 of 1 person in again.csv is ordered; 1 held, to decide whether to order again
 
     batch  BATCH_3
     again.csv
@@ -264,8 +264,8 @@ test('--allow-duplicate for rows that a batch holds as duplicates already says w
     results  HOME/again.results.csv
     2> Error: 0 of 1 row was accepted (1 held)
     2> See why it is held: refcheck batch rows BATCH_3 --state held
-    2> Two people: refcheck batch release BATCH_3 --row 1
-    2> The same person: refcheck batch cancel BATCH_3 --row 1
+    2> Order Ana Row1 (line 2) again: refcheck batch release BATCH_3 --row 1
+    2> Leave Ana Row1 (line 2) out: refcheck batch cancel BATCH_3 --row 1
     exit 10
   `)
   expect(ordered()).toEqual(emails(2))

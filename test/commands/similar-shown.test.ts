@@ -37,6 +37,7 @@ test('batch validate names similar people, grouped, and mentions a couple’s ph
           Cyd Ray (line 5)
       1 row has the phone of another person: it is sent
         Bob Low (line 4) and Ann Low (ann@example.com)
+      To leave one of them out, remove its line from the file first
     2> Order them with: refcheck batch run people.csv --package 102
     exit 0
   `)
@@ -127,6 +128,7 @@ test('batch plan and the plan of batch run say the same', async () => {
     2>       Cyd Ray (line 5)
     2>   1 row has the phone of another person: it is sent
     2>     Bob Low (line 4) and Ann Low (ann@example.com)
+    2>   To leave one of them out, remove its line from the file first
     2> Sending takes under a minute
     {
       "refcheck_plan": 1,
@@ -196,6 +198,7 @@ test('batch plan and the plan of batch run say the same', async () => {
     2>       Cyd Ray (line 5)
     2>   1 row has the phone of another person: it is sent
     2>     Bob Low (line 4) and Ann Low (ann@example.com)
+    2>   To leave one of them out, remove its line from the file first
     2> Sending takes under a minute
     2>
     ? Order 102 Identity check only for 2 people (Ann Low (ann@example.com), Bob Low (bob@example.com)) at 127.0.0.1:PORT as olive.owner@example.com, and leave out 2 rows? no
