@@ -184,6 +184,7 @@ function toneOf(status: string): string {
       return 'warn'
     case 'CANCELLED':
     case 'cancelled':
+    case 'left out':
     case 'dropped':
       return 'gone'
     default:

@@ -136,3 +136,19 @@ test('a page is harmless, whatever people are called', async () => {
   expect(page).not.toContain(name)
   expect(statSync(join(folder, 'odd.html')).mode & 0o777).toBe(0o600)
 })
+
+test('a page names a removed person so, and counts as to be completed none that was left out', async () => {
+  const here = await session()
+  const id = await halfSent(here)
+  await here.all([`batch cancel ${id} --yes`, 'store purge --email a1@example.com --yes'])
+  await here.type(`batch export ${id} --output half.html`)
+  const page = here.read('half.html').replaceAll(/\s+/g, ' ')
+  expect(page).toContain('<dd>0 <small>of 2</small></dd>')
+  expect(page).toContain('<bdi>removed</bdi>')
+  expect(page.match(/<span class="pill[^>]*>[^<]*/g)).toEqual([
+    '<span class="pill new">RECEIVED',
+    '<span class="pill new">RECEIVED',
+    '<span class="pill gone">left out',
+    '<span class="pill gone">left out',
+  ])
+})

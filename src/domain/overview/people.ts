@@ -3,6 +3,9 @@ import { isoTime, localDay } from '../wording/local-time.ts'
 import type { Match } from '../batch/batch.ts'
 import type { SeenRow } from './attention.ts'
 
+/** A row that is never sent: the request of another may be CANCELLED. */
+const leftOut = 'left out'
+
 export type PersonRow = ReturnType<typeof personRow>
 
 /** A person who was or is to be checked, as a page lists them. Times are ISO 8601. */
@@ -12,6 +15,7 @@ export function personRow(
 ) {
   const { state, recipient, requestStatus, attemptedAt, requestStatusAt } = row
   const isAccepted = state === 'accepted'
+  const isOrdered = isAccepted || state === 'sending' || state === 'unknown'
   return {
     name: recipient === undefined ? '' : `${recipient.first_name} ${recipient.last_name}`.trim(),
     email: recipient?.email ?? row.email ?? '',
@@ -19,11 +23,12 @@ export function personRow(
     /** Whose package it is. */
     user: { baseUrl, userEmail },
     /** The request's as last read, or else the row's state. */
-    status: isAccepted ? (requestStatus ?? 'RECEIVED') : state,
-    ordered_at: isoTime(attemptedAt),
+    status: isAccepted ? (requestStatus ?? 'RECEIVED') : state === 'cancelled' ? leftOut : state,
+    /** When it was sent, of one that was ordered or may have been. */
+    ordered_at: isOrdered ? isoTime(attemptedAt) : null,
     read_at: isAccepted ? isoTime(requestStatusAt ?? row.changedAt) : null,
     /** Of a duplicate: the request that it belongs to. */
-    request_id: row.requestId ?? row.matches?.requestId ?? null,
+    request_id: row.requestId ?? (state === 'duplicate' ? row.matches?.requestId : undefined) ?? null,
     batch_id: row.batchId,
     row: row.row,
   }
@@ -57,9 +62,14 @@ const order = [
   'rejected',
   'invalid',
   'CANCELLED',
-  'cancelled',
+  leftOut,
   'dropped',
 ]
+
+/** How many of these rows are or will be checked: not those that were left out or dropped. */
+export function countOrders(rows: readonly Pick<PersonRow, 'status'>[]): number {
+  return rows.filter(({ status }) => status !== leftOut && status !== 'dropped').length
+}
 
 /** How many of them have which status, in the order of a chart. */
 export function statusCounts(

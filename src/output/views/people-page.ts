@@ -8,6 +8,7 @@ import {
   groupAttention,
 } from '../../domain/overview/attention.ts'
 import {
+  countOrders,
   withoutDuplicates,
   type PersonRow,
   statusCounts,
@@ -19,7 +20,7 @@ import { formatCount } from '../../domain/wording/text.ts'
 import type { FlagRepeater } from '../../domain/wording/repeated-flags.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
-import { percent, pill, statusChart, timeline } from '../../html/charts.ts'
+import { pill, statusChart, timeline } from '../../html/charts.ts'
 import { type Piece, standalonePage, tableScript } from '../../html/document.ts'
 import { attentionWords, namesOf } from './overview.ts'
 
@@ -98,7 +99,7 @@ function tiles({ people: rows, persons, attention }: PeoplePage): Piece {
     </div>
     <div class="done">
       <dt>completed</dt>
-      <dd>${completed} <small>${percent(completed, people.length)}</small></dd>
+      <dd>${completed} <small>of ${countOrders(people)}</small></dd>
     </div>
     <div class="active">
       <dt>in progress</dt>
@@ -154,7 +155,9 @@ function attentionItem({ kind, batch, items, command }: AttentionGroup, title: s
 }
 
 function timeSection(people: readonly PersonRow[]): Piece | string {
-  const ordered = people.flatMap(({ ordered_at: at }) => (at === null ? [] : Date.parse(at)))
+  const ordered = people.flatMap(({ ordered_at: at, read_at: readAt }) =>
+    at === null || readAt === null ? [] : Date.parse(at),
+  )
   const completed = people.flatMap(({ status, read_at: at }) =>
     status === 'COMPLETED' && at !== null ? Date.parse(at) : [],
   )
@@ -219,7 +222,8 @@ function peopleSection({ people, total, persons, isMixed, packages, keep }: Peop
 function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
   const { name, email, status, ordered_at: orderedAt, read_at: updatedAt, request_id: requestId } = row
   const of = packages === undefined ? undefined : packageText(row, packages)
-  const shown = name === '' ? (email === '' ? `row ${row.row}` : '-') : shownName(name)
+  const missing = email !== '' ? '-' : status === 'invalid' ? `row ${row.row}` : 'removed'
+  const shown = name === '' ? missing : shownName(name)
   return html`<tr
     data-status="${status}"
     data-find="${sanitize(`${name} ${email} ${requestId ?? ''} ${of ?? ''}`)}"

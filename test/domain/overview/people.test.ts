@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
 import {
+  countOrders,
   withoutDuplicates,
   countPeople,
   personRow,
@@ -83,6 +84,19 @@ test('a duplicate names the request that it belongs to, and is counted once with
       { ...first, email: '', row: 4 },
     ]),
   ).toBe(2)
+})
+
+test('a row that is left out or dropped shows no order, and is none of those to be completed', () => {
+  const others = { requestId: undefined, matches: { requestId: 'r9' } }
+  const leftOut = personRow({ ...row, ...others, state: 'cancelled', attemptedAt: undefined }, user)
+  expect(leftOut).toMatchObject({ status: 'left out', request_id: null, ordered_at: null })
+  const dropped = personRow({ ...row, ...others, state: 'dropped' }, user)
+  expect(dropped).toMatchObject({ status: 'dropped', request_id: null, ordered_at: null })
+  const held = personRow({ ...row, ...others, state: 'held' }, user)
+  expect(held).toMatchObject({ status: 'held', request_id: null })
+  const cancelled = personRow({ ...row, requestStatus: 'CANCELLED' }, user)
+  expect(cancelled).toMatchObject({ status: 'CANCELLED', request_id: 'r1' })
+  expect(countOrders([leftOut, dropped, held, cancelled])).toBe(2)
 })
 
 test('statuses are counted in the order of a chart, one that is not known last', () => {
