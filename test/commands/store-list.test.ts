@@ -49,8 +49,8 @@ describe('a store with attempts and no log', () => {
       results  HOME/people.results.csv
       2> Error: 2 of 4 rows were accepted (2 held)
       2> See why rows are held: refcheck batch rows BATCH_1 --state held
-      2> Row 3, two people: refcheck batch release BATCH_1 --row 3
-      2> Row 3, the same person: refcheck batch cancel BATCH_1 --row 3
+      2> Order Ana Row3 (line 4): refcheck batch release BATCH_1 --row 3
+      2> Leave Ana Row3 (line 4) out: refcheck batch cancel BATCH_1 --row 3
       exit 10
     `)
     expect(readdirSync(logsOf(here))).toHaveLength(1)
