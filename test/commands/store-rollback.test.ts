@@ -118,8 +118,8 @@ test('a store restored from before two orders: closed, checked, accepted as it i
     results  HOME/people.results.csv
     2> Error: 3 of 4 rows were accepted (1 held)
     2> See why it is held: refcheck batch rows BATCH_1 --state held
-    2> Two people: refcheck batch release BATCH_1 --row 4
-    2> The same person: refcheck batch cancel BATCH_1 --row 4
+    2> Order Ana Row4 (line 5): refcheck batch release BATCH_1 --row 4
+    2> Leave Ana Row4 (line 5) out: refcheck batch cancel BATCH_1 --row 4
     exit 10
 
     $ refcheck batch reconcile
@@ -254,8 +254,8 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
     results  HOME/people.results.csv
     2> Error: 4 of 6 rows were accepted (2 held)
     2> See why rows are held: refcheck batch rows BATCH_1 --state held
-    2> Row 5, two people: refcheck batch release BATCH_1 --row 5
-    2> Row 5, the same person: refcheck batch cancel BATCH_1 --row 5
+    2> Order Ana Row5 (line 6): refcheck batch release BATCH_1 --row 5
+    2> Leave Ana Row5 (line 6) out: refcheck batch cancel BATCH_1 --row 5
     exit 10
   `)
   expect(await here.type('store check')).toMatchInlineSnapshot(`

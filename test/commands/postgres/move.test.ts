@@ -123,8 +123,8 @@ test('a store goes to PostgreSQL and back: each ordered person is known there, a
     again.csv: 3 rows
       1 order of 102 Identity check only
       2 rows ordered before, not sent
-        line 2: request REQUEST_1
-        line 3: request REQUEST_2
+        Ana Row1 (line 2): ordered 2026-11-20 12:00 +00:00
+        Ana Row2 (line 3): ordered 2026-11-20 12:00 +00:00
     Sending takes under a minute
     exit 0
 
