@@ -201,7 +201,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Prints a list as `listFlags` ask for it. */
   protected answerList<Row>(view: ListView<Row>, failure?: RefcheckError): void {
     const { stdout } = this.context.streams
-    const format = listFormat(this.flags as Parameters<typeof listFormat>[0])
+    const format = listFormat(this.flags)
     this.beforeAnswer(failure)
     const arranged = arrangeColumns(view, format)
     if (this.flags.json) {

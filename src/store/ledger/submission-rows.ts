@@ -154,9 +154,8 @@ function hasOwnPrints(row: StoredOrderRow, fingerprint: Fingerprint): boolean {
 /** A batch that is no file, as its table has it. */
 export function batchFields(
   { id, kind, baseUrl, userEmail, addedAt, account = '' }: NewBatch,
-  allowed: Allowed,
+  allowed: Partial<Allowed>,
 ) {
-  // A flag that is not given is undefined, whatever its type is.
   const { duplicate: allowDuplicate = false, similar: allowSimilar = false } = allowed
   return { id, kind, baseUrl, userEmail, addedAt, account, allowDuplicate, allowSimilar }
 }
@@ -172,8 +171,10 @@ export function orderFields(batch: NewBatch, fingerprint: Fingerprint) {
   return rows
 }
 
-/** A batch of a file, as its table has it. */
-export function fileFields(batch: NewFileBatch) {
+/** A batch of a file, as its table has it. A flag that is not given is undefined. */
+export function fileFields(
+  batch: Omit<NewFileBatch, 'allowDuplicate'> & Partial<Pick<NewFileBatch, 'allowDuplicate'>>,
+) {
   const {
     account = '',
     allowDuplicate = false,
