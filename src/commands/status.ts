@@ -37,10 +37,11 @@ export default class Status extends BaseCommand<typeof Status> {
     if (done !== undefined) await markAsDone(this.app, done, scope.organisation?.base_url)
     const overview = await readOverview(services, scope, () => filesOfReports(this.app))
     const quota = await quotaInUse(this.app)
+    const closing = await (await this.app.service('store')).rollbacks.closing()
     const content = file === undefined ? new Uint8Array() : await storePage(this.app, overview, scope)
     if (file !== undefined && file.path === undefined) return writeOutput(this.app, file, [content])
     const failure = await failureToWrite(this.app, file, () => content, { kind: 'export' })
     if (file !== undefined && failure === undefined) this.app.note(`Page written to ${file.path}`)
-    this.answer(overviewView(overview, quota, this.context.clock.now()), failure)
+    this.answer(overviewView(overview, quota, closing, this.context.clock.now()), failure)
   }
 }

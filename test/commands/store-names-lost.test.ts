@@ -7,7 +7,9 @@ import { loseOutcomes, peopleAtOnce, runOf } from '../harness/forgetful-store.ts
 import type { Session } from '../harness/session.ts'
 
 /** Three people were ordered, of whom the restored store has the fingerprints alone. */
-async function namesLost(): Promise<Session & { batchId: string; requestIds: string[] }> {
+async function namesLost({ isKnown = false } = {}): Promise<
+  Session & { batchId: string; requestIds: string[] }
+> {
   const here = await peopleAtOnce(3)
   await here.type('batch list')
   const data = join(here.folder, 'data')
@@ -16,7 +18,7 @@ async function namesLost(): Promise<Session & { batchId: string; requestIds: str
   rmSync(data, { recursive: true })
   renameSync(`${data}.copy`, data)
   chmodSync(data, 0o700)
-  loseOutcomes(here)
+  if (!isKnown) loseOutcomes(here)
   await here.type('store check --accept-older --yes')
   return { ...here, batchId: batch_id, requestIds: here.sandbox.requests().map((each) => each.request_id) }
 }
@@ -56,6 +58,60 @@ test('rows without a name are reconciled by events, by their fingerprints', asyn
     row 1 was accepted: request REQUEST_1
     row 2 was accepted: request REQUEST_2
     row 3 was accepted: request REQUEST_3
+    exit 0
+  `)
+})
+
+test('recovered orders whose requests are known are read like any other, until their person is removed', async () => {
+  const here = await namesLost({ isKnown: true })
+  const { type, sandbox, requestIds } = here
+  expect(await type('request list --jq .[].status')).toMatchInlineSnapshot(`
+    $ refcheck request list --jq .[].status
+    null
+    null
+    null
+    exit 0
+  `)
+  const again = '--first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002'
+  expect(await type(`request create --package 102 ${again} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes
+    2> Error: package 102 was already ordered for this person: request REQUEST_2, on 2026-11-20 12:00 +00:00
+    2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_2
+    exit 2
+  `)
+  for (const id of requestIds)
+    while (sandbox.requests().find((each) => each.request_id === id)?.status !== 'COMPLETED')
+      sandbox.advanceRequest(id)
+  expect(await here.all(['request list --refresh --jq .[].status', 'store purge --email a1@example.com --yes']))
+    .toMatchInlineSnapshot(`
+      $ refcheck request list --refresh --jq .[].status
+      COMPLETED
+      COMPLETED
+      COMPLETED
+      exit 0
+
+      $ refcheck store purge --email a1@example.com --yes
+      Removed personal data of 1 row and 0 events.
+      exit 0
+    `)
+  expect(await type('report sync --output reports --quiet --jq .stored|length')).toMatchInlineSnapshot(`
+    $ refcheck report sync --output reports --quiet --jq .stored|length
+    2
+    exit 0
+  `)
+})
+
+test('status says first that the store takes no orders', async () => {
+  const { type } = await peopleAtOnce(1)
+  await type(runOf(' --quiet'))
+  await type('store check --restored')
+  expect(await type('status', { tty: true })).toMatchInlineSnapshot(`
+    $ refcheck status
+    ␛[31mThe store takes no orders␛[39m: a backup of it was restored
+      See what is missing, and how to continue, with: refcheck store check
+    ␛[1m127.0.0.1:PORT␛[22m (olive.owner@example.com)   read just now
+    ␛[1mRunning␛[22m    1 order   read again: refcheck request list --refresh
+    ␛[1mNeeds you␛[22m  nothing
     exit 0
   `)
 })

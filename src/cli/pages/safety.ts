@@ -62,7 +62,8 @@ THE STORE
   An attempt log next to the settings shows when the store is older than it
   should be, such as after a restore. Then nothing is ordered. store check, run
   on every machine that ordered, recovers what is missing (--without hr-2: one
-  that does not come back). After restoring a backup, run it with --restored.
+  that does not come back). To restore a backup, stop refcheck, copy it over
+  the store file, remove that file's -wal and -shm, run store check --restored.
   If no newer copy exists, on one of them: refcheck store check --accept-older
   Not noticed: a snapshot newer than all that a machine saw; one that first sent
   in the lost window and died; two live primaries; identical clones of a

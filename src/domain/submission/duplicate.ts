@@ -75,9 +75,10 @@ function sameSentences(match: Submission): [message: string, hint: string] {
   const who = match.recipient === undefined ? 'this person' : `"${match.recipient.email}"`
   const when = localTime(match.attemptedAt ?? match.addedAt)
   if (match.state === 'accepted') {
+    // An order that was recovered is not read yet.
+    const seen = match.requestStatus === undefined ? '' : `, last seen ${match.requestStatus}`
     return [
-      `${what} was already ordered for ${who}: request ${match.requestId}, on ${when}, ` +
-        `last seen ${match.requestStatus}`,
+      `${what} was already ordered for ${who}: request ${match.requestId}, on ${when}${seen}`,
       `To order it once more, add --allow-duplicate. Show the request with: refcheck request get ${match.requestId}`,
     ]
   }

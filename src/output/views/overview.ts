@@ -9,12 +9,13 @@ import {
   longWaitDays,
 } from '../../domain/overview/attention.ts'
 import type { OtherOrders, Overview } from '../../domain/overview/overview.ts'
+import { type Closing, closingClauses } from '../../domain/store/closing.ts'
 import type { WindowStatus } from '../../domain/quota/book.ts'
 import { formatCount, cutText } from '../../domain/wording/text.ts'
 import { localClock, localTime } from '../../domain/wording/local-time.ts'
 import { personName } from '../../domain/wording/shown-name.ts'
 import { sanitize } from '../../host/text.ts'
-import { bar, formatDuration, type Style, styled, type Terminal } from '../terminal.ts'
+import { bar, formatDuration, type Style, styled, type Terminal, wrapLines } from '../terminal.ts'
 import type { View } from '../view.ts'
 
 /** What a screen of 24 lines has room for. */
@@ -44,12 +45,18 @@ export const attentionWords: Readonly<Record<AttentionKind, string>> = {
 const kindStyle = (kind: AttentionKind): Style =>
   ['held', 'stopped', 'waiting'].includes(kind) ? 'yellow' : 'red'
 
-/** The screen of `refcheck status`. `quota`: undefined where no profile is logged in. */
-export function overviewView(overview: Overview, quota: QuotaStatus | undefined, now: number): View {
+/** The screen of `refcheck status`. `quota`: undefined where no profile is logged in; `closing`: why the store takes no orders. */
+export function overviewView(
+  overview: Overview,
+  quota: QuotaStatus | undefined,
+  closing: Closing | undefined,
+  now: number,
+): View {
   return {
     json: { ...overview, quota: quota === undefined ? null : quotaJson(quota, now) },
     text: (terminal) =>
       [
+        ...closedLines(closing, terminal),
         headLine(overview, now, terminal),
         ...runningLines(overview, terminal),
         ...needLines(overview.attention, terminal),
@@ -58,6 +65,16 @@ export function overviewView(overview: Overview, quota: QuotaStatus | undefined,
         ...otherLines(overview.other_orders),
       ].join('\n'),
   }
+}
+
+/** Nothing else matters as much: no order can be made. */
+function closedLines(closing: Closing | undefined, terminal: Terminal): string[] {
+  if (closing === undefined) return []
+  const why = sanitize(closingClauses(closing).join(', '))
+  return [
+    ...wrapLines(`${styled(terminal, 'red', 'The store takes no orders')}: ${why}`, terminal.columns).split('\n'),
+    '  See what is missing, and how to continue, with: refcheck store check',
+  ]
 }
 
 const labelWidth = 11

@@ -44,6 +44,9 @@ import type { StoredRecipient } from './submission-rows.ts'
 
 const reason = 'the store had lost this attempt, and its log does not say whether it was accepted'
 
+/** Of an accepted order: it tells the row from one whose person was removed, which a purge empties of it. */
+const lostPerson = 'the store had lost this order, and whose it is'
+
 const updateRow = `
 UPDATE submissions
 SET state = :state, attempt_id = :attemptId, changed_at = :changedAt, reason = :reason, field = NULL,
@@ -131,7 +134,7 @@ function* recoverRow(
     attemptId,
     packageId,
     requestId,
-    reason: state === 'unknown' ? reason : undefined,
+    reason: state === 'unknown' ? reason : state === 'accepted' && existing === undefined ? lostPerson : undefined,
     // Every row that was a whole order has one: the attempt's id stands in where the person was erased.
     fingerprint: personPrint ?? attemptId,
     personPrint,

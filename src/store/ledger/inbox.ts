@@ -47,7 +47,7 @@ export const updateStatuses = `
 UPDATE submissions AS s SET request_status = came.status, request_status_at = came.at, checks = NULL
 FROM {rows statuses, requestId text, baseUrl text, status text, at number}
 WHERE s.request_id = came.request_id AND ${sqlIsOfService('s', 'came.base_url')}
-  AND ${sqlStatusRank('came.status')} > ${sqlStatusRank('s.request_status')}`
+  AND ${sqlStatusRank('came.status')} > ${sqlStatusRank("coalesce(s.request_status, 'RECEIVED')")}`
 
 /** Given up is what waits no more and was never taken. */
 const selectEvents = `

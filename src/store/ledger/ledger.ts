@@ -60,7 +60,7 @@ SELECT person_print, email_print, phone_print FROM submissions
 WHERE batch_id = :batchId AND row_number = :row`
 
 /** "Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further". */
-const isTerminal = `request_status IN ${sqlList(terminalStatuses)}`
+const isTerminal = `coalesce(request_status, '') IN ${sqlList(terminalStatuses)}`
 
 const updateStatus = `
 UPDATE submissions

@@ -17,7 +17,8 @@ import {
   sha256,
 } from './fingerprints.ts'
 
-const unfinished = `s.request_id IS NOT NULL AND s.request_status NOT IN ${sqlList(terminalStatuses)}`
+/** An order that was recovered has no status before it is read. */
+const unfinished = `s.request_id IS NOT NULL AND coalesce(s.request_status, '') NOT IN ${sqlList(terminalStatuses)}`
 
 /** A filter as a WHERE clause on `selectSubmissions`. */
 export function conditions(filter: SubmissionFilter): { where: string; values: Values } {

@@ -180,9 +180,9 @@ export async function requestsWithReports(
   )
 }
 
-/** What was purged stays so: their reports are not fetched again. */
-function isKnown({ recipient }: Submission): boolean {
-  return recipient !== undefined
+/** What was purged stays so: their reports are not fetched again. An order that was recovered without its person has a reason. */
+function isKnown({ recipient, reason }: Submission): boolean {
+  return recipient !== undefined || reason !== undefined
 }
 
 function idsOfRequests(rows: readonly Submission[]): string[] {
