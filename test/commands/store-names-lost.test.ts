@@ -82,8 +82,9 @@ test('recovered orders whose requests are known are read like any other, until t
   for (const id of requestIds)
     while (sandbox.requests().find((each) => each.request_id === id)?.status !== 'COMPLETED')
       sandbox.advanceRequest(id)
-  expect(await here.all(['request list --refresh --jq .[].status', 'store purge --email a1@example.com --yes']))
-    .toMatchInlineSnapshot(`
+  expect(
+    await here.all(['request list --refresh --jq .[].status', 'store purge --email a1@example.com --yes']),
+  ).toMatchInlineSnapshot(`
       $ refcheck request list --refresh --jq .[].status
       COMPLETED
       COMPLETED

@@ -72,7 +72,9 @@ function closedLines(closing: Closing | undefined, terminal: Terminal): string[]
   if (closing === undefined) return []
   const why = sanitize(closingClauses(closing).join(', '))
   return [
-    ...wrapLines(`${styled(terminal, 'red', 'The store takes no orders')}: ${why}`, terminal.columns).split('\n'),
+    ...wrapLines(`${styled(terminal, 'red', 'The store takes no orders')}: ${why}`, terminal.columns).split(
+      '\n',
+    ),
     '  See what is missing, and how to continue, with: refcheck store check',
   ]
 }

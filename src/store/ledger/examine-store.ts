@@ -134,7 +134,8 @@ function* recoverRow(
     attemptId,
     packageId,
     requestId,
-    reason: state === 'unknown' ? reason : state === 'accepted' && existing === undefined ? lostPerson : undefined,
+    reason:
+      state === 'unknown' ? reason : state === 'accepted' && existing === undefined ? lostPerson : undefined,
     // Every row that was a whole order has one: the attempt's id stands in where the person was erased.
     fingerprint: personPrint ?? attemptId,
     personPrint,
