@@ -104,6 +104,8 @@ test('request wait alone offers on a terminal what is in flight, with the packag
     CHECK                    STATUS     REPORT  ID
     Identity check (Facet    COMPLETED  ready   CHECK_2
     Identity)
+
+    Reports: refcheck report download --request REQUEST_2…
     exit 0
   `)
   await ordered(here, 'Ana')
@@ -146,5 +148,44 @@ test('a person whose order has an unknown outcome is perhaps ordered, also next 
     2> Dora Example (dora@example.com) is perhaps ordered as well. Find out with:
     2>   refcheck batch reconcile BATCH_1
     exit 2
+  `)
+})
+
+test('request get on a terminal names the next step of a request that ended', async () => {
+  const here = await session()
+  const { type, sandbox, clock } = here
+  await type(orderOf('Priya'))
+  sandbox.inject({ scenario: 'error' })
+  await type(orderOf('Chi'))
+  await clock.advance(86_400_000)
+  expect(await type('request get priya', { tty: true })).toMatchInlineSnapshot(`
+    $ refcheck request get priya
+    ␛[1mPriya Example␛[22m  ␛[32mCOMPLETED␛[39m
+      request    REQUEST_1
+      package    102 Identity check only
+      recipient  priya@example.com, +61412345678
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
+
+    ␛[1mCHECK␛[22m                    ␛[1mSTATUS␛[22m     ␛[1mREPORT␛[22m  ␛[1mID␛[22m
+    Identity check (Facet    ␛[32mCOMPLETED␛[39m  ␛[32mready␛[39m   CHECK_1
+    Identity)
+
+    Reports: refcheck report download --request REQUEST_1…
+    exit 0
+  `)
+  expect(await type('request get chi', { tty: true })).toMatchInlineSnapshot(`
+    $ refcheck request get chi
+    ␛[1mChi Example␛[22m  ␛[31mERROR␛[39m
+      request    REQUEST_2
+      package    102 Identity check only
+      recipient  chi@example.com, +61412345678
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
+      reason     none is known here; ask the provider, with the id above
+
+    ␛[1mCHECK␛[22m                            ␛[1mSTATUS␛[22m  ␛[1mREPORT␛[22m  ␛[1mID␛[22m
+    Identity check (Facet Identity)  ␛[31mERROR␛[39m   ␛[2mnone␛[22m    -
+
+    To order again: refcheck request create --package 102 --allow-duplicate
+    exit 0
   `)
 })

@@ -100,11 +100,26 @@ function requestText(request: RequestResource, terminal: Terminal): string {
   ]
   const { error_reason: reason } = request
   if (typeof reason === 'string') lines.push(`  reason     ${sanitize(reason)}`)
+  else if (ended.has(request.status) && terminal.columns !== undefined)
+    lines.push('  reason     none is known here; ask the provider, with the id above')
   const isOver = terminalStatuses.includes(request.status)
   const rows = request.checks.flatMap((check) => checkRows(check, isOver))
   if (rows.length === 0) lines.push('', '  No checks have been started yet.')
   else lines.push('', table(rows, columns, terminal))
+  if (terminal.columns !== undefined) lines.push(...nextStep(request, rows))
   return lines.join('\n')
+}
+
+/** What a person does next with a request that ended. */
+function nextStep(
+  { request_id: id, package_id: packageId, status }: RequestResource,
+  rows: CheckRow[],
+): string[] {
+  const command = ended.has(status)
+    ? `To order again: refcheck request create --package ${packageId} --allow-duplicate`
+    : `Reports: refcheck report download --request ${sanitize(id.slice(0, 8))}`
+  const hasReport = rows.some(({ report }) => report === 'ready')
+  return ended.has(status) || (status === 'COMPLETED' && hasReport) ? ['', command] : []
 }
 
 /** With its name where that is known. */
