@@ -24,7 +24,7 @@ export interface FilingFlags {
 }
 
 interface Destination {
-  /** `--output`, or what stands for it. */
+  /** The value of `--output`, or its default. */
   typed: string
   source: ReportSource
   signal: AbortSignal
@@ -32,7 +32,7 @@ interface Destination {
   onWait?: (other: string) => void
 }
 
-/** Files the reports of a source. The folder, whose path is answered too, belongs to this run alone. */
+/** Downloads the reports of a source. No other run uses the folder meanwhile; its path is returned too. */
 export async function fileReports(
   app: App,
   flags: FilingFlags,
@@ -41,7 +41,8 @@ export async function fileReports(
   const template = parseTemplate(flags['name-template'] ?? defaultTemplate)
   const concurrency = flags.concurrency ?? Number((await app.setting('concurrency')) ?? 8)
   const { source, signal } = options
-  // Requests by name wait as any call does; whole batches and stores as long as the quota takes.
+  // Downloads of named requests wait as any call does; those of a batch or a whole store, as long as the
+  // quota needs.
   const isLong = source.kind === 'batch' || source.kind === 'completed' || source.kind === 'all'
   const isPatient = flags.wait || (isLong && flags.timeout === undefined)
   const { api, patientApi, clock } = await app.services('api', 'patientApi', 'clock')
@@ -68,7 +69,7 @@ export async function fileReports(
   return { ...result, folder: folder.path }
 }
 
-/** By what this store knows of the quota at the start. */
+/** Estimates the time from the quota that is recorded in this store at the start. */
 function readingTime(app: App): ReadingTime {
   return async (requests) => (await timeToSend(app, (await app.service('session')).baseUrl))(requests)
 }

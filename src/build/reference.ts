@@ -1,8 +1,9 @@
 /*
- * Writes what is shipped of oclif.manifest.json and src/output/schemas: dist/man/refcheck.1, where npm has man
- * look, and dist/reference, which `refcheck reference` prints. Run: npm run build. With --manifest it also sorts the
- * commands of oclif.manifest.json by name, since oclif writes them as its folders come, and adds new lines to
- * test/house/json-keys.txt; it removes none, because scripts read these keys. Run: npm run manifest
+ * Makes the shipped documents from oclif.manifest.json and src/output/schemas: dist/man/refcheck.1, which npm
+ * installs as a man page, and dist/reference, which `refcheck reference` prints. Run: npm run build. With
+ * --manifest it also sorts the commands of oclif.manifest.json by name, since oclif writes them in the
+ * order of the directory listing, and adds new lines to test/house/json-keys.txt; it removes none, because
+ * scripts read these keys. Run: npm run manifest
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -13,7 +13,7 @@ export interface Delivery {
   body: Buffer
   /** The body read as JSON; undefined where it is none. */
   json: unknown
-  /** By the clock that the suite goes by. */
+  /** Time of arrival, by the suite's clock (`now`). */
   at: number
   /** What it was answered with; null: nothing, the sender was left waiting. */
   answered: number | null
@@ -25,7 +25,7 @@ export type Reply = number | 'hold'
 /** Where redirects lead; what arrives there is no delivery of its own. */
 const elsewhere = '/elsewhere'
 
-/** Real milliseconds that an answer may take to arrive. */
+/** Milliseconds of real time that `release` waits for the answers to arrive. */
 const answerMs = 100
 
 /** An endpoint that stores the webhook events it receives, and answers as it is asked to. */
@@ -38,7 +38,7 @@ export class Receiver {
   readonly #secrets: Secrets
   #listener: Listener | undefined
 
-  /** `secrets`: replaced in the headers that are stored. */
+  /** `secrets` are redacted in the headers and JSON that are stored. */
   constructor(secrets: Secrets) {
     this.#secrets = secrets
   }

@@ -10,9 +10,9 @@ const interceptions: Interception[] = []
 let uninstall: (() => void) | undefined
 
 /**
- * Sends the calls of this process to `from` (a base URL, with or without a path) where `to` leads: `to` takes the path and
- * query below the base URL. It covers HttpClient, Node's `fetch` and every version of undici; other calls are unchanged.
- * Returns what ends it.
+ * Redirects this process's calls to the base URL `from` (with or without a path): `to` maps the path and
+ * query below it to the URL that is called instead. It covers HttpClient, Node's `fetch` and every version of
+ * undici; other calls are unchanged. Returns a function that ends the redirection.
  */
 export function interceptCalls(from: URL, to: (path: string) => URL): () => void {
   const interception = { from, to }
@@ -57,7 +57,8 @@ function installDispatchers(): () => void {
 function replaceDispatcher(key: string, adapt: (agent: Agent) => Dispatcher, agent: Agent): () => void {
   const globals = globalThis as unknown as Record<symbol, Dispatcher | undefined>
   const symbol = Symbol.for(key)
-  // It stays afterwards: a copy of undici that finds a dispatcher when it is loaded sets none of its own.
+  // Is set again at the end, even where none was set: a copy of undici loaded meanwhile has found one and set
+  // none.
   const before = globals[symbol] ?? adapt(new Agent())
   const own = adapt(agent)
   const dispatch: Dispatcher['dispatch'] = (options, handler) => {
@@ -71,7 +72,7 @@ function replaceDispatcher(key: string, adapt: (agent: Agent) => Dispatcher, age
     void Object.defineProperty(globals, symbol, { value: dispatcher, writable: true })
   set(replaced)
   return () => {
-    // One that was set since stays.
+    // A dispatcher that other code has set since is not replaced.
     if (globals[symbol] === replaced) set(before)
   }
 }

@@ -22,14 +22,14 @@ interface TextConfig {
   columns: number
 }
 
-/** The answer of one who goes back to the question before. */
+/** The answer that means: go back to the previous question. */
 const back = Symbol('went back')
 
 const backHelp = 'Up arrow: back.'
 
 /**
- * inquirer's input, with three things it lacks: a line of help, the reason why an answer will not do
- * while it is being typed (mildly; firmly once Enter was pressed on it), and a way back.
+ * inquirer's input, with three things it lacks: a line of help, the reason why an answer is not valid while
+ * it is being typed (in yellow; in red once Enter was pressed), and a way back.
  */
 export const textPrompt = createPrompt<string | typeof back, TextConfig>((config, done) => {
   const { message, initial, check, canGoBack, theme, columns } = config
@@ -84,7 +84,7 @@ type PromptStyle = ReturnType<typeof promptStyle>
 
 /**
  * inquirer's own theme asks stdout whether it shows colours; prompts are drawn on stderr, and the caller
- * knows what was asked for with NO_COLOR and --no-color. The signs stay inquirer's.
+ * knows what was asked for with NO_COLOR and --no-color. The prefix symbols are those of inquirer.
  */
 export function promptStyle(color: boolean) {
   const paint =
@@ -97,7 +97,7 @@ export function promptStyle(color: boolean) {
   const key = paint('bold')
   const dim = paint('dim')
   return {
-    /** A reason while the answer is typed, and once Enter was pressed on it. */
+    /** Styles of the reason why an answer is not valid: while it is typed, and once Enter was pressed. */
     doubt: paint('yellow'),
     refusal: paint('red'),
     prefix: { idle: paint('blue')(sign('idle')), done: paint('green')(sign('done')) },

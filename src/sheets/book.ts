@@ -58,7 +58,10 @@ async function partsOf(zip: ZipFile, name: string): Promise<Map<string, Entry>> 
   return parts
 }
 
-/** yauzl ends a stream that gives more or less than the size in the archive, so that size can be checked. */
+/**
+ * yauzl fails a stream whose length differs from the size that the archive states, so it is enough to check
+ * that size.
+ */
 function requireAllowedSize(
   { fileName, uncompressedSize, compressedSize }: Entry,
   largest: number,
@@ -80,7 +83,9 @@ async function* inflate(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   if (sum !== entry.crc32) throw new Error(`the checksum of ${entry.fileName} is wrong`)
 }
 
-/** The refusal of a workbook whose parts contradict one another; an InvalidInputError is answered as it is. */
+/**
+ * The refusal of a workbook whose parts contradict one another; an InvalidInputError is returned unchanged.
+ */
 export function damaged(name: string, error: unknown, what = 'it is a damaged workbook'): Error {
   if (error instanceof InvalidInputError) return error
   const reason = error instanceof Error ? error.message.slice(0, 120) : 'unknown'
@@ -98,16 +103,19 @@ export function isOn({ val }: Attributes): boolean {
   return val === undefined || isTrue(val)
 }
 
-/** What is listened to. Elements of other namespaces are passed over, with their names and ends. */
+/** Callbacks of the parser. Start and end tags of namespaces that are not in `spaces` are not reported. */
 interface XmlHandlers {
-  /** Namespaces that are listened to, and the prefix their names come with. */
+  /** Namespace URIs whose elements are reported, each with the prefix that is put before their names. */
   spaces?: ReadonlyMap<string, string>
   open?: (name: string, attributes: Attributes) => void
   close?: (name: string) => void
   text?: (text: string) => void
 }
 
-/** Of workbooks and their relations, transitional and strict; names come bare. */
+/**
+ * Namespaces of workbooks and their relationships, transitional and strict; names are reported without a
+ * prefix.
+ */
 const workbookSpaces: ReadonlyMap<string, string> = new Map(
   [
     'http://schemas.openxmlformats.org/spreadsheetml/2006/main',
@@ -116,7 +124,7 @@ const workbookSpaces: ReadonlyMap<string, string> = new Map(
   ].map((space) => [space, '']),
 )
 
-/** Of sheets: rules of Excel 2010 and later besides. */
+/** Namespaces of sheets: also those of the conditional formats of Excel 2010 and later. */
 export const sheetSpaces: ReadonlyMap<string, string> = new Map([
   ...workbookSpaces,
   ['http://schemas.microsoft.com/office/spreadsheetml/2009/9/main', 'x14:'],
@@ -133,7 +141,7 @@ export async function readXml(
   for await (const _ of xmlChunks(archive, part, name, handlers, handlers.largest));
 }
 
-/** The same in steps: gives control back after each chunk. No document type is taken, so no entity grows. */
+/** As `readXml`, but yields after each chunk. A document type is refused, so that no entity can expand. */
 export async function* xmlChunks(
   archive: Archive,
   part: string,
@@ -160,7 +168,7 @@ export async function* xmlChunks(
   }
 }
 
-/** Refuses what the parser would collect without end before it hands it over. */
+/** Limits the attributes and characters that the parser buffers before it emits an event. */
 class XmlSize {
   readonly #part: string
   readonly #name: string
@@ -184,7 +192,7 @@ class XmlSize {
     this.#check('an element', 'attributes', this.#attributes, limits.attributes)
   }
 
-  /** Characters that the parser was given after it handed over something, or more. */
+  /** Counts an upper bound of the characters that the parser has buffered since its last event. */
   countCharacters(count: number): void {
     this.#characters += count
     this.#check('a text', 'characters', this.#characters, limits.xmlCharacters)
@@ -235,7 +243,9 @@ function createParser(handlers: XmlHandlers, size: XmlSize): SaxesParser<{ xmlns
   return parser
 }
 
-/** Which namespace a name is of, at a cost that a million cells can bear. */
+/**
+ * Resolves the namespace of an element's name. Results are cached, since a sheet may have a million cells.
+ */
 class Names {
   readonly #spaces: ReadonlyMap<string, string>
   /** By prefix, '' the default one: what is declared now. */
@@ -248,12 +258,15 @@ class Names {
     this.#spaces = spaces
   }
 
-  /** The name with the prefix it is listened to by; undefined for one of another namespace. */
+  /**
+   * The name that handlers get, with the prefix of its namespace in `spaces`; undefined for any other
+   * namespace.
+   */
   own(name: string): string | undefined {
     if (this.#known.has(name)) return this.#known.get(name)
     const colon = name.indexOf(':')
     const space = this.#declared.get(colon === -1 ? '' : name.slice(0, colon))
-    // What is declared nowhere is taken by its bare name, as it always was.
+    // A name whose namespace is declared nowhere is reported without a prefix.
     const prefix = space === undefined ? '' : this.#spaces.get(space)
     const own = prefix === undefined ? undefined : prefix + name.slice(colon + 1)
     if (this.#known.size < 1000) this.#known.set(name, own)
@@ -309,7 +322,7 @@ export function requireFewSheets(count: number, name: string): void {
 }
 
 export interface BookRow {
-  /** The sheet's own number, from 1. */
+  /** Number of the row in its sheet, from 1. */
   number: number
   /** By column; a hole is an empty cell. */
   cells: Cell[]
@@ -322,7 +335,7 @@ export interface BookRow {
   adorned: boolean
 }
 
-/** What a sheet has besides its rows, as far as it was read. */
+/** Properties of a sheet other than its rows; filled while the rows are read. */
 export interface Findings {
   hiddenColumns: Set<number>
   merged: MergedCells[]
@@ -330,7 +343,7 @@ export interface Findings {
   struckByRule: MergedCells[]
   /** By column, in characters. */
   widths: Map<number, number>
-  /** What is there and is not written again. */
+  /** Parts of the sheet that are lost when it is written again. */
   lost: Set<LostPart>
 }
 
@@ -349,7 +362,7 @@ export interface BookSheet {
   name: string
   hidden: boolean
   found: Findings
-  /** Rows that hold anything, from the first, as many at a time as a piece of the file has: often none. */
+  /** The rows that are not empty, in order, one array per chunk of the file; an array is often empty. */
   rows: () => AsyncGenerator<BookRow[]>
 }
 
@@ -359,10 +372,16 @@ export interface Book {
   sheets: BookSheet[]
 }
 
-/** White space of this length is not looked through: a workbook may repeat one text in millions of cells. */
+/**
+ * A longer text counts as content without a search for white space: a workbook may repeat one text in
+ * millions of cells.
+ */
 const maxWhiteSpace = 1000
 
-/** Whether a row holds anything but white space. Throws for one that is too long, as of a CSV. */
+/**
+ * Whether a row holds anything but white space. Throws for a row longer than the limit, which is that of CSV
+ * rows.
+ */
 export function hasContent(cells: readonly Cell[], row: number, name: string): boolean {
   const characters = cells.reduce((sum, cell) => sum + textOf(cell).length, 0)
   if (characters > limits.rowCharacters) {
@@ -371,7 +390,7 @@ export function hasContent(cells: readonly Cell[], row: number, name: string): b
   return cells.some((cell) => typeof cell !== 'string' || cell.length > maxWhiteSpace || cell.trim() !== '')
 }
 
-/** A cell further out than any table of people. */
+/** The error for a cell beyond the last column that is read. */
 export function beyondColumns(name: string, column: number, row: number) {
   return refusal(
     name,
@@ -392,16 +411,19 @@ export function newRow(number: number, hidden = false): BookRow {
   return { number, cells: [], hidden, struck: [], unseen: [], adorned: false }
 }
 
-/** A cell of which no value can be had; see `TypedCell`. */
+/** A cell whose value cannot be read; see `TypedCell`. */
 export const fault = (text: string, reason: string): Cell => ({ kind: 'fault', text, reason })
 
-/** A number that a sheet without zeros does not show. */
+/** Turns a zero into a fault, for a sheet that hides zeros. */
 export function asShownWithoutZeros(cell: Cell): Cell {
   const isZero = typeof cell === 'object' && cell.kind === 'number' && cell.value === 0
   return isZero ? fault('0', 'is 0, and the sheet shows no zeros') : cell
 }
 
-/** A day of ISO 8601 and its time, as texts. Undefined for a day or a time that does not exist. */
+/**
+ * Text and epoch milliseconds of an ISO 8601 date and time. Undefined for a day or a time that does not
+ * exist.
+ */
 export function momentOf(day: string, clock = '00:00:00'): { text: string; ms: number } | undefined {
   const ms = Date.parse(`${day}T${clock}Z`)
   if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(day)) return undefined

@@ -31,7 +31,7 @@ export async function openJson(
   }
 }
 
-/** A name that promises a row on each line: the only row of such a file may be what elsewhere is a wrapped list. */
+/** A file name of JSON Lines: in such a file, what looks like a wrapped list is a row. */
 const isLinesName = /\.(?:jsonl|ndjson)$/iu
 
 /** Whether the file as a whole has that layout; a single row may begin as a wrapped list does. */
@@ -46,7 +46,9 @@ async function readsAs(layout: JsonLayout, text: DecodedText, name: string): Pro
   }
 }
 
-/** An entry of a request's `additional_information`, which alone may be the value of a row's only name. */
+/**
+ * Whether it is an entry of `additional_information`: a row that has no other key looks like a wrapped list.
+ */
 function isInformation(element: string): boolean {
   const names = members(element).map(({ name }) => name)
   return names.length === 2 && names.includes('code') && names.includes('fields')
@@ -79,7 +81,7 @@ interface ReadState {
   columns: readonly string[]
 }
 
-/** One at a time: to read an object takes far longer than to pass it on. */
+/** Yields one row at a time: parsing an object takes far longer than passing it on. */
 async function* dataRows(
   text: DecodedText,
   { layout, name, read, columns }: ReadState,
@@ -121,8 +123,8 @@ interface Element {
 type JsonLayout = 'array' | 'wrapped' | 'lines'
 
 /**
- * The objects of a JSON array, or of JSON Lines (RFC 8259 texts one after the other, a single one printed
- * over several lines among them), without reading what is in them. One pass, bounded by the longest.
+ * The objects of a JSON array, or of JSON Lines (RFC 8259 texts one after the other, each on one line or
+ * several), not parsed. One pass; memory is bounded by the longest object.
  */
 async function* elements(
   chunks: AsyncIterable<Buffer>,
@@ -143,7 +145,7 @@ class Scan {
   readonly #name: string
   #expected: Expected
   #line = 1
-  /** Of the element under way. */
+  /** Line on which the current element starts. */
   #startLine = 1
   #text = ''
   #depth = 0
@@ -287,7 +289,7 @@ interface JsonWritten {
   added: readonly Cell[]
 }
 
-/** Rows as JSON, each object as it was, ours after its own names. */
+/** Rows as JSON, each object's text unchanged, the added columns at its end. */
 export async function* jsonBytes(
   columns: readonly string[],
   addedColumns: readonly string[],

@@ -16,7 +16,7 @@ import {
 } from './sheet.ts'
 import { xlsxBook } from './xlsx/read.ts'
 
-/** A zip as the workbook that it holds. */
+/** Opens a zip file as an XLSX or ODS workbook. */
 export async function openWorkbook(source: SheetSource, options: OpenOptions): Promise<OpenedSheet> {
   const { name } = source
   const archive = await openArchive(await source.whole(), name)
@@ -113,7 +113,9 @@ async function* dataRows(
   }
 }
 
-/** A cell that cannot be read on the screen; written again it is not seen either. */
+/**
+ * The fault for a text in the colour of its background; the format `;;;` hides it when it is written again.
+ */
 function unseenCell(cell: Cell): Cell {
   const text = textOf(cell)
   if (text.trim() === '' || (typeof cell === 'object' && cell.kind === 'fault')) return cell

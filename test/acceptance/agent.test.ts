@@ -18,7 +18,7 @@ const people = ['Priya', 'Mei', 'Tom'].map((first, at) => ({
   },
 }))
 
-/** A program that runs an agent, with its server. */
+/** Starts `refcheck mcp` and connects an MCP client to it over stdio. */
 async function connected(env: Record<string, string>): Promise<Client> {
   const client = new Client({ name: 'acceptance', version: '1.0.0' })
   await client.connect(
@@ -51,14 +51,14 @@ test('an agent plans three people over stdio; only a person at a terminal of the
     expect.stringContaining('a person has to approve in a terminal'),
   ])
 
-  // In a terminal with the mark that the server gives to what it starts.
+  // In a terminal with REFCHECK_STARTED_BY_AGENT, which `refcheck mcp` sets for every process it starts.
   const marked = { ...env, REFCHECK_STARTED_BY_AGENT: '1' }
   const opened = await openTerminal(approve, 100, { env: marked, isWhole: true })
   expect((await opened.ended).code).toBe(2)
   expect(opened.raw()).toContain('approve was started by the program that runs the agent')
   expect(sandbox.requests()).toHaveLength(0)
 
-  // In a person's.
+  // In a terminal that a person opened.
   const person = await openTerminal(approve, 100, { env, isWhole: true })
   await person.until('3 orders of 102 Identity check only')
   await person.until(/Order 102 Identity check only for 3 people \(Priya Example \(priya/)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** A figure of a benchmark, most often a ratio to a floor or a peer that ran in the same run. */
 export interface Figure {
   what: string
-  /** NaN where it could not be measured, for want of a peer on this machine. */
+  /** NaN where it could not be measured, because what it is compared with is not on this machine. */
   value: number
   /** Such as ` MB`; nothing for a ratio. */
   unit?: string | undefined
@@ -17,7 +17,7 @@ export interface Figure {
 /** The middle one; NaN of none. */
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
-/** The value that this part of all values does not exceed; NaN of none. */
+/** The quantile: the fraction `part` of the values does not exceed it; NaN of none. */
 export function quantile(values: readonly number[], part: number): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? Number.NaN
 }
@@ -27,7 +27,9 @@ export function medianRatio(pairs: readonly (readonly [own: number, peer: number
   return median(pairs.map(([own, peer]) => own / peer))
 }
 
-/** Measures two by turns, so that what the machine does meanwhile falls on both; the first pair warms up. */
+/**
+ * Measures two in alternation, so that other load on the machine affects both; the first pair is a warm-up.
+ */
 export async function inPairs(
   rounds: number,
   own: () => Promise<number> | number,
@@ -49,7 +51,7 @@ export function printFigures(figures: readonly Figure[]): void {
   process.send?.(figures)
 }
 
-/** A figure in cells: what it is of, its value, its goal, how it fares, the note. */
+/** A figure in cells: its label, value, goal, whether the goal is met, and the note. */
 export function figureRow(figure: Figure): string[] {
   const { what, unit = '', atMost, atLeast, note = '' } = figure
   const goal = atMost === undefined ? atLeast && `≥ ${atLeast}` : `≤ ${atMost}`
@@ -64,8 +66,8 @@ export function fare({ value, atMost, atLeast }: Figure): 'met' | 'missed' | 'un
 }
 
 /**
- * Megabytes, the most that this process ever held: the kernel's own figure where there is one, because what getrusage
- * tells of a process may be what the one that started it held.
+ * Megabytes, the most that this process ever held: the kernel's own figure where there is one, because the
+ * figure of getrusage may be that of the parent process.
  */
 export function peakMegabytes(): number {
   try {

@@ -4,7 +4,7 @@ import { groups, patternsOf, requireMatches } from '../../src/build/groups.ts'
 import { lazyRequires, Rewrites } from '../../src/build/plugins.ts'
 import { root, sources } from '../house/sources.ts'
 
-test('a rewrite that changes nothing ends the build by its name', () => {
+test('the build fails and names each rewrite that changed nothing', () => {
   const rewrites = new Rewrites()
   rewrites.require('alias of undici', 'lazy chunk oclif-ux')
   rewrites.count('alias of undici', 3)
@@ -13,7 +13,7 @@ test('a rewrite that changes nothing ends the build by its name', () => {
   expect(rewrites.summary()).toEqual(['alias of undici: 3', 'lazy chunk oclif-ux: 1'])
 })
 
-test('requires move to first use; a module that went ESM has none to move', () => {
+test('`require` calls are moved to their first use; an ES module has none', () => {
   expect(lazyRequires('const a_1 = require("./a");\nnew a_1.B(a_1.c)')).toEqual({
     code: 'let lazy_a_1; const load_a_1 = () => (lazy_a_1 ??= require("./a"));\nnew (load_a_1()).B(load_a_1().c)',
     count: 1,
@@ -21,7 +21,7 @@ test('requires move to first use; a module that went ESM has none to move', () =
   expect(lazyRequires("import { B } from './a.js'\n").count).toBe(0)
 })
 
-test('each path of a group is a file, so that a move cannot take it out of its group unseen', () => {
+test('each path pattern of a chunk group matches a source file, so that moving a file cannot silently remove it from its group', () => {
   const files = sources('src/**/*.ts').map(({ path }) => `${root}/${path}`)
   const patterns = groups.flatMap(patternsOf).filter(({ pattern }) => pattern.startsWith('src/'))
   expect(patterns.length).toBeGreaterThan(10)
@@ -29,7 +29,7 @@ test('each path of a group is a file, so that a move cannot take it out of its g
   expect(idle.map(({ pattern }) => pattern)).toEqual([])
 })
 
-test('a group whose file moved ends the build', () => {
+test('the build fails if a path pattern of a chunk group matches no module', () => {
   const matching = groups
     .flatMap(patternsOf)
     .map(({ pattern }) => `/x/${pattern.replace('*', 'io')}/index.ts`)

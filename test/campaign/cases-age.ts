@@ -9,10 +9,13 @@ import { counts, ends } from './checks.ts'
 const section = 'Age'
 const rows = 40
 
-/** It sends nothing, reports it, and continues once it is accepted. */
+/**
+ * Checks that a store that lost attempts sends nothing, that `store check` reports it, and that sending
+ * continues after `--accept-older`.
+ */
 async function seenThrough(stage: Stage): Promise<void> {
   const before = stage.sandbox.requests().length
-  // They name the ordered persons by themselves.
+  // The results file would stop the orders too: it is an external result for each ordered person.
   rmSync(join(stage.folder, 'files', 'people.results.csv'), { force: true })
   for (const argv of [batchRun('people.csv'), create(person(99))])
     ends(await stage.run(argv), 1, 'is closed: ')

@@ -6,7 +6,10 @@ const section = 'The same order twice'
 const sameUnder = (argv: readonly string[], packageId: number): string[] =>
   argv.map((each) => (each === '102' ? String(packageId) : each))
 
-/** Service and account, exact, replaced packages, similar, other external results. */
+/**
+ * A second order for a person: exact match, another service or account, a replaced package, a similar person,
+ * external results.
+ */
 export const twiceCases: readonly Case[] = [
   {
     section,
@@ -28,7 +31,7 @@ export const twiceCases: readonly Case[] = [
   },
   {
     section,
-    what: 'exact: people of a halted file, in another file, wait and are not believed ordered',
+    what: 'exact: rows of a second file for people of a halted batch stay pending and do not count as ordered',
     async play(stage) {
       stage.sandbox.setCredits(2)
       const id = batchOf(await stage.run(batchRun(stage.write('people.csv', lines(people(6))))))
@@ -41,7 +44,7 @@ export const twiceCases: readonly Case[] = [
   },
   {
     section,
-    what: '--allow-duplicate with the same command line does not order this morning’s people again',
+    what: '--allow-duplicate for a corrected file orders only the person who was added to it',
     async play(stage) {
       const run = (file: string) => stage.run(batchRun(file, '--allow-duplicate'))
       ends(await run(stage.write('people.csv', lines(people(4)))), 0)
@@ -51,7 +54,7 @@ export const twiceCases: readonly Case[] = [
   },
   {
     section,
-    what: 'a gateway’s /staging and /prod are two services, a renamed gateway is asked about',
+    what: 'a gateway’s /staging and /prod are two services, and each is ordered from once',
     async play(stage) {
       const file = stage.write('people.csv', lines(people(2)))
       for (const each of ['person0', 'person1']) stage.asked.set(each, 2)
@@ -63,7 +66,7 @@ export const twiceCases: readonly Case[] = [
   },
   {
     section,
-    what: 'accounts do not see each other’s people; without one everybody is seen',
+    what: 'orders of one account do not conflict with those of another; an order without an account conflicts with those of all',
     async play(stage) {
       const file = stage.write('people.csv', lines(people(1)))
       stage.asked.set('person0', 2)
@@ -117,13 +120,14 @@ export const twiceCases: readonly Case[] = [
         await stage.run(batchRun(stage.write('corrected.csv', lines(similar)), '--allow-similar')),
         [2, 10],
       )
-      // Last names distinguish people here, so the swapped one is counted by its order alone.
+      // The tally identifies people by last name, so for swapped names only the exit code shows that no
+      // second order was made.
       ends(await stage.run(create({ ...c, first: c.last, last: c.first })), 2)
     },
   },
   {
     section,
-    what: 'an agency’s e-mail: the first goes, 29 are held, one --shared releases them',
+    what: 'one e-mail for 30 people: the first is ordered, 29 are held, one --shared releases them',
     async play(stage) {
       const all = Array.from({ length: 30 }, (_, at) => person(at, { email: 'agency@example.com' }))
       const id = batchOf(await stage.run(batchRun(stage.write('people.csv', lines(all)))))

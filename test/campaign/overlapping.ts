@@ -2,8 +2,8 @@ import { lines, person, batchRun } from './cast.ts'
 import { type Backend, Stage, type Tally } from './stage.ts'
 
 /**
- * Files of people of whom many are in several of them, run by so many processes at once on one store. What they leave
- * waiting for one another goes on afterwards.
+ * Runs files of people, many of whom are in several files, by several processes at once on one store. Batches
+ * that are left waiting for one another are resumed afterwards.
  */
 export async function overlapping(
   files: number,

@@ -21,14 +21,14 @@ import { type Backend, Stage } from './stage.ts'
 
 interface Row {
   what: string
-  /** How many of what. */
+  /** What was run and how often, such as `200 orders, 3 kills`. */
   many: string
   twice: number
   lost: number
   /** Undefined where nothing was killed. */
   unknownPerKill: number | undefined
   seconds: number
-  /** What went otherwise than it should. */
+  /** The first unexpected result. */
   failure: string | undefined
 }
 
@@ -54,8 +54,8 @@ const parts: [what: string, count: () => Promise<Counted>][] = [
     () => files(count),
   ]),
   ['overlapping files on 4 processes, PostgreSQL', () => files(4, 'PostgreSQL')],
-  ['simulated storms on one store file', () => simulations(10_000, 'run')],
-  ['simulated storms on one PostgreSQL', () => simulations(200, 'postgres')],
+  ['simulated runs with random faults on one store file', () => simulations(10_000, 'run')],
+  ['simulated runs with random faults on one PostgreSQL', () => simulations(200, 'postgres')],
   ['fleet: 3 machines, one PostgreSQL that fails over', machines],
   ['fleet: 2 receivers, one PostgreSQL', receiving],
   ...someCases().map(([each, store]): [string, () => Promise<Counted>] => [
@@ -64,7 +64,9 @@ const parts: [what: string, count: () => Promise<Counted>][] = [
   ]),
 ]
 
-/** Each with each store that it can be of. A seeded part where the campaign is; with --only those that were asked for. */
+/**
+ * Each case with each store it supports: a random sample of the size `--share`, or all of them with `--only`.
+ */
 function someCases(): readonly [Case, Backend][] {
   const all = cases.flatMap((each): [Case, Backend][] =>
     each.isOfFiles === true
@@ -174,12 +176,14 @@ async function simulations(whole: number, store: 'run' | 'postgres'): Promise<Co
   }
 }
 
-/** What happened, each with how often. */
+/** Each kind of fault that occurred, with its count. */
 function seen(happened: Happened): string[] {
   return Object.entries(happened).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
 }
 
-/** Of a small share a failover that loses commits, and a quota that fills within seconds. */
+/**
+ * A share below 0.1 still has one failover that loses commits, and a quota that is used up within seconds.
+ */
 async function machines(): Promise<Counted> {
   const isSmall = Number(values.share) < 0.1
   const plan = {
@@ -237,7 +241,7 @@ async function played({ play, section }: Case, store: Backend): Promise<Counted>
     )
     const { kills: killed, twice, lost, unknown } = await stage.tally()
     const many = `${stage.sandbox.requests().length} orders${killed === 0 ? '' : `, ${killed} kills`}`
-    // What a store had lost is unknown afterwards, whether anything was killed or not.
+    // Rows that a store had lost become `unknown` without a kill, so the number per kill would mean nothing.
     const unknownPerKill = killed === 0 || section === 'Age' ? undefined : unknown / killed
     return { many, twice, lost, unknownPerKill, failure }
   } finally {

@@ -29,14 +29,14 @@ test.each([
   ['FlagInvalidOptionError', ['a.csv', '--format', 'p\ndf'], '--format: "p\ndf" is not one of: csv, json'],
   ['FailedFlagValidationError', ['needs-output'], '--output is required'],
   ['FailedFlagValidationError', ['a.csv', '--sheet', '1'], '--sheet requires --output'],
-])('oclif still calls it %s at %j, and it is read as such', async (name, argv, message) => {
+])('oclif throws a %s for %j, and usageError translates its message', async (name, argv, message) => {
   const error = await thrown(argv)
   expect(error.constructor.name).toBe(name)
   expect(isParseFailure(error)).toBe(true)
   expect(usageError(error).message).toBe(message)
 })
 
-test('what is thrown by a flag of ours or by a bug is no parse failure', () => {
+test('an error that oclif did not throw is not a parse failure', () => {
   expect(isParseFailure(new TypeError('x is undefined'))).toBe(false)
   expect(isParseFailure('CLIError')).toBe(false)
 })

@@ -14,7 +14,7 @@ const no = [{ ask: /^Order /, confirm: false }]
 
 const start = (): Promise<Session> => session({ filters: [[code, 'CODE']] })
 
-/** The plan of a file as `batch plan` keeps it. */
+/** The plan of a file as `batch plan --json` prints it. */
 async function filePlan(here: Session): Promise<{ kind: 'batch'; plan: string; rows: null }> {
   const { stdout } = await here.run(['batch', 'plan', 'people.csv', '--package', '102', '--json'])
   return { kind: 'batch', plan: stdout, rows: null }
@@ -74,7 +74,7 @@ test('a planned order is shown as request create shows it, asked about, and orde
   expect(here.ordered()).toEqual(['priya@example.com'])
 })
 
-test('without a code the plans that wait are there to choose from', async () => {
+test('without a code, the user chooses among the plans that wait for approval', async () => {
   const here = await start()
   expect(await here.type('approve', terminal)).toMatchInlineSnapshot(`
     $ refcheck approve
@@ -178,7 +178,7 @@ function peoplePlan(here: Session, rows: string, packageId = 102): Promise<strin
   return planned(here, { kind: 'batch', plan: JSON.stringify(stored), rows })
 }
 
-/** A title that alone would fill what one answer was cut to, and the fields of an order after it. */
+/** A title that is longer than a shown answer may be: the fields after it have to be shown all the same. */
 const longTitle = `Nurse ${'of many wards '.repeat(30)}and the last`
 const checks = [
   { code: 'reference', fields: { position_title: longTitle } },
@@ -227,7 +227,7 @@ test('a long answer hides no other field of the people who are planned', async (
   expect(Math.max(...shown.stderr.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
 })
 
-test('people without a file are a plan too', async () => {
+test('an agent can plan people without a file', async () => {
   const here = await start()
   const plan = await peoplePlan(here, `[${orderBody('Priya')},${orderBody('Mei').replace('678', '679')}]`)
   expect(await here.type(`approve ${plan}`, { ...terminal, answers: yes })).toMatchInlineSnapshot(`
@@ -265,7 +265,7 @@ test('people without a file are a plan too', async () => {
   expect(here.ordered()).toEqual(['priya@example.com', 'mei@example.com'])
 })
 
-test('nothing but a person at a terminal of their own answers', async () => {
+test('only a person in a terminal that the agent did not start can approve a plan', async () => {
   const here = await start()
   const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
   expect(await here.type(`approve ${plan}`)).toMatchInlineSnapshot(`
@@ -293,7 +293,7 @@ test('nothing but a person at a terminal of their own answers', async () => {
   expect(await plansOf(here).waiting()).toHaveLength(1)
 })
 
-test('a plan that has changed, is for another, or is too old is refused', async () => {
+test('a plan that has changed, is for another user, or has expired is refused', async () => {
   const here = await start()
   const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
   const path = join(here.folder, 'data', 'plans', `${plan}.json`)

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { doctorSession } from '../harness/doctor-session.ts'
 import { orderOf } from '../harness/people.ts'
 
-test('all is well: a line for each thing, exit 0', async () => {
+test('all checks pass: one line per check, exit 0', async () => {
   const { type } = await doctorSession()
   await type(orderOf('Priya'))
   expect(await type('doctor')).toMatchInlineSnapshot(`
@@ -31,7 +31,7 @@ test('all is well: a line for each thing, exit 0', async () => {
   expect(checks.map(({ level, hint }) => [level, hint])).toEqual(checks.map(() => ['ok', null]))
 })
 
-test('nothing is set up: what to do first, and nothing is made', async () => {
+test('nothing is set up: it says what to do first, and creates no files', async () => {
   const { type, folder } = await doctorSession({ newcomer: true })
   expect(await type('doctor')).toMatchInlineSnapshot(`
     $ refcheck doctor
@@ -152,7 +152,7 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
   expect(existsSync(join(folder, 'data'))).toBe(false)
 })
 
-test('the service is away, the key is not accepted, or the user is not one: each with its exit code', async () => {
+test('an unreachable service, an invalid key, an e-mail that is no active user: each has its exit code', async () => {
   const { type } = await doctorSession()
   expect(await type('doctor', { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=http://127.0.0.1:9 refcheck doctor
@@ -219,7 +219,7 @@ test('the service is away, the key is not accepted, or the user is not one: each
   `)
 })
 
-test('a store that is no store: exit 1, and the rest is looked at', async () => {
+test('a store file that is not a database: exit 1, and the other checks run', async () => {
   const { type, write } = await doctorSession()
   write('notes.txt', 'not a database, but longer than a header of a hundred bytes would be. '.repeat(9))
   expect(await type('doctor', { env: { REFCHECK_STORE: 'notes.txt' } })).toMatchInlineSnapshot(`
@@ -305,7 +305,7 @@ test('a private file that others can read is reported, and made private', async 
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('a quota that is none, and settings that are damaged, are findings; everything else is looked at', async () => {
+test('an invalid quota and damaged settings are reported as failed checks; the other checks run', async () => {
   const { type, folder } = await doctorSession()
   expect(await type('doctor', { env: { REFCHECK_QUOTA: 'lots' } })).toMatchInlineSnapshot(`
     $ REFCHECK_QUOTA=lots refcheck doctor
@@ -353,7 +353,7 @@ test('a quota that is none, and settings that are damaged, are findings; everyth
   `)
 })
 
-test('a key that stands in the settings in place of a name is in no finding, and a report is written', async () => {
+test('an API key saved as a profile name is neither printed nor written to the bug report', async () => {
   const { type, folder } = await doctorSession()
   const key = 'EqQm4LRGWP4mk2aEguhezNLhRkBuyRra'
   mkdirSync(join(folder, 'config'), { mode: 0o700 })

@@ -26,7 +26,7 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
     this.answer(changedView({ key, removed }, removed ? `${key} is no longer set` : `${key} was not set`))
   }
 
-  /** The profile has the account for all profiles from then on. */
+  /** Without an account of its own, the profile uses the account that is set for all profiles. */
   private async confirmAccount(profile: string): Promise<void> {
     const settings = await this.app.service('settings')
     const [from, to] = [await settings.value('account', profile), await settings.value('account')]

@@ -115,7 +115,8 @@ export const packageCases: readonly Case[] = [
         const [first] = await packages(visit)
         const asks: Ask[] = [
           { get: `/v1/packages?id=${await unusedPackageId(visit)}`, expect: exactly([]) },
-          // 400 is documented for an unsupported status alone: an id that is no number may also filter nothing, or all.
+          // 400 is documented for an unsupported status alone: for an id that is not a number, 200 with no
+          // package or with all is allowed too.
           { get: '/v1/packages?id=first', expect: [200, 400] },
         ]
         if (first === undefined) return asks
@@ -169,7 +170,7 @@ export const packageCases: readonly Case[] = [
 /** Schemas of this many packages are read at most. */
 const maxSchemas = 12
 
-/** "each is `{type: string, required: boolean}`" may give the type, or an example of it. */
+/** "each is `{type: string, required: boolean}`" may mean the text "string", or any string. */
 const recipientType: Shape = (type, where) =>
   typeof type === 'string' && type !== 'string' ? [advise(`${where} is ${shown(type)}`)] : text(type, where)
 const recipientField = object({ type: recipientType, required: boolean })

@@ -32,8 +32,9 @@ export function newRow({ row, source, body, packageId, person, problems, duplica
 }
 
 /**
- * What a file is to the store: the same bytes, for the same account, service and package. Its name is no part of it.
- * `reading`: of one that is a batch already and is read otherwise, which is another.
+ * The key by which the store finds the batch of a file: its bytes, account, service and package. The file's
+ * name is not part of it. `reading` is given only if these bytes are a batch already and are now read with
+ * other options: they are then a separate batch.
  */
 export function fileIdentity(
   { account, baseUrl }: { account: string; baseUrl: string },
@@ -110,7 +111,7 @@ export class PackedRows implements RowList {
     this.#lengths.push(row.body.length)
   }
 
-  /** Sets what results files say of the person of the row at a position. */
+  /** Sets the external results for the person of the row at `position`. */
   setResults(position: number, results: readonly ExternalResult[]): void {
     this.#results.set(position, results)
   }
@@ -153,7 +154,7 @@ export class PackedRows implements RowList {
 
 const decoder = new TextDecoder()
 
-/** Rows so many at a time. */
+/** Yields the rows in arrays of at most `size`; the last array may be empty. */
 export function* pagesOf(rows: Iterable<NewRow>, size: number): Generator<NewRow[]> {
   let page: NewRow[] = []
   for (const row of rows) {

@@ -198,7 +198,10 @@ export interface RunLimits {
   max: number
   /** This row alone, where it is pending. */
   only?: number | undefined
-  /** Milliseconds that each wait on 429s or an unreachable service may take; Infinity for no limit. */
+  /**
+   * Milliseconds that all waits on 429s or an unreachable service together may take; after an unknown outcome,
+   * each wait for a healthy service has this limit of its own. Infinity for no limit.
+   */
   waitBudgetMs: number
   /** `only` is the row of a single order: the run ends with its first answer. */
   isSingle?: boolean | undefined

@@ -1,7 +1,7 @@
 import { RefcheckError } from '../../errors/base.ts'
 import type { StoreInfo } from '../store/types.ts'
 
-/** What a look at one thing came to: as it should be, to be looked after, or in the way. */
+/** The result of one check: `ok`; `warn` if the user should act; `fail` if commands cannot work. */
 export type Level = 'ok' | 'warn' | 'fail'
 
 export interface Finding {
@@ -12,7 +12,7 @@ export interface Finding {
   hint: string | null
 }
 
-/** The result of a check; default `ok`. */
+/** What a check returns if it does not throw; without a `level` it is `ok`. */
 export interface Remark {
   level?: Exclude<Level, 'fail'>
   message: string
@@ -21,7 +21,7 @@ export interface Remark {
 
 export interface MachineReport {
   findings: Finding[]
-  /** The first failure, whose code the whole ends with. */
+  /** The first failure; its exit code is that of the command. */
   failure: RefcheckError | undefined
 }
 
@@ -29,7 +29,7 @@ interface MachineFacts {
   node: string
   platform: string
   architecture: string
-  /** Of the system's kernel. */
+  /** Version of the operating system's kernel. */
   release: string
 }
 
@@ -71,8 +71,8 @@ interface Observed {
 export type BugReport = ReturnType<typeof bugReport>
 
 /**
- * What a bug report may say of a machine: versions, counts, and names that this program gave. Nothing is copied that a
- * person, a service or this machine's owner named: no path, address, message or id.
+ * A bug report contains versions, counts and names that refcheck defines. It contains no text chosen by a
+ * person, by the service or by the owner of the machine: no path, address, message or id.
  */
 export function bugReport({ isSet, settings, report, store, ...facts }: Observed) {
   return {

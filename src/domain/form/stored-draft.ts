@@ -6,7 +6,7 @@ import { localTime } from '../wording/local-time.ts'
 import type { DraftBody } from './validate.ts'
 import { parsedOrUndefined } from '../../contract/parse-json.ts'
 
-/** Drafts that were not continued are removed after that. */
+/** A draft that was not continued for this long is removed. */
 export const draftLifetimeMs = 30 * 24 * 60 * 60 * 1000
 
 const storedBody = z.object({
@@ -22,7 +22,7 @@ const storedDraft = z.object({
   refcheck_draft: z.literal(1),
   id: z.string().regex(/^[\da-f]{16}$/),
   saved_at: z.iso.datetime(),
-  /** Where, as whom and for whose people they were given. */
+  /** The service, user and account for which the answers were given. */
   base_url: z.string(),
   user_email: z.string(),
   account: z.string(),
@@ -34,7 +34,7 @@ export interface StoredDraft extends Omit<z.infer<typeof storedDraft>, 'body'> {
   body: DraftBody
 }
 
-/** Whose answers they are. */
+/** The service, user and account that a draft belongs to. */
 export interface DraftOwner {
   baseUrl: string
   userEmail: string
@@ -46,7 +46,7 @@ export function parseDraft(text: string): StoredDraft | undefined {
   return storedDraft.safeParse(parsedOrUndefined(text)).data as StoredDraft | undefined
 }
 
-/** Those of one service, user and account, and of one package where it is named; the newest first. */
+/** The drafts of one service, user and account, newest first; only those of `packageId` if it is given. */
 export function ownDrafts(
   drafts: readonly StoredDraft[],
   { baseUrl, userEmail, account }: DraftOwner,
@@ -77,7 +77,7 @@ export function draftTitle({ body, package_name, saved_at }: StoredDraft): strin
   ].join(', ')
 }
 
-/** Whether a draft is of this person, or was saved before a moment (wall time in ms). */
+/** Whether a draft is for the person with this email, or was saved before this time (wall time in ms). */
 export function isDraftOf(draft: StoredDraft, who: { email: string } | { savedBefore: number }): boolean {
   if ('savedBefore' in who) return Date.parse(draft.saved_at) < who.savedBefore
   return draft.body.recipient.email?.toLowerCase() === who.email.toLowerCase()

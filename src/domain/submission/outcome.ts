@@ -148,8 +148,8 @@ function uuidIn(message: string | undefined): string | undefined {
 }
 
 /**
- * The result of one POST /v1/requests on the wire; what it means for the order is decided in
- * domain/request. The POST is sent at most once.
+ * The result of one POST /v1/requests, which is sent at most once. `outcomeOf` decides what it means for the
+ * order.
  */
 export type CreateAnswer =
   /** It was never connected: no byte has left. */

@@ -31,7 +31,7 @@ export interface Submission extends RowVersion {
   /** The request's overall status as last read, and when that was. */
   requestStatus: string | undefined
   requestStatusAt: number | undefined
-  /** Its checks as last read, unless the status has changed since: see domain/request/check-counts. */
+  /** Its checks as last read, unless the status has changed since: see domain/request/listed-request.ts. */
   checks: string | undefined
   /** When a person first looked at the finished request. */
   acknowledgedAt?: number | undefined

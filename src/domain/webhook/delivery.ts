@@ -63,19 +63,27 @@ export function shownUrl(url: string): string {
 export const firstRetryMs = 500
 export const longestRetryMs = 60_000
 
-/** The longest pause before an event is forwarded again (ms): one due later was put off before the clock was set back. */
+/**
+ * The maximum time until an event is forwarded again, in ms. A due time further ahead was computed before the
+ * clock was set back, so the event is due now.
+ */
 export const longestWait = 2 * longestRetryMs
 
-/** Milliseconds until the next try; undefined where there is none, since it was taken. */
+/**
+ * Milliseconds until the next attempt; `dropped` after the last one; undefined if the receiver accepted the
+ * event.
+ */
 export type NextTry = number | 'dropped' | undefined
 
-/** After so many attempts that were refused. */
+/**
+ * Milliseconds until the next attempt after `attempts` refused ones; `dropped` once they reach `maxAttempts`.
+ */
 export function retryAfter(attempts: number, maxAttempts = Number.POSITIVE_INFINITY): number | 'dropped' {
   if (attempts >= maxAttempts) return 'dropped'
   return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 10))
 }
 
-/** What came of handing an event on. */
+/** The result of forwarding an event once. */
 export interface Delivered {
   taken: boolean
   /** In words: "204", "503", "the connection was refused". */

@@ -3,19 +3,25 @@ import { InvalidInputError } from '../../errors/kinds.ts'
 
 const longestShown = 60
 
-/** Of an API key ("32-character opaque values", "Authentication", rule 6) most is recognised too. */
+/**
+ * Less than the 32 characters of an API key ("Authentication", rule 6), so that a part of a key is recognised
+ * too.
+ */
 const shortestKey = 20
-/** Letters and digits of one, which may have punctuation between them. */
+/** A key has at least this many letters and digits, possibly with punctuation between them. */
 const leastLettersAndDigits = 16
 
-/** Everything but blanks; what keys and tokens are usually made of; each narrower kind is a part of the one before. */
+/**
+ * Strings that may be a key, from any printable characters to letters and digits only. Each set of characters
+ * is a subset of the one before.
+ */
 const kinds = ['[!-~]', '[!#$%&*+,./:;=?^|~\\w@-]', '[\\w+/=~-]', '[\\w-]', '[A-Za-z\\d]'].map(
   (character) => new RegExp(`${character}{${shortestKey},}`, 'g'),
 )
 const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
 
 const consonants = '[b-df-hj-np-tv-xz]'
-/** One syllable, or several; a language with longer rows of consonants counts as words between punctuation. */
+/** One syllable, or several. Words with longer runs of consonants are recognised only between punctuation. */
 const syllables = `(?:(?:${consonants}{0,4}[aeiouy]{1,3}){2,}${consonants}{0,4}|${consonants}{0,3}[aeiouy]{1,2}${consonants}{1,4})`
 /** Words and the numbers after them, whole words of one case, numbers and times that stand alone, file extensions. */
 const words = new RegExp(
@@ -26,7 +32,7 @@ const words = new RegExp(
   'g',
 )
 const longerThanWords = /[a-z\d]{65}/i
-/** Letters and digits in a row, in which numbers between letters count; names hold few. */
+/** Runs of letters and digits. Several numbers between their letters indicate a key: names have few. */
 const unbroken = /[a-z\d]{10,}/gi
 const innerNumbers = /(?<=[a-z])\d+(?=[a-z])/gi
 /** Host names, whose labels are checked one by one: a message about a database has to say which. */
@@ -67,7 +73,9 @@ export function containsApiKey(text: string): boolean {
   return keysIn(text).some((each) => each.length === apiKeyLength)
 }
 
-/** Throws an InvalidInputError where a name that is to be stored, of `what`, is a key that was pasted. */
+/**
+ * Throws an InvalidInputError if `name`, which is to be stored as the name of a `what`, contains an API key.
+ */
 export function requireNoApiKey(name: string, what: string): void {
   if (!containsApiKey(name)) return
   throw new InvalidInputError(`what looks like an API key is not a name for ${what}`, {
@@ -75,7 +83,7 @@ export function requireNoApiKey(name: string, what: string): void {
   })
 }
 
-/** Whether most of it is no word, number or UUID. */
+/** Whether most of `run` is neither words, numbers nor UUIDs. */
 function isRandom(run: string): boolean {
   const rest = run.replace(uuid, '').replace(hostName, '')
   const length = rest.replace(/[^a-z\d]/gi, '').length

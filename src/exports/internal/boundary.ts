@@ -25,8 +25,8 @@ export function partsOf(client: object): ClientParts {
 }
 
 /**
- * A call of the library: what it throws is a RefcheckError whose hints are about options and methods. `file`: of a journal, on
- * which some faults can be mended with the command line alone.
+ * Runs a call of the library, and rewrites the hints of its RefcheckErrors so that they name options and
+ * methods. `file` is the path of a journal: some of its faults can be repaired only with the command line.
  */
 export async function libraryCall<T>(
   signal: AbortSignal | undefined,
@@ -89,8 +89,8 @@ const replacements: readonly [RegExp, string][] = [
 const ofCommandLine = /\brefcheck [a-z]|REFCHECK_|(?:^|\s)--[a-z]/
 
 /**
- * A hint without command lines and flags. A sentence that has no replacement is left out, but for a journal: there it follows
- * with the setting that makes the command line work on the same file.
+ * A hint without command lines and flags. A sentence without a replacement is left out. For a journal its
+ * command is appended, with the REFCHECK_STORE value for the same file.
  */
 function libraryHint(hint: string | undefined, file: string | undefined): string | undefined {
   const sentences = hint?.split(/(?<=\.)\s+(?=[A-Z-])|\n/).map((sentence) => {
@@ -125,7 +125,7 @@ export function checkSignal(value: unknown): void {
     throw invalidOption('signal', 'must be an AbortSignal')
 }
 
-/** An order as it is sent. Throws InvalidInputError for what can be no order. */
+/** Returns `order` as it is sent. Throws an InvalidInputError if it is not a valid order. */
 export function orderBody(order: unknown): RequestBody {
   const checked = requestBody.safeParse(order, formatIssues)
   if (checked.success) return order as RequestBody

@@ -25,15 +25,18 @@ interface SaveOptions {
 
 /** The secrets of each profile: in the system's keychain where there is one, else in a private file. */
 export interface Secrets {
-  /** Absolute path of the file, which also says what stands in the keychain. */
+  /** Absolute path of the file, which also lists what is in the keychain. */
   readonly path: string
   /** Where it is kept, without asking the keychain; undefined where there is none. */
   storage(profile: string, name: SecretName): Promise<SecretStorage | undefined>
-  /** Undefined where there is none; an IoError where the keychain will not hand it out. */
+  /** Undefined where there is none; an IoError where it cannot be read from the keychain. */
   read(profile: string, name: SecretName): Promise<StoredSecret | undefined>
   /** Replaces an older one, wherever that was, and says where it is now. */
   save(profile: string, name: SecretName, value: string, options?: SaveOptions): Promise<SecretStorage>
-  /** Both, or the named one. `left` are those the keychain did not give up; they are no longer used. */
+  /**
+   * Both, or the named one. `left`: those that could not be deleted from the keychain; they are no longer
+   * used.
+   */
   remove(profile: string, name?: SecretName): Promise<{ removed: SecretName[]; left: SecretName[] }>
 }
 
@@ -41,12 +44,12 @@ export interface SecretsOptions {
   paths: Paths
   clock: Clock
   random: Random
-  /** Takes every secret that is read or saved. */
+  /** Every secret that is read or saved is added to it, to be redacted in output. */
   known?: KnownSecrets | undefined
   keychain: 'try' | 'never'
   /** In place of the system's own. */
   loadKeychain?: LoadKeychain | undefined
-  /** Called with a sentence when looser permissions were fixed. */
+  /** Called with a warning: permissions were corrected, or an old secret remains in the keychain. */
   onMessage?: ((text: string) => void) | undefined
 }
 
@@ -158,7 +161,7 @@ class StoredSecrets implements Secrets {
     return read
   }
 
-  /** Nothing is written where `change` answers undefined. */
+  /** Nothing is written where `change` returns undefined. */
   async #update(change: (file: SecretsFile) => SecretsFile | undefined): Promise<void> {
     await locked(this.path, this.#options, async () => {
       await sweepTemporaries(this.path)

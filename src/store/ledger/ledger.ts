@@ -363,7 +363,7 @@ export class EngineLedger extends StorePart {
     }
   }
 
-  /** PersonMatch a row was for against a person, by its fingerprints alone: of one whose name is gone. */
+  /** Compares the person of a row with another person, by fingerprints alone: for a row whose name was erased. */
   async personMatch(
     { batchId, row }: Pick<RowVersion, 'batchId' | 'row'>,
     person: Recipient,
@@ -372,7 +372,7 @@ export class EngineLedger extends StorePart {
     return personMatchOfPrints(stored && printsOf(stored), personPrints(this.key.fingerprint, person))
   }
 
-  /** Whether an e-mail is that of a row's person, by its fingerprint alone: of one whose name is gone. */
+  /** Whether an e-mail is that of a row's person, by its fingerprint alone: for a row whose name was erased. */
   async isEmailOf({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, email: string): Promise<boolean> {
     const stored = await this.engine.run(get<StoredPrints>(selectPrints, { batchId, row }))
     return stored?.emailPrint === this.key.fingerprint(emailIdentity(email))

@@ -8,21 +8,21 @@ export interface Ran {
   code: number
   /** Undefined where it printed nothing. */
   document: unknown
-  /** It does not answer what was asked for. */
+  /** The command was refused; `document` is not the answer. */
   isRefused?: boolean | undefined
 }
 
 export interface RunOptions {
   stdin?: string | undefined
   signal: AbortSignal
-  /** Called for each word that the command has for a person. */
+  /** Called for each note that the command would print for a person. */
   onNote?: (() => void) | undefined
 }
 
 /** Runs a command line of this program that only reads, without a terminal. */
 export type RunReading = (argv: readonly string[], options: RunOptions) => Promise<Ran>
 
-/** So many calls side by side keep the machine usable, and more than wait here are a program gone wild. */
+/** More calls at once would slow the machine down; more waiting calls than this mean a client in a loop. */
 const atOnce = 4
 const maxWaiting = 100
 

@@ -13,9 +13,9 @@ interface LinkServices extends Pick<Services, 'api' | 'waiting' | 'clock'> {
 }
 
 /**
- * The service's packages; which of them are gone, each with its likely successor, is kept for comparing. Throws where they
- * cannot be read: nothing is ordered then, since people may have been ordered under a package that was replaced. Costs
- * one read.
+ * Reads the service's packages, and stores the replaced ones with their likely successors, for comparing
+ * orders. Throws where they cannot be read: nothing is ordered then, since people may have been ordered under
+ * a package that was replaced. Costs one read.
  */
 export async function linkedPackages({
   api,
@@ -29,9 +29,10 @@ export async function linkedPackages({
 }
 
 /**
- * A NotFoundError that says what became of the first of `packageIds` that cannot be ordered, by the service's `packages`. It
- * names the likely successor ("a new required field creates a new package version with a new `id`") and what
- * the rows lack for that one; for a batch (`batchId`) also the command that moves it. Undefined where all can be ordered.
+ * A NotFoundError that says what became of the first of `packageIds` that cannot be ordered, by the service's
+ * `packages`. It names the likely successor ("a new required field creates a new package version with a new
+ * `id`") and what differs in the schema of that one; for a batch (`batchId`) also the command that moves it.
+ * Undefined where all can be ordered.
  */
 export async function packageGone(
   ports: SchemaServices,
@@ -71,7 +72,7 @@ async function successorText(ports: SchemaServices, packageId: number, successor
     if (changes.length === 0) return `${named} It has the same fields.`
     return `${named} ${changes.map(({ field, change }) => `${field}: ${change}`).join('; ')}.`
   } catch (error) {
-    // What became of the package matters more than what could be said of the next one.
+    // An unreadable schema of the successor must not hide the error about the package.
     if (error instanceof RefcheckError) return named
     throw error
   }

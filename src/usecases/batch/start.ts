@@ -118,8 +118,8 @@ async function resultOf(
 }
 
 /**
- * "Read while reconciling": also when a run starts and at its end. What becomes of the rows does not hang on it, so nothing
- * of it fails that. `reported`: requests that this run has reported.
+ * Reports second orders ("read while reconciling"), also at the start and the end of a run. The rows do not
+ * depend on it, so its failure does not fail the run. `reported`: requests that this run has reported.
  */
 async function reportSecondOrders(
   { inbox, onBatchEvent, ...ports }: StartServices,
@@ -137,13 +137,13 @@ async function reportSecondOrders(
 }
 
 export interface CarryOut extends RunLimits {
-  /** A row by name and line, as a person finds it. */
+  /** Describes a row by the person's name and its line in the file. */
   whoIs?: ((row: BatchRow, batch: Batch) => Promise<string>) | undefined
   /** Whether to ask first if its package can still be ordered; one read. */
   checksPackage?: boolean | undefined
-  /** Ids of requests that events reported and no order has. */
+  /** Ids of requests that webhook events named and that belong to no stored order. */
   unclaimed: () => Promise<Iterable<string>>
-  /** Writes the results file of what stands now; whether there is one then. */
+  /** Writes the results file from the current rows; true if there is a file afterwards. */
   writeResults: (batch: Batch) => Promise<boolean>
   /** The results file could not be written. */
   onUnwritten?: ((error: RefcheckError, batch: Batch) => void) | undefined
@@ -152,11 +152,14 @@ export interface CarryOut extends RunLimits {
   /** Asks whether the user who began it has left; undefined without a terminal. */
   confirmStarterLeft?: ((batch: Batch) => Promise<boolean>) | undefined
   onReconciled?: ((found: Reconciliation) => void) | undefined
-  /** Done before the first row goes out, once it is clear that rows may. */
+  /** Called before the first row is sent, after the checks that allow sending. */
   beforeFirst?: (() => Promise<void>) | undefined
-  /** Left for workers, of which this is one; else the process that runs it takes it from them. */
+  /**
+   * This process is a worker and runs it from the queue; if not set, the run removes the batch from the
+   * queue.
+   */
   isQueued?: boolean | undefined
-  /** The right to run it, where the caller has it already; it is released in the end. */
+  /** The lease of the batch, where the caller has acquired it already; it is released at the end. */
   held?: Lease | undefined
   /** The batch as it stands before the first row goes out. */
   onStart?: ((batch: Batch) => void) | undefined
@@ -172,9 +175,9 @@ export interface CarriedOut {
 }
 
 /**
- * Runs a batch from where it stands: settles what can be settled, sends what is pending, settles again,
- * writes the results. Throws an IncompleteError, with nothing sent, where another process runs it, and IoError for a closed store,
- * unless rows of the batch are unknown: those come first.
+ * Runs a batch from where it stands: reconciles unknown rows, sends pending rows, reconciles again, writes
+ * the results. Throws an IncompleteError, with nothing sent, where another process runs it, and the
+ * StoreClosedError of a closed store; if the batch has unknown rows, it returns the failure about them instead.
  */
 export async function carryOut(ports: RunServices, batchId: string, options: CarryOut): Promise<CarriedOut> {
   let lock = options.held
@@ -212,10 +215,10 @@ export async function carryOut(ports: RunServices, batchId: string, options: Car
     const left = await requireBatch(ports, batchId)
     const conflicts = await ports.waiting.countConflicts(batchId)
     const failure = verdict(batchId, left.counts, end, conflicts, await firstRows(ports, left, options.whoIs))
-    // A file of people that was changed meanwhile is a person's doing, and no fault.
+    // Only an I/O error fails the run; a file of people that was changed meanwhile is only reported.
     const ends = failure === undefined && unwritten?.code === 'io'
     if (unwritten !== undefined && !ends) options.onUnwritten?.(unwritten, left)
-    // This process is about to let go of it.
+    // The `holder` is this process, which releases the batch below.
     return {
       batch: { ...left, holder: undefined, resultsFile: written === true ? left.resultsFile : undefined },
       failure: ends ? resultsUnwritten(batchId, unwritten) : failure,
@@ -275,7 +278,10 @@ async function firstRows(
   }
 }
 
-/** The results file only tells what the store knows: a failure of it never hides what became of the rows. */
+/**
+ * Returns an error in place of throwing it: a failure to write the file must not hide the outcomes of the
+ * rows.
+ */
 async function tryToWriteResults(batch: Batch, options: CarryOut): Promise<RefcheckError | boolean> {
   try {
     return await options.writeResults(batch)
@@ -291,13 +297,13 @@ function resultsUnwritten(batchId: string, { message }: RefcheckError): IoError 
   })
 }
 
-/** Holds the batch with no row in `sending`: rows of a runner that died become `unknown` first. */
+/** Locks the batch. First turns rows in `sending` of a runner that died into `unknown`. */
 async function lockAndRecover({ batches, ledger, clock }: RunServices, batchId: string): Promise<Lease> {
   for (let tries = 0; tries < 3; tries += 1) {
     await ledger.recover(clock.now())
     const lock = await batches.acquire(batchId, 'sending')
     if (lock === undefined) throw heldElsewhere(await batches.find(batchId))
-    // Other processes send theirs at the same time.
+    // In a shared store, rows in `sending` may be those of other processes.
     if (batches.isShared) return lock
     const { sending } = await batches.counts(batchId)
     if (sending === 0) return lock
@@ -312,7 +318,10 @@ async function requireBatch({ batches }: RunServices, batchId: string): Promise<
   return batch
 }
 
-/** "The runner reconciles by itself at the end and when it starts." A service that is away then is no reason to stop. */
+/**
+ * "The runner reconciles by itself at the end and when it starts." An unreachable service does not stop the
+ * run.
+ */
 async function reconcileUnknown(ports: RunServices, batch: Batch, options: CarryOut): Promise<void> {
   const { unknown: doubtful, dropped, pending } = batch.counts
   if (doubtful + dropped + pending === 0 || ports.signal?.aborted === true) return

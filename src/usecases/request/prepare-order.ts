@@ -236,8 +236,8 @@ function reportImprobable(
   { today, onImprobable }: PrepareOptions,
 ): void {
   if (today === undefined) return
-  for (const similarityWarning of implausibleFinder(schema, today)(body))
-    onImprobable?.(implausibleText(similarityWarning))
+  for (const implausible of implausibleFinder(schema, today)(body))
+    onImprobable?.(implausibleText(implausible))
 }
 
 function requireYes(yes: boolean): void {

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 
 export interface CountingService {
   baseUrl: string
-  /** Ids of the requests made for a person, in the order of their making. */
+  /** Ids of the requests that were created for a person, oldest first. */
   requestsOf(email: string): string[]
-  /** While set, an order is taken and counted, and answered only once this resolves. */
+  /** If set, an order is accepted and counted at once, and answered when this resolves. */
   beforeAnswer: (() => Promise<void>) | undefined
   close(): Promise<void>
 }

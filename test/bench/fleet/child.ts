@@ -1,6 +1,6 @@
 /*
- * So many sandboxes behind one address, each with a key and a path of its own; prints where they are once they listen, and
- * for each line of its input how many orders each of them has taken so far.
+ * Serves KEYS sandboxes at one address, each with a key and a path of its own. Prints their URLs and keys
+ * once they listen, and for each line on stdin the number of orders that each has accepted so far.
  * Run by worker.ts: node test/bench/fleet/child.ts KEYS QUOTA
  */
 import { createInterface } from 'node:readline'

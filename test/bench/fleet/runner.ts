@@ -1,6 +1,7 @@
 /*
- * One runner of the benchmark, in a process of its own: waits for a line of its input, works for so many ms, and prints
- * what it did. JOB: `orders` (of the ledger), `floor` (bare statements), `quota` (slots, of REFCHECK_QUOTA).
+ * One runner of the benchmark, in a process of its own: waits for a line of its input, works for so many ms,
+ * and prints what it did. JOB: `orders` (claims and outcomes by the ledger), `floor` (bare SQL, SKEW_MS is
+ * its row), `quota` (BATCH… is CALLS SECONDS).
  * Run by run.ts: node test/bench/fleet/runner.ts JOB URL FOLDER MS SKEW_MS BATCH…
  */
 import { randomUUID } from 'node:crypto'
@@ -17,7 +18,7 @@ import { governor } from '../../../src/usecases/quota/governor.ts'
 const [job = '', url = '', folder = '', ms = '', skewMs = '', ...batches] = process.argv.slice(2)
 const clock: Clock = { ...systemClock, now: () => Date.now() + Number(skewMs) }
 
-/** Orders of a runner before it counts. */
+/** Orders that a runner makes before it starts to count. */
 const warmUp = 100
 
 async function started(): Promise<number> {
@@ -50,7 +51,7 @@ async function orders(): Promise<unknown> {
     current[at] = next.attempt
     return next.moved
   }
-  // The first of each key, and what V8 compiles meanwhile.
+  // Warm-up: the first claim of each batch, and the code that V8 compiles.
   for (let turn = 0; turn < Math.max(batches.length, warmUp); turn += 1) await turnOf(turn % batches.length)
   const since = await started()
   let count = 0
@@ -66,7 +67,7 @@ async function orders(): Promise<unknown> {
   return { count, took }
 }
 
-/** What no ledger can do without. */
+/** The least that any ledger has to do for an order: two statements in one transaction. */
 async function floor(): Promise<unknown> {
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -92,7 +93,7 @@ async function floor(): Promise<unknown> {
   return { count, took }
 }
 
-/** Moments at which slots were given, by the one clock that all processes of a machine have. */
+/** Times at which quota slots were granted, by the machine's clock, without the skew. */
 async function quota(): Promise<unknown> {
   const store = await opened(url, folder, clock)
   const [calls = 1, seconds = 1] = batches.map(Number)

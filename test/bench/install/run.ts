@@ -1,6 +1,7 @@
 /*
- * What installing the package costs compared with installing the libraries that its bundle holds: by turns, npm's cache warm.
- * Needs a registry for what the cache lacks. Run: npm run build && node test/bench/install/run.ts [ROUNDS]
+ * What installing the package costs compared with installing the libraries that its bundle holds: in
+ * alternation, with a filled npm cache. Needs a registry for what the cache lacks.
+ * Run: npm run build && node test/bench/install/run.ts [ROUNDS]
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

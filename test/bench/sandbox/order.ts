@@ -1,4 +1,4 @@
-/** A body that asks for every kind of value. */
+/** A request body with fields of every JSON type. */
 export const order = {
   package_id: 101,
   recipient: { first_name: 'Jane', last_name: 'Example', email: 'jane@example.com', phone: '+61400000001' },

@@ -22,7 +22,7 @@ interface Contestant {
   name: string
   /** Verifies once; throws where it is invalid. */
   once: () => void
-  /** How many times faster ours has to be. */
+  /** The least ratio of our rate to this one's. */
   goal?: number
 }
 
@@ -73,7 +73,7 @@ const figures: Figure[] = []
 for (const size of [300, 10_000]) {
   const all = contestants(body(size))
   const rates = new Map(all.map(({ name }) => [name, [] as number[]]))
-  // Round by round, so that what the machine does meanwhile falls on all of them; the first warms up.
+  // Round by round, so that other load on the machine affects all of them; the first is a warm-up.
   for (let round = 0; round <= rounds; round += 1) {
     for (const { name, once } of all) {
       const measured = rate(once)

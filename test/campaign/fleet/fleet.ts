@@ -23,45 +23,57 @@ import { openStore } from '../../../src/store/ledger/open.ts'
 export interface Plan {
   rows: number
   files: number
-  /** Of its people each file shares so many with the next; a fifth by default. */
+  /** Fraction of its people that each file shares with the next; 0.2 by default. */
   shared?: number
   /**
-   * Each machine has a file, and the files their people in one order, so that machines come to a person at the same time;
-   * what they leave is not gone on with.
+   * Each machine runs one file, and all files list their people in the same order, so that machines reach a
+   * person at the same time. The files are not run again at the end.
    */
   inStep?: boolean
-  /** How long each COMMIT is on its way, in ms. */
+  /** Delay before each COMMIT reaches the database, in ms. */
   commitDelayMs?: number
   kills: number
-  /** Longer than a lease. */
+  /** How often a runner is stopped for longer than its lease. */
   pauses: number
-  /** Of the network, just before the server has a COMMIT, or has answered it. */
+  /**
+   * How often the network is cut just before the database receives a COMMIT, or just before its answer
+   * arrives.
+   */
   cuts: number
-  /** At no other COMMIT than one that takes a row to `sending`. */
+  /** Cut the network only at the COMMIT of a claim. */
   cutsClaims?: boolean
-  /** Of the database, as after a power cut. */
+  /** How often the database is killed and started again, as by a power cut. */
   restarts: number
-  /** To a standby that has every commit. */
+  /** How often the database fails over to a standby that has every commit. */
   failovers: number
-  /** To one that lacks the last ones. */
+  /** How often the database fails over to a standby that lacks the last commits. */
   losing: number
-  /** The database restored to a snapshot while machines order; a machine sends its first orders in the lost window. */
+  /**
+   * How often the database is restored to a snapshot while machines order. A new machine sends its first
+   * orders after the snapshot, so that they are lost.
+   */
   restores?: number
-  /** The primary of before the last failover is back, without what was ordered since. */
+  /**
+   * How often the primary from before the last failover becomes primary again, without the orders recorded
+   * since.
+   */
   oldPrimaries?: number
-  /** The clock of a machine set: by 16 minutes or 8 days, ahead or behind. */
+  /** How often the clock of a machine is changed, by 16 minutes or 8 days, ahead or behind. */
   clocks?: number
-  /** A machine set up with a copy of the settings of another. */
+  /** How many machines are added with a copy of the settings of another. */
   copies?: number
   /**
-   * While runners wait for the quota and one of them is stopped: a runner with an order in flight notices by that alone
-   * that the server is another one.
+   * Fails over only while runners wait for the quota and one of them is stopped. A runner with an order in
+   * flight would detect the new server when it records that order.
    */
   failsOverAtRest?: boolean
   quota: readonly QuotaWindow[]
-  /** The service refuses nothing, so that what is sent is what the machines think there is room for. */
+  /** The service enforces no quota, so that only the machines' own count of it limits what they send. */
   isQuotaOurs?: boolean
-  /** From when the service has accepted an order until it says so, so that more is in flight when something happens. */
+  /**
+   * Delay between accepting an order and answering, in ms, so that more orders are in flight when a fault is
+   * injected.
+   */
   answersAfterMs: number
 }
 
@@ -79,35 +91,41 @@ export type DeedName =
 
 export interface FleetTally {
   orders: number
-  /** What was done to it. */
+  /** How often each fault was injected. */
   deeds: Record<DeedName, number>
   /** People with more than one order. */
   twice: number
-  /** Orders that no row knows, and people of the files who were never ordered; neither where a row of theirs is unknown. */
+  /**
+   * Orders whose id is in no row, plus people of the files without an order. Not counted where a row of the
+   * person is `unknown` or `sending`.
+   */
   lost: number
   unknown: number
-  /** Windows with the most orders in any stretch of their length. */
+  /** For each quota window, the highest number of orders in any interval of its length. */
   fullest: (QuotaWindow & { orders: number })[]
   /** Answers of the service that report an exceeded quota. */
   throttled: number
-  /** The output of commands that ended as none should. */
+  /** Output of the commands that ended with an unexpected exit code. */
   failures: string[]
 }
 
-/** Clocks of the machines at first, in ms. */
+/** Offset of each machine's clock at the start, in ms. */
 const skews = [0, 16 * 60_000, -8 * 24 * 3_600_000]
-/** How often a command is run again that did not end as it should, as while a machine has not reported. */
+/**
+ * How often a command is run until its exit code is expected, for example while another machine has not
+ * reported what it sent.
+ */
 const tries = 20
-/** Done; all ordered before; some unknown; some wait or are held. */
+/** Expected exit codes: done; all ordered before; some rows unknown; some rows pending or held. */
 const ends = new Set([0, 2, 8, 10])
 
 export interface FleetOptions {
-  /** What the machines run; by default as it is shipped. */
+  /** Path of the program that the machines run; the shipped one by default. */
   program?: string
   onProgress?: (line: string) => void
 }
 
-/** Three machines share files, a key and one PostgreSQL, while everything goes wrong around them. */
+/** Runs three machines that share files, an API key and one PostgreSQL, and injects the faults of `plan`. */
 export async function fleet(
   plan: Plan,
   rng: () => number,
@@ -147,7 +165,7 @@ export async function fleet(
       workThrough(machine, plan.inStep === true ? [at] : from(all, at * 2), { failures, machines }),
     )
     const orders = (): number => calls.creates.length
-    /** One more machine begins to work, in the end through all files. */
+    /** Adds a machine that works through all files. */
     const addMachine = (copyOf?: Machine): Machine => {
       const at = machines.length
       const there = join(folder, `machine${at}`)
@@ -165,7 +183,8 @@ export async function fleet(
     for (const machine of machines) failures.push(...problem(await machine.run(['store', 'check'])))
     if (machines[0] !== undefined)
       await releaseHeld(machines[0], sandbox.requests(), { folder, url: pair.url })
-    // What was left waiting for another machine's outcome goes on, as when an operator runs a file again.
+    // Rows that waited for the outcome of another machine are sent now: all files are run again, as an
+    // operator would.
     const last: string[] = []
     await workThrough(
       new Machine({ folder: machines[0]?.folder ?? folder, skewMs: 0, env, program: runs }),
@@ -189,7 +208,7 @@ export async function fleet(
 
 const fileName = (at: number): string => `people-${at}.csv`
 
-/** Files of which each shares a fifth of its people with the next. */
+/** Makes files of which each shares a fraction `shared` of its people with the next. */
 function overlapping(
   { rows, files, shared: part = 0.2, inStep = false }: Plan,
   rng: () => number,
@@ -212,7 +231,10 @@ function overlapping(
 const from = <T>(all: readonly T[], first: number): T[] =>
   all.map((_, at) => all[(first + at) % all.length] as T)
 
-/** Files, one after the other, each until it ends as it should. */
+/**
+ * Runs the files one after the other, each until its exit code is expected or the maximum number of runs is
+ * reached.
+ */
 async function workThrough(
   machine: Machine,
   files: readonly number[],
@@ -227,13 +249,15 @@ async function workThrough(
     failures.push(...problem(ended))
   }
   machine.isDone = true
-  // The database may have failed over after its last command: who is done says what it sent, or the others wait for it.
+  // The database may have failed over after the machine's last command: it has to report what it sent,
+  // because the others wait for its report.
   while ((await reopen(machine, machines)).code === null);
 }
 
 /**
- * Reports what a machine sent. A store that stays closed is opened by a person, who has gone to every machine before: one
- * that the store does not know of may have sent too.
+ * Reports what a machine sent. If the store stays closed, does what an operator does: `store check` on every
+ * other machine first, since a machine that is not recorded in the store may have sent as well, then
+ * `--accept-older`.
  */
 async function reopen(machine: Machine, machines: readonly Machine[]): Promise<Ended> {
   const checked = await machine.run(['store', 'check'])
@@ -243,8 +267,8 @@ async function reopen(machine: Machine, machines: readonly Machine[]): Promise<E
 }
 
 /**
- * Accepting a store that lost attempts holds every row that waits. A person who asked the provider releases those whose people
- * have no order.
+ * `--accept-older` on a store that lost attempts changes all pending rows to held. Releases those whose
+ * people have no order at the service, as a person would after asking the provider.
  */
 async function releaseHeld(
   machine: Machine,
@@ -274,7 +298,7 @@ function problem({ code, stdout, stderr }: Ended): string[] {
   return [`exit ${code}: ${stderr.slice(-400)} ${stdout.slice(-200)}`]
 }
 
-/** By person and by id, after what the store knows. */
+/** Counts the service's orders by person and by id, and compares them with the rows of the store. */
 async function count(
   requests: readonly RequestResource[],
   everybody: readonly Person[],
@@ -291,7 +315,7 @@ async function count(
     const open = rows.filter(({ state }) => state === 'unknown' || state === 'sending')
     const emails = new Set(open.flatMap(({ recipient }) => recipient?.email ?? []))
     const nameless = open.filter(({ recipient }) => recipient === undefined)
-    /** A person whose row was restored from a machine's list is known by fingerprints alone. */
+    /** A row that was recovered from the attempt log of a machine has only fingerprints of its person. */
     const isOpen = async (person: Recipient): Promise<boolean> => {
       if (emails.has(person.email)) return true
       for (const row of nameless) if ((await store.ledger.personMatch(row, person)) === 'same') return true

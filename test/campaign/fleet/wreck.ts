@@ -8,10 +8,10 @@ export interface Wreck {
   plan: Plan
   rng: () => number
   machines: readonly Machine[]
-  /** One more begins to order; with a copy of the settings of another where that is named. */
+  /** Adds a machine that starts to order, with a copy of the settings of `copyOf` if it is given. */
   addMachine: (copyOf?: Machine) => Machine
   pair: PostgresPair
-  /** That have reached the service. */
+  /** Number of orders that the service accepted. */
   orders: () => number
   /** Called now and then with the progress. */
   onProgress: (line: string) => void
@@ -20,24 +20,32 @@ export interface Wreck {
 const minute = 60_000
 const day = 24 * 60 * minute
 const skews = [0, 16 * minute, -16 * minute, 8 * day, -8 * day]
-/** What a transaction that takes a row to `sending` has in it. */
+/** SQL that the transaction of a claim contains, and no other. */
 const claim = 'INSERT INTO attempts'
-/** More than may lie between the commit of an attempt and its first byte. */
+/** Longer than the maximum time between the commit of an attempt and its first byte, in ms. */
 const pausedMs = 7_000
-/** Between two words of how far it is. */
+/** Number of faults between two progress lines. */
 const everyDeeds = 25
-/** What waits for orders waits no longer: there may be none while machines are paused. */
+/** Maximum time to wait for further orders: there may be none while machines are paused. */
 const longestWaitMs = 8_000
-/** For a window of orders to be lost, of every machine one. */
+/** Maximum time to wait until every machine has sent an order that the restore will lose. */
 const longestWindowMs = 60_000
-/** Orders before a server is gone: more than are in flight, so that the outcome of some was recorded, and no process has it in memory. */
+/**
+ * Number of orders sent before the old primary is stopped: more than are in flight, so that the outcomes of
+ * some are recorded there and no longer in the memory of a process.
+ */
 const beforeFailover = 8
-/** Without an order for so long, runners wait for the quota. */
+/** If no order arrives for this long, all runners wait for the quota. */
 const restMs = 700
-/** Of a moment after an order, so that what comes next is hit too. */
+/**
+ * Maximum random delay between an order and a fault, so that the steps after the order are interrupted too.
+ */
 const laterMs = 60
 
-/** All that a plan says, in an order of its own, spread over the orders; ends when every machine is done. */
+/**
+ * Injects the faults of the plan in a random sequence, spread over the orders; stops when every machine is
+ * done.
+ */
 export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
   const { plan, rng, machines, addMachine, pair, orders, onProgress } = wrecked
   const done: FleetTally['deeds'] = {
@@ -53,7 +61,7 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     copies: 0,
   }
   const resumed: Promise<void>[] = []
-  /** Whether the last failover left a primary that may be back. */
+  /** Whether the last failover left a former primary that can be made primary again. */
   let mayReturn = false
   const isOver = (): boolean => machines.every(({ isDone }) => isDone)
   const until = async (count: number): Promise<void> => {
@@ -84,15 +92,15 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     }
     mayReturn = how === 'asynchronous'
     await pair.failOver({ how, meanwhile, mayReturn })
-    // A machine with nothing more to send reports what it sent all the same, or the others wait for it.
+    // A machine that is done has to report what it sent as well, because the others wait for its report.
     for (const machine of machines) if (machine.isDone) await machine.run(['store', 'check'])
   }
   /** A lease outlasts the longest POST; the campaign does not wait that long. */
   const endLease = (pid = 0): Promise<unknown> =>
     pair.ask(`UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${pid}`)
   /**
-   * Waits until every machine that orders has an attempt above these: one that has none could not notice that they are lost.
-   * False where that takes too long.
+   * Waits until every machine that is not done has an attempt with a number above `above`: a machine without
+   * one could not detect that attempts were lost. Returns false after `maxLossWaitMs`.
    */
   const allHaveSent = async (above: number): Promise<boolean> => {
     for (const deadline = Date.now() + longestWindowMs; Date.now() < deadline && !isOver(); await pause(50)) {
@@ -116,7 +124,7 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     return true
   }
   const former = async (): Promise<boolean> => {
-    // What the new primary alone has is lost with it.
+    // Attempts that only the new primary has are lost when the former one replaces it.
     if (!mayReturn || !(await allHaveSent(await newest()))) return false
     await pair.returnFormer()
     mayReturn = false

@@ -7,7 +7,7 @@ import { ann, batchRow } from './rows.ts'
 const id = '9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6'
 const position = { file: 'people.results.csv', line: 2 }
 
-test('what is written of a row reads back as what it was', () => {
+test('a row written to a results file is read back unchanged', () => {
   const row = batchRow({ state: 'accepted', requestId: id, requestStatus: 'RECEIVED', attemptedAt: 1_000 })
   const read = resultsReader(['email', ...resultColumns])
   expect(read?.([ann.email, ...resultCells(row, { account: 'acme' })], position)).toEqual({
@@ -25,7 +25,7 @@ test('what is written of a row reads back as what it was', () => {
   })
 })
 
-test('a removed person has no digests', () => {
+test('an erased person has no digests', () => {
   const cells = resultCells(batchRow({ state: 'accepted', requestId: id, recipient: undefined }), {})
   expect(resultsReader(resultColumns)?.(cells, position)?.digests).toBeUndefined()
 })
@@ -34,7 +34,7 @@ test('a table without our columns is no results file', () => {
   expect(resultsReader(['email', 'refcheck_problem'])).toBeUndefined()
 })
 
-test('0.1.0 named the request alone; a row that says nothing is none', () => {
+test('a results file of 0.1.0 has only the request id; a row without a state and an id is no external result', () => {
   const read = resultsReader(['refcheck_state', 'refcheck_request_id'])
   expect(read?.(['accepted', id.toUpperCase()], position)).toMatchObject({
     state: 'accepted',
@@ -49,7 +49,7 @@ test('0.1.0 named the request alone; a row that says nothing is none', () => {
   expect(read?.(['no state', 'no id'], position)).toBeUndefined()
 })
 
-test('what a spreadsheet program made of a digest is none', () => {
+test('a digest that a spreadsheet program turned into a number is ignored', () => {
   const read = resultsReader(resultColumns)
   const cells = resultCells(batchRow({ state: 'pending' }), {})
   cells[resultColumns.indexOf('refcheck_email_digest')] = '1.5E+31'

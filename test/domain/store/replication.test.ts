@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { replicationText } from '../../../src/domain/store/types.ts'
 
-test('each states whether orders can be lost', () => {
+test('only the text for asynchronous replication states that orders can be lost', () => {
   expect(replicationText.asynchronous).toContain('forgotten')
   expect(replicationText.synchronous).not.toContain('forgotten')
 })
