@@ -34,7 +34,7 @@ test('what is older than the retention is due, a purge without a selection remov
   )
   expect(await here.all(['config set retention soon', 'config set retention 2mo'])).toMatchInlineSnapshot(`
     $ refcheck config set retention soon
-    2> Error: retention: "soon" is not a number of days, months or years
+    2> Error: retention: "soon" is not a period such as 365d, 24mo or 2y
     2> For example: refcheck config set retention 24mo
     exit 2
 

@@ -160,9 +160,12 @@ test('on a terminal a purge asks before it deletes files', async () => {
     { ask: /permanently/, confirm: true },
     { ask: /refcheck wrote/, confirm: true },
   ]
+  expect((await here.type(['store', 'purge', '--email', 'Zelda Row1'])).stderr).toContain(
+    'is not an e-mail address',
+  )
   expect(await here.type(line, { answers })).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda@example.com
-    ? Remove personal data of 1 row and 0 events permanently? yes
+    ? Remove personal data of Ana Row1 (zelda@example.com): 1 row and 0 events permanently? yes
     2> Files that show the person:
     2>   results file  HOME/people.results.csv
     2>   export        HOME/export.xlsx

@@ -6,6 +6,7 @@ import { foundFilesText, purgeQuestion, storePurgeView } from '../../output/view
 import { purgeAll, purgeServices, retentionLimit } from '../../usecases/store/purge.ts'
 import { requestIdOf } from '../../app/ids.ts'
 import { formatCount } from '../../domain/wording/text.ts'
+import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import type { ErasureTarget } from '../../domain/store/types.ts'
 import type { FoundFile } from '../../usecases/store/files-of-person.ts'
@@ -58,10 +59,19 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     })
     const { completely } = this.flags
     const services = await this.app.services(...purgeServices)
+    if (email !== undefined && !email.includes('@')) {
+      // A row that was never valid may have such an e-mail.
+      const found = await services.maintenance.purge(who, { dryRun: true, completely })
+      this.refuse(
+        found.rows + found.events === 0,
+        `--email: "${redactArgument(email)}" is not an e-mail address`,
+        'Find the person’s with: refcheck request list --csv',
+      )
+    }
     const purged = await purgeAll(services, who, {
       dryRun,
       completely,
-      confirm: (found) => this.confirm(purgeQuestion(found), yes),
+      confirm: (found, people) => this.confirm(purgeQuestion(found, people), yes),
       deletesFiles: (files) => this.#deletesFiles(files),
     })
     const refused = purged.files.filter(({ isRefused }) => isRefused === true).length

@@ -139,7 +139,7 @@ export const settingDefinitions: readonly SettingDefinition[] = [
     meaning:
       'How long personal data of what ended is kept; store purge or a worker removes it: 365d, 24mo, 7y',
     example: '24mo',
-    parse: parser('retention', 'a number of days, months or years', (text) =>
+    parse: parser('retention', 'a period such as 365d, 24mo or 2y', (text) =>
       when(text, retainedSince(text, 0) !== undefined),
     ),
   },

@@ -1,5 +1,5 @@
 import { type ExaminedLogs, type Closing, closingClauses } from '../../domain/store/closing.ts'
-import { replicationText, type KnownAccount, type StoreServer } from '../../domain/store/types.ts'
+import { replicationText, type KnownAccount, type Named, type StoreServer } from '../../domain/store/types.ts'
 import { sanitize } from '../../host/text.ts'
 import { wrapLines, styled } from '../terminal.ts'
 import { table } from '../table.ts'
@@ -8,6 +8,7 @@ import { size } from './requests.ts'
 import type { TableDigest } from '../../domain/store/moving.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
+import { personName } from '../../domain/wording/shown-name.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 
 interface Info {
@@ -168,8 +169,21 @@ function removedText({ rows, events, drafts, plans }: Omit<Removed, 'kept' | 'lo
   return `${found.slice(0, -1).join(', ')} and ${found.at(-1) ?? ''}`
 }
 
-export const purgeQuestion = (found: Removed): string =>
-  `Remove personal data of ${removedText(found)} permanently?`
+/** `people`: whose data it is, where a person was named. */
+export function purgeQuestion(found: Removed, people: readonly Named[]): string {
+  const names = new Set(
+    people.flatMap(({ firstName = '', lastName = '', email }) => {
+      const name = personName({ first_name: firstName, last_name: lastName })
+      return email === undefined ? [] : `${name} (${email})`.trim()
+    }),
+  )
+  const [first, ...others] = names
+  const who =
+    first === undefined
+      ? ''
+      : `${sanitize(first)}${others.length === 0 ? '' : ` and ${others.length} more`}: `
+  return `Remove personal data of ${who}${removedText(found)} permanently?`
+}
 
 export function storePurgeView(purged: Removed, dryRun: boolean): View {
   const { rows, events, drafts, plans, kept, logsLeft, files } = purged

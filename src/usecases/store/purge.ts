@@ -1,7 +1,7 @@
 import type { OrderPlan, UsedPlan } from '../../domain/approval/order-plan.ts'
 import { isDraftOf } from '../../domain/form/stored-draft.ts'
 import { retainedSince } from '../../domain/wording/duration.ts'
-import type { ErasureTarget, Purged } from '../../domain/store/types.ts'
+import type { ErasureTarget, Named, Purged } from '../../domain/store/types.ts'
 import type { Services } from '../services.ts'
 import { eraseFiles, filesOfPerson, type FoundFile, type FoundFiles } from './files-of-person.ts'
 
@@ -13,7 +13,7 @@ interface PurgeOptions {
   dryRun: boolean
   completely: boolean
   /** Asked where there is something to remove; throws where nothing is to be removed after all. */
-  confirm: (found: PurgedAll) => Promise<void>
+  confirm: (found: PurgedAll, people: readonly Named[]) => Promise<void>
   /** Whether files that refcheck wrote are deleted too. */
   deletesFiles: (files: readonly FoundFile[]) => Promise<boolean>
 }
@@ -44,15 +44,16 @@ export async function purgeAll(
   const emails = await emailsOf(ledger, who)
   const own = await draftsOf(drafts, who, emails)
   const planned = await plansOf(plans, emails)
+  const traces = 'endedBefore' in who ? undefined : await maintenance.traces(who)
   const outside =
-    'endedBefore' in who ? noFiles : await filesOfPerson(services, await maintenance.traces(who), who)
+    traces === undefined || 'endedBefore' in who ? noFiles : await filesOfPerson(services, traces, who)
   const left = outside.files.map((file) => ({ ...file, isDeleted: false }))
   const isFoundAgain = !completely && outside.toForget.length === 0
   const counts = { drafts: own.length, plans: planned.length, files: left, isFoundAgain }
   const found = { ...(await maintenance.purge(who, { dryRun: true, completely })), ...counts }
   if (dryRun) return found
   const isNothing = found.rows + found.events + own.length + planned.length === 0
-  if (!isNothing || completely) await confirm(found)
+  if (!isNothing || completely) await confirm(found, traces?.rows ?? [])
   const deletable = outside.files.filter(({ isLeft }) => !isLeft)
   const deletes = deletable.length > 0 && (await deletesFiles(deletable))
   if (isNothing && found.isScrubbed && !completely && !deletes) return found

@@ -251,7 +251,8 @@ test('remove the data of a person', async () => {
   await at.press('y\r')
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck store purge --email priya@example.com
-    2> ✔ Remove personal data of 1 row and 0 events permanently? Yes
+    2> ✔ Remove personal data of Priya Shah (priya@example.com): 1 row and 0 events
+    2> permanently? Yes
     2> Files that show the person:
     2>   results file  HOME/people.results.csv
     2> ✔ Delete 1 file that refcheck wrote as well? Yes
