@@ -43,8 +43,7 @@ UNKNOWN ROWS
   --confirm-email closes the row, and the person can then be ordered.
     $ refcheck batch reconcile 3f2b8c1e --row 2 \\
         --request-id 9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6
-    $ refcheck batch reconcile 3f2b8c1e --row 2 \\
-        --confirm-email mei@example.com
+    $ refcheck batch reconcile 3f2b8c1e --row 2 --confirm-email mei@example.com
     $ refcheck batch reconcile 3f2b8c1e --row 2 --drop
 
   A "possible second order" is a request that was not ordered with this store,
