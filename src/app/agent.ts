@@ -7,7 +7,7 @@ import { InternalError } from '../errors/kinds.ts'
 import { agentMark } from '../host/env.ts'
 import type { AgentServices } from '../mcp/tools.ts'
 import type { Sink } from '../output/terminal.ts'
-import { ConcurrencyLimit, type RunReading } from '../usecases/agent/calls.ts'
+import { ConcurrencyLimit, type RunReadOnly } from '../usecases/agent/calls.ts'
 import { planOwner } from './approval.ts'
 
 /** What a person allowed an agent when they started its server. */
@@ -57,7 +57,7 @@ function outputStream({ context: { streams } }: App): Writable {
 }
 
 /** Runs lines of this program without a terminal, with their children marked as an agent's. */
-function runReading(app: App): RunReading {
+function runReading(app: App): RunReadOnly {
   const { context, options } = app
   const limit = new ConcurrencyLimit()
   const profile = options.profile === undefined ? [] : [`--profile=${options.profile}`]

@@ -15,7 +15,7 @@ import type { ReportFolder } from '../store/reports/folder.ts'
 import type { FilingResult } from '../domain/report/filed.ts'
 import { fetchReports } from '../usecases/report/fetch.ts'
 
-export interface FilingFlags {
+export interface DownloadFlags {
   'name-template': string | undefined
   concurrency: number | undefined
   overwrite: boolean
@@ -33,9 +33,9 @@ interface Destination {
 }
 
 /** Downloads the reports of a source. No other run uses the folder meanwhile; its path is returned too. */
-export async function fileReports(
+export async function downloadReports(
   app: App,
-  flags: FilingFlags,
+  flags: DownloadFlags,
   options: Destination,
 ): Promise<FilingResult & { folder: string }> {
   const template = parseTemplate(flags['name-template'] ?? defaultTemplate)
@@ -44,13 +44,13 @@ export async function fileReports(
   // Downloads of named requests wait as any call does; those of a batch or a whole store, as long as the
   // quota needs.
   const isLong = source.kind === 'batch' || source.kind === 'completed' || source.kind === 'all'
-  const isPatient = flags.wait || (isLong && flags.timeout === undefined)
+  const waitsForQuota = flags.wait || (isLong && flags.timeout === undefined)
   const { api, patientApi, clock } = await app.services('api', 'patientApi', 'clock')
   const { folder, file } = await openFolder(app, options, flags)
-  const progress = new ReportProgress(app.reporter, clock, isLong ? readingTime(app) : undefined)
-  const passed = flatMemory()
+  const progress = new ReportProgress(app.reporter, clock, isLong ? estimateReadingTime(app) : undefined)
+  const countReceived = flatMemory()
   const result = await fetchReports(source, {
-    api: isPatient ? patientApi : api,
+    api: waitsForQuota ? patientApi : api,
     ledger: () => app.service('ledger'),
     clock,
     folder,
@@ -62,7 +62,7 @@ export async function fileReports(
     signal,
     onEvent: (event) => {
       progress.record(event)
-      if (event.name === 'received') passed(Math.max(0, event.bytes))
+      if (event.name === 'received') countReceived(Math.max(0, event.bytes))
     },
     following: () => following(app),
   })
@@ -70,7 +70,7 @@ export async function fileReports(
 }
 
 /** Estimates the time from the quota that is recorded in this store at the start. */
-function readingTime(app: App): ReadingTime {
+function estimateReadingTime(app: App): ReadingTime {
   return async (requests) => (await timeToSend(app, (await app.service('session')).baseUrl))(requests)
 }
 
@@ -82,20 +82,20 @@ const noteWait =
 async function openFolder(
   app: App,
   { typed, source, signal, onWait = noteWait(app) }: Destination,
-  { overwrite, timeout }: FilingFlags,
+  { overwrite, timeout }: DownloadFlags,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
   const { existingAt, isPdf } = await import('../store/reports/file.ts')
   const reportFolders = await app.service('reportFolders')
   const path = resolve(app.context.cwd, typed)
   const status = await existingAt(path)
   const target = destination(typed, path, status, isSingle(source))
-  const patience = {
+  const waitOptions = {
     waitMs: timeout ?? Number.POSITIVE_INFINITY,
     signal,
     onWait,
   }
   if (target.kind === 'folder') {
-    const folder = await reportFolders.open(path, patience)
+    const folder = await reportFolders.open(path, waitOptions)
     if (folder.isOpenTo === 'all')
       app.reporter.warn(
         `Every user of this machine may put files into ${path}; make it private with: chmod go-w ${shellWord(path)}`,
@@ -119,7 +119,7 @@ async function openFolder(
       })
     }
   }
-  return { folder: await reportFolders.open(dirname(path), patience, file), file }
+  return { folder: await reportFolders.open(dirname(path), waitOptions, file), file }
 }
 
 /** Opens the report, or the folder of several, for the person to see. */

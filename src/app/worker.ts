@@ -12,7 +12,7 @@ import type { ListedRequest } from '../domain/request/listed-request.ts'
 import { readAgain, unfinishedRequests } from '../usecases/request/read-requests.ts'
 import type { WorkerProfile } from '../usecases/worker/work.ts'
 import { startServices } from './batch.ts'
-import { fileReports } from './report.ts'
+import { downloadReports } from './report.ts'
 import { following } from './request.ts'
 import type { WorkerStatus } from '../output/metrics.ts'
 import type { Listener } from '../server/listen.ts'
@@ -167,7 +167,7 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
                 profile: name,
                 reason: `${other} downloads into the same folder`,
               })
-            const { reports, failure } = await fileReports(
+            const { reports, failure } = await downloadReports(
               app,
               { ...flags, 'name-template': undefined },
               { typed, source: { kind: 'all', isOurs }, signal, onWait },

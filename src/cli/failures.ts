@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 
 import { nearest } from '../domain/form/problem.ts'
 import { commandsFor } from '../domain/wording/repeated-flags.ts'
-import { keysIn, redactArgument, redactKeys } from '../domain/wording/redact-argument.ts'
+import { findKeys, redactArgument, redactKeys } from '../domain/wording/redact-argument.ts'
 import { shellWord } from '../domain/wording/shell-word.ts'
 import type { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/kinds.ts'
@@ -194,7 +194,7 @@ export function requireCountable(flags: Readonly<Record<string, unknown>>, id: s
  */
 export function nameCommand(failure: RefcheckError, argv: readonly string[], secrets?: Secrets): void {
   if (failure.hint !== undefined) failure.hint = commandsFor(argv)(failure.hint)
-  const keys = argv.flatMap(keysIn)
+  const keys = argv.flatMap(findKeys)
   const redacted = (text: string): string => removeTypedKeys(redactKeys(secrets?.redact(text) ?? text), keys)
   const { hint, again } = failure
   if (again !== undefined && hint?.includes(again) !== true) {

@@ -45,7 +45,7 @@ function installDispatchers(): () => void {
   void new Headers()
   const restores = [
     replaceDispatcher('undici.globalDispatcher.1', (own) => new Dispatcher1Wrapper(own), agent),
-    replaceDispatcher('undici.globalDispatcher.2', (own) => own, agent),
+    replaceDispatcher('undici.globalDispatcher.2', (interceptedDispatcher) => interceptedDispatcher, agent),
   ]
   return () => {
     for (const restore of restores) restore()
@@ -67,12 +67,12 @@ function replaceDispatcher(key: string, adapt: (agent: Agent) => Dispatcher, age
     if (to === undefined) return before.dispatch(options, handler)
     return own.dispatch({ ...options, origin: to.origin, path: to.pathname + to.search }, handler)
   }
-  const replaced = Object.assign(Object.create(before) as Dispatcher, { dispatch })
+  const replacement = Object.assign(Object.create(before) as Dispatcher, { dispatch })
   const set = (dispatcher: Dispatcher): void =>
     void Object.defineProperty(globals, symbol, { value: dispatcher, writable: true })
-  set(replaced)
+  set(replacement)
   return () => {
     // A dispatcher that other code has set since is not replaced.
-    if (globals[symbol] === replaced) set(before)
+    if (globals[symbol] === replacement) set(before)
   }
 }

@@ -14,7 +14,7 @@ import { type MaskedDocument, redactForAgent } from '../domain/agent/mask.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { failureJson } from '../output/present.ts'
 import { jsonSchemaOf } from '../output/schemas/document.ts'
-import type { Ran } from '../usecases/agent/calls.ts'
+import type { CommandResult } from '../usecases/agent/calls.ts'
 import { type AgentServices, type Tool, tools } from './tools.ts'
 
 type Input = Record<string, unknown>
@@ -80,7 +80,7 @@ async function called(services: AgentServices, tool: Tool, input: Input, context
   const progress = progressOf(context)
   const ran = await tool
     .job({ ...services, run: progress.through(services.run) }, input, signal)
-    .catch((error: unknown): Ran => ({ code: 1, document: failureDocument(error) }))
+    .catch((error: unknown): CommandResult => ({ code: 1, document: failureDocument(error) }))
   const document = ran.document ?? failureDocument(undefined)
   const result = await redactedResult(services, tool, input, { document, signal })
   const content = [{ type: 'text' as const, text: resultText(result, services.mark()) }]
@@ -99,7 +99,7 @@ async function redactedResult(
   const lines = isOpen ? [] : (namesFrom?.(input) ?? [])
   const others: unknown[] = []
   for (const line of lines) {
-    const ran = await run(line, { signal }).catch((): Ran => ({ code: 1, document: undefined }))
+    const ran = await run(line, { signal }).catch((): CommandResult => ({ code: 1, document: undefined }))
     others.push(ran.document)
   }
   const options = { showsPersonalData: isOpen, redact, others: [...others, input] }

@@ -5,7 +5,7 @@ import { maskFileFailure } from '../domain/agent/mask.ts'
 import { submissionStates } from '../domain/submission/states.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { answers } from '../output/schemas/answers.ts'
-import { allowedFile, type Ran, type RunReading } from '../usecases/agent/calls.ts'
+import { allowedFile, type CommandResult, type RunReadOnly } from '../usecases/agent/calls.ts'
 import {
   type PlanEnd,
   planFile,
@@ -18,7 +18,7 @@ import type { Services } from '../usecases/services.ts'
 /** What an agent's calls may reach. */
 export interface AgentServices {
   version: string
-  run: RunReading
+  run: RunReadOnly
   /** Where `validate_file` and `plan_file` read; undefined: nowhere. */
   files: string | undefined
   /** Where reports are filed; undefined: nowhere. */
@@ -42,7 +42,11 @@ export interface Tool {
   answer: z.ZodType
   /** Whether it leaves anything on this machine. */
   keeps: boolean
-  job: (services: AgentServices, input: Record<string, unknown>, signal: AbortSignal) => Promise<Ran>
+  job: (
+    services: AgentServices,
+    input: Record<string, unknown>,
+    signal: AbortSignal,
+  ) => Promise<CommandResult>
   /** Lines whose answers have names that this one's texts may hold, to mask them. */
   namesFrom?: ((input: Record<string, unknown>) => string[][]) | undefined
   /** It concerns packages and no person. */
@@ -383,12 +387,12 @@ function readingLine({
 function ofFile(
   { showsPersonalData }: AgentServices,
   { map, ignore }: Omit<FileInput, 'file'>,
-  ran: Ran,
-): Ran {
+  ran: CommandResult,
+): CommandResult {
   if (showsPersonalData) return ran
   const namesColumns = map !== undefined || ignore !== undefined
   return { ...ran, document: maskFileFailure(ran.document, namesColumns) }
 }
 
-const endOf = (end: PlanEnd): Ran =>
+const endOf = (end: PlanEnd): CommandResult =>
   'planned' in end ? { code: 0, document: end.planned } : { ...end.refused, isRefused: true }

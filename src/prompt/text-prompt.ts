@@ -66,7 +66,7 @@ export const textPrompt = createPrompt<string | typeof back, TextConfig>((config
   const { prefix, style } = theme
   if (answer !== undefined) return `${prefix.done} ${style.message(message)} ${style.answer(answer)}`
   const problem = line === '' && !refused ? undefined : check(line.trim())
-  const reason = refused ? theme.refusal : theme.doubt
+  const reason = refused ? theme.refusal : theme.invalidWhileTyping
   const below = problem === undefined ? help : `> ${problem}`
   return [
     `${prefix.idle} ${style.message(message)} ${line}`,
@@ -98,7 +98,7 @@ export function promptStyle(color: boolean) {
   const dim = paint('dim')
   return {
     /** Styles of the reason why an answer is not valid: while it is typed, and once Enter was pressed. */
-    doubt: paint('yellow'),
+    invalidWhileTyping: paint('yellow'),
     refusal: paint('red'),
     prefix: { idle: paint('blue')(sign('idle')), done: paint('green')(sign('done')) },
     style: {

@@ -28,18 +28,18 @@ export async function openArchive(bytes: Buffer, name: string): Promise<Archive>
       names: () => [...parts.keys()],
       async *read(part, largest = limits.partBytes) {
         const entry = parts.get(part)
-        if (entry === undefined) throw damaged(name, new Error(`${part} is missing`))
+        if (entry === undefined) throw damagedError(name, new Error(`${part} is missing`))
         if (entry.isEncrypted()) throw refusal(name, 'it is encrypted', 'Save it without a password.')
         requireAllowedSize(entry, largest, name)
         try {
           yield* inflate(zip, entry)
         } catch (error) {
-          throw damaged(name, error)
+          throw damagedError(name, error)
         }
       },
     }
   } catch (error) {
-    throw damaged(name, error)
+    throw damagedError(name, error)
   }
 }
 
@@ -67,8 +67,8 @@ function requireAllowedSize(
   largest: number,
   name: string,
 ): void {
-  const packed = uncompressedSize > limits.ratioFrom && uncompressedSize > limits.ratio * compressedSize
-  if (uncompressedSize <= largest && !packed) return
+  const exceedsRatio = uncompressedSize > limits.ratioFrom && uncompressedSize > limits.ratio * compressedSize
+  if (uncompressedSize <= largest && !exceedsRatio) return
   const mebibytes = String(Math.ceil(uncompressedSize / 1024 / 1024))
   throw beyondLimit(name, `its part ${fileName} is ${mebibytes} MiB unpacked, too large for a list of people`)
 }
@@ -86,7 +86,7 @@ async function* inflate(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
 /**
  * The refusal of a workbook whose parts contradict one another; an InvalidInputError is returned unchanged.
  */
-export function damaged(name: string, error: unknown, what = 'it is a damaged workbook'): Error {
+export function damagedError(name: string, error: unknown, what = 'it is a damaged workbook'): Error {
   if (error instanceof InvalidInputError) return error
   const reason = error instanceof Error ? error.message.slice(0, 120) : 'unknown'
   return refusal(name, `${what} (${reason})`, 'Open it in a spreadsheet program and save it again.', error)
@@ -116,7 +116,7 @@ interface XmlHandlers {
  * Namespaces of workbooks and their relationships, transitional and strict; names are reported without a
  * prefix.
  */
-const workbookSpaces: ReadonlyMap<string, string> = new Map(
+const workbookNamespaces: ReadonlyMap<string, string> = new Map(
   [
     'http://schemas.openxmlformats.org/spreadsheetml/2006/main',
     'http://purl.oclc.org/ooxml/spreadsheetml/main',
@@ -125,8 +125,8 @@ const workbookSpaces: ReadonlyMap<string, string> = new Map(
 )
 
 /** Namespaces of sheets: also those of the conditional formats of Excel 2010 and later. */
-export const sheetSpaces: ReadonlyMap<string, string> = new Map([
-  ...workbookSpaces,
+export const sheetNamespaces: ReadonlyMap<string, string> = new Map([
+  ...workbookNamespaces,
   ['http://schemas.microsoft.com/office/spreadsheetml/2009/9/main', 'x14:'],
   ['http://schemas.microsoft.com/office/excel/2006/main', 'xm:'],
 ])
@@ -164,7 +164,7 @@ export async function* xmlChunks(
     parser.close()
     yield
   } catch (error) {
-    throw damaged(name, error, `its part ${part} is not sound XML`)
+    throw damagedError(name, error, `its part ${part} is not sound XML`)
   }
 }
 
@@ -208,9 +208,9 @@ class XmlSize {
 }
 
 function createParser(handlers: XmlHandlers, size: XmlSize): SaxesParser<{ xmlns: false }> {
-  const { spaces = workbookSpaces, open, close, text } = handlers
+  const { spaces = workbookNamespaces, open, close, text } = handlers
   const parser = new SaxesParser({ position: false, xmlns: false })
-  const names = new Names(spaces)
+  const names = new NamespaceResolver(spaces)
   let depth = 0
   parser.on('error', (error) => {
     throw error
@@ -226,12 +226,12 @@ function createParser(handlers: XmlHandlers, size: XmlSize): SaxesParser<{ xmlns
       throw new Error(`elements are nested deeper than ${limits.nesting} levels`)
     }
     names.declare(tag.attributes, depth)
-    const own = names.own(tag.name)
+    const own = names.reportedName(tag.name)
     if (own !== undefined) open?.(own, tag.attributes)
   })
   parser.on('closetag', (tag) => {
     size.reset()
-    const own = names.own(tag.name)
+    const own = names.reportedName(tag.name)
     if (own !== undefined) close?.(own)
     names.undeclare(depth)
     depth -= 1
@@ -246,7 +246,7 @@ function createParser(handlers: XmlHandlers, size: XmlSize): SaxesParser<{ xmlns
 /**
  * Resolves the namespace of an element's name. Results are cached, since a sheet may have a million cells.
  */
-class Names {
+class NamespaceResolver {
   readonly #spaces: ReadonlyMap<string, string>
   /** By prefix, '' the default one: what is declared now. */
   readonly #declared = new Map<string, string>()
@@ -262,7 +262,7 @@ class Names {
    * The name that handlers get, with the prefix of its namespace in `spaces`; undefined for any other
    * namespace.
    */
-  own(name: string): string | undefined {
+  reportedName(name: string): string | undefined {
     if (this.#known.has(name)) return this.#known.get(name)
     const colon = name.indexOf(':')
     const space = this.#declared.get(colon === -1 ? '' : name.slice(0, colon))
@@ -298,11 +298,11 @@ class Names {
  * ST_Xstring (ECMA-376 part 1, 22.9.2.19): what XML cannot hold is written `_xHHHH_`, and so is the
  * underscore of a text that looks like that itself.
  */
-const escape = /_x([\dA-Fa-f]{4})_/g
+const escapeSequence = /_x([\dA-Fa-f]{4})_/g
 
 export function unescapeText(text: string): string {
   if (!text.includes('_x')) return text
-  return text.replace(escape, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+  return text.replace(escapeSequence, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 }
 
 const unsafe = /_(?=x[\dA-Fa-f]{4}_)|(?![\t\n])\p{Cc}|\p{Cs}|[\uFFFE\uFFFF]/gu
@@ -332,11 +332,11 @@ export interface BookRow {
   /** Columns whose text has the colour of its background. */
   unseen: number[]
   /** Whether a cell has a font, a colour or a border of its own. */
-  adorned: boolean
+  hasOwnStyle: boolean
 }
 
 /** Properties of a sheet other than its rows; filled while the rows are read. */
-export interface Findings {
+export interface SheetProperties {
   hiddenColumns: Set<number>
   merged: MergedCells[]
   /** What a rule may strike through: conditional formats are not evaluated. */
@@ -347,7 +347,7 @@ export interface Findings {
   lost: Set<LostPart>
 }
 
-export function noFindings(): Findings {
+export function noFindings(): SheetProperties {
   return {
     hiddenColumns: new Set(),
     merged: [],
@@ -361,7 +361,7 @@ export function noFindings(): Findings {
 export interface BookSheet {
   name: string
   hidden: boolean
-  found: Findings
+  found: SheetProperties
   /** The rows that are not empty, in order, one array per chunk of the file; an array is often empty. */
   rows: () => AsyncGenerator<BookRow[]>
 }
@@ -408,14 +408,14 @@ export function cellRange(area: Omit<MergedCells, 'range'>): MergedCells {
 
 /** A row without cells. */
 export function newRow(number: number, hidden = false): BookRow {
-  return { number, cells: [], hidden, struck: [], unseen: [], adorned: false }
+  return { number, cells: [], hidden, struck: [], unseen: [], hasOwnStyle: false }
 }
 
 /** A cell whose value cannot be read; see `TypedCell`. */
 export const fault = (text: string, reason: string): Cell => ({ kind: 'fault', text, reason })
 
 /** Turns a zero into a fault, for a sheet that hides zeros. */
-export function asShownWithoutZeros(cell: Cell): Cell {
+export function zeroAsFault(cell: Cell): Cell {
   const isZero = typeof cell === 'object' && cell.kind === 'number' && cell.value === 0
   return isZero ? fault('0', 'is 0, and the sheet shows no zeros') : cell
 }
@@ -424,8 +424,8 @@ export function asShownWithoutZeros(cell: Cell): Cell {
  * Text and epoch milliseconds of an ISO 8601 date and time. Undefined for a day or a time that does not
  * exist.
  */
-export function momentOf(day: string, clock = '00:00:00'): { text: string; ms: number } | undefined {
-  const ms = Date.parse(`${day}T${clock}Z`)
+export function momentOf(day: string, time = '00:00:00'): { text: string; ms: number } | undefined {
+  const ms = Date.parse(`${day}T${time}Z`)
   if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(day)) return undefined
-  return { text: clock === '00:00:00' ? day : `${day}T${clock}`, ms }
+  return { text: time === '00:00:00' ? day : `${day}T${time}`, ms }
 }

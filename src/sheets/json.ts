@@ -20,7 +20,7 @@ export async function openJson(
   const { name } = source
   const text = decodedText(source, encoding ?? 'utf-8')
   const plain: JsonLayout = array ? 'array' : 'lines'
-  const isWrapped = !array && !isLinesName.test(name) && (await readsAs('wrapped', text, name))
+  const isWrapped = !array && !linesFileName.test(name) && (await readsAs('wrapped', text, name))
   const layout = isWrapped ? 'wrapped' : plain
   const columns = await everyColumn(text, layout, name, read)
   return {
@@ -32,7 +32,7 @@ export async function openJson(
 }
 
 /** A file name of JSON Lines: in such a file, what looks like a wrapped list is a row. */
-const isLinesName = /\.(?:jsonl|ndjson)$/iu
+const linesFileName = /\.(?:jsonl|ndjson)$/iu
 
 /** Whether the file as a whole has that layout; a single row may begin as a wrapped list does. */
 async function readsAs(layout: JsonLayout, text: DecodedText, name: string): Promise<boolean> {
@@ -164,9 +164,9 @@ class Scan {
     for (let at = 0; at < chunk.length; at += 1) {
       const code = chunk.charCodeAt(at)
       if (code === 10) this.#line += 1
-      if (this.#inString) this.#inText(code)
+      if (this.#inString) this.#readInString(code)
       else if (this.#depth > 0) {
-        this.#nest(code)
+        this.#readInObject(code)
         if (this.#depth > 0) continue
         yield { text: this.#text + chunk.slice(start, at + 1), line: this.#startLine }
         this.#text = ''
@@ -192,14 +192,14 @@ class Scan {
     if (this.#array && this.#expected !== 'nothing') throw this.#wrong('the array has no end')
   }
 
-  #inText(code: number): void {
+  #readInString(code: number): void {
     if (this.#escaped) this.#escaped = false
     else if (code === 92) this.#escaped = true
     else if (code === 34) this.#inString = false
     if (!this.#inString && this.#expected === 'name') this.#expected = 'colon'
   }
 
-  #nest(code: number): void {
+  #readInObject(code: number): void {
     if (code === 34) this.#inString = true
     else if (code === 123 || code === 91) this.#depth += 1
     else if (code === 125 || code === 93) this.#depth -= 1
@@ -284,7 +284,7 @@ function stringEnd(text: string, from: number): number {
 }
 
 /** A row of a JSON file with what is added to it. */
-interface JsonWritten {
+interface JsonOutputRow {
   row: Pick<SheetRow, 'source' | 'cells'>
   added: readonly Cell[]
 }
@@ -293,7 +293,7 @@ interface JsonWritten {
 export async function* jsonBytes(
   columns: readonly string[],
   addedColumns: readonly string[],
-  rows: AsyncIterable<JsonWritten>,
+  rows: AsyncIterable<JsonOutputRow>,
   dialect: Dialect,
 ): AsyncGenerator<Uint8Array> {
   const array = dialect.format === 'json'

@@ -95,13 +95,13 @@ async function* dataRows(
 ): AsyncGenerator<SheetRow[]> {
   for await (const part of all()) {
     const rows: SheetRow[] = []
-    for (const { number, cells, hidden, struck, unseen, adorned } of part) {
+    for (const { number, cells, hidden, struck, unseen, hasOwnStyle } of part) {
       if (number <= header) continue
-      if (adorned) found.lost.add('fonts and colours')
+      if (hasOwnStyle) found.lost.add('fonts and colours')
       const whole: Cell[] = []
       for (let at = 0; at < Math.max(columns.length, cells.length); at += 1) {
         const cell = cells[at] ?? ''
-        if (cell !== '' && (columns[at] ?? '') === '') throw unnamed(cell, at, number, name)
+        if (cell !== '' && (columns[at] ?? '') === '') throw unnamedColumnError(cell, at, number, name)
         if (at < columns.length) whole.push(unseen.includes(at) ? unseenCell(cell) : cell)
       }
       const row: SheetRow = { row: number - header, line: number, cells: whole }
@@ -123,7 +123,7 @@ function unseenCell(cell: Cell): Cell {
   return { kind: 'fault', text, reason, format: ';;;' }
 }
 
-function unnamed(cell: Cell, at: number, number: number, name: string) {
+function unnamedColumnError(cell: Cell, at: number, number: number, name: string) {
   return refusal(
     name,
     `cell ${columnName(at)}${number} holds ${shown(textOf(cell))}, and its column has no name`,

@@ -19,7 +19,7 @@ const people = ['Priya', 'Mei', 'Tom'].map((first, at) => ({
 }))
 
 /** Starts `refcheck mcp` and connects an MCP client to it over stdio. */
-async function connected(env: Record<string, string>): Promise<Client> {
+async function connectClient(env: Record<string, string>): Promise<Client> {
   const client = new Client({ name: 'acceptance', version: '1.0.0' })
   await client.connect(
     new StdioClientTransport({
@@ -35,7 +35,7 @@ async function connected(env: Record<string, string>): Promise<Client> {
 
 test('an agent plans three people over stdio; only a person at a terminal of their own orders them, once', async () => {
   const { env, sandbox } = await world({ seed: 'agent' })
-  const client = await connected(env)
+  const client = await connectClient(env)
   await client.listTools()
   const answer = await client.callTool({ name: 'plan_people', arguments: { package_id: 102, people } })
   const { code } = answerOf(answer).data as { code: string }
@@ -53,13 +53,13 @@ test('an agent plans three people over stdio; only a person at a terminal of the
 
   // In a terminal with REFCHECK_STARTED_BY_AGENT, which `refcheck mcp` sets for every process it starts.
   const marked = { ...env, REFCHECK_STARTED_BY_AGENT: '1' }
-  const opened = await openTerminal(approve, 100, { env: marked, isWhole: true })
+  const opened = await openTerminal(approve, 100, { env: marked, isStdoutTerminal: true })
   expect((await opened.ended).code).toBe(2)
   expect(opened.raw()).toContain('approve was started by the program that runs the agent')
   expect(sandbox.requests()).toHaveLength(0)
 
   // In a terminal that a person opened.
-  const person = await openTerminal(approve, 100, { env, isWhole: true })
+  const person = await openTerminal(approve, 100, { env, isStdoutTerminal: true })
   await person.until('3 orders of 102 Identity check only')
   await person.until(/Order 102 Identity check only for 3 people \(Priya Example \(priya/)
   person.type('y\r')
@@ -68,7 +68,7 @@ test('an agent plans three people over stdio; only a person at a terminal of the
   const ordered = sandbox.requests().map(({ recipient }) => recipient.email)
   expect(ordered).toEqual(people.map(({ recipient }) => recipient.email))
 
-  const again = await openTerminal(approve, 100, { env, isWhole: true })
+  const again = await openTerminal(approve, 100, { env, isStdoutTerminal: true })
   expect((await again.ended).code).toBe(2)
   expect(again.raw()).toContain('was already approved on')
   expect(new Set(sandbox.requests().map(({ request_id }) => request_id)).size).toBe(3)

@@ -55,12 +55,12 @@ export function printFigures(figures: readonly Figure[]): void {
 export function figureRow(figure: Figure): string[] {
   const { what, unit = '', atMost, atLeast, note = '' } = figure
   const goal = atMost === undefined ? atLeast && `≥ ${atLeast}` : `≤ ${atMost}`
-  const fares = { met: 'met', missed: 'NOT MET', unknown: '' }[fare(figure)]
-  return [what, shown(figure.value, unit), goal === undefined ? '' : `${goal}${unit}`, fares, note]
+  const result = { met: 'met', missed: 'NOT MET', unknown: '' }[goalResult(figure)]
+  return [what, shown(figure.value, unit), goal === undefined ? '' : `${goal}${unit}`, result, note]
 }
 
 /** `unknown`: there is no goal, or nothing could be measured. */
-export function fare({ value, atMost, atLeast }: Figure): 'met' | 'missed' | 'unknown' {
+export function goalResult({ value, atMost, atLeast }: Figure): 'met' | 'missed' | 'unknown' {
   if (Number.isNaN(value) || (atMost ?? atLeast) === undefined) return 'unknown'
   return value <= (atMost ?? value) && value >= (atLeast ?? value) ? 'met' : 'missed'
 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-import { fare, type Figure, figureRow, printTable } from './measuring.ts'
+import { goalResult, type Figure, figureRow, printTable } from './measuring.ts'
 
 const benchmarks: [name: string, ...argv: string[]][] = [
   ['start-up'],
@@ -47,7 +47,7 @@ for (const [name, ...argv] of benchmarks) {
   }
   for (const figure of figures ?? []) {
     rows.push([name, ...figureRow(figure)])
-    if (fare(figure) === 'missed') missed.push(`${name}: ${figure.what}`)
+    if (goalResult(figure) === 'missed') missed.push(`${name}: ${figure.what}`)
   }
 }
 process.stdout.write('\n')

@@ -25,8 +25,8 @@ test('each path pattern of a chunk group matches a source file, so that moving a
   const files = sources('src/**/*.ts').map(({ path }) => `${root}/${path}`)
   const patterns = groups.flatMap(patternsOf).filter(({ pattern }) => pattern.startsWith('src/'))
   expect(patterns.length).toBeGreaterThan(10)
-  const idle = patterns.filter((each) => !files.some((file) => each.test.test(file)))
-  expect(idle.map(({ pattern }) => pattern)).toEqual([])
+  const unmatched = patterns.filter((each) => !files.some((file) => each.test.test(file)))
+  expect(unmatched.map(({ pattern }) => pattern)).toEqual([])
 })
 
 test('the build fails if a path pattern of a chunk group matches no module', () => {

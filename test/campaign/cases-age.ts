@@ -13,7 +13,7 @@ const rows = 40
  * Checks that a store that lost attempts sends nothing, that `store check` reports it, and that sending
  * continues after `--accept-older`.
  */
-async function seenThrough(stage: Stage): Promise<void> {
+async function checkRollbackIsDetected(stage: Stage): Promise<void> {
   const before = stage.sandbox.requests().length
   // The results file would stop the orders too: it is an external result for each ordered person.
   rmSync(join(stage.folder, 'files', 'people.results.csv'), { force: true })
@@ -33,10 +33,10 @@ const removeStore = (stage: Stage): void => {
 const moments = [1, 16, 39]
 
 /** A store that lost data, at several moments of a run. */
-export const ageCases: readonly Case[] = moments.flatMap((at): Case[] => [
+export const rollbackCases: readonly Case[] = moments.flatMap((at): Case[] => [
   {
     section,
-    isOfFiles: true,
+    isSqliteOnly: true,
     what: `a backup made at row ${at} of ${rows} and restored`,
     async play(stage) {
       const file = stage.write('people.csv', lines(people(rows)))
@@ -44,12 +44,12 @@ export const ageCases: readonly Case[] = moments.flatMap((at): Case[] => [
       await stage.run(batchRun(file), { meanwhile: { at, work } })
       removeStore(stage)
       copyFileSync(join(stage.folder, 'files', 'copy.sqlite'), stage.storeOf())
-      await seenThrough(stage)
+      await checkRollbackIsDetected(stage)
     },
   },
   {
     section,
-    isOfFiles: true,
+    isSqliteOnly: true,
     what: `the -wal removed after SIGKILL at row ${at}`,
     async play(stage) {
       const file = stage.write('people.csv', lines(people(rows)))
@@ -57,12 +57,12 @@ export const ageCases: readonly Case[] = moments.flatMap((at): Case[] => [
       await stage.run(batchRun(file), { killAt: at })
       rmSync(`${stage.storeOf()}-wal`, { force: true })
       rmSync(`${stage.storeOf()}-shm`, { force: true })
-      await seenThrough(stage)
+      await checkRollbackIsDetected(stage)
     },
   },
   {
     section,
-    isOfFiles: true,
+    isSqliteOnly: true,
     what: `the -wal cut after SIGKILL at row ${at}`,
     async play(stage) {
       const file = stage.write('people.csv', lines(people(rows)))
@@ -70,12 +70,12 @@ export const ageCases: readonly Case[] = moments.flatMap((at): Case[] => [
       await stage.run(batchRun(file), { killAt: at })
       truncateSync(`${stage.storeOf()}-wal`, 4096)
       rmSync(`${stage.storeOf()}-shm`, { force: true })
-      await seenThrough(stage)
+      await checkRollbackIsDetected(stage)
     },
   },
   {
     section,
-    isOfFiles: true,
+    isSqliteOnly: true,
     what: `the data folder as it was at row ${at}`,
     async play(stage) {
       const file = stage.write('people.csv', lines(people(rows)))
@@ -84,18 +84,18 @@ export const ageCases: readonly Case[] = moments.flatMap((at): Case[] => [
       await stage.run(batchRun(file), { meanwhile: { at, work } })
       rmSync(stage.dataOf(), { recursive: true })
       renameSync(copy, stage.dataOf())
-      await seenThrough(stage)
+      await checkRollbackIsDetected(stage)
     },
   },
   {
     section,
-    isOfFiles: true,
+    isSqliteOnly: true,
     what: `the store lost after row ${at}`,
     async play(stage) {
       const file = stage.write('people.csv', lines(people(rows)))
       await stage.run(batchRun(file), { killAt: at })
       removeStore(stage)
-      await seenThrough(stage)
+      await checkRollbackIsDetected(stage)
     },
   },
 ])

@@ -66,7 +66,7 @@ export const orderCases: readonly Case[] = [
   {
     section: 'Who may run a batch',
     what: 'a store with a second name (hard link) is refused',
-    isOfFiles: true,
+    isSqliteOnly: true,
     async play(stage) {
       const file = stage.write('people.csv', lines(people(4)))
       ends(await stage.run(batchRun(file, '--max', '1')), 10)

@@ -3,7 +3,7 @@ import type { Case } from './cases.ts'
 import { batchOf, counts, ends } from './checks.ts'
 
 const section = 'The same order twice'
-const sameUnder = (argv: readonly string[], packageId: number): string[] =>
+const replacePackageId = (argv: readonly string[], packageId: number): string[] =>
   argv.map((each) => (each === '102' ? String(packageId) : each))
 
 /**
@@ -98,8 +98,8 @@ export const twiceCases: readonly Case[] = [
         `${head},consent.consent_method`,
         ...rows.map((row) => `${row},email`),
       ])
-      await stage.run(sameUnder(batchRun(fixed), successor))
-      const one = [...sameUnder(create(all[0]!), successor), '--field', 'consent.consent_method=email']
+      await stage.run(replacePackageId(batchRun(fixed), successor))
+      const one = [...replacePackageId(create(all[0]!), successor), '--field', 'consent.consent_method=email']
       ends(await stage.run(one), 2)
     },
   },

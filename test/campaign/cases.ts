@@ -1,4 +1,4 @@
-import { ageCases } from './cases-age.ts'
+import { rollbackCases } from './cases-age.ts'
 import { orderCases } from './cases-order.ts'
 import { settlingCases } from './cases-settling.ts'
 import { twiceCases } from './cases-twice.ts'
@@ -9,8 +9,8 @@ export interface Case {
   section: string
   what: string
   /** It is about the file that a store is. */
-  isOfFiles?: boolean
+  isSqliteOnly?: boolean
   play: (stage: Stage) => Promise<void>
 }
 
-export const cases: readonly Case[] = [...orderCases, ...twiceCases, ...ageCases, ...settlingCases]
+export const cases: readonly Case[] = [...orderCases, ...twiceCases, ...rollbackCases, ...settlingCases]

@@ -5,7 +5,7 @@ import { type Backend, Stage, type Tally } from './stage.ts'
  * Runs files of people, many of whom are in several files, by several processes at once on one store. Batches
  * that are left waiting for one another are resumed afterwards.
  */
-export async function overlapping(
+export async function runOverlappingFiles(
   files: number,
   processes: number,
   rng: () => number,
@@ -30,8 +30,8 @@ export async function overlapping(
     const inFiles = new Set((await stage.submissions()).flatMap(({ recipient }) => recipient?.email ?? []))
     const tally = await stage.tally()
     // Each person of a file has an order in the end: a duplicate of a duplicate would leave a person with none.
-    const nobodys = [...inFiles].filter((email) => !ordered.has(email)).length
-    if (nobodys > 0) throw new Error(`${nobodys} people of ${all.length} files were never ordered`)
+    const neverOrdered = [...inFiles].filter((email) => !ordered.has(email)).length
+    if (neverOrdered > 0) throw new Error(`${neverOrdered} people of ${all.length} files were never ordered`)
     return tally
   } finally {
     await stage.close()

@@ -13,7 +13,7 @@ import { seeded } from '../harness/seeded-random.ts'
 import { type Case, cases } from './cases.ts'
 import { type FleetTally, fleet } from './fleet/fleet.ts'
 import { receivers } from './fleet/receivers.ts'
-import { overlapping } from './overlapping.ts'
+import { runOverlappingFiles } from './overlapping.ts'
 import { oneMachine } from './one-machine.ts'
 import type { Happened } from '../simulation/happened.ts'
 import { simulated } from './simulated.ts'
@@ -22,7 +22,7 @@ import { type Backend, Stage } from './stage.ts'
 interface Row {
   what: string
   /** What was run and how often, such as `200 orders, 3 kills`. */
-  many: string
+  amount: string
   twice: number
   lost: number
   /** Undefined where nothing was killed. */
@@ -48,7 +48,7 @@ const processes = availableParallelism()
 const parts: [what: string, count: () => Promise<Counted>][] = [
   ['SIGKILL of `batch run` at any moment', () => kills(1000, 'SQLite')],
   ['SIGKILL of `batch run` at any moment, PostgreSQL', () => kills(100, 'PostgreSQL')],
-  ['one machine: a file and three single orders at once, PostgreSQL', nextToSingleOrders],
+  ['one machine: a file and three single orders at once, PostgreSQL', runFileWithSingleOrders],
   ...[2, 4, 8].map((count): [string, () => Promise<Counted>] => [
     `overlapping files on ${count} processes`,
     () => files(count),
@@ -56,11 +56,11 @@ const parts: [what: string, count: () => Promise<Counted>][] = [
   ['overlapping files on 4 processes, PostgreSQL', () => files(4, 'PostgreSQL')],
   ['simulated runs with random faults on one store file', () => simulations(10_000, 'run')],
   ['simulated runs with random faults on one PostgreSQL', () => simulations(200, 'postgres')],
-  ['fleet: 3 machines, one PostgreSQL that fails over', machines],
-  ['fleet: 2 receivers, one PostgreSQL', receiving],
+  ['fleet: 3 machines, one PostgreSQL that fails over', runFleet],
+  ['fleet: 2 receivers, one PostgreSQL', runReceivers],
   ...someCases().map(([each, store]): [string, () => Promise<Counted>] => [
     `${each.section}: ${each.what}${store === 'SQLite' ? '' : `, ${store}`}`,
-    () => played(each, store),
+    () => runCase(each, store),
   ]),
 ]
 
@@ -69,7 +69,7 @@ const parts: [what: string, count: () => Promise<Counted>][] = [
  */
 function someCases(): readonly [Case, Backend][] {
   const all = cases.flatMap((each): [Case, Backend][] =>
-    each.isOfFiles === true
+    each.isSqliteOnly === true
       ? [[each, 'SQLite']]
       : [
           [each, 'SQLite'],
@@ -97,9 +97,9 @@ for (const [what, count] of parts) {
 
 printTable([
   ['what', 'how many', 'twice', 'lost', 'unknown a kill', 'seconds'],
-  ...rows.map(({ what, many, twice, lost, unknownPerKill, seconds, failure }) => [
+  ...rows.map(({ what, amount, twice, lost, unknownPerKill, seconds, failure }) => [
     failure === undefined ? what : `${what} (FAILED: ${failure.split('\n')[0]?.slice(0, 160)})`,
-    many,
+    amount,
     String(twice),
     String(lost),
     unknownPerKill?.toFixed(2) ?? '-',
@@ -115,7 +115,7 @@ if (sum(({ twice, lost }) => twice + lost) + failures > 0) process.exitCode = 1
 
 function failed(error: unknown): Counted {
   const failure = error instanceof Error ? error.message : String(error)
-  return { many: '', twice: 0, lost: 0, unknownPerKill: undefined, failure }
+  return { amount: '', twice: 0, lost: 0, unknownPerKill: undefined, failure }
 }
 
 /** In as many processes as there are processors, each with a store, a service and files of its own. */
@@ -134,7 +134,7 @@ async function kills(whole: number, store: Backend): Promise<Counted> {
   const total = (part: 'kills' | 'twice' | 'lost' | 'invented' | 'closed' | 'unknown'): number =>
     tallies.reduce((so, tally) => so + tally[part], 0)
   return {
-    many: `${total('kills')} kills`,
+    amount: `${total('kills')} kills`,
     twice: total('twice'),
     lost: total('lost'),
     unknownPerKill: total('unknown') / total('kills'),
@@ -145,16 +145,16 @@ async function kills(whole: number, store: Backend): Promise<Counted> {
   }
 }
 
-async function nextToSingleOrders(): Promise<Counted> {
+async function runFileWithSingleOrders(): Promise<Counted> {
   const rounds = share(30)
   const { kills: killed, twice, lost } = await oneMachine(rounds, seeded(seed * 10 + 3))
-  return { many: `${rounds} rounds, ${killed} kills`, twice, lost, unknownPerKill: undefined }
+  return { amount: `${rounds} rounds, ${killed} kills`, twice, lost, unknownPerKill: undefined }
 }
 
 async function files(count: number, store: Backend = 'SQLite'): Promise<Counted> {
   const many = share(200)
-  const { twice, lost } = await overlapping(many, count, seeded(seed * 1000 + count), store)
-  return { many: `${many} files`, twice, lost, unknownPerKill: undefined }
+  const { twice, lost } = await runOverlappingFiles(many, count, seeded(seed * 1000 + count), store)
+  return { amount: `${many} files`, twice, lost, unknownPerKill: undefined }
 }
 
 async function simulations(whole: number, store: 'run' | 'postgres'): Promise<Counted> {
@@ -168,7 +168,7 @@ async function simulations(whole: number, store: 'run' | 'postgres'): Promise<Co
   } = await simulated(seeds, seed * 100_000, processes, store)
   for (const line of broken) console.log(line)
   return {
-    many: [`${seeds} seeds`, `${killed} kills`, ...seen(happened)].join(', '),
+    amount: [`${seeds} seeds`, `${killed} kills`, ...formatHappened(happened)].join(', '),
     twice,
     lost,
     unknownPerKill: undefined,
@@ -177,14 +177,14 @@ async function simulations(whole: number, store: 'run' | 'postgres'): Promise<Co
 }
 
 /** Each kind of fault that occurred, with its count. */
-function seen(happened: Happened): string[] {
+function formatHappened(happened: Happened): string[] {
   return Object.entries(happened).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
 }
 
 /**
  * A share below 0.1 still has one failover that loses commits, and a quota that is used up within seconds.
  */
-async function machines(): Promise<Counted> {
+async function runFleet(): Promise<Counted> {
   const isSmall = Number(values.share) < 0.1
   const plan = {
     rows: Math.max(32, share(3000)),
@@ -200,19 +200,19 @@ async function machines(): Promise<Counted> {
     clocks: share(30),
     copies: isSmall ? 0 : share(2),
     quota: isSmall ? [{ calls: 60, seconds: 15 }] : [{ calls: 600, seconds: 60 }],
-    answersAfterMs: isSmall ? 0 : 60,
+    answerDelayMs: isSmall ? 0 : 60,
   }
   const onProgress = (line: string): unknown => process.stderr.write(`${line}\n`)
   const tally = await fleet(plan, seeded(seed * 10 + 1), isSmall ? {} : { onProgress })
-  const passed = tally.fullest.filter(({ orders, calls }) => orders > calls)
+  const exceeded = tally.peaks.filter(({ orders, calls }) => orders > calls)
   return {
-    many: `${tally.orders} orders, ${deedsOf(tally)}`,
+    amount: `${tally.orders} orders, ${deedsOf(tally)}`,
     twice: tally.twice,
     lost: tally.lost,
     unknownPerKill: tally.unknown / Math.max(1, tally.deeds.kills),
     failure:
       tally.failures[0] ??
-      passed.map(({ orders, calls, seconds }) => `${orders} orders in ${seconds} s, not ${calls}`)[0],
+      exceeded.map(({ orders, calls, seconds }) => `${orders} orders in ${seconds} s, not ${calls}`)[0],
   }
 }
 
@@ -220,11 +220,11 @@ function deedsOf({ deeds, throttled }: FleetTally): string {
   return `${deeds.kills} kills, ${deeds.pauses} pauses, ${deeds.cuts} cuts at a COMMIT, ${deeds.restarts} restarts, ${deeds.failovers + deeds.losing} failovers (${deeds.losing} losing commits), ${deeds.restores} restored, ${deeds.oldPrimaries} old primaries back, ${deeds.clocks} clocks set, ${deeds.copies} settings copied, ${throttled} answers 429`
 }
 
-async function receiving(): Promise<Counted> {
+async function runReceivers(): Promise<Counted> {
   const { kills: killed, acknowledged, lost, ...wrong } = await receivers(share(50), seeded(seed * 10 + 2))
   const isWrong = Object.values(wrong).some((many) => many > 0)
   return {
-    many: `${acknowledged} events, ${killed} kills`,
+    amount: `${acknowledged} events, ${killed} kills`,
     twice: 0,
     lost,
     unknownPerKill: undefined,
@@ -232,7 +232,7 @@ async function receiving(): Promise<Counted> {
   }
 }
 
-async function played({ play, section }: Case, store: Backend): Promise<Counted> {
+async function runCase({ play, section }: Case, store: Backend): Promise<Counted> {
   const stage = await Stage.open(store)
   try {
     const failure = await play(stage).then(
@@ -240,10 +240,10 @@ async function played({ play, section }: Case, store: Backend): Promise<Counted>
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     )
     const { kills: killed, twice, lost, unknown } = await stage.tally()
-    const many = `${stage.sandbox.requests().length} orders${killed === 0 ? '' : `, ${killed} kills`}`
+    const amount = `${stage.sandbox.requests().length} orders${killed === 0 ? '' : `, ${killed} kills`}`
     // Rows that a store had lost become `unknown` without a kill, so the number per kill would mean nothing.
     const unknownPerKill = killed === 0 || section === 'Age' ? undefined : unknown / killed
-    return { many, twice, lost, unknownPerKill, failure }
+    return { amount, twice, lost, unknownPerKill, failure }
   } finally {
     await stage.close()
   }

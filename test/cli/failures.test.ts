@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { isParseFailure, usageError } from '../../src/cli/failures.ts'
 
 /** What oclif's own parser throws at a command line. */
-async function thrown(argv: string[], args = { file: Args.string({ required: true }) }): Promise<Error> {
+async function parseError(argv: string[], args = { file: Args.string({ required: true }) }): Promise<Error> {
   const flags = {
     format: Flags.string({ options: ['csv', 'json'] }),
     output: Flags.string({ required: argv.includes('needs-output') }),
@@ -30,7 +30,7 @@ test.each([
   ['FailedFlagValidationError', ['needs-output'], '--output is required'],
   ['FailedFlagValidationError', ['a.csv', '--sheet', '1'], '--sheet requires --output'],
 ])('oclif throws a %s for %j, and usageError translates its message', async (name, argv, message) => {
-  const error = await thrown(argv)
+  const error = await parseError(argv)
   expect(error.constructor.name).toBe(name)
   expect(isParseFailure(error)).toBe(true)
   expect(usageError(error).message).toBe(message)

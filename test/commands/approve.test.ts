@@ -342,7 +342,7 @@ test('a plan that has changed, is for another user, or has expired is refused', 
 test('a person who was ordered meanwhile is not ordered again, and a similar person is asked about', async () => {
   const here = await start()
   const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
-  const like = await planned(here, {
+  const similar = await planned(here, {
     kind: 'order',
     body: orderBody('Priya').replace('priya@', 'p.example@'),
   })
@@ -372,7 +372,7 @@ test('a person who was ordered meanwhile is not ordered again, and a similar per
     exit 2
   `)
   const answers = [{ ask: /^Somebody similar was ordered.* Order 102/s, confirm: false }]
-  expect((await here.type(`approve ${like}`, { ...terminal, answers })).code).toBe(130)
+  expect((await here.type(`approve ${similar}`, { ...terminal, answers })).code).toBe(130)
   expect(here.ordered()).toEqual(['priya@example.com'])
 })
 

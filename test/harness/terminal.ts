@@ -33,7 +33,7 @@ export interface TerminalOptions {
   /** Besides what every terminal sets. */
   env?: Record<string, string> | undefined
   /** stdout is the terminal too. */
-  isWhole?: boolean | undefined
+  isStdoutTerminal?: boolean | undefined
 }
 
 /**
@@ -43,12 +43,12 @@ export interface TerminalOptions {
 export async function openTerminal(
   argv: readonly string[],
   columns = 80,
-  { env = {}, isWhole = false }: TerminalOptions = {},
+  { env = {}, isStdoutTerminal = false }: TerminalOptions = {},
 ): Promise<Terminal> {
   const folder = await mkdtemp(join(tmpdir(), 'refcheck-terminal-'))
   const file = join(folder, 'stdout')
   await writeFile(file, '')
-  const line = isWhole ? 'shift; exec "$@"' : 'out=$1; shift; exec "$@" > "$out"'
+  const line = isStdoutTerminal ? 'shift; exec "$@"' : 'out=$1; shift; exec "$@" > "$out"'
   const terminal = { TERM: 'xterm-256color', LANG: 'C.UTF-8', NODE_NO_WARNINGS: '1' }
   const { PATH, NODE_COMPILE_CACHE } = process.env
   const program = spawn('sh', ['-c', line, 'sh', file, process.execPath, ...argv], {

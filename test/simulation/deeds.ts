@@ -6,7 +6,7 @@ import { fileIdentity } from '../../src/domain/batch/new-row.ts'
 import { RefcheckError } from '../../src/errors/base.ts'
 import type { Movable } from '../../src/store/ledger/held-rows.ts'
 import { carryOut } from '../../src/usecases/batch/start.ts'
-import { linkedPackages } from '../../src/usecases/batch/packages.ts'
+import { readAndLinkPackages } from '../../src/usecases/batch/packages.ts'
 import { retryBatch } from '../../src/usecases/batch/change-batch.ts'
 import { reconcileByEvidence, reconcileByDecision } from '../../src/usecases/batch/reconcile-batch.ts'
 import { findToRun } from '../../src/usecases/batch/read-batch.ts'
@@ -41,7 +41,7 @@ export const runFile =
     const identity = fileIdentity({ account: '', baseUrl }, file.name, file.offer.id)
     const known = await batches.findByIdentity(identity)
     if (known !== undefined) return goOn(world, ports, known)
-    await linkedPackages(ports)
+    await readAndLinkPackages(ports)
     const id = random.uuid()
     const rows = file.rows.map(({ human, spelling }, at) =>
       rowFor(at + 1, human.spellings[spelling] ?? human.spellings[0]!, file.offer),
@@ -93,7 +93,7 @@ async function send(ports: Process['ports'], batchId: string): Promise<void> {
 export const orderOne: Deed = async (world, { ports }) => {
   // `request create` orders nothing where the packages cannot be read, and no package that is not among them.
   const { offer } = world
-  const packages = await linkedPackages(ports)
+  const packages = await readAndLinkPackages(ports)
   if (packages.every(({ id, status }) => id !== offer.id || status !== 'ACTIVE')) return
   const human = one(world.everybody, world.rng)
   const recipient = human.spellings[anySpelling(world.rng)]!

@@ -50,7 +50,7 @@ async function rawOf(line: string, folder: string, env: Record<string, string>):
       .join(''),
   )
   const terminal = await openTerminal([`--env-file=${file}`, program, ...line.split(' ')], 200, {
-    isWhole: true,
+    isStdoutTerminal: true,
   })
   await terminal.ended
   return terminal.raw()

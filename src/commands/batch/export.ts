@@ -40,9 +40,9 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
       `--json cannot be combined with a ${format} export on stdout`,
       'Add --output FILE, or use --format json.',
     )
-    const stored = await this.app.batchServices()
-    const batch = await findBatch(stored, this.args.batch_id)
-    const rows = await allRows(stored.batches, batch, { states })
+    const services = await this.app.batchServices()
+    const batch = await findBatch(services, this.args.batch_id)
+    const rows = await allRows(services.batches, batch, { states })
     const content =
       format === 'html'
         ? [await batchPage(this.app, batch, states)]

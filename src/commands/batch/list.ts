@@ -9,7 +9,7 @@ export default class BatchList extends BaseCommand<typeof BatchList> {
   static override flags = { ...listFlags }
 
   async run(): Promise<void> {
-    const stored = await this.app.batchServices()
-    this.answerList(batchListView(await listBatches(stored)))
+    const services = await this.app.batchServices()
+    this.answerList(batchListView(await listBatches(services)))
   }
 }

@@ -15,7 +15,7 @@ export default class BatchQueue extends BatchRun {
   ]
   static override flags = flags as typeof BatchRun.flags
 
-  protected override async carryOn(batchId: string, _: BatchFile): Promise<void> {
+  protected override async continueBatch(batchId: string, _: BatchFile): Promise<void> {
     const batch = await queueBatch(await this.app.batchServices(), batchId)
     if (batch.counts.pending > 0) {
       this.app.reporter.note('Nothing was sent yet. A running "refcheck worker" orders the rows.')

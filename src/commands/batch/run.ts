@@ -88,9 +88,9 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     if (end.kind === 'unstarted')
       return this.answer(unstartedView(end, file.name, flags['show-changes']), end.failure)
     if (end.finished !== undefined) return this.answer(await endedView(app, end.finished, flags.json))
-    await this.carryOn(end.batchId, file, end.isPlanned)
+    await this.continueBatch(end.batchId, file, end.isPlanned)
   }
-  protected async carryOn(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
+  protected async continueBatch(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
     const { max, json: isJson } = this.flags
     this.answer(...(await runBatch(this.app, this.signal, batchId, { file, max, isPlanned, isJson })))
   }

@@ -30,9 +30,9 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
   private async confirmAccount(profile: string): Promise<void> {
     const settings = await this.app.service('settings')
     const [from, to] = [await settings.value('account', profile), await settings.value('account')]
-    const known = await accountChange(() => this.app.storeWithShortTimeouts(), { from, to })
-    if (known === undefined) return
-    this.app.note(known)
+    const warning = await accountChange(() => this.app.storeWithShortTimeouts(), { from, to })
+    if (warning === undefined) return
+    this.app.note(warning)
     await this.confirm(`Change the account to "${to}"?`, this.flags.yes)
   }
 }

@@ -2,7 +2,7 @@ import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag, momentFlag } from '../../cli/flags/time.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
 import { batchIdFlag, parseUuid, requestFlag } from '../../cli/flags/identifiers.ts'
-import { fileReports, reportSource, showReports } from '../../app/report.ts'
+import { downloadReports, reportSource, showReports } from '../../app/report.ts'
 import { isSingle, type SingleSource } from '../../domain/report/source.ts'
 import { reportsView } from '../../output/views/requests.ts'
 import { streamReport } from '../../usecases/report/one-report.ts'
@@ -70,7 +70,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
       return this.stream(source as SingleSource)
     }
     const typed = output ?? (await this.app.setting('output-dir')) ?? '.'
-    const result = await fileReports(this.app, this.flags, { typed, source, signal: this.signal })
+    const result = await downloadReports(this.app, this.flags, { typed, source, signal: this.signal })
     if (this.flags.open && result.failure === undefined) await showReports(this.app, result)
     this.answer(reportsView(result, this.context.cwd), result.failure)
   }

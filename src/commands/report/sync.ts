@@ -1,7 +1,7 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { longTimeoutFlag } from '../../cli/flags/time.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
-import { fileReports } from '../../app/report.ts'
+import { downloadReports } from '../../app/report.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { setSetting } from '../../usecases/session/settings.ts'
 import { syncSummary, syncView } from '../../output/views/requests.ts'
@@ -34,7 +34,7 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
     const typed = known ?? (await this.askedFolder())
     const flags = { ...this.flags, overwrite: false, wait: false }
     const target = { typed, source: { kind: 'all' }, signal: this.signal } as const
-    const result = await fileReports(this.app, flags, target)
+    const result = await downloadReports(this.app, flags, target)
     // Saved once it has proved to be a folder.
     if (known === undefined) await this.save(result.folder)
     this.answer(syncView(result, result.folder, this.context.cwd), result.failure, syncSummary(result))

@@ -45,9 +45,10 @@ export default class SandboxLogs extends SandboxCommand<typeof SandboxLogs> {
       this.answer(logView(await readLog<LogRow>(sandbox, options), isFiltered))
       return
     }
-    const { gone = new AbortController().signal } = this.context.streams.stdout
-    const over = AbortSignal.any([this.signal, gone])
-    for await (const entry of followLog<LogRow>(sandbox, options, over)) this.answerLine(logRowView(entry))
+    const { gone: closedSignal = new AbortController().signal } = this.context.streams.stdout
+    const stopSignal = AbortSignal.any([this.signal, closedSignal])
+    for await (const entry of followLog<LogRow>(sandbox, options, stopSignal))
+      this.answerLine(logRowView(entry))
     if (this.signal.aborted) this.end(new InterruptedError('interrupted'))
   }
 }

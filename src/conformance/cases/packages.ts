@@ -120,13 +120,13 @@ export const packageCases: readonly Case[] = [
           { get: '/v1/packages?id=first', expect: [200, 400] },
         ]
         if (first === undefined) return asks
-        const [same, not] = first.status === 'ACTIVE' ? ['active', 'inactive'] : ['inactive', 'active']
-        const both = first.status === 'DISABLED' ? 'disabled' : same
+        const [matching, other] = first.status === 'ACTIVE' ? ['active', 'inactive'] : ['inactive', 'active']
+        const ownStatus = first.status === 'DISABLED' ? 'disabled' : matching
         return [
           ...asks,
           { get: `/v1/packages?id=${first.id}`, expect: exactly([first]) },
-          { get: `/v1/packages?id=${first.id}&status=${both}`, expect: exactly([first]) },
-          { get: `/v1/packages?id=${first.id}&status=${not}`, expect: exactly([]) },
+          { get: `/v1/packages?id=${first.id}&status=${ownStatus}`, expect: exactly([first]) },
+          { get: `/v1/packages?id=${first.id}&status=${other}`, expect: exactly([]) },
         ]
       },
     ],
@@ -213,7 +213,7 @@ async function schemas(visit: Visit): Promise<[pack: ListedPackage, data: unknow
 const informationOf = (data: unknown): unknown[] => entries(field(data, 'fields', 'additional_information'))
 
 /** A finding for each thing that is wrong with a schema. */
-const ofSchemas =
+const findingsPerSchema =
   (wrong: (data: unknown, pack: ListedPackage) => string[]): Run =>
   async (visit) =>
     (await schemas(visit)).flatMap(([pack, data]) =>
@@ -221,7 +221,7 @@ const ofSchemas =
     )
 
 /** A schema with its entries in one order, whatever order they came in. */
-function unordered(data: unknown): unknown {
+function withSortedEntries(data: unknown): unknown {
   const sorted = informationOf(data)
     .map((entry) => ordered(entry) ?? '')
     .sort()
@@ -260,7 +260,7 @@ export const schemaCases: readonly Case[] = [
   ...under('Limits', 'read', {
     'schema.codes': [
       'Additional information codes | Each code at most once per request | POST /v1/requests',
-      ofSchemas((data) =>
+      findingsPerSchema((data) =>
         repeated(informationOf(data).map((entry) => field(entry, 'code'))).map(
           (code) => `has the code ${String(code)} more than once`,
         ),
@@ -270,7 +270,7 @@ export const schemaCases: readonly Case[] = [
   ...under('Package schema', 'read', {
     'schema.needing-none-omitted': [
       entryPerCheck,
-      ofSchemas((data) =>
+      findingsPerSchema((data) =>
         informationOf(data)
           .filter((entry) => ordered(field(entry, 'fields')) === '{}')
           .map((entry) => `has ${String(field(entry, 'code'))}, which needs nothing`),
@@ -278,7 +278,7 @@ export const schemaCases: readonly Case[] = [
     ],
     'schema.no-more-than-checks': [
       entryPerCheck,
-      ofSchemas((data, pack) => {
+      findingsPerSchema((data, pack) => {
         const checks = pack.checks.length + (pack.survey ? 1 : 0)
         const count = informationOf(data).length
         return when(count > checks, `has ${count} entries, its package has ${checks} checks`)
@@ -303,7 +303,7 @@ export const schemaCases: readonly Case[] = [
         (await schemas(visit)).slice(0, 3).map(([{ id }, data]) => ({
           get: `/v1/packages/${id}/schema`,
           note: 'read again',
-          expect: (again) => expectSame(again.label, unordered(again.data), unordered(data)),
+          expect: (again) => expectSame(again.label, withSortedEntries(again.data), withSortedEntries(data)),
         })),
     ],
   }),

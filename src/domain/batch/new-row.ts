@@ -90,11 +90,11 @@ export class PackedRows implements RowList {
   /** Rows that are not pending, by position. */
   readonly #others = new Map<number, NewRow>()
   readonly #results = new Map<number, readonly ExternalResult[]>()
-  readonly #noResults: boolean
+  readonly #ignoresResults: boolean
 
   /** `ignoresResults`: nothing that results files contain applies to the rows. */
   constructor({ ignoresResults = false }: { ignoresResults?: boolean } = {}) {
-    this.#noResults = ignoresResults
+    this.#ignoresResults = ignoresResults
   }
 
   push(row: NewRow): void {
@@ -123,7 +123,7 @@ export class PackedRows implements RowList {
     const page = this.#pages[Math.floor(start / pageBytes)] as Uint8Array
     const body = page.subarray(from, from + (this.#lengths[position] as number))
     const { package_id, recipient } = JSON.parse(decoder.decode(body)) as RequestBody
-    const externalResults = this.#noResults ? [] : this.#results.get(position)
+    const externalResults = this.#ignoresResults ? [] : this.#results.get(position)
     return {
       row: this.#numbers[position] as number,
       line: this.#lines[position],

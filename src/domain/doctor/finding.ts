@@ -13,7 +13,7 @@ export interface Finding {
 }
 
 /** What a check returns if it does not throw; without a `level` it is `ok`. */
-export interface Remark {
+export interface CheckResult {
   level?: Exclude<Level, 'fail'>
   message: string
   hint?: string | undefined
@@ -58,7 +58,7 @@ const variables = [
   'CI',
 ]
 
-interface Observed {
+interface BugReportInput {
   version: string
   machine: MachineFacts
   isSet: (variable: string) => boolean
@@ -74,7 +74,7 @@ export type BugReport = ReturnType<typeof bugReport>
  * A bug report contains versions, counts and names that refcheck defines. It contains no text chosen by a
  * person, by the service or by the owner of the machine: no path, address, message or id.
  */
-export function bugReport({ isSet, settings, report, store, ...facts }: Observed) {
+export function bugReport({ isSet, settings, report, store, ...facts }: BugReportInput) {
   return {
     refcheck_bug_report: 1,
     version: facts.version,

@@ -78,7 +78,10 @@ export function draftTitle({ body, package_name, saved_at }: StoredDraft): strin
 }
 
 /** Whether a draft is for the person with this email, or was saved before this time (wall time in ms). */
-export function isDraftOf(draft: StoredDraft, who: { email: string } | { savedBefore: number }): boolean {
-  if ('savedBefore' in who) return Date.parse(draft.saved_at) < who.savedBefore
-  return draft.body.recipient.email?.toLowerCase() === who.email.toLowerCase()
+export function isDraftOf(
+  draft: StoredDraft,
+  selection: { email: string } | { savedBefore: number },
+): boolean {
+  if ('savedBefore' in selection) return Date.parse(draft.saved_at) < selection.savedBefore
+  return draft.body.recipient.email?.toLowerCase() === selection.email.toLowerCase()
 }

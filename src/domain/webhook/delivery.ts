@@ -61,13 +61,13 @@ export function shownUrl(url: string): string {
 }
 
 export const firstRetryMs = 500
-export const longestRetryMs = 60_000
+export const maxRetryDelayMs = 60_000
 
 /**
  * The maximum time until an event is forwarded again, in ms. A due time further ahead was computed before the
  * clock was set back, so the event is due now.
  */
-export const longestWait = 2 * longestRetryMs
+export const maxForwardDelayMs = 2 * maxRetryDelayMs
 
 /**
  * Milliseconds until the next attempt; `dropped` after the last one; undefined if the receiver accepted the
@@ -80,11 +80,11 @@ export type NextTry = number | 'dropped' | undefined
  */
 export function retryAfter(attempts: number, maxAttempts = Number.POSITIVE_INFINITY): number | 'dropped' {
   if (attempts >= maxAttempts) return 'dropped'
-  return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 10))
+  return Math.min(maxRetryDelayMs, firstRetryMs * 2 ** Math.min(attempts - 1, 10))
 }
 
 /** The result of forwarding an event once. */
-export interface Delivered {
+export interface ForwardResult {
   taken: boolean
   /** In words: "204", "503", "the connection was refused". */
   answer: string

@@ -1,22 +1,22 @@
 import { apiKeyLength } from '../../contract/headers.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 
-const longestShown = 60
+const maxShownLength = 60
 
 /**
  * Less than the 32 characters of an API key ("Authentication", rule 6), so that a part of a key is recognised
  * too.
  */
-const shortestKey = 20
+const minKeyLength = 20
 /** A key has at least this many letters and digits, possibly with punctuation between them. */
-const leastLettersAndDigits = 16
+const minLettersAndDigits = 16
 
 /**
  * Strings that may be a key, from any printable characters to letters and digits only. Each set of characters
  * is a subset of the one before.
  */
 const kinds = ['[!-~]', '[!#$%&*+,./:;=?^|~\\w@-]', '[\\w+/=~-]', '[\\w-]', '[A-Za-z\\d]'].map(
-  (character) => new RegExp(`${character}{${shortestKey},}`, 'g'),
+  (character) => new RegExp(`${character}{${minKeyLength},}`, 'g'),
 )
 const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
 
@@ -46,31 +46,31 @@ const hidden = /(?![\n\t])[\p{Cc}\p{Cf}\uFFFD]/gu
 /** An argument as a message may repeat it, at most 60 characters: a key or token pasted in the wrong place is not echoed. */
 export function redactArgument(argument: string): string {
   const shown = redactKeys(argument)
-  return shown.length > longestShown ? `${shown.slice(0, longestShown)}…` : shown
+  return shown.length > maxShownLength ? `${shown.slice(0, maxShownLength)}…` : shown
 }
 
 /** A text with "…" in the place of all that looks like a key or a token, however it is decorated. */
 export function redactKeys(text: string): string {
-  const shown = withoutKeys(text)
+  const shown = replaceKeys(text)
   const visible = shown.normalize('NFKC').replace(hidden, '')
-  const redacted = withoutKeys(visible)
+  const redacted = replaceKeys(visible)
   return redacted === visible ? shown : redacted
 }
 
-function withoutKeys(text: string): string {
-  const replaced = (rest: string, kind: RegExp): string =>
+function replaceKeys(text: string): string {
+  const replaceRandomRuns = (rest: string, kind: RegExp): string =>
     rest.replace(kind, (run) => (isRandom(run) ? '…' : run))
-  return kinds.reduce(replaced, text.replace(secretParameter, '$1…'))
+  return kinds.reduce(replaceRandomRuns, text.replace(secretParameter, '$1…'))
 }
 
 /** Parts of what was typed that look like a key or a token. */
-export function keysIn(text: string): string[] {
+export function findKeys(text: string): string[] {
   return kinds.flatMap((kind) => (text.match(kind) ?? []).filter(isRandom))
 }
 
 /** Whether a text, which is to be stored as a name or a setting, contains what can hardly be anything but an API key. */
 export function containsApiKey(text: string): boolean {
-  return keysIn(text).some((each) => each.length === apiKeyLength)
+  return findKeys(text).some((each) => each.length === apiKeyLength)
 }
 
 /**
@@ -87,7 +87,7 @@ export function requireNoApiKey(name: string, what: string): void {
 function isRandom(run: string): boolean {
   const rest = run.replace(uuid, '').replace(hostName, '')
   const length = rest.replace(/[^a-z\d]/gi, '').length
-  if (length < leastLettersAndDigits) return false
+  if (length < minLettersAndDigits) return false
   if (longerThanWords.test(rest)) return true
   const inWords = (rest.match(words) ?? []).join('').length
   const numbers = (rest.match(unbroken) ?? []).flatMap((piece) => piece.match(innerNumbers) ?? [])

@@ -86,7 +86,7 @@ const replacements: readonly [RegExp, string][] = [
   [/Wait until that command has ended, then .*/, 'Wait until that call has ended.'],
 ]
 
-const ofCommandLine = /\brefcheck [a-z]|REFCHECK_|(?:^|\s)--[a-z]/
+const commandLineText = /\brefcheck [a-z]|REFCHECK_|(?:^|\s)--[a-z]/
 
 /**
  * A hint without command lines and flags. A sentence without a replacement is left out. For a journal its
@@ -98,7 +98,7 @@ function libraryHint(hint: string | undefined, file: string | undefined): string
     for (const [words, replacement] of replacements) text = text.replace(words, replacement)
     return text.replace(/allow-(d|s)/g, (_, letter: string) => `allow${letter.toUpperCase()}`)
   })
-  const own = sentences?.filter((sentence) => !ofCommandLine.test(sentence)) ?? []
+  const own = sentences?.filter((sentence) => !commandLineText.test(sentence)) ?? []
   const commands = sentences?.filter((sentence) => /\brefcheck [a-z]/.test(sentence)) ?? []
   if (file !== undefined && commands.length > 0)
     own.push(`On the command line, with REFCHECK_STORE=${shellWord(file)}: ${commands.join(' ')}`)

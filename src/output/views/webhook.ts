@@ -1,5 +1,5 @@
 import {
-  type Delivered,
+  type ForwardResult,
   type DeliveryPlan,
   isAccepted,
   type NextTry,
@@ -142,7 +142,7 @@ export function storedEventView({
 
 export function deliveredText(
   { id, requestId, status }: { id: number; requestId: string | undefined; status: string | undefined },
-  { taken, answer }: Delivered,
+  { taken, answer }: ForwardResult,
   next: NextTry,
 ): string {
   const which = sanitize(`event ${id} (${requestId ?? '-'} ${status ?? '-'})`)

@@ -1,11 +1,11 @@
 import type { Cell } from '../../domain/sheet/cell.ts'
 import {
-  asShownWithoutZeros,
+  zeroAsFault,
   beyondColumns,
   type Book,
   type BookRow,
   type BookSheet,
-  type Findings,
+  type SheetProperties,
   hasContent,
   noFindings,
   type Archive,
@@ -107,7 +107,7 @@ interface SheetEntry {
   name: string
   styles: Styles
   hidesZeros: boolean
-  found: Findings
+  found: SheetProperties
 }
 
 const rowsAtMost = 1_048_576
@@ -263,7 +263,7 @@ class Walk {
     if (raw === undefined) return
     raw.text = this.#text.taken()
     raw.isFormatted = this.#entry.styles.formatted.has(this.#styleAt(this.#column, raw.attributes))
-    const cell = this.#entry.hidesZeros ? asShownWithoutZeros(cellOf(raw)) : cellOf(raw)
+    const cell = this.#entry.hidesZeros ? zeroAsFault(cellOf(raw)) : cellOf(raw)
     const times = repeated(raw.attributes['table:number-columns-repeated'])
     this.#merge(raw.attributes)
     if (cell !== '') {
@@ -308,7 +308,7 @@ class Walk {
     const { found, styles } = this.#entry
     if (attributes['table:formula'] !== undefined) found.lost.add('formulas')
     if (attributes['table:content-validation-name'] !== undefined) found.lost.add('data validations')
-    if (styles.adorned.has(attributes['table:style-name'] ?? '')) this.#row.adorned = true
+    if (styles.adorned.has(attributes['table:style-name'] ?? '')) this.#row.hasOwnStyle = true
     if (typeof cell !== 'string' && cell.kind === 'date' && text !== undefined && text !== cell.text) {
       found.lost.add('date formats')
     }

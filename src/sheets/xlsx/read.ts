@@ -1,8 +1,8 @@
 import { type Cell, type MergedCells, isBooleanWord } from '../../domain/sheet/cell.ts'
 import { isUnseen as isTooPale, type LostPart, white } from '../../domain/sheet/appearance.ts'
 import {
-  type Findings,
-  asShownWithoutZeros,
+  type SheetProperties,
+  zeroAsFault,
   beyondColumns,
   type Book,
   type BookRow,
@@ -12,10 +12,10 @@ import {
   type Attributes,
   isTrue,
   unescapeText,
-  sheetSpaces,
+  sheetNamespaces,
   xmlChunks,
   type Archive,
-  damaged,
+  damagedError,
   fault,
   isFalse,
   momentOf,
@@ -187,13 +187,13 @@ const lostElements = new Map<string, LostPart>([
 ])
 
 /** Notes what of a sheet is not written again. */
-export function noteLook(found: Findings, tag: string): void {
+export function noteLook(found: SheetProperties, tag: string): void {
   const lost = lostElements.get(tag)
   if (lost !== undefined) found.lost.add(lost)
 }
 
 /** A workbook keeps the comments of a sheet in a part of its own. */
-export function noteComments({ lost }: Findings, related: ReadonlyMap<string, Relation>): void {
+export function noteComments({ lost }: SheetProperties, related: ReadonlyMap<string, Relation>): void {
   for (const { type } of related.values())
     if (/\/(?:comments|threadedComment)$/.test(type)) lost.add('comments')
 }
@@ -242,7 +242,7 @@ interface SheetEntry {
   part: string
   name: string
   context: CellContext
-  found: Findings
+  found: SheetProperties
 }
 
 /** The rows of a sheet that hold anything, in order, as they are inflated. */
@@ -261,9 +261,9 @@ const leastHeight = 2
 const leastWidth = 0.3
 
 class Walk {
-  readonly spaces = sheetSpaces
+  readonly spaces = sheetNamespaces
   readonly rows: BookRow[] = []
-  readonly #found: Findings
+  readonly #found: SheetProperties
   readonly #name: string
   readonly #context: CellContext
   #row = newRow(0)
@@ -273,7 +273,12 @@ class Walk {
   #into: 'text' | 'formula' | 'ranges' | undefined
   #aloud = 0
 
-  constructor(name: string, context: CellContext, found: Findings, related: ReadonlyMap<string, Relation>) {
+  constructor(
+    name: string,
+    context: CellContext,
+    found: SheetProperties,
+    related: ReadonlyMap<string, Relation>,
+  ) {
     this.#name = name
     this.#context = context
     this.#found = Object.assign(found, noFindings())
@@ -415,7 +420,7 @@ class Walk {
     if (cell === '') return
     if (raw.formula !== undefined) this.#found.lost.add('formulas')
     const isAdorned = this.#context.formats[raw.style]?.adorned === true
-    if (isAdorned || (raw.type === 's' && this.#context.strings.rich)) this.#row.adorned = true
+    if (isAdorned || (raw.type === 's' && this.#context.strings.rich)) this.#row.hasOwnStyle = true
     if (this.#column >= limits.columns) throw beyondColumns(this.#name, this.#column, this.#row.number)
     this.#row.cells[this.#column] = cell
     if (isStruck(raw, this.#context)) this.#row.struck.push(this.#column)
@@ -427,7 +432,7 @@ class Walk {
     if (this.#showsFormulas && formula !== undefined) {
       return fault(`=${formula}`, 'is a formula, and the sheet shows formulas')
     }
-    return this.#hidesZeros ? asShownWithoutZeros(cell) : cell
+    return this.#hidesZeros ? zeroAsFault(cell) : cell
   }
 
   #hidesZeros = false
@@ -485,7 +490,7 @@ class Walk {
   }
 
   #damaged(what: string) {
-    return damaged(this.#name, new Error(what))
+    return damagedError(this.#name, new Error(what))
   }
 }
 

@@ -57,7 +57,7 @@ const maxBytes = 1024 * 1024
 
 const secretNames = ['api-key', 'webhook-secret'] as const
 
-const spoken: Readonly<Record<SecretName, string>> = {
+const displayNames: Readonly<Record<SecretName, string>> = {
   'api-key': 'API key',
   'webhook-secret': 'webhook secret',
 }
@@ -92,7 +92,7 @@ class StoredSecrets implements Secrets {
       return entry.value === undefined ? undefined : { value: entry.value, storage: 'file', baseUrl }
     }
     const value = await this.#fromKeychain(entry.keychain, profile, name)
-    this.#options.known?.add(spoken[name], value)
+    this.#options.known?.add(displayNames[name], value)
     return value === undefined ? undefined : { value, storage: 'keychain', baseUrl }
   }
 
@@ -103,7 +103,7 @@ class StoredSecrets implements Secrets {
     options: SaveOptions = {},
   ): Promise<SecretStorage> {
     checkProfileName(profile)
-    this.#options.known?.add(spoken[name], value)
+    this.#options.known?.add(displayNames[name], value)
     const account = options.insecure === true ? undefined : await this.#intoKeychain(profile, name, value)
     const entry: StoredEntry = account === undefined ? { value } : { keychain: account }
     if (options.baseUrl !== undefined) entry.base_url = options.baseUrl
@@ -111,16 +111,16 @@ class StoredSecrets implements Secrets {
     try {
       await this.#update((file) => {
         before = entryOf(file, profile, name)
-        const entries = { ...own(file.secrets, profile), [name]: entry }
+        const entries = { ...ownProperty(file.secrets, profile), [name]: entry }
         return { ...file, secrets: { ...file.secrets, [profile]: entries } }
       })
     } catch (error) {
-      if (account !== undefined) await this.#dropped(account)
+      if (account !== undefined) await this.#removeFromKeychain(account)
       throw error
     }
-    if (before?.keychain !== undefined && !(await this.#dropped(before.keychain))) {
+    if (before?.keychain !== undefined && !(await this.#removeFromKeychain(before.keychain))) {
       this.#options.onMessage?.(
-        `The old ${spoken[name]} of profile "${profile}" could not be removed from the keychain.`,
+        `The old ${displayNames[name]} of profile "${profile}" could not be removed from the keychain.`,
       )
     }
     return account === undefined ? 'file' : 'keychain'
@@ -131,7 +131,7 @@ class StoredSecrets implements Secrets {
     const wanted = name === undefined ? secretNames : [name]
     const found = new Map<SecretName, StoredEntry>()
     await this.#update((file) => {
-      const entries = { ...own(file.secrets, profile) }
+      const entries = { ...ownProperty(file.secrets, profile) }
       for (const each of wanted) {
         const entry = entries[each]
         if (entry !== undefined) found.set(each, entry)
@@ -144,7 +144,7 @@ class StoredSecrets implements Secrets {
     })
     const left: SecretName[] = []
     for (const [each, entry] of found) {
-      if (entry.keychain !== undefined && !(await this.#dropped(entry.keychain))) left.push(each)
+      if (entry.keychain !== undefined && !(await this.#removeFromKeychain(entry.keychain))) left.push(each)
     }
     return { removed: [...found.keys()], left }
   }
@@ -156,7 +156,7 @@ class StoredSecrets implements Secrets {
     const { parseSecretsFile } = await import('./json-files.ts')
     const read = parseSecretsFile(this.path, file.text)
     for (const entries of Object.values(read.secrets ?? {})) {
-      for (const name of secretNames) this.#options.known?.add(spoken[name], entries[name]?.value)
+      for (const name of secretNames) this.#options.known?.add(displayNames[name], entries[name]?.value)
     }
     return read
   }
@@ -172,7 +172,7 @@ class StoredSecrets implements Secrets {
   }
 
   /** Undefined where there is no keychain, or it is not to be used. */
-  #loaded(): Promise<Keychain | undefined> {
+  #loadOnce(): Promise<Keychain | undefined> {
     if (this.#options.keychain === 'never') return Promise.resolve(undefined)
     this.#keychain ??= (this.#options.loadKeychain ?? systemKeychain)()
     return this.#keychain
@@ -180,7 +180,7 @@ class StoredSecrets implements Secrets {
 
   /** The account it was written under, a new one each time, so that config folders never share one. */
   async #intoKeychain(profile: string, name: SecretName, value: string): Promise<string | undefined> {
-    const keychain = await this.#loaded()
+    const keychain = await this.#loadOnce()
     if (keychain === undefined) return undefined
     this.#works ??= keychainWorks(keychain, this.#options.random)
     if (!(await this.#works)) return undefined
@@ -192,22 +192,25 @@ class StoredSecrets implements Secrets {
   }
 
   async #fromKeychain(account: string, profile: string, name: SecretName): Promise<string | undefined> {
-    const keychain = await this.#loaded()
+    const keychain = await this.#loadOnce()
     try {
       if (keychain !== undefined) return await keychain.read(account)
     } catch {
       // The keychain's message differs by system and does not help.
     }
-    throw new IoError(`cannot read the ${spoken[name]} of profile "${profile}" from the system keychain`, {
-      hint:
-        name === 'api-key'
-          ? 'Unlock the keychain, set REFCHECK_API_KEY, or keep the key in a file with: refcheck auth login --insecure-storage'
-          : 'Unlock the keychain, or set REFCHECK_WEBHOOK_SECRET.',
-    })
+    throw new IoError(
+      `cannot read the ${displayNames[name]} of profile "${profile}" from the system keychain`,
+      {
+        hint:
+          name === 'api-key'
+            ? 'Unlock the keychain, set REFCHECK_API_KEY, or keep the key in a file with: refcheck auth login --insecure-storage'
+            : 'Unlock the keychain, or set REFCHECK_WEBHOOK_SECRET.',
+      },
+    )
   }
 
-  async #dropped(account: string): Promise<boolean> {
-    const keychain = await this.#loaded()
+  async #removeFromKeychain(account: string): Promise<boolean> {
+    const keychain = await this.#loadOnce()
     if (keychain === undefined) return false
     return keychain.remove(account).then(
       () => true,
@@ -217,9 +220,9 @@ class StoredSecrets implements Secrets {
 }
 
 function entryOf(file: SecretsFile, profile: string, name: SecretName): StoredEntry | undefined {
-  return own(file.secrets, checkProfileName(profile))?.[name]
+  return ownProperty(file.secrets, checkProfileName(profile))?.[name]
 }
 
-function own<T>(map: Record<string, T> | undefined, key: string): T | undefined {
+function ownProperty<T>(map: Record<string, T> | undefined, key: string): T | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined
 }

@@ -1,5 +1,5 @@
 import { statusRank } from '../../contract/statuses.ts'
-import { longestWait } from '../../domain/webhook/delivery.ts'
+import { maxForwardDelayMs } from '../../domain/webhook/delivery.ts'
 import {
   type EventFilter,
   identityOf,
@@ -89,7 +89,7 @@ const isFirst = `NOT EXISTS (
 
 const selectDue = `${selectEvents}
 WHERE forward = 'waiting'
-  AND due_at NOT BETWEEN CAST(:now AS bigint) + 1 AND CAST(:now AS bigint) + ${longestWait} AND ${isFirst}
+  AND due_at NOT BETWEEN CAST(:now AS bigint) + 1 AND CAST(:now AS bigint) + ${maxForwardDelayMs} AND ${isFirst}
 ORDER BY id LIMIT CAST(:limit AS bigint)`
 
 /** An event behind another is not due before that one, whatever its own time says. */

@@ -4,7 +4,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { UsageError, NotFoundError } from '../../errors/kinds.ts'
 
 /** What a command line printed with --json. */
-export interface Ran {
+export interface CommandResult {
   code: number
   /** Undefined where it printed nothing. */
   document: unknown
@@ -20,7 +20,7 @@ export interface RunOptions {
 }
 
 /** Runs a command line of this program that only reads, without a terminal. */
-export type RunReading = (argv: readonly string[], options: RunOptions) => Promise<Ran>
+export type RunReadOnly = (argv: readonly string[], options: RunOptions) => Promise<CommandResult>
 
 /** More calls at once would slow the machine down; more waiting calls than this mean a client in a loop. */
 const atOnce = 4
@@ -32,7 +32,7 @@ export class ConcurrencyLimit {
   #running = 0
 
   async through<T>(signal: AbortSignal, job: () => Promise<T>): Promise<T> {
-    if (this.#running >= atOnce) await this.#turn(signal)
+    if (this.#running >= atOnce) await this.#waitForTurn(signal)
     signal.throwIfAborted()
     this.#running += 1
     try {
@@ -43,7 +43,7 @@ export class ConcurrencyLimit {
     }
   }
 
-  async #turn(signal: AbortSignal): Promise<void> {
+  async #waitForTurn(signal: AbortSignal): Promise<void> {
     if (this.#waiting.length >= maxWaiting) {
       throw new UsageError('too many calls at once', { hint: 'Wait for the answers of some of them.' })
     }
@@ -65,15 +65,15 @@ export async function allowedFile(folder: string | undefined, named: string): Pr
       hint: 'A person allows one by starting the server with --files DIR.',
     })
   }
-  const home = await realpath(folder).catch(() => folder)
-  const wanted = resolve(home, named)
+  const root = await realpath(folder).catch(() => folder)
+  const wanted = resolve(root, named)
   const refused = new NotFoundError('there is no such file in the folder of --files', {
     hint: 'Name a file by its path in that folder.',
   })
   // One answer for what is outside and for what is missing, so that nothing outside can be looked for.
-  if (named.includes('\0') || !isInside(home, wanted)) throw refused
+  if (named.includes('\0') || !isInside(root, wanted)) throw refused
   const real = await realpath(wanted).catch(() => undefined)
-  if (real === undefined || !isInside(home, real)) throw refused
+  if (real === undefined || !isInside(root, real)) throw refused
   if (!(await stat(real)).isFile()) throw refused
   return real
 }

@@ -5,21 +5,21 @@ import { type OrderPlan, isExpired } from '../../domain/approval/order-plan.ts'
 import { plannedForAgent, type PlannedForAgent, planOfRows, planTitle } from '../../domain/agent/calls.ts'
 import { addPlan, type AddPlanServices } from '../approval/plans.ts'
 import type { Services } from '../services.ts'
-import type { Ran, RunReading } from './calls.ts'
+import type { CommandResult, RunReadOnly } from './calls.ts'
 import { parsePlanCode } from '../../domain/approval/order-plan.ts'
 
 /** What storing a plan of an agent works with; its title names the package. */
 export type StorePlanServices = AddPlanServices & Pick<Services, 'packageNames'>
 
 export interface Planning {
-  run: RunReading
+  run: RunReadOnly
   /** Made once a plan is worth keeping. */
   planning: () => Promise<StorePlanServices>
   signal: AbortSignal
 }
 
 /** A plan, or what the command printed that found nothing to plan. */
-export type PlanEnd = { planned: PlannedForAgent } | { refused: Ran }
+export type PlanEnd = { planned: PlannedForAgent } | { refused: CommandResult }
 
 /** Checks an order as `request create --dry-run` does, and keeps it for a person to approve. */
 export async function planOrder(
@@ -85,9 +85,9 @@ async function storePlan(
   return addPlan(services, what, planTitle(orders, ordered, from))
 }
 
-const pendingOf = (ran: Ran): number => Number(fields(fieldsOf(ran)['counts'])['pending'] ?? 0)
+const pendingOf = (ran: CommandResult): number => Number(fields(fieldsOf(ran)['counts'])['pending'] ?? 0)
 
-const fieldsOf = ({ document }: Ran): Record<string, unknown> => fields(document)
+const fieldsOf = ({ document }: CommandResult): Record<string, unknown> => fields(document)
 
 function fields(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}

@@ -15,7 +15,7 @@ import {
 import type { RefcheckError } from '../../errors/base.ts'
 import { StoreClosedError, UsageError } from '../../errors/kinds.ts'
 import { type BatchFile, packageFor, readOrders, openBatchFile, type ReadingServices } from './read-file.ts'
-import { packageGone, linkedPackages } from './packages.ts'
+import { packageGoneError, readAndLinkPackages } from './packages.ts'
 import type { BatchEnd } from './start.ts'
 import { areAllOrdered, countFailed } from '../../domain/batch/verdict.ts'
 import type { FileTarget } from '../services.ts'
@@ -122,7 +122,7 @@ export async function orderFile(
     planFailure(plan, file.name, { skip: choices.skipInvalid, errorsCommand: choices.errorsCommand() }) ??
     (isDryRun || planned.packages === undefined
       ? undefined
-      : await packageGone(ports, planned.packages, packageIds))
+      : await packageGoneError(ports, planned.packages, packageIds))
   if (failure !== undefined || isDryRun || orderedBefore(plan) !== undefined)
     return { kind: 'unstarted', plan, packageId, failure }
   await requireOpenStore(ports, planned.batch)
@@ -368,7 +368,7 @@ export async function planBatch(
     shared: allowances.shared.map(sharedKey),
     replaces,
   }
-  const packages = isCheck ? undefined : await linkedPackages(ports)
+  const packages = isCheck ? undefined : await readAndLinkPackages(ports)
   const preview = await batches.preview(batch, rows)
   const names = new Map(packages?.map(({ id, name }) => [id, name]))
   // What was used of the quota before stands in the store.

@@ -17,7 +17,7 @@ interface LinkServices extends Pick<Services, 'api' | 'waiting' | 'clock'> {
  * orders. Throws where they cannot be read: nothing is ordered then, since people may have been ordered under
  * a package that was replaced. Costs one read.
  */
-export async function linkedPackages({
+export async function readAndLinkPackages({
   api,
   waiting,
   clock,
@@ -34,7 +34,7 @@ export async function linkedPackages({
  * `id`") and what differs in the schema of that one; for a batch (`batchId`) also the command that moves it.
  * Undefined where all can be ordered.
  */
-export async function packageGone(
+export async function packageGoneError(
   ports: SchemaServices,
   packages: readonly Package[],
   packageIds: readonly number[],

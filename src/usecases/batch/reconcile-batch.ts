@@ -236,7 +236,7 @@ async function orderAgain(
   if (batch.kind === 'file') await updateExternalResults(ports, ports.files, batch)
   return startBatch(ports, batch.id, {
     only: row.row,
-    held: batch.kind === 'single' ? lock : undefined,
+    lease: batch.kind === 'single' ? lock : undefined,
     isOrganisationChecked: true,
   })
 }

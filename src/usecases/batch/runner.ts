@@ -20,7 +20,7 @@ import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
-import { packageGone, rowsNoLongerFit } from './packages.ts'
+import { packageGoneError, rowsNoLongerFit } from './packages.ts'
 import { newAttempt, sendAttempt, reconcileByAnswer, recordOutcome, untilRecorded } from '../request/send.ts'
 
 const everyMs = 500
@@ -323,7 +323,7 @@ class Run {
     if (packageId === undefined) return undefined
     const ports = this.#ports
     const gone = asks.package
-      ? await packageGone(
+      ? await packageGoneError(
           ports,
           await ports.api.listPackages(undefined, ports.signal),
           [packageId],

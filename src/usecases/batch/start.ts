@@ -17,7 +17,7 @@ import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { heldElsewhere, matchInError, formatRow } from '../../domain/batch/batch-status.ts'
 import { type BatchResult, type FirstRows, verdict } from '../../domain/batch/verdict.ts'
 import { InternalError, IoError, StoreClosedError } from '../../errors/kinds.ts'
-import { linkedPackages, packageGone } from './packages.ts'
+import { readAndLinkPackages, packageGoneError } from './packages.ts'
 import { runWithOthers } from './runner.ts'
 import { findRow } from './read-batch.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
@@ -29,7 +29,7 @@ interface RunServices extends OrderServices, Pick<Services, 'waiting'> {
 }
 
 /** Shows how far a run has come. */
-interface Meter {
+interface RunProgress {
   /** The batch as it stands before the first row goes out. */
   onStart: (batch: Batch) => void
   onEvent: (event: RunEvent) => void
@@ -40,12 +40,15 @@ export interface StartServices
     RunServices,
     BatchEventListener,
     Pick<Services, 'inbox' | 'unmatched' | 'files' | 'prompter' | 'packageNames'> {
-  meter: Meter
+  meter: RunProgress
   /** Milliseconds that all waits together may take; Infinity for no limit. */
   waitBudgetMs: number
 }
 
-export interface StartOptions extends Pick<CarryOut, 'only' | 'isQueued' | 'isOrganisationChecked' | 'held'> {
+export interface StartOptions extends Pick<
+  CarryOut,
+  'only' | 'isQueued' | 'isOrganisationChecked' | 'lease'
+> {
   /** Stop after so many orders. */
   max?: number | undefined
   /** The file the batch was made from, if at hand. */
@@ -75,7 +78,7 @@ export async function startBatch(
     max,
     waitBudgetMs,
     checksPackage: isPlanned !== true,
-    whoIs: async (row, batch) =>
+    describeRow: async (row, batch) =>
       formatRow(row, await lineOfRow(given ?? (await fileOfBatch(files, batch)), row.row)),
     unclaimed: () => inbox.unclaimed(run.api.baseUrl),
     confirmStarterLeft: confirmUserLeft(prompter, run.api),
@@ -138,7 +141,7 @@ async function reportSecondOrders(
 
 export interface CarryOut extends RunLimits {
   /** Describes a row by the person's name and its line in the file. */
-  whoIs?: ((row: BatchRow, batch: Batch) => Promise<string>) | undefined
+  describeRow?: ((row: BatchRow, batch: Batch) => Promise<string>) | undefined
   /** Whether to ask first if its package can still be ordered; one read. */
   checksPackage?: boolean | undefined
   /** Ids of requests that webhook events named and that belong to no stored order. */
@@ -160,7 +163,7 @@ export interface CarryOut extends RunLimits {
    */
   isQueued?: boolean | undefined
   /** The lease of the batch, where the caller has acquired it already; it is released at the end. */
-  held?: Lease | undefined
+  lease?: Lease | undefined
   /** The batch as it stands before the first row goes out. */
   onStart?: ((batch: Batch) => void) | undefined
 }
@@ -180,20 +183,21 @@ export interface CarriedOut {
  * StoreClosedError of a closed store; if the batch has unknown rows, it returns the failure about them instead.
  */
 export async function carryOut(ports: RunServices, batchId: string, options: CarryOut): Promise<CarriedOut> {
-  let lock = options.held
+  let lock = options.lease
   try {
     lock ??= await lockAndRecover(ports, batchId)
     const batch = await requireBatch(ports, batchId)
     requireSameService(batch, ports.api)
     requireSameAccount(batch, ports.account)
-    const isTaken = batch.queuedAt !== undefined && options.isQueued !== true
-    if (isTaken) await ports.batches.recordQueued(batchId, undefined)
+    const leavesQueue = batch.queuedAt !== undefined && options.isQueued !== true
+    if (leavesQueue) await ports.batches.recordQueued(batchId, undefined)
     const mustCheck = batch.counts.pending > 0 && options.isOrganisationChecked !== true
-    const foreign = mustCheck
+    const organisationError = mustCheck
       ? await requireSameOrganisation(ports, batch, options.confirmStarterLeft)
       : undefined
-    const checks = foreign === undefined && options.checksPackage === true && batch.counts.pending > 0
-    const error = foreign ?? (checks ? await packageOfBatchGone(ports, batch) : undefined)
+    const checks =
+      organisationError === undefined && options.checksPackage === true && batch.counts.pending > 0
+    const error = organisationError ?? (checks ? await packageOfBatchGone(ports, batch) : undefined)
     if (error === undefined) {
       await reconcileUnknown(ports, batch, options)
       if (batch.counts.pending > 0) await options.beforeFirst?.()
@@ -214,14 +218,20 @@ export async function carryOut(ports: RunServices, batchId: string, options: Car
     const unwritten = typeof written === 'boolean' ? undefined : written
     const left = await requireBatch(ports, batchId)
     const conflicts = await ports.waiting.countConflicts(batchId)
-    const failure = verdict(batchId, left.counts, end, conflicts, await firstRows(ports, left, options.whoIs))
+    const failure = verdict(
+      batchId,
+      left.counts,
+      end,
+      conflicts,
+      await firstRows(ports, left, options.describeRow),
+    )
     // Only an I/O error fails the run; a file of people that was changed meanwhile is only reported.
-    const ends = failure === undefined && unwritten?.code === 'io'
-    if (unwritten !== undefined && !ends) options.onUnwritten?.(unwritten, left)
+    const isFailure = failure === undefined && unwritten?.code === 'io'
+    if (unwritten !== undefined && !isFailure) options.onUnwritten?.(unwritten, left)
     // The `holder` is this process, which releases the batch below.
     return {
       batch: { ...left, holder: undefined, resultsFile: written === true ? left.resultsFile : undefined },
-      failure: ends ? resultsUnwritten(batchId, unwritten) : failure,
+      failure: isFailure ? resultsUnwritten(batchId, unwritten) : failure,
     }
   } catch (error) {
     if (!(error instanceof StoreClosedError) || options.isQueued === true) throw error
@@ -233,7 +243,7 @@ export async function carryOut(ports: RunServices, batchId: string, options: Car
       batch.counts,
       end,
       undefined,
-      await firstRows(ports, batch, options.whoIs),
+      await firstRows(ports, batch, options.describeRow),
     )
     return { batch: { ...batch, holder: undefined }, failure }
   } finally {
@@ -250,7 +260,7 @@ async function packageOfBatchGone(ports: RunServices, batch: Batch): Promise<Ref
     for await (const { packageId } of pending) packageIds.add(packageId)
   }
   try {
-    return await packageGone(ports, await linkedPackages(ports), [...packageIds], batch.id)
+    return await packageGoneError(ports, await readAndLinkPackages(ports), [...packageIds], batch.id)
   } catch (error) {
     if (error instanceof RefcheckError && error.code !== 'io' && ports.signal?.aborted !== true) return error
     throw error
@@ -261,7 +271,7 @@ async function packageOfBatchGone(ports: RunServices, batch: Batch): Promise<Ref
 async function firstRows(
   { batches }: RunServices,
   batch: Batch,
-  whoIs: CarryOut['whoIs'] = async (row) => formatRow(row, undefined),
+  whoIs: CarryOut['describeRow'] = async (row) => formatRow(row, undefined),
 ): Promise<FirstRows> {
   const { id, counts } = batch
   const first = async (state: 'held' | 'unknown' | 'duplicate'): Promise<BatchRow | undefined> => {
@@ -323,8 +333,8 @@ async function requireBatch({ batches }: RunServices, batchId: string): Promise<
  * run.
  */
 async function reconcileUnknown(ports: RunServices, batch: Batch, options: CarryOut): Promise<void> {
-  const { unknown: doubtful, dropped, pending } = batch.counts
-  if (doubtful + dropped + pending === 0 || ports.signal?.aborted === true) return
+  const { unknown: unknownCount, dropped, pending } = batch.counts
+  if (unknownCount + dropped + pending === 0 || ports.signal?.aborted === true) return
   const unknown = await unknownRows(ports.ledger, batch.id)
   if (unknown.length === 0) return
   const ids = await options.unclaimed()

@@ -2,7 +2,7 @@ import { access, constants, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 import { exposure, requireOwnFolders, storeWeakness, tryWrite } from '../../disk/private-modes.ts'
-import type { Finding, MachineReport, Remark } from '../../domain/doctor/finding.ts'
+import type { Finding, MachineReport, CheckResult } from '../../domain/doctor/finding.ts'
 import { maskKey } from '../../domain/session/session.ts'
 import { closingClauses } from '../../domain/store/closing.ts'
 import { replicationText } from '../../domain/store/types.ts'
@@ -86,7 +86,7 @@ export async function isStoreThere(location: string): Promise<boolean> {
   return isFile(location) && (await stat(location).catch(() => undefined)) !== undefined
 }
 
-async function writing({ folders: { config, data }, storeFiles, setting }: Parts): Promise<Remark> {
+async function writing({ folders: { config, data }, storeFiles, setting }: Parts): Promise<CheckResult> {
   const ofStore = storeFiles.slice(0, 1).map(dirname)
   // Settings that are damaged are another finding.
   const reports = await setting('output-dir').catch(() => undefined)
@@ -103,7 +103,7 @@ async function writing({ folders: { config, data }, storeFiles, setting }: Parts
   return { message: 'a file can be written in each' }
 }
 
-async function privacy({ folders: { config, data }, storeFiles, privateFiles }: Parts): Promise<Remark> {
+async function privacy({ folders: { config, data }, storeFiles, privateFiles }: Parts): Promise<CheckResult> {
   requireOwnFolders(config)
   requireOwnFolders(data)
   const { foreign, loose, writable, listable } = exposure(privateFiles, [
@@ -142,7 +142,7 @@ async function privacy({ folders: { config, data }, storeFiles, privateFiles }: 
   return { message: `no other user of this machine can read these files${listed}` }
 }
 
-async function certificates({ env }: Parts): Promise<Remark> {
+async function certificates({ env }: Parts): Promise<CheckResult> {
   if (fromEnvironment(env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
     return {
       level: 'warn',
@@ -174,7 +174,7 @@ async function unreadable(path: string): Promise<string | undefined> {
   }
 }
 
-async function retentionRemark({ clock, services, setting, storeLocation }: Parts): Promise<Remark> {
+async function retentionRemark({ clock, services, setting, storeLocation }: Parts): Promise<CheckResult> {
   const retention = await setting('retention')
   const { text } = retentionLimit(retention, clock.now()) ?? {}
   if (text === undefined) {
@@ -193,14 +193,14 @@ async function retentionRemark({ clock, services, setting, storeLocation }: Part
   }
 }
 
-function proxyRemark(proxy: { host: string; variable: string } | undefined): Remark {
+function proxyRemark(proxy: { host: string; variable: string } | undefined): CheckResult {
   if (proxy === undefined) return { message: 'none; calls go directly' }
   return {
     message: `${proxy.host}, from ${proxy.variable}; this machine’s own addresses are called directly`,
   }
 }
 
-async function storeRemark({ services, storeLocation }: Parts): Promise<Remark> {
+async function storeRemark({ services, storeLocation }: Parts): Promise<CheckResult> {
   const location = await storeLocation()
   const exposed = isFile(location) ? storeWeakness(location) : undefined
   if (exposed !== undefined) {
@@ -235,7 +235,7 @@ async function storeRemark({ services, storeLocation }: Parts): Promise<Remark> 
   })
 }
 
-function serverRemark(location: string, { replication, hidden }: StoreServer): Remark {
+function serverRemark(location: string, { replication, hidden }: StoreServer): CheckResult {
   if (hidden.length > 0) {
     throw new IoError(
       `the database of the store "${location}" does not show this user its system identifier and timeline`,
@@ -261,7 +261,7 @@ export interface Check {
   /** Not looked at where one of these failed. */
   after?: readonly string[]
   /** Undefined where there is nothing to say. A RefcheckError that it throws is a failure. */
-  check: () => Promise<Remark | undefined>
+  check: () => Promise<CheckResult | undefined>
 }
 
 /** Makes each check in turn, whatever the others came to. Only what is no RefcheckError, and Ctrl-C, ends it. */
@@ -309,7 +309,7 @@ const keyStorages = {
   environment: 'the environment',
 }
 
-async function profile({ sources, env }: Parts): Promise<Remark> {
+async function profile({ sources, env }: Parts): Promise<CheckResult> {
   const session = await resolveSession(sources)
   const { baseUrl, email, apiKey, keyFrom } = session
   const name =
@@ -326,13 +326,13 @@ async function profile({ sources, env }: Parts): Promise<Remark> {
   }
 }
 
-async function service({ connect, sources, signal }: Parts): Promise<Remark> {
+async function service({ connect, sources, signal }: Parts): Promise<CheckResult> {
   const api = connect({ baseUrl: await resolveBaseUrl(sources) })
   const { latency_ms } = await api.ping(signal)
   return { message: `${api.baseUrl} answers in ${latency_ms} ms` }
 }
 
-async function skew({ sources, services, clock }: Parts): Promise<Remark | undefined> {
+async function skew({ sources, services, clock }: Parts): Promise<CheckResult | undefined> {
   const baseUrl = await resolveBaseUrl(sources)
   const { http } = await services('http')
   const { headers, milliseconds } = await http.send({ method: 'GET', url: `${baseUrl}/v1/ping` })
@@ -350,7 +350,7 @@ async function skew({ sources, services, clock }: Parts): Promise<Remark | undef
   }
 }
 
-async function key({ sources, connect, signal }: Parts): Promise<Remark> {
+async function key({ sources, connect, signal }: Parts): Promise<CheckResult> {
   const { status, error } = await sessionStatus({ ...sources, connect, signal })
   if (error !== undefined) throw error
   const { user } = status
@@ -358,7 +358,7 @@ async function key({ sources, connect, signal }: Parts): Promise<Remark> {
   return { message: `works; ${user.email} is ${user.role}` }
 }
 
-async function quota({ services, clock }: Parts): Promise<Remark> {
+async function quota({ services, clock }: Parts): Promise<CheckResult> {
   const { governor } = await services('governor')
   const { windows, notBefore } = await governor.status()
   const left = windows.map((window) => `${window.left} of ${window.calls}`).join(' and ')

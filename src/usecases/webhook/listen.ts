@@ -1,5 +1,5 @@
 import { signingKey } from '../../contract/signature.ts'
-import { type Delivered, isAccepted, type NextTry, retryAfter } from '../../domain/webhook/delivery.ts'
+import { type ForwardResult, isAccepted, type NextTry, retryAfter } from '../../domain/webhook/delivery.ts'
 import type { InboxEvent, StoredEvent, ReceivedEvent } from '../../domain/webhook/events.ts'
 import { readEvent } from '../../domain/webhook/read-event.ts'
 import { type SigningKey, verifyWith } from '../../domain/webhook/verify.ts'
@@ -18,7 +18,7 @@ import type { Services } from '../services.ts'
 export interface ListenServices extends Pick<Services, 'inbox' | 'clock'> {
   serve: typeof serveSmallRequests
   /** Forwards an event; undefined where forwarding was not asked for. */
-  deliver: ((event: InboxEvent) => Promise<Delivered>) | undefined
+  deliver: ((event: InboxEvent) => Promise<ForwardResult>) | undefined
 }
 
 interface ListenPlan {
@@ -36,7 +36,7 @@ interface ListenPlan {
   onHeldUp: (what: string, error: Error) => void
   /** See `RelayOptions`. */
   maxAttempts: number | undefined
-  onDelivered: (event: InboxEvent, delivered: Delivered, next: NextTry) => void
+  onDelivered: (event: InboxEvent, delivered: ForwardResult, next: NextTry) => void
 }
 
 export interface Listening {
@@ -233,12 +233,12 @@ function groupCommits({ inbox, forward }: ReceiverOptions): (event: ReceivedEven
 interface RelayOptions {
   inbox: Inbox
   clock: Clock
-  deliver: (event: InboxEvent) => Promise<Delivered>
+  deliver: (event: InboxEvent) => Promise<ForwardResult>
   /** Ends the relay after what is in flight. */
   signal: AbortSignal
   /** An event that was refused so often is dropped; undefined: it is tried until it is taken. */
   maxAttempts?: number | undefined
-  onDelivered: (event: InboxEvent, delivered: Delivered, next: NextTry) => void
+  onDelivered: (event: InboxEvent, delivered: ForwardResult, next: NextTry) => void
 }
 
 const maxConcurrent = 8
@@ -250,7 +250,7 @@ const pollMs = 1_000
 export class Relay {
   readonly #options: RelayOptions
   /** What was taken although the store could not note it: forwarded once all the same, while this lives. */
-  readonly #unnoted = new Map<number, Delivered>()
+  readonly #unnoted = new Map<number, ForwardResult>()
   readonly #received: WakeableSleep
 
   constructor(options: RelayOptions) {
@@ -313,7 +313,7 @@ export interface DeliverTargets {
 }
 
 /** Hands events on: to the URL with their own bytes and signature, then to the program. */
-export function delivering({ to, program }: DeliverTargets): (event: InboxEvent) => Promise<Delivered> {
+export function delivering({ to, program }: DeliverTargets): (event: InboxEvent) => Promise<ForwardResult> {
   // Of events that a program refuses after the URL has taken them.
   const posted = new Set<number>()
   return async (event) => {

@@ -14,11 +14,11 @@ export interface CountingService {
 
 /** A service that accepts every order, and counts. It does not prevent a second order. */
 export async function countingService(): Promise<CountingService> {
-  const taken = new Map<string, string[]>()
+  const requestIds = new Map<string, string[]>()
   const server = createServer((request, response) => void handle(request, response))
   const service: CountingService = {
     baseUrl: '',
-    requestsOf: (email) => taken.get(email) ?? [],
+    requestsOf: (email) => requestIds.get(email) ?? [],
     beforeAnswer: undefined,
     async close() {
       server.close()
@@ -32,7 +32,7 @@ export async function countingService(): Promise<CountingService> {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const { recipient } = JSON.parse(Buffer.concat(chunks).toString()) as { recipient: { email: string } }
     const request_id = randomUUID()
-    taken.set(recipient.email, [...service.requestsOf(recipient.email), request_id])
+    requestIds.set(recipient.email, [...service.requestsOf(recipient.email), request_id])
     await service.beforeAnswer?.()
     response.writeHead(201, { 'content-type': 'application/json' })
     const data = { request_id, status: 'RECEIVED' }

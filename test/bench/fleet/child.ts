@@ -14,8 +14,8 @@ const windows = quota.split(',').map((each) => {
   const [calls = 0, seconds = 0] = each.split('/').map(Number)
   return { calls, seconds }
 })
-const sandboxes = Array.from({ length: Number(count) }, (_, key) =>
-  createSandbox({ clock: systemClock, seed: `key ${key}`, quota: windows }),
+const sandboxes = Array.from({ length: Number(count) }, (_, index) =>
+  createSandbox({ clock: systemClock, seed: `key ${index}`, quota: windows }),
 )
 const orders = sandboxes.map(() => 0)
 for (const [key, sandbox] of sandboxes.entries()) {

@@ -21,7 +21,7 @@ const clock: Clock = { ...systemClock, now: () => Date.now() + Number(skewMs) }
 /** Orders that a runner makes before it starts to count. */
 const warmUp = 100
 
-async function started(): Promise<number> {
+async function waitForStart(): Promise<number> {
   process.stdout.write('ready\n')
   await once(process.stdin, 'data')
   return performance.now()
@@ -34,29 +34,34 @@ async function orders(): Promise<unknown> {
   const keys = batches.map((batch) =>
     governor({ quota: store.quota, account: store.quota.account('http://127.0.0.1', batch), windows, clock }),
   )
-  const fresh = () => ({ attemptId: randomUUID(), at: clock.now(), monotonic: 1, userEmail: 'a@example.com' })
+  const newAttempt = () => ({
+    attemptId: randomUUID(),
+    at: clock.now(),
+    monotonic: 1,
+    userEmail: 'a@example.com',
+  })
   const current: (Attempt | undefined)[] = []
   for (const batch of batches) await store.batches.acquire(batch, 'sending')
-  const turnOf = async (at: number): Promise<boolean> => {
+  const takeTurn = async (at: number): Promise<boolean> => {
     const [batchId = '', key, attempt] = [batches[at], keys[at], current[at]]
     if (key === undefined) return false
-    const any = { batchId, row: 1, state: 'pending' as const, attemptId: undefined }
+    const pendingRow = { batchId, row: 1, state: 'pending' as const, attemptId: undefined }
     if (attempt === undefined) {
-      current[at] = (await store.ledger.beginInQuota(any, fresh(), key.place(), true)).attempt
+      current[at] = (await store.ledger.beginInQuota(pendingRow, newAttempt(), key.place(), true)).attempt
       return false
     }
     const requestId = randomUUID()
     const change = { to: 'accepted' as const, at: clock.now(), requestId, requestStatus: 'RECEIVED' }
-    const next = await store.ledger.moveAndBegin(attempt, change, any, fresh(), key.place(), true)
+    const next = await store.ledger.moveAndBegin(attempt, change, pendingRow, newAttempt(), key.place(), true)
     current[at] = next.attempt
     return next.moved
   }
   // Warm-up: the first claim of each batch, and the code that V8 compiles.
-  for (let turn = 0; turn < Math.max(batches.length, warmUp); turn += 1) await turnOf(turn % batches.length)
-  const since = await started()
+  for (let turn = 0; turn < Math.max(batches.length, warmUp); turn += 1) await takeTurn(turn % batches.length)
+  const since = await waitForStart()
   let count = 0
   for (let turn = 0; performance.now() - since < Number(ms); turn += 1) {
-    if (await turnOf(turn % batches.length)) count += 1
+    if (await takeTurn(turn % batches.length)) count += 1
   }
   const took = performance.now() - since
   for (const attempt of current) {
@@ -71,7 +76,7 @@ async function orders(): Promise<unknown> {
 async function floor(): Promise<unknown> {
   const client = new Client({ connectionString: url })
   await client.connect()
-  const since = await started()
+  const since = await waitForStart()
   let count = 0
   for (; performance.now() - since < Number(ms); count += 1) {
     const id = randomUUID()
@@ -99,7 +104,7 @@ async function quota(): Promise<unknown> {
   const [calls = 1, seconds = 1] = batches.map(Number)
   const account = store.quota.account('http://127.0.0.1', 'shared')
   const key = governor({ quota: store.quota, account, windows: [{ calls, seconds }], clock })
-  await started()
+  await waitForStart()
   const until = Date.now() + Number(ms)
   const moments: number[] = []
   while (Date.now() < until) {

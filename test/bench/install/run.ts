@@ -40,7 +40,7 @@ function install(name: string, dependencies: Record<string, string>): number {
   return performance.now() - startedAt
 }
 
-const packages = (name: string): number =>
+const countPackages = (name: string): number =>
   globSync('node_modules/{*,@*/*}/package.json', { cwd: join(folder, name) }).length
 
 try {
@@ -64,9 +64,9 @@ try {
     },
     {
       what: 'packages that it installs',
-      value: packages('bundled'),
+      value: countPackages('bundled'),
       atMost: 3,
-      note: `libraries: ${packages('libraries')}`,
+      note: `libraries: ${countPackages('libraries')}`,
     },
     { what: 'what npm pack makes', value: statSync(file).size / 1e6, unit: ' MB', atMost: 3 },
   ])

@@ -22,9 +22,9 @@ interface Measured {
   megabytes: number
 }
 
-function measured(mode: string, file: string, few: string): Measured {
+function runChild(mode: string, file: string, smallFile: string): Measured {
   return JSON.parse(
-    execFileSync(process.execPath, [child, mode, file, few], { encoding: 'utf8' }),
+    execFileSync(process.execPath, [child, mode, file, smallFile], { encoding: 'utf8' }),
   ) as Measured
 }
 
@@ -32,7 +32,7 @@ function* people(count: number): Generator<string[]> {
   for (let at = 0; at < count; at += 1) yield person(at)
 }
 
-async function made(folder: string, count: number, format: 'csv' | 'xlsx'): Promise<string> {
+async function writeTable(folder: string, count: number, format: 'csv' | 'xlsx'): Promise<string> {
   const file = join(folder, `${count}.${format}`)
   await pipeline(Readable.from(tableBytes({ columns, rows: people(count) }, format)), createWriteStream(file))
   return file
@@ -40,9 +40,9 @@ async function made(folder: string, count: number, format: 'csv' | 'xlsx'): Prom
 
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-bench-'))
 try {
-  const csv = await made(folder, 100_000, 'csv')
-  const xlsx = await made(folder, 50_000, 'xlsx')
-  const few = { csv: await made(folder, 3, 'csv'), xlsx: await made(folder, 3, 'xlsx') }
+  const csv = await writeTable(folder, 100_000, 'csv')
+  const xlsx = await writeTable(folder, 50_000, 'xlsx')
+  const few = { csv: await writeTable(folder, 3, 'csv'), xlsx: await writeTable(folder, 3, 'xlsx') }
   const alone = 'csv-parse alone, 100,000 rows x 8'
   const runs: [
     what: string,
@@ -60,7 +60,7 @@ try {
   const results = new Map<string, Measured[]>(runs.map(([what]) => [what, []]))
   for (let round = 0; round < rounds; round += 1) {
     for (const [what, mode, file] of runs)
-      results.get(what)?.push(measured(mode, file, file === csv ? few.csv : few.xlsx))
+      results.get(what)?.push(runChild(mode, file, file === csv ? few.csv : few.xlsx))
   }
   const times = (what: string): number[] => (results.get(what) ?? []).map(({ ms, rows }) => ms / rows)
   printFigures(

@@ -18,7 +18,7 @@ const rounds = 7
 const roundMs = 150
 
 /** Each starts from the bytes as they come in. */
-interface Contestant {
+interface Candidate {
   name: string
   /** Verifies once; throws where it is invalid. */
   once: () => void
@@ -36,7 +36,7 @@ function assertValid(valid: unknown): void {
   if (valid === false) throw new Error('a good signature was refused')
 }
 
-function contestants(text: string): Contestant[] {
+function contestants(text: string): Candidate[] {
   const bytes = Buffer.from(text)
   const key = signingKey(secret)
   const signature = sign(bytes, key)
@@ -59,7 +59,7 @@ function contestants(text: string): Contestant[] {
 }
 
 /** Verifications a second. */
-function rate(once: Contestant['once']): number {
+function rate(once: Candidate['once']): number {
   const startedAt = performance.now()
   let count = 0
   while (performance.now() - startedAt < roundMs) {
@@ -91,13 +91,16 @@ for (const size of [300, 10_000]) {
       what: `verifying ${bytes} bytes, rate to ${name}`,
       value: times('ours', name),
       // Of a large body the hash takes most of the time, and none is faster than the bare one.
-      atLeast: goal && size > 300 && name !== bare ? Math.min(goal, floored(times(bare, name) * 0.75)) : goal,
+      atLeast:
+        goal && size > 300 && name !== bare
+          ? Math.min(goal, floorToHundredths(times(bare, name) * 0.75))
+          : goal,
       note: `${perSecond('ours')} to ${perSecond(name)}; the bare one is ${times(bare, name).toFixed(2)} times as fast`,
     })
   }
 }
 printFigures(figures)
 
-function floored(value: number): number {
+function floorToHundredths(value: number): number {
   return Math.floor(value * 100) / 100
 }

@@ -29,7 +29,7 @@ export interface Plan {
    * Each machine runs one file, and all files list their people in the same order, so that machines reach a
    * person at the same time. The files are not run again at the end.
    */
-  inStep?: boolean
+  isLockstep?: boolean
   /** Delay before each COMMIT reaches the database, in ms. */
   commitDelayMs?: number
   kills: number
@@ -69,15 +69,15 @@ export interface Plan {
   failsOverAtRest?: boolean
   quota: readonly QuotaWindow[]
   /** The service enforces no quota, so that only the machines' own count of it limits what they send. */
-  isQuotaOurs?: boolean
+  isQuotaClientOnly?: boolean
   /**
    * Delay between accepting an order and answering, in ms, so that more orders are in flight when a fault is
    * injected.
    */
-  answersAfterMs: number
+  answerDelayMs: number
 }
 
-export type DeedName =
+export type FaultName =
   | 'kills'
   | 'pauses'
   | 'cuts'
@@ -92,7 +92,7 @@ export type DeedName =
 export interface FleetTally {
   orders: number
   /** How often each fault was injected. */
-  deeds: Record<DeedName, number>
+  deeds: Record<FaultName, number>
   /** People with more than one order. */
   twice: number
   /**
@@ -102,7 +102,7 @@ export interface FleetTally {
   lost: number
   unknown: number
   /** For each quota window, the highest number of orders in any interval of its length. */
-  fullest: (QuotaWindow & { orders: number })[]
+  peaks: (QuotaWindow & { orders: number })[]
   /** Answers of the service that report an exceeded quota. */
   throttled: number
   /** Output of the commands that ended with an unexpected exit code. */
@@ -115,9 +115,9 @@ const skews = [0, 16 * 60_000, -8 * 24 * 3_600_000]
  * How often a command is run until its exit code is expected, for example while another machine has not
  * reported what it sent.
  */
-const tries = 20
+const maxRuns = 20
 /** Expected exit codes: done; all ordered before; some rows unknown; some rows pending or held. */
-const ends = new Set([0, 2, 8, 10])
+const expectedExitCodes = new Set([0, 2, 8, 10])
 
 export interface FleetOptions {
   /** Path of the program that the machines run; the shipped one by default. */
@@ -134,12 +134,12 @@ export async function fleet(
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-fleet-'))
   const sandbox = createSandbox({
     clock: systemClock,
-    quota: plan.isQuotaOurs === true ? [{ calls: 10_000_000, seconds: 3600 }] : plan.quota,
+    quota: plan.isQuotaClientOnly === true ? [{ calls: 10_000_000, seconds: 3600 }] : plan.quota,
   })
   const calls = watched(sandbox)
   const listener = await listen(async (request, connection) => {
     const answer = await sandbox.fetch(request, connection)
-    if (request.method === 'POST') await pause(plan.answersAfterMs)
+    if (request.method === 'POST') await pause(plan.answerDelayMs)
     return answer
   })
   const pair = await PostgresPair.start()
@@ -149,7 +149,7 @@ export async function fleet(
       ...serviceEnv(listener.url, sandbox.credentials),
       REFCHECK_QUOTA: plan.quota.map((window) => `${window.calls}/${window.seconds}`).join(','),
     }
-    const files = overlapping(plan, rng)
+    const files = makeOverlappingFiles(plan, rng)
     const machines = skews.map(
       (skewMs, at) => new Machine({ folder: join(folder, `machine${at}`), skewMs, env, program: runs }),
     )
@@ -162,22 +162,22 @@ export async function fleet(
     const failures: string[] = []
     const all = files.map((_, at) => at)
     const working = machines.map((machine, at) =>
-      workThrough(machine, plan.inStep === true ? [at] : from(all, at * 2), { failures, machines }),
+      workThrough(machine, plan.isLockstep === true ? [at] : from(all, at * 2), { failures, machines }),
     )
     const orders = (): number => calls.creates.length
     /** Adds a machine that works through all files. */
     const addMachine = (copyOf?: Machine): Machine => {
       const at = machines.length
-      const there = join(folder, `machine${at}`)
+      const machineFolder = join(folder, `machine${at}`)
       if (copyOf !== undefined)
-        cpSync(join(copyOf.folder, 'config'), join(there, 'config'), { recursive: true })
-      const machine = new Machine({ folder: there, skewMs: 0, env, program: runs })
+        cpSync(join(copyOf.folder, 'config'), join(machineFolder, 'config'), { recursive: true })
+      const machine = new Machine({ folder: machineFolder, skewMs: 0, env, program: runs })
       for (const [file, persons] of files.entries()) machine.write(fileName(file), lines(persons))
       machines.push(machine)
       working.push(workThrough(machine, from(all, at), { failures, machines }))
       return machine
     }
-    const deeds = await wreck({ plan, rng, machines, pair, orders, onProgress, addMachine })
+    const deeds = await wreck({ plan, rng, machines, pair, orderCount: orders, onProgress, addMachine })
     for (let ended = 0; ended < working.length; ended += 1) await working[ended]
     for (const machine of machines) await reopen(machine, machines)
     for (const machine of machines) failures.push(...problem(await machine.run(['store', 'check'])))
@@ -188,13 +188,13 @@ export async function fleet(
     const last: string[] = []
     await workThrough(
       new Machine({ folder: machines[0]?.folder ?? folder, skewMs: 0, env, program: runs }),
-      plan.inStep === true ? [] : all,
+      plan.isLockstep === true ? [] : all,
       { failures: last, machines },
     )
     return {
       ...(await count(sandbox.requests(), files.flat(), { folder, url: pair.url })),
       deeds,
-      fullest: plan.quota.map((window) => ({ ...window, orders: fullest(calls.creates, window) })),
+      peaks: plan.quota.map((window) => ({ ...window, orders: fullest(calls.creates, window) })),
       throttled: calls.throttled,
       failures: [...failures, ...last],
     }
@@ -209,8 +209,8 @@ export async function fleet(
 const fileName = (at: number): string => `people-${at}.csv`
 
 /** Makes files of which each shares a fraction `shared` of its people with the next. */
-function overlapping(
-  { rows, files, shared: part = 0.2, inStep = false }: Plan,
+function makeOverlappingFiles(
+  { rows, files, shared: part = 0.2, isLockstep = false }: Plan,
   rng: () => number,
 ): Person[][] {
   const each = Math.ceil(rows / files)
@@ -220,7 +220,7 @@ function overlapping(
     const from = at * (each - shared)
     const own = everybody.slice(from, from + each)
     // The same content under another name would be the same batch.
-    if (inStep) return own.filter((who) => who !== own[at])
+    if (isLockstep) return own.filter((who) => who !== own[at])
     return own
       .map((who) => ({ who, at: rng() }))
       .sort((a, b) => a.at - b.at)
@@ -242,7 +242,11 @@ async function workThrough(
 ): Promise<void> {
   for (const at of files) {
     let ended: Ended = { code: null, stdout: '', stderr: '' }
-    for (let run = 0; run < tries && !ends.has(ended.code ?? -1); run += ended.code === null ? 0 : 1) {
+    for (
+      let run = 0;
+      run < maxRuns && !expectedExitCodes.has(ended.code ?? -1);
+      run += ended.code === null ? 0 : 1
+    ) {
       ended = await machine.run(batchRun(fileName(at)))
       if (ended.code === 1) await reopen(machine, machines)
     }
@@ -294,7 +298,7 @@ async function releaseHeld(
 }
 
 function problem({ code, stdout, stderr }: Ended): string[] {
-  if (ends.has(code ?? -1)) return []
+  if (expectedExitCodes.has(code ?? -1)) return []
   return [`exit ${code}: ${stderr.slice(-400)} ${stdout.slice(-200)}`]
 }
 
@@ -312,9 +316,9 @@ async function count(
     for (const { recipient } of requests) orders.set(recipient.email, (orders.get(recipient.email) ?? 0) + 1)
     const known = new Set(rows.flatMap(({ requestId }) => requestId ?? []))
     // A runner that was killed leaves a row in flight until its lease is over.
-    const open = rows.filter(({ state }) => state === 'unknown' || state === 'sending')
-    const emails = new Set(open.flatMap(({ recipient }) => recipient?.email ?? []))
-    const nameless = open.filter(({ recipient }) => recipient === undefined)
+    const unresolved = rows.filter(({ state }) => state === 'unknown' || state === 'sending')
+    const emails = new Set(unresolved.flatMap(({ recipient }) => recipient?.email ?? []))
+    const nameless = unresolved.filter(({ recipient }) => recipient === undefined)
     /** A row that was recovered from the attempt log of a machine has only fingerprints of its person. */
     const isOpen = async (person: Recipient): Promise<boolean> => {
       if (emails.has(person.email)) return true
@@ -331,7 +335,7 @@ async function count(
       if (!orders.has(email) && !(await isOpen(person))) lost += 1
     }
     const twice = [...orders.values()].filter((many) => many > 1).length
-    return { orders: requests.length, twice, lost, unknown: open.length }
+    return { orders: requests.length, twice, lost, unknown: unresolved.length }
   } finally {
     await store.close()
   }

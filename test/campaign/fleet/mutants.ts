@@ -30,7 +30,7 @@ function wrongIn(tally: FleetTally): string | undefined {
   if (tally.unknown > 0 && deeds.kills + deeds.restarts + deeds.failovers + deeds.losing === 0)
     return `${tally.unknown} unknown, though every runner lived on`
   // Of a window of seconds a busy machine fills the next one early.
-  const windows = tally.fullest.filter(({ seconds }) => seconds >= 15)
+  const windows = tally.peaks.filter(({ seconds }) => seconds >= 15)
   const passed = windows.find(({ orders, calls }) => orders > calls)
   if (passed !== undefined) return `${passed.orders} orders in ${passed.seconds} s, not ${passed.calls}`
   // A call that arrives later than others of its window is refused by the service, and that is obeyed: now and then.

@@ -13,7 +13,7 @@ const calm: Plan = {
   failovers: 0,
   losing: 0,
   quota: [{ calls: 10_000, seconds: 60 }],
-  answersAfterMs: 100,
+  answerDelayMs: 100,
 }
 /** What a campaign goes through, so that it meets what a rule is there for. */
 export const plans = {
@@ -24,7 +24,7 @@ export const plans = {
     losing: 1,
     failsOverAtRest: true,
     quota: [{ calls: 40, seconds: 12 }],
-    answersAfterMs: 10,
+    answerDelayMs: 10,
   },
   'runners are killed': { ...calm, kills: 12 },
   'runners stand still past their lease': { ...calm, files: 6, pauses: 6 },
@@ -37,13 +37,13 @@ export const plans = {
     cutsClaims: true,
     quota: [{ calls: 4, seconds: 1 }],
   },
-  'all files hold the same people': { ...calm, rows: 45, shared: 1, inStep: true, commitDelayMs: 500 },
+  'all files hold the same people': { ...calm, rows: 45, shared: 1, isLockstep: true, commitDelayMs: 500 },
   'the quota is used up': {
     ...calm,
     rows: 90,
     quota: [{ calls: 60, seconds: 30 }],
-    isQuotaOurs: true,
-    answersAfterMs: 0,
+    isQuotaClientOnly: true,
+    answerDelayMs: 0,
   },
 } satisfies Record<string, Plan>
 export const receiving = 'two receivers are killed'

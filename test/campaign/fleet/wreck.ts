@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-import type { DeedName, FleetTally, Plan } from './fleet.ts'
+import type { FaultName, FleetTally, Plan } from './fleet.ts'
 import type { Machine } from './machine.ts'
 import type { PostgresPair } from '../../harness/postgres-pair.ts'
 
-export interface Wreck {
+export interface FaultInjection {
   plan: Plan
   rng: () => number
   machines: readonly Machine[]
@@ -12,7 +12,7 @@ export interface Wreck {
   addMachine: (copyOf?: Machine) => Machine
   pair: PostgresPair
   /** Number of orders that the service accepted. */
-  orders: () => number
+  orderCount: () => number
   /** Called now and then with the progress. */
   onProgress: (line: string) => void
 }
@@ -25,29 +25,29 @@ const claim = 'INSERT INTO attempts'
 /** Longer than the maximum time between the commit of an attempt and its first byte, in ms. */
 const pausedMs = 7_000
 /** Number of faults between two progress lines. */
-const everyDeeds = 25
+const faultsPerProgressLine = 25
 /** Maximum time to wait for further orders: there may be none while machines are paused. */
-const longestWaitMs = 8_000
+const maxOrderWaitMs = 8_000
 /** Maximum time to wait until every machine has sent an order that the restore will lose. */
-const longestWindowMs = 60_000
+const maxLossWaitMs = 60_000
 /**
  * Number of orders sent before the old primary is stopped: more than are in flight, so that the outcomes of
  * some are recorded there and no longer in the memory of a process.
  */
-const beforeFailover = 8
+const minOrdersBeforeFailover = 8
 /** If no order arrives for this long, all runners wait for the quota. */
-const restMs = 700
+const idleMs = 700
 /**
  * Maximum random delay between an order and a fault, so that the steps after the order are interrupted too.
  */
-const laterMs = 60
+const maxFaultDelayMs = 60
 
 /**
  * Injects the faults of the plan in a random sequence, spread over the orders; stops when every machine is
  * done.
  */
-export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
-  const { plan, rng, machines, addMachine, pair, orders, onProgress } = wrecked
+export async function wreck(wrecked: FaultInjection): Promise<FleetTally['deeds']> {
+  const { plan, rng, machines, addMachine, pair, orderCount: orders, onProgress } = wrecked
   const done: FleetTally['deeds'] = {
     kills: 0,
     pauses: 0,
@@ -62,22 +62,22 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
   }
   const resumed: Promise<void>[] = []
   /** Whether the last failover left a former primary that can be made primary again. */
-  let mayReturn = false
+  let canReturnFormer = false
   const isOver = (): boolean => machines.every(({ isDone }) => isDone)
   const until = async (count: number): Promise<void> => {
-    const deadline = Date.now() + longestWaitMs
+    const deadline = Date.now() + maxOrderWaitMs
     while (orders() < count && Date.now() < deadline && !isOver()) await pause(5)
   }
-  const running = async (): Promise<Machine | undefined> => {
-    for (const deadline = Date.now() + longestWaitMs; Date.now() < deadline && !isOver(); await pause(5)) {
-      const awake = machines.filter((each) => each.isBusy && !each.isStopped)
-      const one = awake[Math.floor(rng() * awake.length)]
+  const pickRunningMachine = async (): Promise<Machine | undefined> => {
+    for (const deadline = Date.now() + maxOrderWaitMs; Date.now() < deadline && !isOver(); await pause(5)) {
+      const runningMachines = machines.filter((each) => each.isBusy && !each.isStopped)
+      const one = runningMachines[Math.floor(rng() * runningMachines.length)]
       if (one !== undefined) return one
     }
     return undefined
   }
   const pauseOne = async (): Promise<unknown> => {
-    const machine = await running()
+    const machine = await pickRunningMachine()
     if (machine === undefined) return false
     const pid = machine.pause()
     resumed.push(pause(pausedMs).then(() => machine.goOn()))
@@ -85,13 +85,13 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
   }
   const failOver = async (how: 'synchronous' | 'asynchronous'): Promise<void> => {
     const meanwhile = async (): Promise<void> => {
-      await until(orders() + beforeFailover)
+      await until(orders() + minOrdersBeforeFailover)
       if (plan.failsOverAtRest !== true) return
-      for (let before = -1; before < orders() && !isOver(); await pause(restMs)) before = orders()
+      for (let before = -1; before < orders() && !isOver(); await pause(idleMs)) before = orders()
       await pauseOne()
     }
-    mayReturn = how === 'asynchronous'
-    await pair.failOver({ how, meanwhile, mayReturn })
+    canReturnFormer = how === 'asynchronous'
+    await pair.failOver({ how, meanwhile, mayReturn: canReturnFormer })
     // A machine that is done has to report what it sent as well, because the others wait for its report.
     for (const machine of machines) if (machine.isDone) await machine.run(['store', 'check'])
   }
@@ -102,8 +102,8 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
    * Waits until every machine that is not done has an attempt with a number above `above`: a machine without
    * one could not detect that attempts were lost. Returns false after `maxLossWaitMs`.
    */
-  const allHaveSent = async (above: number): Promise<boolean> => {
-    for (const deadline = Date.now() + longestWindowMs; Date.now() < deadline && !isOver(); await pause(50)) {
+  const waitUntilAllHaveSent = async (above: number): Promise<boolean> => {
+    for (const deadline = Date.now() + maxLossWaitMs; Date.now() < deadline && !isOver(); await pause(50)) {
       const [found] = await pair.ask(
         `SELECT count(DISTINCT log_id)::int AS logs FROM refcheck.attempts WHERE number > ${above}`,
       )
@@ -116,30 +116,30 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     return Number(found?.['newest'])
   }
   const restore = async (): Promise<boolean> => {
-    const goBack = await pair.snapshot()
+    const restoreSnapshot = await pair.snapshot()
     const before = await newest()
     addMachine()
-    if (!(await allHaveSent(before))) return false
-    await goBack()
+    if (!(await waitUntilAllHaveSent(before))) return false
+    await restoreSnapshot()
     return true
   }
-  const former = async (): Promise<boolean> => {
+  const returnFormerPrimary = async (): Promise<boolean> => {
     // Attempts that only the new primary has are lost when the former one replaces it.
-    if (!mayReturn || !(await allHaveSent(await newest()))) return false
+    if (!canReturnFormer || !(await waitUntilAllHaveSent(await newest()))) return false
     await pair.returnFormer()
-    mayReturn = false
+    canReturnFormer = false
     return true
   }
-  const acts: Record<DeedName, () => unknown> = {
+  const injectors: Record<FaultName, () => unknown> = {
     restores: restore,
-    oldPrimaries: former,
+    oldPrimaries: returnFormerPrimary,
     clocks: () =>
       machines[Math.floor(rng() * machines.length)]?.setClock(skews[Math.floor(rng() * skews.length)] ?? 0),
     copies: () => {
       addMachine(machines[0])
     },
     kills: async () => {
-      const machine = await running()
+      const machine = await pickRunningMachine()
       if (machine === undefined) return false
       return endLease(machine.kill())
     },
@@ -149,16 +149,16 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     failovers: () => failOver('synchronous'),
     losing: () => failOver('asynchronous'),
   }
-  const deeds = (Object.keys(done) as DeedName[])
+  const deeds = (Object.keys(done) as FaultName[])
     .flatMap((what) => Array.from({ length: plan[what] ?? 0 }, () => ({ what, at: rng() })))
     .sort((a, b) => a.at - b.at)
-  const everybody = plan.rows * 0.8
+  const expectedOrderCount = plan.rows * 0.8
   for (const [at, { what }] of deeds.entries()) {
-    await until(((at + 1) * everybody) / (deeds.length + 1))
-    await pause(rng() * laterMs)
+    await until(((at + 1) * expectedOrderCount) / (deeds.length + 1))
+    await pause(rng() * maxFaultDelayMs)
     if (isOver()) break
-    if ((await acts[what]()) !== false) done[what] += 1
-    if ((at + 1) % everyDeeds === 0)
+    if ((await injectors[what]()) !== false) done[what] += 1
+    if ((at + 1) % faultsPerProgressLine === 0)
       onProgress(`${at + 1} of ${deeds.length} deeds, ${orders()} orders, ${process.uptime().toFixed(0)} s`)
   }
   await Promise.all(resumed)

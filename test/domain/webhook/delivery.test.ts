@@ -5,8 +5,8 @@ import {
   eventText,
   firstRetryMs,
   isAccepted,
-  longestRetryMs,
-  longestWait,
+  maxRetryDelayMs,
+  maxForwardDelayMs,
   type Reply,
   retryAfter,
   excerptOf,
@@ -54,7 +54,7 @@ test('a URL is shown without its query', () => {
 
 test('a failed forward is tried again within a second (src/docs/cli.md), and no event is put off for longer than two waits', () => {
   expect(firstRetryMs).toBeLessThan(1000)
-  expect(longestWait).toBe(2 * longestRetryMs)
+  expect(maxForwardDelayMs).toBe(2 * maxRetryDelayMs)
 })
 
 test('each pause is twice the one before, up to the longest; the last attempt that is allowed drops the event', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { keysIn, redactArgument, redactKeys } from '../../../src/domain/wording/redact-argument.ts'
+import { findKeys, redactArgument, redactKeys } from '../../../src/domain/wording/redact-argument.ts'
 
 test.each([
   ['list', 'list'],
@@ -98,7 +98,7 @@ const ordinary = [
 ]
 
 test('names of files and profiles, addresses, ids, dates and e-mail addresses stay as they are', () => {
-  expect(ordinary.filter((each) => redactKeys(each) !== each || keysIn(each).length > 0)).toEqual([])
+  expect(ordinary.filter((each) => redactKeys(each) !== each || findKeys(each).length > 0)).toEqual([])
 })
 
 const keys = [

@@ -161,7 +161,7 @@ describe('one runner a batch', () => {
     let released = 0
     const held = { release: () => Promise.resolve(void (released += 1)) }
     store.batches.acquire = () => Promise.reject(new Error('it is held already'))
-    expect((await carriedOut({ creates: [taken()] }, { held }, batch)).states).toEqual(['accepted'])
+    expect((await carriedOut({ creates: [taken()] }, { lease: held }, batch)).states).toEqual(['accepted'])
     expect(released).toBe(1)
   })
 

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { sign, signingKey } from '../../../src/contract/signature.ts'
-import type { Delivered } from '../../../src/domain/webhook/delivery.ts'
+import type { ForwardResult } from '../../../src/domain/webhook/delivery.ts'
 import type { InboxEvent, ReceivedEvent } from '../../../src/domain/webhook/events.ts'
 import { readEvent } from '../../../src/domain/webhook/read-event.ts'
 import { IoError } from '../../../src/errors/kinds.ts'
@@ -79,7 +79,7 @@ test('deliveries of a commit that failed are not acknowledged, and later ones ar
 const locked = new IoError('the store is locked')
 
 /** A real inbox with two events of two requests, whose notes of what was taken fail `times` times. */
-async function relayed(times: number, deliver: (event: InboxEvent) => Promise<Delivered>) {
+async function relayed(times: number, deliver: (event: InboxEvent) => Promise<ForwardResult>) {
   const home = scratch()
   onTestFinished(() => home.end())
   const { inbox } = await home.store()
@@ -129,7 +129,7 @@ test('what was acknowledged but could not be recorded is recorded later and neve
 })
 
 test('a store that fails ends the relay only when nothing is in flight any more', async () => {
-  const slow = Promise.withResolvers<Delivered>()
+  const slow = Promise.withResolvers<ForwardResult>()
   const { run } = await relayed(1, async ({ id }) =>
     id === 1 ? { taken: true, answer: '204' } : slow.promise,
   )
