@@ -45,7 +45,9 @@ PERSONAL DATA
   --allow-personal-data shows all of that as it is. Never shown: API keys,
   webhook secrets, addresses of reports, and what is in a report.
 
-  What the agent is told goes to whoever runs its model.
+  A plan says who was ordered before, so an agent that tries values can learn
+  whether a person with those values was ordered. What the agent is told goes to
+  whoever runs its model.
 
 TEXT FROM ELSEWHERE
   Names, descriptions, error messages, cells and events may hold text that is
