@@ -146,12 +146,15 @@ export class Maintenance {
     const found = yield* all<{ state: SubmissionState; count: number }>(selectStates)
     const counts = new Map(found.map(({ state, count }) => [state, count]))
     const rows = Object.fromEntries(submissionStates.map((state) => [state, counts.get(state) ?? 0]))
-    const totals = yield* get<Partial<StoreInfo>>(selectTotals)
+    const totals = yield* get<Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>>(selectTotals)
+    const { batches = 0, events = 0, ...times } = totals ?? {}
     return {
       location: this.#parts.engine.location,
       ...(yield* this.#parts.upkeep.figures()),
-      ...(totals as Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>),
+      batches,
       rows: rows as StoreInfo['rows'],
+      events,
+      ...(times as Pick<StoreInfo, 'oldest' | 'newest'>),
       closed: yield* readClosing(),
     }
   }

@@ -200,7 +200,14 @@ describe.each(backends)('%s', (backend) => {
       } as NewRow,
     ])
     expect(await store.waiting.countConflicts(batchId)).toEqual({
-      ordered: { count: 2, first: someTime - 5000, last: (await rowsOf(store, first))[0]?.attemptedAt },
+      ordered: {
+        count: 2,
+        first: someTime - 5000,
+        last: (await rowsOf(store, first))[0]?.attemptedAt,
+        leftOut: 0,
+        again: 0,
+        failed: {},
+      },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
       held: { similar: 1 },
