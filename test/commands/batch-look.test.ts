@@ -78,7 +78,7 @@ test('the same is said of the file of invalid rows', async () => {
       LINE  PERSON  COLUMN  VALUE      PROBLEM
       3     Bo Li   email   no e-mail  has no @; an e-mail address looks like ann@example.com
       2> Error: people.xlsx: 1 of 2 rows is invalid
-      2> Nothing was sent. Fix the invalid rows, then run it again.
+      2> Nothing was sent. Fix them in that file, then order them with: refcheck batch run fix.xlsx --package 102 --ignore cv
       exit 2
     `)
   const fix = await openBytes(readFileSync(join(folder, 'fix.xlsx')), 'fix.xlsx')

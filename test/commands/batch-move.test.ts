@@ -85,6 +85,8 @@ test('--drop: the batch is not being run, and the person stays blocked', async (
   const { batch_id } = started.json() as { batch_id: string }
   expect(await here.type(`batch reconcile ${batch_id} --row 1 --drop`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 1 --drop
+    Ana Row1 will not be sent again.
+
     batch  BATCH_1
     people.csv, package 102
 

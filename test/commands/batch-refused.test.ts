@@ -142,7 +142,7 @@ test('what was refused in a CSV stays refused in a workbook of its invalid rows'
     3     Ng      first_name  ="Cy"     is a formula that a spreadsheet shows as "Cy"; write that instead
     3     Ng      phone       6.14E+10  is in scientific notation: the spreadsheet has dropped digits; format the column as text and type it again
     2> Error: people.csv: 2 of 2 rows are invalid
-    2> Nothing was sent. Fix the invalid rows, then run it again.
+    2> Nothing was sent. Fix them in that file, then order them with: refcheck batch run fix.xlsx --package 102
     exit 2
 
     $ refcheck batch validate fix.xlsx --package 102

@@ -338,6 +338,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         2>   2 orders of 102 Identity check only
         2>   1 row has the name of a person ordered before with another e-mail and phone: it is sent
         2>     Ana Row1 (line 2): ordered 2026-11-20 12:00 +00:00
+        2>   To leave one of them out, remove its line from the file first
         2> Sending takes under a minute
         2>
         1 of 2 people in two.csv is ordered; 1 pending
