@@ -8,7 +8,6 @@ import { variable } from '../host/env.ts'
 import { processId } from '../host/process.ts'
 import type { RunningSandbox } from '../sandbox/control/client.ts'
 import type { SandboxServices } from '../usecases/sandbox/start.ts'
-import { resolveBaseUrl } from '../usecases/session/resolve.ts'
 import type { App } from './app.ts'
 import { InternalError, InterruptedError } from '../errors/kinds.ts'
 import { type Sink, type Streams, styled, type Terminal } from '../output/terminal.ts'
@@ -18,6 +17,8 @@ import type { DemoEvent, DemoServices, DemoRun } from '../usecases/demo/run.ts'
 /** A sandbox that runs in another process: of the profile, or at the base URL of a flag. */
 export async function runningSandbox(app: App, baseUrl: string | undefined): Promise<RunningSandbox> {
   const { runningSandbox: connect } = await import('../sandbox/control/client.ts')
+  // Lists of what a sandbox can do are answered without the shapes that a session is checked by.
+  const { resolveBaseUrl } = await import('../usecases/session/resolve.ts')
   const base =
     baseUrl === undefined
       ? await resolveBaseUrl(await app.services('settings', 'env', 'profile'))

@@ -54,13 +54,21 @@ export function requireOwnFolders(...paths: readonly string[]): void {
   const [base = ''] = paths
   for (const path of paths) {
     const isInBase = path !== base && resolve(dirname(path)) === resolve(base)
-    if (isInBase && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+    if (isInBase && isLink(path)) {
       throw new IoError(`cannot use the folder "${path}": it is a symbolic link`, {
         hint: 'Move it away, then run the same command again. To keep all data elsewhere, set REFCHECK_DATA_DIR.',
       })
     }
     const weakness = requireReadable(path)
     if (weakness !== undefined) throw weakFolder(path, weakness)
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  } catch (error) {
+    throw diskFailure('read the folder', path, error)
   }
 }
 

@@ -155,11 +155,11 @@ test('what an agent chose about the columns of a file is shown before the questi
     2> 2026-11-21 12:00 +00:00.
     2> It is for http://127.0.0.1:PORT as olive.owner@example.com.
     2> The agent chose to read the file so:
+    2>   line 1 names the columns
+    2>   email → left out
     2>   home_email → email
     2>   first_name → last_name
     2>   last_name → first_name
-    2>   email → left out
-    2>   line 1 names the columns
     2>
     2> HOME/people.csv: 12 rows
     2>   12 orders of 102 Identity check only

@@ -421,17 +421,25 @@ export function plannedText({ code, made_at, expires_at, base_url, user_email, p
 /** How an agent chose to read a file: nothing else on the screen shows which column is whose e-mail. '' for no choice. */
 export function plannedReadingText(choices: ColumnChoices): string {
   const { map = [], ignore = [], sheet, headerRow, encoding, hidden, defaultCountry } = choices
+  const fields = map.map((each) => {
+    const end = each.lastIndexOf('=')
+    return { column: shownName(each.slice(0, end)), field: shownName(each.slice(end + 1)) }
+  })
+  const isPerson = ({ field }: { field: string }): boolean =>
+    ['first_name', 'last_name', 'email', 'phone'].includes(field)
+  const named = ignore.slice(0, maxNamed).map((column) => shownName(column))
+  const more = ignore.length > maxNamed ? ` and ${ignore.length - maxNamed} more` : ''
+  // Whose name and e-mail is which column comes last, next to the question.
   const lines = [
-    ...map.map((each) => {
-      const end = each.lastIndexOf('=')
-      return `${shownName(each.slice(0, end))} → ${shownName(each.slice(end + 1))}`
-    }),
-    ...ignore.map((column) => `${shownName(column)} → left out`),
     ...(sheet === undefined ? [] : [`sheet: ${shownName(sheet)}`]),
     ...(headerRow === undefined ? [] : [`line ${headerRow} names the columns`]),
     ...(encoding === undefined ? [] : [`encoding: ${shownName(encoding)}`]),
     ...(hidden === undefined ? [] : [`hidden rows: ${hidden}`]),
     ...(defaultCountry === undefined ? [] : [`phones without a country code: ${shownName(defaultCountry)}`]),
+    ...(ignore.length === 0 ? [] : [`${named.join(', ')}${more} → left out`]),
+    ...[...fields.filter((each) => !isPerson(each)), ...fields.filter(isPerson)].map(
+      ({ column, field }) => `${column} → ${field}`,
+    ),
   ]
   if (lines.length === 0) return ''
   return ['The agent chose to read the file so:', ...lines.map((line) => `  ${line}`)].join('\n')

@@ -165,13 +165,19 @@ test('a path leads where it led, a name in it aside; what was made here stays', 
   }
   expect(maskDocument(document, new Set(['priya', 'shah']))).toEqual({
     ...document,
-    path: '/srv/20261120/report-1234567/….pdf',
+    path: '….pdf',
   })
 })
 
 test.each([
-  ['/srv/Shah-Priya_Reference-Lee-Ann_0044a0f5.pdf', '/srv/…0044a0f5.pdf'],
-  ['/srv/Shah Priya.pdf', '/srv/….pdf'],
+  ['/srv/Shah-Priya_Reference-Lee-Ann_0044a0f5.pdf', '…0044a0f5.pdf'],
+  ['/srv/Shah Priya.pdf', '….pdf'],
+  [
+    '/srv/Lee-Ann/Shah-Priya/0ba4cba1-d919-48ec-b431-87577d1de520.pdf',
+    '…0ba4cba1-d919-48ec-b431-87577d1de520.pdf',
+  ],
+  ['/srv/Bee-Ada_c7f2ef6f.pdf', '…c7f2ef6f.pdf'],
+  ['/srv/Abe-Dee_abcdefab.pdf', '….pdf'],
   ['/srv/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55/0ba4cba1-d919_0044a0f5.pdf', undefined],
   ['/srv/people.csv', undefined],
 ])('the name of a report names nobody, also a referee whom no document names: %s', (path, shown) => {
@@ -267,9 +273,28 @@ test.each([
   ['Canary: is no field', '…: is no field'],
   [
     'package 102 was already ordered: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55, on 2026-11-20 12:00 +00:00, last seen RECEIVED',
-    'package 102 was already ordered: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55, on 2026-11-20 12:00 +00:00, last seen RECEIVED',
+    'package … was already ordered: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55, on …, last seen RECEIVED',
   ],
+  ['date_of_birth: 1934-08-20T00:00:00.000Z is too long ago', '… is too long ago'],
+  ['1931-07-19 00:00:00 is before', '… is before'],
+  ['xaverixx_vogelix: name taken', '…: name …'],
+  ['recipient.phone: row 61488017705 exists', 'recipient.phone: row … exists'],
+  ['c@61488017706 and a@Löwenix.Tabithax', '… and …'],
 ])('a reason of the service shows the field, ids, moments and words of refcheck alone: %s', (text, shown) => {
   const { error } = maskDocument({ error: text }, new Set()) as { error: string }
   expect(error).toBe(shown)
+})
+
+test('a status is one word, also as the key of a count', () => {
+  const text = 'Zoraidax Canaryname born 1931-07-19'
+  const document = {
+    status: text,
+    statuses: { [text]: 1, RECEIVED: 2 },
+    checks: { by_type: { [text]: { [text]: 1 } } },
+  }
+  expect(maskDocument(document, new Set())).toEqual({
+    status: '…',
+    statuses: { '…': 1, RECEIVED: 2 },
+    checks: { by_type: { '…': { '…': 1 } } },
+  })
 })
