@@ -19,7 +19,7 @@ const forged: [what: string, text: string, shown: RegExp][] = [
   ['tag characters', 'no\u{E0041}\u{E0042}', /no\uFFFD/],
   ['text turned around', 'no \u202Efdp.exe', /no \uFFFDfdp\.exe/],
   ['an escape', 'no\u001B[2J\u001B[Hgone', /no/],
-  ['3 MB', 'x'.repeat(3_000_000), /x{20}… \(2,99\d,\d{3} more characters\)$/],
+  ['3 MB', 'x'.repeat(3_000_000), /x{20}… \(\d{2},\d{3} more characters\)$/],
 ]
 
 test.each(forged)('%s in what a service answers is one line of a row’s error', async (_what, text, shown) => {

@@ -116,8 +116,9 @@ export function parseLog(content: Buffer, digest: Digest): ParsedLog {
     // A power cut may leave zeros instead of a line that was not flushed.
     if (!line.endsWith(end) || line.includes('\0')) continue
     const text = contentOf(line)
-    if (withChecksum(text, digest) === line) parsed.records.push(recordOf(text))
-    else parsed.damaged += 1
+    const record = withChecksum(text, digest) === line ? recordOf(text) : undefined
+    if (record === undefined) parsed.damaged += 1
+    else parsed.records.push(record)
   }
   return parsed
 }
@@ -198,9 +199,10 @@ function fieldsOf(record: LogRecord): unknown[] {
   return [kind, ...fieldNames[kind].map((name) => (fields as Record<string, unknown>)[name])]
 }
 
-/** The checksum says that this program wrote it. */
-function recordOf(content: string): LogRecord {
+/** The checksum says that this program wrote it; undefined for a kind of record that it does not have. */
+function recordOf(content: string): LogRecord | undefined {
   const [kind, ...fields] = JSON.parse(content) as [LogRecord['kind'], ...unknown[]]
+  if (kind !== 'header' && !Object.hasOwn(fieldNames, kind)) return undefined
   if (kind === 'header') return { kind, ...(fields[0] as Omit<LogHeader, 'kind'>) }
   const named = fieldNames[kind].map((name, at) => [name, fields[at] ?? undefined])
   return { kind, ...Object.fromEntries(named) } as LogRecord

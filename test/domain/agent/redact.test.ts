@@ -38,7 +38,7 @@ test('personal data is shown where it may be, masked otherwise, also by names th
   expect(redactForAgent(hidden, closed).data).toEqual({
     first_name: 'P.',
     email: 'p…@example.com',
-    error: 'refused for …, p…@example.com',
+    error: 'refused for …, …',
   })
 })
 
