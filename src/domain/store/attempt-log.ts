@@ -157,7 +157,7 @@ export function eraseFingerprints(
 function entryIn(content: string): LogEntry | undefined {
   try {
     const record = recordOf(content)
-    return record.kind === 'entry' ? record : undefined
+    return record?.kind === 'entry' ? record : undefined
   } catch {
     return undefined
   }
