@@ -58,7 +58,8 @@ test('what each field wants is said in its note', () => {
     'k.count': 'Check: Count\nRequired, a whole number.',
     'k.sum': 'Check: Sum\nOptional, a number.',
     'k.flag': 'Check: Flag\nRequired, yes or no.',
-    'k.list': 'Check: List\nRequired, a list: texts with ; between them, such as first; second; none if there are none.',
+    'k.list':
+      'Check: List\nRequired, a list: texts with ; between them, such as first; second; none if there are none.',
     'k.map': 'Check: Map\nOptional, JSON, such as {"name": "value"}.',
   })
 })
