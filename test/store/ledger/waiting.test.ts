@@ -199,15 +199,9 @@ describe.each(backends)('%s', (backend) => {
         externalResults: [externalResult({ at: someTime - 5000 })],
       } as NewRow,
     ])
+    const [{ attemptedAt: last } = {}] = await rowsOf(store, first)
     expect(await store.waiting.countConflicts(batchId)).toEqual({
-      ordered: {
-        count: 2,
-        first: someTime - 5000,
-        last: (await rowsOf(store, first))[0]?.attemptedAt,
-        leftOut: 0,
-        again: 0,
-        failed: {},
-      },
+      ordered: { count: 2, first: someTime - 5000, last, leftOut: 0, again: 0, failed: {} },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
       held: { similar: 1 },
