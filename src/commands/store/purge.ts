@@ -45,7 +45,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
   }
 
   async run(): Promise<void> {
-    const { email, yes } = this.flags
+    const { email, yes, completely } = this.flags
     const dryRun = this.flags['dry-run']
     const { 'request-id': named } = this.flags
     const requestId = named === undefined ? undefined : await requestIdOf(this.app, named)
@@ -57,7 +57,6 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
         this.flags['older-than'] ??
         retentionLimit(await this.app.setting('retention'), this.context.clock.now())?.endedBefore,
     })
-    const { completely } = this.flags
     const services = await this.app.services(...purgeServices)
     if (email !== undefined && !email.includes('@')) {
       // A row that was never valid may have such an e-mail.
