@@ -123,7 +123,7 @@ test('readable: stack traces lead to the source, and only bundled libraries are 
   )
   const trace = run(process.execPath, ['--enable-source-maps', 'trace.js'], folder)
   expect(trace).toMatch(
-    /^InvalidInputError: "\.\." is not an id\n.*refcheck\/src\/api\/service\.ts:\d+:\d+\)\n/,
+    /^InvalidInputError: "\.\." is not an id\n.*refcheck\/src\/api\/api\.ts:\d+:\d+\)\n/,
   )
   expect(trace).toMatch(/refcheck\/src\/exports\/client\.ts:\d+:\d+\)/)
 

@@ -279,7 +279,8 @@ const fieldPath =
   /^(?:package_id|recipient(?:\.(?:first_name|last_name|email|phone))?|additional_information(?:\[\d{1,2}\])?(?:\.(?:code|fields(?:\.[a-z_]{1,40})*))?)(?=: |$)/
 const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
 const statuses = new Set<string>([...requestStatuses, ...checkStatuses])
-const edges = /^([([]*)(.*?)([\])…,.:;!?]*)$/su
+const opening = '(['
+const closing = ')]…,.:;!?'
 
 /**
  * A reason that may be the service's own: it can repeat any cell of an order in any spelling, so that only ids and words of
@@ -292,14 +293,23 @@ export function maskReason(text: string): string {
     rest
       .split(' ')
       .map((each) => {
-        const [, before = '', core = '', after = ''] = edges.exec(each) ?? []
+        const [start, end] = wordWithin(each)
+        const core = each.slice(start, end)
         const isShown = core.replaceAll(marked, '') === '' || ownWords.has(core) || statuses.has(core)
-        return isShown ? each : `${before}${withheldText}${after}`
+        return isShown ? each : `${each.slice(0, start)}${withheldText}${each.slice(end)}`
       })
       .join(' ')
       .replaceAll(/…(?: …)+/g, withheldText),
   )
   return `${path}${shown}`
+}
+
+/** Where a word begins and ends between brackets and marks of punctuation. */
+function wordWithin(text: string): [start: number, end: number] {
+  let [start, end] = [0, text.length]
+  while (end > 0 && closing.includes(text.charAt(end - 1))) end -= 1
+  while (start < end && opening.includes(text.charAt(start))) start += 1
+  return [start, end]
 }
 
 /** From the first quotation mark to the last, since what is quoted may hold some; one that is never closed goes to the end. */
@@ -314,12 +324,15 @@ function withoutQuoted(text: string): string {
 /** The path of a report as agents have it named, by ids alone; and the id at the end of any other report's name. */
 const reportOfAgent =
   /[\\/][\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}[\\/][\da-f-]{36}(?:_[\da-f-]{8,})*\.pdf$/i
-const idOfReport = /(?=[a-f-]*\d)[\da-f]{8}(?:-[\da-f]{4}){0,4}(?=\.pdf$)/i
+const idOfReport = /[\da-f]{8}(?=\.pdf$)/i
 
 function maskPath(path: string, known: ReadonlySet<string>): string {
   // Folders and names that a person chose may name a referee, whom no list of requests has.
-  if (/\.pdf$/i.test(path) && !reportOfAgent.test(path))
-    return `${withheldText}${idOfReport.exec(path)?.[0] ?? ''}.pdf`
+  if (/\.pdf$/i.test(path) && !reportOfAgent.test(path)) {
+    const [id = ''] = idOfReport.exec(path) ?? []
+    // Letters alone may be a name: Abe, Dee.
+    return `${withheldText}${/\d/.test(id) ? id : ''}.pdf`
+  }
   return path
     .replace(email, maskEmail)
     .replace(word, (each) => (isKnown(each, known) ? maskName(each) : each))
