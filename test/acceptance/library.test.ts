@@ -122,9 +122,7 @@ test('readable: stack traces lead to the source, and only bundled libraries are 
     await client.getRequest('..').catch((error) => console.log(error.stack))`,
   )
   const trace = run(process.execPath, ['--enable-source-maps', 'trace.js'], folder)
-  expect(trace).toMatch(
-    /^InvalidInputError: "\.\." is not an id\n.*refcheck\/src\/api\/api\.ts:\d+:\d+\)\n/,
-  )
+  expect(trace).toMatch(/^InvalidInputError: "\.\." is not an id\n.*refcheck\/src\/api\/api\.ts:\d+:\d+\)\n/)
   expect(trace).toMatch(/refcheck\/src\/exports\/client\.ts:\d+:\d+\)/)
 
   const library = join(folder, 'node_modules', 'refcheck', 'dist', 'library')
