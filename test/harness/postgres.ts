@@ -5,11 +5,12 @@ import { Client } from 'pg'
 import { beforeAll, onTestFinished } from 'vitest'
 
 import { createDatabase } from './postgres-cluster.ts'
-import { sharedServer } from './shared-postgres.ts'
+import { hasSharedServer, sharedServer } from './shared-postgres.ts'
 
 /** The first file that asks starts the server, which takes its time on a busy machine. */
 beforeAll(async () => {
-  await sharedServer()
+  // A run of tests with programs of the system has no shared server, and loads this module for other functions alone.
+  if (hasSharedServer()) await sharedServer()
 }, 120_000)
 
 /** An empty database of its own on the shared server; goes away with the test. Its `postgres://…`, password and all. */

@@ -35,6 +35,9 @@ async function startWithTemplate(): Promise<Cluster> {
   return cluster
 }
 
+/** Whether this run of tests was set up with a server. */
+export const hasSharedServer = (): boolean => process.env[variable] !== undefined
+
 /** The server's address, with `{}` for the database. */
 export async function sharedServer(): Promise<string> {
   const socket = connect(Number(process.env[variable]), '127.0.0.1')
