@@ -277,7 +277,7 @@ test.each([
   ['xaverixx_vogelix: name taken', '…: name taken'],
   ['recipient.phone: row 61488017705 exists', 'recipient.phone: row … exists'],
   ['c@61488017706 and a@Löwenix.Tabithax', '… and …'],
-])('a reason of the service shows the field, ids, moments and words of refcheck alone: %s', (text, shown) => {
+])('a reason of the service shows the field, ids and words of refcheck alone: %s', (text, shown) => {
   const { error } = maskDocument({ error: text }, new Set()) as { error: string }
   expect(error).toBe(shown)
 })
