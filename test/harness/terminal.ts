@@ -51,10 +51,12 @@ export async function openTerminal(
   const line = isStdoutTerminal ? 'shift; exec "$@"' : 'out=$1; shift; exec "$@" > "$out"'
   const terminal = { TERM: 'xterm-256color', LANG: 'C.UTF-8', NODE_NO_WARNINGS: '1' }
   const { PATH, NODE_COMPILE_CACHE } = process.env
+  // A variable without a value would become the text "undefined", which names a folder.
+  const cache = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
   const program = spawn('sh', ['-c', line, 'sh', file, process.execPath, ...argv], {
     cols: columns,
     rows: 40,
-    env: { PATH, NODE_COMPILE_CACHE, ...terminal, ...env },
+    env: { PATH, ...cache, ...terminal, ...env },
   })
   let raw = ''
   let seen = 0
