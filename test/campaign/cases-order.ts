@@ -1,104 +1,116 @@
 import { linkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { batchRun, create, lines, people, person } from './cast.ts'
+import { batchRunArguments, createArguments, csvLines, people, person } from './people.ts'
 import type { Case } from './cases.ts'
-import { batchOf, counts, ends } from './checks.ts'
+import { findBatchId, expectCount, expectExit } from './checks.ts'
 
-const sending = 'One submission'
+const sending = 'One attempt'
 
-/** States, one submission, who may run a batch, a change of who orders, the quota. */
+/** Outcomes of an attempt, concurrent runners, a change of the API key, the quota. */
 export const orderCases: readonly Case[] = [
   {
     section: sending,
-    what: 'an answer that tells nothing (5xx, cut, no id, a firewall’s page) is unknown, and run again sends nothing',
-    async play(stage) {
+    what: 'an answer without an outcome (5xx, cut, no id, a firewall’s page) makes the row unknown, and a second run does not send it',
+    async run(environment) {
       const faults = ['error-before', 'error-after', 'cut-before', 'cut-after'].map((tag, at) =>
         person(at, { email: `person${at}+${tag}@example.com` }),
       )
-      const file = stage.write(
+      const file = environment.write(
         'people.csv',
-        lines([...faults.slice(0, 2), ...people(3, 10), ...faults.slice(2)]),
+        csvLines([...faults.slice(0, 2), ...people(3, 10), ...faults.slice(2)]),
       )
-      for (let run = 0; run < 3; run += 1) await stage.run(batchRun(file))
+      for (let run = 0; run < 3; run += 1) await environment.run(batchRunArguments(file))
       const page = { kind: 'status', status: 403, when: 'before', body: 'html' } as const
-      stage.sandbox.inject({ on: 'POST *', fault: page })
-      ends(await stage.run(create(person(20))), 8)
-      ends(await stage.run(create(person(20))), 2)
+      environment.sandbox.inject({ on: 'POST *', fault: page })
+      expectExit(await environment.run(createArguments(person(20))), 8)
+      expectExit(await environment.run(createArguments(person(20))), 2)
     },
   },
   {
     section: sending,
-    what: 'a refusal of the service itself (401, 403, 429) leaves rows pending, which go once it is over',
-    async play(stage) {
-      const file = stage.write('people.csv', lines(people(6)))
+    what: 'rows that the service refused with 401, 403 or 429 stay pending and are sent by a later run',
+    async run(environment) {
+      const file = environment.write('people.csv', csvLines(people(6)))
       for (const status of [401, 403]) {
-        stage.sandbox.inject({ on: 'POST *', after: 1, fault: { kind: 'status', status, when: 'before' } })
-        ends(await stage.run(batchRun(file)), [3, 4])
+        environment.sandbox.inject({
+          on: 'POST *',
+          after: 1,
+          fault: { kind: 'status', status, when: 'before' },
+        })
+        expectExit(await environment.run(batchRunArguments(file)), [3, 4])
       }
-      stage.sandbox.inject({
+      environment.sandbox.inject({
         on: 'POST *',
         fault: { kind: 'status', status: 429, when: 'before', retryAfter: '1' },
       })
-      ends(await stage.run(batchRun(file)), 0)
-      counts(stage.sandbox.requests().length, 6, 'orders')
+      expectExit(await environment.run(batchRunArguments(file)), 0)
+      expectCount(environment.sandbox.requests().length, 6, 'orders')
     },
   },
   {
     section: sending,
     what: 'killed at the 1st, 3rd and 7th order, and run again',
-    async play(stage) {
-      const file = stage.write('people.csv', lines(people(12)))
-      for (const killAt of [1, 2, 4]) await stage.run(batchRun(file), { killAt })
-      ends(await stage.run(batchRun(file)), [0, 8])
+    async run(environment) {
+      const file = environment.write('people.csv', csvLines(people(12)))
+      for (const killAt of [1, 2, 4]) await environment.run(batchRunArguments(file), { killAt })
+      expectExit(await environment.run(batchRunArguments(file)), [0, 8])
     },
   },
   {
-    section: 'Who may run a batch',
+    section: 'Which process may send',
     what: 'four runners of one file at once',
-    async play(stage) {
-      const file = stage.write('people.csv', lines(people(20)))
-      const ended = await Promise.all(Array.from({ length: 4 }, () => stage.run(batchRun(file))))
+    async run(environment) {
+      const file = environment.write('people.csv', csvLines(people(20)))
+      const ended = await Promise.all(
+        Array.from({ length: 4 }, () => environment.run(batchRunArguments(file))),
+      )
       if (!ended.some(({ code }) => code === 0)) throw new Error('no runner came through')
-      counts(stage.sandbox.requests().length, 20, 'orders')
+      expectCount(environment.sandbox.requests().length, 20, 'orders')
     },
   },
   {
-    section: 'Who may run a batch',
+    section: 'Which process may send',
     what: 'a store with a second name (hard link) is refused',
     isSqliteOnly: true,
-    async play(stage) {
-      const file = stage.write('people.csv', lines(people(4)))
-      ends(await stage.run(batchRun(file, '--max', '1')), 10)
-      linkSync(stage.storeOf(), join(stage.folder, 'second.sqlite'))
-      ends(
-        await stage.run(batchRun(file), { env: { REFCHECK_STORE: join(stage.folder, 'second.sqlite') } }),
+    async run(environment) {
+      const file = environment.write('people.csv', csvLines(people(4)))
+      expectExit(await environment.run(batchRunArguments(file, '--max', '1')), 10)
+      linkSync(environment.storePathOf(), join(environment.folder, 'second.sqlite'))
+      expectExit(
+        await environment.run(batchRunArguments(file), {
+          env: { REFCHECK_STORE: join(environment.folder, 'second.sqlite') },
+        }),
         1,
       )
-      rmSync(join(stage.folder, 'second.sqlite'))
-      counts(stage.sandbox.requests().length, 1, 'orders')
+      rmSync(join(environment.folder, 'second.sqlite'))
+      expectCount(environment.sandbox.requests().length, 1, 'orders')
     },
   },
   {
-    section: 'A change of who orders',
+    section: 'Another organisation',
     what: 'another organisation’s key in the middle of a batch is refused before anything is sent',
-    async play(stage) {
-      const file = stage.write('people.csv', lines(people(4)))
-      const id = batchOf(ends(await stage.run(batchRun(file, '--max', '2')), 10))
-      const { apiKey, userEmail } = stage.sandbox.otherOrganisation
+    async run(environment) {
+      const file = environment.write('people.csv', csvLines(people(4)))
+      const id = findBatchId(expectExit(await environment.run(batchRunArguments(file, '--max', '2')), 10))
+      const { apiKey, userEmail } = environment.sandbox.otherOrganisation
       const env = { REFCHECK_API_KEY: apiKey, REFCHECK_USER_EMAIL: userEmail }
-      ends(await stage.run(['batch', 'resume', id, '--yes', '--json'], { env }), 2, 'another organisation')
-      counts(stage.sandbox.requests().length, 2, 'orders')
+      expectExit(
+        await environment.run(['batch', 'resume', id, '--yes', '--json'], { env }),
+        2,
+        'another organisation',
+      )
+      expectCount(environment.sandbox.requests().length, 2, 'orders')
     },
   },
   {
-    section: 'The quota',
+    section: 'Quota',
     what: 'two runners share one window; the service never refuses one of them',
-    async play(stage) {
-      const files = [0, 1].map((at) => stage.write(`people-${at}.csv`, lines(people(4, at * 10))))
+    async run(environment) {
+      const files = [0, 1].map((at) => environment.write(`people-${at}.csv`, csvLines(people(4, at * 10))))
       const env = { REFCHECK_QUOTA: '6/3' }
-      await Promise.all(files.map((file) => stage.run(batchRun(file), { env })))
-      counts(stage.sandbox.requests().length, 8, 'orders')
+      await Promise.all(files.map((file) => environment.run(batchRunArguments(file), { env })))
+      expectCount(environment.sandbox.requests().length, 8, 'orders')
     },
   },
 ]

@@ -1,16 +1,19 @@
-import { rollbackCases } from './cases-age.ts'
+import { rollbackCases } from './cases-rollback.ts'
 import { orderCases } from './cases-order.ts'
-import { settlingCases } from './cases-settling.ts'
-import { twiceCases } from './cases-twice.ts'
-import type { Stage } from './stage.ts'
+import { unknownCases } from './cases-unknown.ts'
+import { conflictCases } from './cases-conflict.ts'
+import type { CampaignEnvironment } from './environment.ts'
 
-/** A sentence of src/docs/ordering.md, played by the built program. Throws where the program says something else. */
+/**
+ * A rule of src/docs/ordering.md (`section`) that is checked with the built program. `run` throws if the
+ * program breaks it.
+ */
 export interface Case {
   section: string
   what: string
-  /** It is about the file that a store is. */
+  /** The case works on the files of an SQLite store, so it is not run with PostgreSQL. */
   isSqliteOnly?: boolean
-  play: (stage: Stage) => Promise<void>
+  run: (environment: CampaignEnvironment) => Promise<void>
 }
 
-export const cases: readonly Case[] = [...orderCases, ...twiceCases, ...rollbackCases, ...settlingCases]
+export const cases: readonly Case[] = [...orderCases, ...conflictCases, ...rollbackCases, ...unknownCases]

@@ -1,7 +1,14 @@
-import type { Ended } from './stage.ts'
+import type { CommandResult } from './environment.ts'
 
-/** Throws where a command did not end as it should, with its output. */
-export function ends(ended: Ended, codes: number | readonly number[], text = ''): Ended {
+/**
+ * Throws, with the output of the command, unless its exit code is one of `codes` and its output contains
+ * `text`.
+ */
+export function expectExit(
+  ended: CommandResult,
+  codes: number | readonly number[],
+  text = '',
+): CommandResult {
   const { code, stdout, stderr } = ended
   const isExpected = (typeof codes === 'number' ? [codes] : codes).includes(code ?? -1)
   if (!isExpected || !`${stdout}${stderr}`.includes(text))
@@ -11,12 +18,12 @@ export function ends(ended: Ended, codes: number | readonly number[], text = '')
   return ended
 }
 
-export function batchOf({ stdout }: Ended): string {
+export function findBatchId({ stdout }: CommandResult): string {
   const found = /"batch_id": ?"([0-9a-f-]{36})"/.exec(stdout)?.[1]
   if (found === undefined) throw new Error(`no batch in ${stdout}`)
   return found
 }
 
-export function counts(is: number, should: number, what: string): void {
+export function expectCount(is: number, should: number, what: string): void {
   if (is !== should) throw new Error(`${what}: ${is}, not ${should}`)
 }

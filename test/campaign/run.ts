@@ -1,5 +1,4 @@
-/*
- * Everything that could order a person twice or lose an order, on the built program, in one table.
+/* Runs every scenario that could order a person twice or lose an order with the built program, and prints one table.
  * Run: npm run build && npm run campaign [-- --share 0.05] [--seed 1] [--only PART_OF_A_NAME]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,13 +10,13 @@ import { killBatches } from '../acceptance/batch/campaign.ts'
 import { printTable } from '../bench/measuring.ts'
 import { seeded } from '../harness/seeded-random.ts'
 import { type Case, cases } from './cases.ts'
-import { type FleetTally, fleet } from './fleet/fleet.ts'
-import { receivers } from './fleet/receivers.ts'
-import { runOverlappingFiles } from './overlapping.ts'
-import { oneMachine } from './one-machine.ts'
+import { type FleetTally, runFleet } from './fleet/fleet.ts'
+import { runReceivers } from './fleet/receivers.ts'
+import { runOverlappingFiles } from './overlapping-files.ts'
+import { runFileWithSingleOrders } from './single-orders.ts'
 import type { Happened } from '../simulation/happened.ts'
-import { simulated } from './simulated.ts'
-import { type Backend, Stage } from './stage.ts'
+import { runSimulations } from './simulations.ts'
+import { type Backend, CampaignEnvironment } from './environment.ts'
 
 interface Row {
   what: string
@@ -42,23 +41,23 @@ const { values } = parseArgs({
   },
 })
 const seed = Number(values.seed)
-const share = (whole: number): number => Math.max(1, Math.ceil(whole * Number(values.share)))
+const shareOf = (whole: number): number => Math.max(1, Math.ceil(whole * Number(values.share)))
 const processes = availableParallelism()
 
 const parts: [what: string, count: () => Promise<Counted>][] = [
-  ['SIGKILL of `batch run` at any moment', () => kills(1000, 'SQLite')],
-  ['SIGKILL of `batch run` at any moment, PostgreSQL', () => kills(100, 'PostgreSQL')],
-  ['one machine: a file and three single orders at once, PostgreSQL', runFileWithSingleOrders],
+  ['SIGKILL of `batch run` at any moment', () => killRuns(1000, 'SQLite')],
+  ['SIGKILL of `batch run` at any moment, PostgreSQL', () => killRuns(100, 'PostgreSQL')],
+  ['one machine: a file and three single orders at once, PostgreSQL', countSingleOrders],
   ...[2, 4, 8].map((count): [string, () => Promise<Counted>] => [
     `overlapping files on ${count} processes`,
-    () => files(count),
+    () => overlappingFiles(count),
   ]),
-  ['overlapping files on 4 processes, PostgreSQL', () => files(4, 'PostgreSQL')],
+  ['overlapping files on 4 processes, PostgreSQL', () => overlappingFiles(4, 'PostgreSQL')],
   ['simulated runs with random faults on one store file', () => simulations(10_000, 'run')],
   ['simulated runs with random faults on one PostgreSQL', () => simulations(200, 'postgres')],
-  ['fleet: 3 machines, one PostgreSQL that fails over', runFleet],
-  ['fleet: 2 receivers, one PostgreSQL', runReceivers],
-  ...someCases().map(([each, store]): [string, () => Promise<Counted>] => [
+  ['fleet: 3 machines, one PostgreSQL that fails over', countFleet],
+  ['fleet: 2 receivers, one PostgreSQL', countReceivers],
+  ...selectCases().map(([each, store]): [string, () => Promise<Counted>] => [
     `${each.section}: ${each.what}${store === 'SQLite' ? '' : `, ${store}`}`,
     () => runCase(each, store),
   ]),
@@ -67,7 +66,7 @@ const parts: [what: string, count: () => Promise<Counted>][] = [
 /**
  * Each case with each store it supports: a random sample of the size `--share`, or all of them with `--only`.
  */
-function someCases(): readonly [Case, Backend][] {
+function selectCases(): readonly [Case, Backend][] {
   const all = cases.flatMap((each): [Case, Backend][] =>
     each.isSqliteOnly === true
       ? [[each, 'SQLite']]
@@ -86,9 +85,9 @@ const startedAt = performance.now()
 console.log(`seed ${seed}, share ${values.share}, ${processes} processors`)
 for (const [what, count] of parts) {
   if (!what.includes(values.only)) continue
-  const began = performance.now()
-  const counted = await count().catch((error: unknown) => failed(error))
-  const row: Row = { failure: undefined, ...counted, what, seconds: (performance.now() - began) / 1000 }
+  const startedAtMs = performance.now()
+  const counted = await count().catch((error: unknown) => countFailure(error))
+  const row: Row = { failure: undefined, ...counted, what, seconds: (performance.now() - startedAtMs) / 1000 }
   rows.push(row)
   process.stderr.write(
     `${row.seconds.toFixed(0)} s ${what}${row.failure === undefined ? '' : `: ${row.failure}`}\n`,
@@ -113,14 +112,14 @@ console.log(
 )
 if (sum(({ twice, lost }) => twice + lost) + failures > 0) process.exitCode = 1
 
-function failed(error: unknown): Counted {
+function countFailure(error: unknown): Counted {
   const failure = error instanceof Error ? error.message : String(error)
   return { amount: '', twice: 0, lost: 0, unknownPerKill: undefined, failure }
 }
 
-/** In as many processes as there are processors, each with a store, a service and files of its own. */
-async function kills(whole: number, store: Backend): Promise<Counted> {
-  const each = Math.ceil(share(whole) / processes)
+/** Runs one campaign for each processor in parallel, each with its own store, service and files. */
+async function killRuns(whole: number, store: Backend): Promise<Counted> {
+  const each = Math.ceil(shareOf(whole) / processes)
   const tallies = await Promise.all(
     Array.from({ length: processes }, async (_, at) => {
       const folder = mkdtempSync(join(tmpdir(), 'refcheck-kills-'))
@@ -145,27 +144,27 @@ async function kills(whole: number, store: Backend): Promise<Counted> {
   }
 }
 
-async function runFileWithSingleOrders(): Promise<Counted> {
-  const rounds = share(30)
-  const { kills: killed, twice, lost } = await oneMachine(rounds, seeded(seed * 10 + 3))
+async function countSingleOrders(): Promise<Counted> {
+  const rounds = shareOf(30)
+  const { kills: killed, twice, lost } = await runFileWithSingleOrders(rounds, seeded(seed * 10 + 3))
   return { amount: `${rounds} rounds, ${killed} kills`, twice, lost, unknownPerKill: undefined }
 }
 
-async function files(count: number, store: Backend = 'SQLite'): Promise<Counted> {
-  const many = share(200)
-  const { twice, lost } = await runOverlappingFiles(many, count, seeded(seed * 1000 + count), store)
-  return { amount: `${many} files`, twice, lost, unknownPerKill: undefined }
+async function overlappingFiles(count: number, store: Backend = 'SQLite'): Promise<Counted> {
+  const fileCount = shareOf(200)
+  const { twice, lost } = await runOverlappingFiles(fileCount, count, seeded(seed * 1000 + count), store)
+  return { amount: `${fileCount} files`, twice, lost, unknownPerKill: undefined }
 }
 
 async function simulations(whole: number, store: 'run' | 'postgres'): Promise<Counted> {
-  const seeds = share(whole)
+  const seeds = shareOf(whole)
   const {
     kills: killed,
     twice,
     lost,
     broken,
     happened,
-  } = await simulated(seeds, seed * 100_000, processes, store)
+  } = await runSimulations(seeds, seed * 100_000, processes, store)
   for (const line of broken) console.log(line)
   return {
     amount: [`${seeds} seeds`, `${killed} kills`, ...formatHappened(happened)].join(', '),
@@ -184,44 +183,49 @@ function formatHappened(happened: Happened): string[] {
 /**
  * A share below 0.1 still has one failover that loses commits, and a quota that is used up within seconds.
  */
-async function runFleet(): Promise<Counted> {
+async function countFleet(): Promise<Counted> {
   const isSmall = Number(values.share) < 0.1
   const plan = {
-    rows: Math.max(32, share(3000)),
+    rows: Math.max(32, shareOf(3000)),
     files: isSmall ? 2 : 6,
-    kills: share(200),
-    pauses: share(100),
-    cuts: share(20),
-    restarts: share(12),
-    failovers: isSmall ? 0 : share(3),
-    losing: share(3),
-    restores: isSmall ? 0 : share(4),
-    oldPrimaries: isSmall ? 0 : share(2),
-    clocks: share(30),
-    copies: isSmall ? 0 : share(2),
+    kills: shareOf(200),
+    pauses: shareOf(100),
+    cuts: shareOf(20),
+    restarts: shareOf(12),
+    failovers: isSmall ? 0 : shareOf(3),
+    lossyFailovers: shareOf(3),
+    restores: isSmall ? 0 : shareOf(4),
+    oldPrimaries: isSmall ? 0 : shareOf(2),
+    clockChanges: shareOf(30),
+    settingsCopies: isSmall ? 0 : shareOf(2),
     quota: isSmall ? [{ calls: 60, seconds: 15 }] : [{ calls: 600, seconds: 60 }],
     answerDelayMs: isSmall ? 0 : 60,
   }
   const onProgress = (line: string): unknown => process.stderr.write(`${line}\n`)
-  const tally = await fleet(plan, seeded(seed * 10 + 1), isSmall ? {} : { onProgress })
+  const tally = await runFleet(plan, seeded(seed * 10 + 1), isSmall ? {} : { onProgress })
   const exceeded = tally.peaks.filter(({ orders, calls }) => orders > calls)
   return {
-    amount: `${tally.orders} orders, ${deedsOf(tally)}`,
+    amount: `${tally.orders} orders, ${formatFaults(tally)}`,
     twice: tally.twice,
     lost: tally.lost,
-    unknownPerKill: tally.unknown / Math.max(1, tally.deeds.kills),
+    unknownPerKill: tally.unknown / Math.max(1, tally.faults.kills),
     failure:
       tally.failures[0] ??
       exceeded.map(({ orders, calls, seconds }) => `${orders} orders in ${seconds} s, not ${calls}`)[0],
   }
 }
 
-function deedsOf({ deeds, throttled }: FleetTally): string {
-  return `${deeds.kills} kills, ${deeds.pauses} pauses, ${deeds.cuts} cuts at a COMMIT, ${deeds.restarts} restarts, ${deeds.failovers + deeds.losing} failovers (${deeds.losing} losing commits), ${deeds.restores} restored, ${deeds.oldPrimaries} old primaries back, ${deeds.clocks} clocks set, ${deeds.copies} settings copied, ${throttled} answers 429`
+function formatFaults({ faults, throttled }: FleetTally): string {
+  return `${faults.kills} kills, ${faults.pauses} pauses, ${faults.cuts} cuts at a COMMIT, ${faults.restarts} restarts, ${faults.failovers + faults.lossyFailovers} failovers (${faults.lossyFailovers} losing commits), ${faults.restores} restored, ${faults.oldPrimaries} old primaries back, ${faults.clockChanges} clocks set, ${faults.settingsCopies} settings copied, ${throttled} answers 429`
 }
 
-async function runReceivers(): Promise<Counted> {
-  const { kills: killed, acknowledged, lost, ...wrong } = await receivers(share(50), seeded(seed * 10 + 2))
+async function countReceivers(): Promise<Counted> {
+  const {
+    kills: killed,
+    acknowledged,
+    lost,
+    ...wrong
+  } = await runReceivers(shareOf(50), seeded(seed * 10 + 2))
   const isWrong = Object.values(wrong).some((many) => many > 0)
   return {
     amount: `${acknowledged} events, ${killed} kills`,
@@ -232,19 +236,19 @@ async function runReceivers(): Promise<Counted> {
   }
 }
 
-async function runCase({ play, section }: Case, store: Backend): Promise<Counted> {
-  const stage = await Stage.open(store)
+async function runCase({ run: play, section }: Case, store: Backend): Promise<Counted> {
+  const environment = await CampaignEnvironment.open(store)
   try {
-    const failure = await play(stage).then(
+    const failure = await play(environment).then(
       () => undefined,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     )
-    const { kills: killed, twice, lost, unknown } = await stage.tally()
-    const amount = `${stage.sandbox.requests().length} orders${killed === 0 ? '' : `, ${killed} kills`}`
+    const { kills: killed, twice, lost, unknown } = await environment.tally()
+    const amount = `${environment.sandbox.requests().length} orders${killed === 0 ? '' : `, ${killed} kills`}`
     // Rows that a store had lost become `unknown` without a kill, so the number per kill would mean nothing.
-    const unknownPerKill = killed === 0 || section === 'Age' ? undefined : unknown / killed
+    const unknownPerKill = killed === 0 || section === 'Rollback detection' ? undefined : unknown / killed
     return { amount, twice, lost, unknownPerKill, failure }
   } finally {
-    await stage.close()
+    await environment.close()
   }
 }

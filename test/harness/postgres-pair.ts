@@ -9,7 +9,7 @@ const followsWithinMs = 30_000
 
 export interface Failover {
   /** The old primary may return: see `returnFormer`. */
-  mayReturn?: boolean
+  canReturnFormer?: boolean
   /** Whether the last commits reach the standby. */
   how: 'synchronous' | 'asynchronous'
   /** What happens between the cut of the link and the end of the primary; with `asynchronous` alone. */
@@ -72,7 +72,7 @@ export class PostgresPair {
   }
 
   /** A standby takes over from a primary that is gone for good. */
-  async failOver({ how, meanwhile, mayReturn = false }: Failover): Promise<void> {
+  async failOver({ how, meanwhile, canReturnFormer: mayReturn = false }: Failover): Promise<void> {
     const before = this.#primary
     const { cluster: after, name, link } = this.#next ?? (await this.#follow())
     this.#next = undefined

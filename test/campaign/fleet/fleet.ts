@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { batchRun, lines, people, type Person } from '../cast.ts'
-import type { Ended } from '../stage.ts'
-import { fullest, watched } from './calls.ts'
+import { batchRunArguments, csvLines, people, type Person } from '../people.ts'
+import type { CommandResult } from '../environment.ts'
+import { maxInWindow, recordCalls } from './calls.ts'
 import { Machine } from './machine.ts'
 import { PostgresPair } from '../../harness/postgres-pair.ts'
-import { wreck } from './wreck.ts'
+import { injectFaults } from './wreck.ts'
 import { program } from '../../harness/program.ts'
 import { serviceEnv } from '../../harness/service-env.ts'
 import { systemClock } from '../../../src/host/clock.ts'
@@ -47,7 +47,7 @@ export interface Plan {
   /** How often the database fails over to a standby that has every commit. */
   failovers: number
   /** How often the database fails over to a standby that lacks the last commits. */
-  losing: number
+  lossyFailovers: number
   /**
    * How often the database is restored to a snapshot while machines order. A new machine sends its first
    * orders after the snapshot, so that they are lost.
@@ -59,9 +59,9 @@ export interface Plan {
    */
   oldPrimaries?: number
   /** How often the clock of a machine is changed, by 16 minutes or 8 days, ahead or behind. */
-  clocks?: number
+  clockChanges?: number
   /** How many machines are added with a copy of the settings of another. */
-  copies?: number
+  settingsCopies?: number
   /**
    * Fails over only while runners wait for the quota and one of them is stopped. A runner with an order in
    * flight would detect the new server when it records that order.
@@ -83,16 +83,16 @@ export type FaultName =
   | 'cuts'
   | 'restarts'
   | 'failovers'
-  | 'losing'
+  | 'lossyFailovers'
   | 'restores'
   | 'oldPrimaries'
-  | 'clocks'
-  | 'copies'
+  | 'clockChanges'
+  | 'settingsCopies'
 
 export interface FleetTally {
   orders: number
   /** How often each fault was injected. */
-  deeds: Record<FaultName, number>
+  faults: Record<FaultName, number>
   /** People with more than one order. */
   twice: number
   /**
@@ -126,7 +126,7 @@ export interface FleetOptions {
 }
 
 /** Runs three machines that share files, an API key and one PostgreSQL, and injects the faults of `plan`. */
-export async function fleet(
+export async function runFleet(
   plan: Plan,
   rng: () => number,
   { program: runs = program, onProgress = () => undefined }: FleetOptions = {},
@@ -136,7 +136,7 @@ export async function fleet(
     clock: systemClock,
     quota: plan.isQuotaClientOnly === true ? [{ calls: 10_000_000, seconds: 3600 }] : plan.quota,
   })
-  const calls = watched(sandbox)
+  const calls = recordCalls(sandbox)
   const listener = await listen(async (request, connection) => {
     const answer = await sandbox.fetch(request, connection)
     if (request.method === 'POST') await pause(plan.answerDelayMs)
@@ -154,17 +154,17 @@ export async function fleet(
       (skewMs, at) => new Machine({ folder: join(folder, `machine${at}`), skewMs, env, program: runs }),
     )
     await machines[0]?.run(['store', 'migrate'])
-    if (plan.failovers + plan.losing > 0) await pair.prepare()
+    if (plan.failovers + plan.lossyFailovers > 0) await pair.prepare()
     pair.delayCommits(plan.commitDelayMs ?? 0)
     for (const machine of machines) {
-      for (const [at, persons] of files.entries()) machine.write(fileName(at), lines(persons))
+      for (const [at, persons] of files.entries()) machine.write(fileName(at), csvLines(persons))
     }
     const failures: string[] = []
     const all = files.map((_, at) => at)
-    const working = machines.map((machine, at) =>
-      workThrough(machine, plan.isLockstep === true ? [at] : from(all, at * 2), { failures, machines }),
+    const finished = machines.map((machine, at) =>
+      workThrough(machine, plan.isLockstep === true ? [at] : rotate(all, at * 2), { failures, machines }),
     )
-    const orders = (): number => calls.creates.length
+    const orders = (): number => calls.createTimes.length
     /** Adds a machine that works through all files. */
     const addMachine = (copyOf?: Machine): Machine => {
       const at = machines.length
@@ -172,31 +172,39 @@ export async function fleet(
       if (copyOf !== undefined)
         cpSync(join(copyOf.folder, 'config'), join(machineFolder, 'config'), { recursive: true })
       const machine = new Machine({ folder: machineFolder, skewMs: 0, env, program: runs })
-      for (const [file, persons] of files.entries()) machine.write(fileName(file), lines(persons))
+      for (const [file, persons] of files.entries()) machine.write(fileName(file), csvLines(persons))
       machines.push(machine)
-      working.push(workThrough(machine, from(all, at), { failures, machines }))
+      finished.push(workThrough(machine, rotate(all, at), { failures, machines }))
       return machine
     }
-    const deeds = await wreck({ plan, rng, machines, pair, orderCount: orders, onProgress, addMachine })
-    for (let ended = 0; ended < working.length; ended += 1) await working[ended]
+    const faults = await injectFaults({
+      plan,
+      rng,
+      machines,
+      pair,
+      orderCount: orders,
+      onProgress,
+      addMachine,
+    })
+    for (let ended = 0; ended < finished.length; ended += 1) await finished[ended]
     for (const machine of machines) await reopen(machine, machines)
-    for (const machine of machines) failures.push(...problem(await machine.run(['store', 'check'])))
+    for (const machine of machines) failures.push(...describeFailure(await machine.run(['store', 'check'])))
     if (machines[0] !== undefined)
       await releaseHeld(machines[0], sandbox.requests(), { folder, url: pair.url })
     // Rows that waited for the outcome of another machine are sent now: all files are run again, as an
     // operator would.
-    const last: string[] = []
+    const lastFailures: string[] = []
     await workThrough(
       new Machine({ folder: machines[0]?.folder ?? folder, skewMs: 0, env, program: runs }),
       plan.isLockstep === true ? [] : all,
-      { failures: last, machines },
+      { failures: lastFailures, machines },
     )
     return {
-      ...(await count(sandbox.requests(), files.flat(), { folder, url: pair.url })),
-      deeds,
-      peaks: plan.quota.map((window) => ({ ...window, orders: fullest(calls.creates, window) })),
+      ...(await countOrders(sandbox.requests(), files.flat(), { folder, url: pair.url })),
+      faults: faults,
+      peaks: plan.quota.map((window) => ({ ...window, orders: maxInWindow(calls.createTimes, window) })),
       throttled: calls.throttled,
-      failures: [...failures, ...last],
+      failures: [...failures, ...lastFailures],
     }
   } finally {
     await listener.close()
@@ -228,7 +236,7 @@ function makeOverlappingFiles(
   })
 }
 
-const from = <T>(all: readonly T[], first: number): T[] =>
+const rotate = <T>(all: readonly T[], first: number): T[] =>
   all.map((_, at) => all[(first + at) % all.length] as T)
 
 /**
@@ -241,16 +249,16 @@ async function workThrough(
   { failures, machines }: { failures: string[]; machines: readonly Machine[] },
 ): Promise<void> {
   for (const at of files) {
-    let ended: Ended = { code: null, stdout: '', stderr: '' }
+    let ended: CommandResult = { code: null, stdout: '', stderr: '' }
     for (
       let run = 0;
       run < maxRuns && !expectedExitCodes.has(ended.code ?? -1);
       run += ended.code === null ? 0 : 1
     ) {
-      ended = await machine.run(batchRun(fileName(at)))
+      ended = await machine.run(batchRunArguments(fileName(at)))
       if (ended.code === 1) await reopen(machine, machines)
     }
-    failures.push(...problem(ended))
+    failures.push(...describeFailure(ended))
   }
   machine.isDone = true
   // The database may have failed over after the machine's last command: it has to report what it sent,
@@ -263,7 +271,7 @@ async function workThrough(
  * other machine first, since a machine that is not recorded in the store may have sent as well, then
  * `--accept-older`.
  */
-async function reopen(machine: Machine, machines: readonly Machine[]): Promise<Ended> {
+async function reopen(machine: Machine, machines: readonly Machine[]): Promise<CommandResult> {
   const checked = await machine.run(['store', 'check'])
   if (checked.code !== 1) return checked
   for (const each of machines) if (each !== machine) await each.runAlongside(['store', 'check'])
@@ -297,13 +305,13 @@ async function releaseHeld(
   for (const argv of releases) await machine.run(argv)
 }
 
-function problem({ code, stdout, stderr }: Ended): string[] {
+function describeFailure({ code, stdout, stderr }: CommandResult): string[] {
   if (expectedExitCodes.has(code ?? -1)) return []
   return [`exit ${code}: ${stderr.slice(-400)} ${stdout.slice(-200)}`]
 }
 
 /** Counts the service's orders by person and by id, and compares them with the rows of the store. */
-async function count(
+async function countOrders(
   requests: readonly RequestResource[],
   everybody: readonly Person[],
   { folder, url }: { folder: string; url: string },
@@ -320,19 +328,19 @@ async function count(
     const emails = new Set(unresolved.flatMap(({ recipient }) => recipient?.email ?? []))
     const nameless = unresolved.filter(({ recipient }) => recipient === undefined)
     /** A row that was recovered from the attempt log of a machine has only fingerprints of its person. */
-    const isOpen = async (person: Recipient): Promise<boolean> => {
+    const hasUnresolvedRow = async (person: Recipient): Promise<boolean> => {
       if (emails.has(person.email)) return true
       for (const row of nameless) if ((await store.ledger.personMatch(row, person)) === 'same') return true
       return false
     }
     let lost = 0
     for (const { request_id, recipient } of requests)
-      if (!known.has(request_id) && !(await isOpen(recipient))) lost += 1
+      if (!known.has(request_id) && !(await hasUnresolvedRow(recipient))) lost += 1
     for (const { first, last, email, phone } of new Map(
       everybody.map((each) => [each.email, each]),
     ).values()) {
       const person = { first_name: first, last_name: last, email, phone }
-      if (!orders.has(email) && !(await isOpen(person))) lost += 1
+      if (!orders.has(email) && !(await hasUnresolvedRow(person))) lost += 1
     }
     const twice = [...orders.values()].filter((many) => many > 1).length
     return { orders: requests.length, twice, lost, unknown: unresolved.length }

@@ -3,28 +3,28 @@ import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import type { Ended } from '../stage.ts'
+import type { CommandResult } from '../environment.ts'
 import { emptyEnv } from '../../harness/service-env.ts'
 
 export interface MachineOptions {
   folder: string
-  /** How far its clock is off, in ms, until it is set. */
+  /** Offset of its clock in ms, until `setClock` changes it. */
   skewMs: number
   env: Record<string, string>
-  /** `bin/run.js` of the program that it has. */
+  /** Path of `bin/run.js` of the program that the machine runs. */
   program: string
 }
 
-/** A machine with a disk and a clock of its own, that runs one command after another. */
+/** A simulated machine with its own folder and clock, which runs one command after another. */
 export class Machine {
   readonly folder: string
   readonly #env: Record<string, string>
   readonly #program: string
   readonly #clock: string
   #child: ChildProcess | undefined
-  /** Stopped by SIGSTOP until it goes on. */
+  /** Its process is stopped by SIGSTOP until `resume`. */
   isStopped = false
-  /** Has nothing more to do. */
+  /** All its files have been run. */
   isDone = false
 
   constructor({ folder, skewMs, env, program }: MachineOptions) {
@@ -35,7 +35,7 @@ export class Machine {
     this.setClock(skewMs)
     this.#env = {
       PATH: process.env['PATH'] ?? '',
-      NODE_OPTIONS: `--import=${skewed(this.#clock)}`,
+      NODE_OPTIONS: `--import=${clockSkewModule(this.#clock)}`,
       ...emptyEnv(folder),
       ...env,
     }
@@ -49,23 +49,26 @@ export class Machine {
     writeFileSync(join(this.folder, name), `${lines.join('\n')}\n`)
   }
 
-  /** Sets the wall clock of all its processes, also of those that run. */
+  /** Sets the wall clock of all its processes, including those that are running. */
   setClock(skewMs: number): void {
     writeFileSync(this.#clock, String(skewMs))
   }
 
-  async run(argv: readonly string[]): Promise<Ended> {
+  async run(argv: readonly string[]): Promise<CommandResult> {
     return this.#run(argv, (child) => {
       this.#child = child
     })
   }
 
-  /** The same next to what runs; it is neither killed nor paused. */
-  async runAlongside(argv: readonly string[]): Promise<Ended> {
+  /** Runs a command at the same time as the one of `run`. `kill` and `pause` do not affect it. */
+  async runAlongside(argv: readonly string[]): Promise<CommandResult> {
     return this.#run(argv, () => undefined)
   }
 
-  async #run(argv: readonly string[], onStart: (child: ChildProcess | undefined) => void): Promise<Ended> {
+  async #run(
+    argv: readonly string[],
+    onStart: (child: ChildProcess | undefined) => void,
+  ): Promise<CommandResult> {
     const child = spawn(process.execPath, [this.#program, ...argv], {
       cwd: this.folder,
       env: this.#env,
@@ -80,29 +83,30 @@ export class Machine {
     return { code, ...taken }
   }
 
-  /** The process that is gone. */
+  /** Kills the running command, and returns its process id. */
   kill(): number | undefined {
     this.#child?.kill('SIGKILL')
     return this.#child?.pid
   }
 
-  /** As a laptop that is closed, or a virtual machine that is moved; the process. */
+  /**
+   * Stops the running command, as when a laptop is closed or a virtual machine is moved. Returns its process
+   * id.
+   */
   pause(): number | undefined {
     this.isStopped = this.#child?.kill('SIGSTOP') === true
     return this.#child?.pid
   }
 
-  goOn(): void {
+  resume(): void {
     this.isStopped = false
     this.#child?.kill('SIGCONT')
   }
 }
 
-/**
- * What a process loads before anything else: its wall clock is off by what a file says, its monotonic one is not. The file
- * is read again every 50 ms.
+/** A module that a process loads first: it shifts the wall clock by the ms in `file`, which is read again every 50 ms, and leaves the monotonic clock unchanged.
  */
-function skewed(file: string): string {
+function clockSkewModule(file: string): string {
   const source = [
     "import { readFileSync } from 'node:fs'",
     'const { now } = Date',

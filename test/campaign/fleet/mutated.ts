@@ -24,7 +24,7 @@ export class MutatedProgram implements Disposable {
     symlinkSync(join(root, 'node_modules'), join(this.#folder, 'node_modules'))
     for (const { path, from, to } of edits) {
       const text = readFileSync(join(root, path), 'utf8')
-      if (!text.includes(from)) throw new Error(`${path} holds no "${from}" any more`)
+      if (!text.includes(from)) throw new Error(`${path} does not contain "${from}" any more`)
       writeFileSync(
         join(this.#folder, path),
         text.replace(from, () => to),
@@ -32,7 +32,7 @@ export class MutatedProgram implements Disposable {
     }
     const bundle = join(this.#folder, 'src', 'build', 'bundle.ts')
     const { status, stderr } = spawnSync(process.execPath, [bundle], { encoding: 'utf8' })
-    if (status !== 0) throw new Error(`it cannot be built: ${stderr}`)
+    if (status !== 0) throw new Error(`the mutated program cannot be built: ${stderr}`)
   }
 
   get program(): string {

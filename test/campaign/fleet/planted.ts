@@ -3,7 +3,7 @@ import type { Edit } from './mutated.ts'
 
 const ledger = 'src/store/ledger'
 const postgres = `${ledger}/postgres`
-const calm: Plan = {
+const noFaults: Plan = {
   rows: 120,
   files: 3,
   kills: 0,
@@ -11,58 +11,64 @@ const calm: Plan = {
   cuts: 0,
   restarts: 0,
   failovers: 0,
-  losing: 0,
+  lossyFailovers: 0,
   quota: [{ calls: 10_000, seconds: 60 }],
   answerDelayMs: 100,
 }
-/** What a campaign goes through, so that it meets what a rule is there for. */
+/** Plans by name. Each injects the faults that some of the rules protect against. */
 export const plans = {
   'a standby that lacks the last commits takes over': {
-    ...calm,
+    ...noFaults,
     files: 1,
     rows: 44,
-    losing: 1,
+    lossyFailovers: 1,
     failsOverAtRest: true,
     quota: [{ calls: 40, seconds: 12 }],
     answerDelayMs: 10,
   },
-  'runners are killed': { ...calm, kills: 12 },
-  'runners stand still past their lease': { ...calm, files: 6, pauses: 6 },
-  // A row that had to wait for the quota is claimed by itself, and another machine can take one that was released.
+  'runners are killed': { ...noFaults, kills: 12 },
+  'runners are stopped for longer than their lease': { ...noFaults, files: 6, pauses: 6 },
+  // A row that waits for the quota is claimed alone, and another machine can claim a row that was released.
   'the network is lost at the COMMIT of a claim': {
-    ...calm,
+    ...noFaults,
     files: 1,
     rows: 60,
     cuts: 20,
     cutsClaims: true,
     quota: [{ calls: 4, seconds: 1 }],
   },
-  'all files hold the same people': { ...calm, rows: 45, shared: 1, isLockstep: true, commitDelayMs: 500 },
+  'all files hold the same people': {
+    ...noFaults,
+    rows: 45,
+    shared: 1,
+    isLockstep: true,
+    commitDelayMs: 500,
+  },
   'the quota is used up': {
-    ...calm,
+    ...noFaults,
     rows: 90,
     quota: [{ calls: 60, seconds: 30 }],
     isQuotaClientOnly: true,
     answerDelayMs: 0,
   },
 } satisfies Record<string, Plan>
-export const receiving = 'two receivers are killed'
+export const receiverPlan = 'two receivers are killed'
 
-const resent: Edit = {
+const resendUnknown: Edit = {
   path: 'src/domain/submission/states.ts',
   from: "return { to: 'unknown', at,",
   to: "return { to: 'pending', at,",
 }
-const unlocked: Edit = {
+const removeAccountLock: Edit = {
   path: `${postgres}/dialect.ts`,
   from: "pg_advisory_xact_lock(${lockKey('account', 'account')})",
   to: "CAST(${lockKey('account', 'account')} AS text)",
 }
-/** The fleet's rules, broken one at a time. */
+/** Edits of the program that break one rule each. */
 export const mutants: readonly {
   what: string
   edits: readonly Edit[]
-  plan: keyof typeof plans | typeof receiving
+  plan: keyof typeof plans | typeof receiverPlan
 }[] = [
   {
     what: 'a claim does not compare the epoch of its server',
@@ -99,7 +105,7 @@ export const mutants: readonly {
   },
   {
     what: 'a row in flight whose runner is gone is sent again',
-    edits: [resent],
+    edits: [resendUnknown],
     plan: 'runners are killed',
   },
   {
@@ -117,14 +123,14 @@ export const mutants: readonly {
   {
     what: 'a row whose lease is over is sent again, though its runner is there',
     edits: [
-      resent,
+      resendUnknown,
       {
         path: `${postgres}/leases.ts`,
         from: 'AND (r.leased_until >= ${databaseNow} OR ${runnerIsThere})',
         to: 'AND r.leased_until >= ${databaseNow}',
       },
     ],
-    plan: 'runners stand still past their lease',
+    plan: 'runners are stopped for longer than their lease',
   },
   {
     what: 'a claim whose COMMIT has no answer is sent',
@@ -145,14 +151,14 @@ export const mutants: readonly {
   {
     // No one is ordered twice by that alone: a row is there, `pending` and visible to all, before it is claimed, so of two
     // claims at least the later one sees the other's row. Both may, and then neither goes out.
-    what: 'nobody locks the account',
-    edits: [unlocked],
+    what: 'the account is not locked',
+    edits: [removeAccountLock],
     plan: 'all files hold the same people',
   },
   {
-    what: 'nobody locks the account, a pending row is nobody’s match, and two of a person may be in flight',
+    what: 'the account is not locked, a pending row conflicts with no other, and two rows of a person may be in flight',
     edits: [
-      unlocked,
+      removeAccountLock,
       { path: 'src/domain/submission/conflicts.ts', from: "  'pending',\n] as const", to: '] as const' },
       {
         path: `${ledger}/schema.ts`,
@@ -163,12 +169,12 @@ export const mutants: readonly {
     plan: 'all files hold the same people',
   },
   {
-    what: 'the quota goes by the clocks of the machines',
+    what: 'the quota is computed with the clocks of the machines',
     edits: [{ path: `${ledger}/quota.ts`, from: ', stored?.now)', to: ')' }],
     plan: 'the quota is used up',
   },
   {
-    what: 'an event is acknowledged before it is kept',
+    what: 'an event is acknowledged before it is stored',
     edits: [
       {
         path: 'src/usecases/webhook/listen.ts',
@@ -176,7 +182,7 @@ export const mutants: readonly {
         to: 'waiting.push({ event, resolve, reject })\n      resolve({ ...event, id: 0, repeated: false })',
       },
     ],
-    plan: receiving,
+    plan: receiverPlan,
   },
   {
     what: 'an event is forwarded though an earlier one of its request waits',
@@ -187,7 +193,7 @@ export const mutants: readonly {
         to: 'AND p.id < 0',
       },
     ],
-    plan: receiving,
+    plan: receiverPlan,
   },
   {
     what: 'every receiver forwards',
@@ -198,10 +204,10 @@ export const mutants: readonly {
         to: 'void shortWait\n    return Promise.resolve({ release: () => Promise.resolve() })',
       },
     ],
-    plan: receiving,
+    plan: receiverPlan,
   },
   {
-    what: 'adds of events take no turns',
+    what: 'two receivers can add events at the same time',
     edits: [
       {
         path: `${postgres}/dialect.ts`,
@@ -209,6 +215,6 @@ export const mutants: readonly {
         to: "kind: 'run', sql: 'SELECT 1'",
       },
     ],
-    plan: receiving,
+    plan: receiverPlan,
   },
 ]

@@ -19,33 +19,33 @@ import type { Store } from '../../../src/store/ledger/store.ts'
 export interface ReceiversTally {
   kills: number
   acknowledged: number
-  /** Acknowledged and not in the database. */
+  /** Acknowledged events that are not in the database. */
   lost: number
-  /** Deliveries that the database holds more than once. */
+  /** Deliveries that are in the database more than once. */
   repeated: number
-  /** In the database, and not seen by a reader who asked for what is new again and again. */
+  /** Events in the database that a client which polls for new events did not get. */
   skipped: number
-  /** Forwarded again, beyond what was under way when a receiver was killed. */
+  /** Events forwarded a second time, less those that were in flight when a receiver was killed. */
   forwardedAgain: number
-  /** Forwarded after a later one of the same request. */
+  /** Events forwarded after a later event of the same request. */
   outOfOrder: number
-  /** In the database and never forwarded. */
-  stranded: number
+  /** Events in the database that were never forwarded. */
+  neverForwarded: number
 }
 
 const secret = 'a-secret-of-the-campaign'
 const senders = 4
 /** Events between two kills, at least and at most. */
 const between = { least: 10, most: 60 }
-/** Of the target's answers that are no yes. */
-const unwell = 0.1
-/** Events that a receiver has under way to its target, at most. */
-const underWay = 8
-/** Until what has not been forwarded counts as stranded. */
-const longestMs = 60_000
+/** Fraction of the target's answers that are 503. */
+const failureRate = 0.1
+/** Maximum number of events that a receiver forwards at the same time. */
+const maxInFlight = 8
+/** How long the campaign waits at the end for events to be forwarded. */
+const maxForwardWaitMs = 60_000
 
-/** Two receivers behind one address share a database; one or the other is killed while events pour in. */
-export async function receivers(
+/** Runs two receivers that share a database, and kills one of them again and again while events arrive. */
+export async function runReceivers(
   kills: number,
   rng: () => number,
   { program: runs = program }: { program?: string } = {},
@@ -57,7 +57,7 @@ export async function receivers(
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      const isHealthy = rng() >= unwell
+      const isHealthy = rng() >= failureRate
       if (isHealthy) forwarded.push(Buffer.concat(chunks).toString())
       response.writeHead(isHealthy ? 204 : 503).end()
     })
@@ -69,7 +69,7 @@ export async function receivers(
   const running: ReceiverProcess[] = []
   try {
     await makeStore(url)
-    const begin = (at: number): Promise<ReceiverProcess> =>
+    const startReceiver = (at: number): Promise<ReceiverProcess> =>
       start(
         ['--forward-to', target],
         {
@@ -80,12 +80,12 @@ export async function receivers(
         'ignore',
         runs,
       )
-    running.push(await begin(0), await begin(1))
+    running.push(await startReceiver(0), await startReceiver(1))
     const acknowledged: string[] = []
-    const over = { value: false }
-    /** As the service does: the same delivery again until it is acknowledged, whichever receiver answers. */
+    const sendingStopped = { value: false }
+    /** Sends each delivery again until one of the receivers acknowledges it, as the service does. */
     const send = async (sender: number): Promise<void> => {
-      for (let count = 1; !over.value; count += 1) {
+      for (let count = 1; !sendingStopped.value; count += 1) {
         const id = `${(count * senders + sender).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
         for (const status of statuses) {
           const body = eventBody(id, status)
@@ -99,37 +99,37 @@ export async function receivers(
       }
     }
     const sending = Array.from({ length: senders }, (_, at) => send(at))
-    const sent = { value: false }
-    const reading = read(url, folder, sent)
+    const allSent = { value: false }
+    const reading = countEventsRead(url, folder, allSent)
     for (let kill = 0; kill < kills; kill += 1) {
       const until = acknowledged.length + between.least + Math.floor(rng() * (between.most - between.least))
       while (acknowledged.length < until) await pause(2)
       const at = Math.floor(rng() * running.length)
       running[at]?.child.kill('SIGKILL')
       await running[at]?.ended
-      running[at] = await begin(at)
+      running[at] = await startReceiver(at)
     }
-    over.value = true
+    sendingStopped.value = true
     await Promise.all(sending)
-    sent.value = true
+    allSent.value = true
     const seen = await reading
-    const stored = await storedIn(url, folder)
+    const stored = await readStoredBodies(url, folder)
     const missing = (): string[] => {
       const arrived = new Set(forwarded)
       return [...new Set(stored)].filter((body) => !arrived.has(body))
     }
-    for (const deadline = Date.now() + longestMs; missing().length > 0 && Date.now() < deadline;)
+    for (const deadline = Date.now() + maxForwardWaitMs; missing().length > 0 && Date.now() < deadline;)
       await pause(50)
-    const has = new Set(stored)
+    const storedOnce = new Set(stored)
     return {
       kills,
       acknowledged: acknowledged.length,
-      lost: acknowledged.filter((body) => !has.has(body)).length,
-      repeated: stored.length - has.size,
+      lost: acknowledged.filter((body) => !storedOnce.has(body)).length,
+      repeated: stored.length - storedOnce.size,
       skipped: stored.length - seen,
-      forwardedAgain: Math.max(0, forwarded.length - new Set(forwarded).size - kills * underWay),
+      forwardedAgain: Math.max(0, forwarded.length - new Set(forwarded).size - kills * maxInFlight),
       outOfOrder: misplaced(forwarded),
-      stranded: missing().length,
+      neverForwarded: missing().length,
     }
   } finally {
     for (const { child, ended } of running) {
@@ -142,14 +142,14 @@ export async function receivers(
   }
 }
 
-function opened(url: string, folder: string): Promise<Store> {
+function openCampaignStore(url: string, folder: string): Promise<Store> {
   const paths = { config: join(folder, 'counting'), data: join(folder, 'counting') }
   return openStore({ chosen: url, paths, cwd: folder, clock: systemClock, random: systemRandom })
 }
 
-/** How many events a client sees that always asks for those after the last one, until it is over. */
-async function read(url: string, folder: string, over: { value: boolean }): Promise<number> {
-  const store = await opened(url, folder)
+/** Counts the events that a client gets which polls for those after the last one, until `over`. */
+async function countEventsRead(url: string, folder: string, over: { value: boolean }): Promise<number> {
+  const store = await openCampaignStore(url, folder)
   let seen = 0
   let after = 0
   for (let isLast = false; !isLast; await pause(1)) {
@@ -163,8 +163,8 @@ async function read(url: string, folder: string, over: { value: boolean }): Prom
   return seen
 }
 
-async function storedIn(url: string, folder: string): Promise<string[]> {
-  const store = await opened(url, folder)
+async function readStoredBodies(url: string, folder: string): Promise<string[]> {
+  const store = await openCampaignStore(url, folder)
   const stored: string[] = []
   for await (const { body } of store.inbox.list()) stored.push(Buffer.from(body).toString())
   await store.close()

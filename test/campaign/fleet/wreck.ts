@@ -21,7 +21,7 @@ const minute = 60_000
 const day = 24 * 60 * minute
 const skews = [0, 16 * minute, -16 * minute, 8 * day, -8 * day]
 /** SQL that the transaction of a claim contains, and no other. */
-const claim = 'INSERT INTO attempts'
+const claimSql = 'INSERT INTO attempts'
 /** Longer than the maximum time between the commit of an attempt and its first byte, in ms. */
 const pausedMs = 7_000
 /** Number of faults between two progress lines. */
@@ -46,25 +46,25 @@ const maxFaultDelayMs = 60
  * Injects the faults of the plan in a random sequence, spread over the orders; stops when every machine is
  * done.
  */
-export async function wreck(wrecked: FaultInjection): Promise<FleetTally['deeds']> {
-  const { plan, rng, machines, addMachine, pair, orderCount: orders, onProgress } = wrecked
-  const done: FleetTally['deeds'] = {
+export async function injectFaults(injection: FaultInjection): Promise<FleetTally['faults']> {
+  const { plan, rng, machines, addMachine, pair, orderCount: orders, onProgress } = injection
+  const injected: FleetTally['faults'] = {
     kills: 0,
     pauses: 0,
     cuts: 0,
     restarts: 0,
     failovers: 0,
-    losing: 0,
+    lossyFailovers: 0,
     restores: 0,
     oldPrimaries: 0,
-    clocks: 0,
-    copies: 0,
+    clockChanges: 0,
+    settingsCopies: 0,
   }
   const resumed: Promise<void>[] = []
   /** Whether the last failover left a former primary that can be made primary again. */
   let canReturnFormer = false
   const isOver = (): boolean => machines.every(({ isDone }) => isDone)
-  const until = async (count: number): Promise<void> => {
+  const waitForOrders = async (count: number): Promise<void> => {
     const deadline = Date.now() + maxOrderWaitMs
     while (orders() < count && Date.now() < deadline && !isOver()) await pause(5)
   }
@@ -80,18 +80,18 @@ export async function wreck(wrecked: FaultInjection): Promise<FleetTally['deeds'
     const machine = await pickRunningMachine()
     if (machine === undefined) return false
     const pid = machine.pause()
-    resumed.push(pause(pausedMs).then(() => machine.goOn()))
+    resumed.push(pause(pausedMs).then(() => machine.resume()))
     return endLease(pid)
   }
   const failOver = async (how: 'synchronous' | 'asynchronous'): Promise<void> => {
     const meanwhile = async (): Promise<void> => {
-      await until(orders() + minOrdersBeforeFailover)
+      await waitForOrders(orders() + minOrdersBeforeFailover)
       if (plan.failsOverAtRest !== true) return
       for (let before = -1; before < orders() && !isOver(); await pause(idleMs)) before = orders()
       await pauseOne()
     }
     canReturnFormer = how === 'asynchronous'
-    await pair.failOver({ how, meanwhile, mayReturn: canReturnFormer })
+    await pair.failOver({ how, meanwhile, canReturnFormer: canReturnFormer })
     // A machine that is done has to report what it sent as well, because the others wait for its report.
     for (const machine of machines) if (machine.isDone) await machine.run(['store', 'check'])
   }
@@ -111,13 +111,13 @@ export async function wreck(wrecked: FaultInjection): Promise<FleetTally['deeds'
     }
     return false
   }
-  const newest = async (): Promise<number> => {
+  const readNewestAttempt = async (): Promise<number> => {
     const [found] = await pair.ask('SELECT coalesce(max(number), 0)::int AS newest FROM refcheck.attempts')
     return Number(found?.['newest'])
   }
   const restore = async (): Promise<boolean> => {
     const restoreSnapshot = await pair.snapshot()
-    const before = await newest()
+    const before = await readNewestAttempt()
     addMachine()
     if (!(await waitUntilAllHaveSent(before))) return false
     await restoreSnapshot()
@@ -125,7 +125,7 @@ export async function wreck(wrecked: FaultInjection): Promise<FleetTally['deeds'
   }
   const returnFormerPrimary = async (): Promise<boolean> => {
     // Attempts that only the new primary has are lost when the former one replaces it.
-    if (!canReturnFormer || !(await waitUntilAllHaveSent(await newest()))) return false
+    if (!canReturnFormer || !(await waitUntilAllHaveSent(await readNewestAttempt()))) return false
     await pair.returnFormer()
     canReturnFormer = false
     return true
@@ -133,9 +133,9 @@ export async function wreck(wrecked: FaultInjection): Promise<FleetTally['deeds'
   const injectors: Record<FaultName, () => unknown> = {
     restores: restore,
     oldPrimaries: returnFormerPrimary,
-    clocks: () =>
+    clockChanges: () =>
       machines[Math.floor(rng() * machines.length)]?.setClock(skews[Math.floor(rng() * skews.length)] ?? 0),
-    copies: () => {
+    settingsCopies: () => {
       addMachine(machines[0])
     },
     kills: async () => {
@@ -144,23 +144,24 @@ export async function wreck(wrecked: FaultInjection): Promise<FleetTally['deeds'
       return endLease(machine.kill())
     },
     pauses: pauseOne,
-    cuts: () => pair.cutAtCommit({ ...(plan.cutsClaims === true && { of: claim }), isReceived: rng() < 0.5 }),
+    cuts: () =>
+      pair.cutAtCommit({ ...(plan.cutsClaims === true && { of: claimSql }), isReceived: rng() < 0.5 }),
     restarts: () => pair.restart(),
     failovers: () => failOver('synchronous'),
-    losing: () => failOver('asynchronous'),
+    lossyFailovers: () => failOver('asynchronous'),
   }
-  const deeds = (Object.keys(done) as FaultName[])
+  const faults = (Object.keys(injected) as FaultName[])
     .flatMap((what) => Array.from({ length: plan[what] ?? 0 }, () => ({ what, at: rng() })))
     .sort((a, b) => a.at - b.at)
   const expectedOrderCount = plan.rows * 0.8
-  for (const [at, { what }] of deeds.entries()) {
-    await until(((at + 1) * expectedOrderCount) / (deeds.length + 1))
+  for (const [at, { what }] of faults.entries()) {
+    await waitForOrders(((at + 1) * expectedOrderCount) / (faults.length + 1))
     await pause(rng() * maxFaultDelayMs)
     if (isOver()) break
-    if ((await injectors[what]()) !== false) done[what] += 1
+    if ((await injectors[what]()) !== false) injected[what] += 1
     if ((at + 1) % faultsPerProgressLine === 0)
-      onProgress(`${at + 1} of ${deeds.length} deeds, ${orders()} orders, ${process.uptime().toFixed(0)} s`)
+      onProgress(`${at + 1} of ${faults.length} faults, ${orders()} orders, ${process.uptime().toFixed(0)} s`)
   }
   await Promise.all(resumed)
-  return done
+  return injected
 }

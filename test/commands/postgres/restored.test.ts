@@ -109,7 +109,7 @@ describe('a run waits for its quota, and meanwhile', () => {
     'the old primary returns after a failover: nothing more is sent',
     async () => {
       await here.on('alpha', runOf(' --max 2'))
-      await pair.failOver({ how: 'asynchronous', meanwhile: () => Promise.resolve(), mayReturn: true })
+      await pair.failOver({ how: 'asynchronous', meanwhile: () => Promise.resolve(), canReturnFormer: true })
       await here.on('alpha', 'store check --accept-older --yes')
       expectClosed(await runWaiting('alpha', () => pair.returnFormer()), 'it is an older copy of the store')
       expect(here.ordered()).toHaveLength(12)
@@ -150,7 +150,7 @@ const ways: Record<string, () => Promise<() => Promise<void>>> = {
   'a snapshot': () => pair.snapshot(),
   'pg_restore --clean': dump,
   'the return of the old primary': async () => {
-    await pair.failOver({ how: 'asynchronous', meanwhile: () => Promise.resolve(), mayReturn: true })
+    await pair.failOver({ how: 'asynchronous', meanwhile: () => Promise.resolve(), canReturnFormer: true })
     for (const machine of ['alpha', 'beta']) await here.on(machine, 'store check')
     await here.on('alpha', 'store check --accept-older --yes')
     return () => pair.returnFormer()

@@ -1,4 +1,4 @@
-/** People with last names of their own. */
+/** Header of a file of people. */
 export const header = 'first_name,last_name,email,phone'
 
 export interface Person {
@@ -21,12 +21,12 @@ export function person(at: number, more: Partial<Person> = {}): Person {
 export const people = (count: number, first = 0): Person[] =>
   Array.from({ length: count }, (_, at) => person(first + at))
 
-export const lines = (all: readonly Person[]): string[] => [
+export const csvLines = (all: readonly Person[]): string[] => [
   header,
   ...all.map(({ first, last, email, phone }) => [first, last, email, phone].join(',')),
 ]
 
-export const batchRun = (file: string, ...more: string[]): string[] => [
+export const batchRunArguments = (file: string, ...more: string[]): string[] => [
   'batch',
   'run',
   file,
@@ -37,7 +37,7 @@ export const batchRun = (file: string, ...more: string[]): string[] => [
   ...more,
 ]
 
-export function create({ first, last, email, phone }: Person, ...more: string[]): string[] {
+export function createArguments({ first, last, email, phone }: Person, ...more: string[]): string[] {
   const flags = ['--first-name', first, '--last-name', last, '--email', email, '--phone', phone]
   return ['request', 'create', '--package', '102', ...flags, '--yes', '--json', ...more]
 }

@@ -4,33 +4,33 @@ import { join } from 'node:path'
 
 import { addUp, type Happened, nothingHappened } from '../simulation/happened.ts'
 
-export interface Simulated {
+export interface SimulationTotals {
   kills: number
   twice: number
   lost: number
   happened: Happened
-  /** Whatever else was broken, by its seed. */
+  /** Other rules that were broken, one line for each seed. */
   broken: string[]
 }
 
-const perChild = 100
+const seedsPerChild = 100
 
-/** Seeds of test/simulation, in so many processes at once. */
-export async function simulated(
+/** Runs seeds of test/simulation in `processes` parallel processes. */
+export async function runSimulations(
   seeds: number,
   first: number,
   processes: number,
   store: 'run' | 'postgres' = 'run',
-): Promise<Simulated> {
-  const total: Simulated = { kills: 0, twice: 0, lost: 0, happened: nothingHappened(), broken: [] }
-  const starts = Array.from({ length: Math.ceil(seeds / perChild) }, (_, at) => at * perChild)
+): Promise<SimulationTotals> {
+  const total: SimulationTotals = { kills: 0, twice: 0, lost: 0, happened: nothingHappened(), broken: [] }
+  const starts = Array.from({ length: Math.ceil(seeds / seedsPerChild) }, (_, at) => at * seedsPerChild)
   const worker = async (): Promise<void> => {
     for (let start = starts.shift(); start !== undefined; start = starts.shift()) {
-      const count = Math.min(perChild, seeds - start)
+      const count = Math.min(seedsPerChild, seeds - start)
       const program = join(import.meta.dirname, '..', 'simulation', `${store}.ts`)
-      const printed = await printedBy([program, `${count}`, `${first + start}`])
+      const printed = await runAndReadOutput([program, `${count}`, `${first + start}`])
       const output = printed.trimEnd().split('\n')
-      const { kills, twice, lost, happened } = JSON.parse(output.pop() ?? '') as Simulated
+      const { kills, twice, lost, happened } = JSON.parse(output.pop() ?? '') as SimulationTotals
       total.kills += kills
       total.twice += twice
       total.lost += lost
@@ -42,8 +42,11 @@ export async function simulated(
   return total
 }
 
-/** What a simulation printed, its last line what its seeds came to; an error with its last words where it did not get there. */
-export async function printedBy(argv: readonly string[]): Promise<string> {
+/**
+ * Runs a simulation and returns its stdout, whose last line is the totals in JSON. Throws with its stderr if
+ * it ended without them.
+ */
+export async function runAndReadOutput(argv: readonly string[]): Promise<string> {
   const ran = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'] })
   const taken = { stdout: '', stderr: '' }
   ran.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))

@@ -15,48 +15,48 @@ import type { Submission } from '../../src/domain/submission/submission.ts'
 import { listen } from '../../src/server/listen.ts'
 import { openStore } from '../../src/store/ledger/open.ts'
 
-/** What a command came to. */
-export interface Ended {
+/** Exit code and output of a command. */
+export interface CommandResult {
   /** Null where it was killed. */
   code: number | null
   stdout: string
   stderr: string
 }
 
-/** What was counted, by person and by id. */
+/** What was counted by person and by request id. */
 export interface Tally {
   kills: number
-  /** People with more orders than a person explicitly asked for. */
+  /** People with more orders than the case expects. */
   twice: number
-  /** Orders of the service that no store knows by their id, and whose row no store has as unknown or dropped. */
+  /** Orders of the service whose id is in no store, unless a row of the person is `unknown` or `dropped`. */
   lost: number
   unknown: number
 }
 
-/** What keeps the stores of a stage. */
+/** The database of the stores. */
 export type Backend = 'SQLite' | 'PostgreSQL'
 
 interface RunOptions {
-  /** Whose machine: settings and store of its own. */
+  /** Name of the machine, which has its own settings and store. */
   home?: string
   env?: Record<string, string>
-  /** SIGKILL once so many orders have reached the service. */
+  /** The command is killed by SIGKILL once this many orders have reached the service. */
   killAt?: number
-  /** As something happens meanwhile, once so many orders have reached the service. */
+  /** `work` is called while the command runs, once `at` orders have reached the service. */
   meanwhile?: { at: number; work: () => unknown }
 }
 
-/** A service on a port, a folder of files, and the built program in processes of its own. */
-export class Stage {
+/** A sandbox on a port, a folder of files, and the built program, which runs in processes of its own. */
+export class CampaignEnvironment {
   readonly folder = mkdtempSync(join(tmpdir(), 'refcheck-campaign-'))
   readonly sandbox: Sandbox
   kills = 0
-  /** How many orders were asked for, by person; one by default. */
-  readonly asked = new Map<string, number>()
+  /** Number of orders that the case expects, by last name in lower case; one by default. */
+  readonly expectedOrders = new Map<string, number>()
   #url = ''
   #close = (): Promise<void> => Promise.resolve()
   readonly #homes = new Set<string>()
-  /** Of the stores of its homes, where PostgreSQL keeps them. */
+  /** The PostgreSQL server with the stores of the homes; undefined with SQLite. */
   readonly #cluster: Cluster | undefined
   readonly #databases = new Map<string, Promise<string>>()
 
@@ -65,17 +65,17 @@ export class Stage {
     this.sandbox = createSandbox({ clock: systemClock, quota: [{ calls: 10_000_000, seconds: 3600 }] })
   }
 
-  static async open(store: Backend = 'SQLite'): Promise<Stage> {
-    const stage = new Stage(store === 'SQLite' ? undefined : await Cluster.start())
+  static async open(store: Backend = 'SQLite'): Promise<CampaignEnvironment> {
+    const environment = new CampaignEnvironment(store === 'SQLite' ? undefined : await Cluster.start())
     const listener = await listen((request, connection) => {
-      // A gateway that fronts more than one service passes all of them on.
+      // As a gateway in front of two services: both paths lead to the sandbox.
       const url = new URL(request.url)
       url.pathname = url.pathname.replace(/^\/(staging|prod)\//, '/')
-      return stage.sandbox.fetch(new Request(url, request), connection)
+      return environment.sandbox.fetch(new Request(url, request), connection)
     })
-    stage.#url = listener.url
-    stage.#close = () => listener.close()
-    return stage
+    environment.#url = listener.url
+    environment.#close = () => listener.close()
+    return environment
   }
 
   async close(): Promise<void> {
@@ -89,15 +89,15 @@ export class Stage {
     return this.#url
   }
 
-  dataOf(home = 'own'): string {
+  dataFolderOf(home = 'own'): string {
     return join(this.folder, home, 'data')
   }
 
-  storeOf(home = 'own'): string {
-    return join(this.dataOf(home), 'ledger.sqlite')
+  storePathOf(home = 'own'): string {
+    return join(this.dataFolderOf(home), 'ledger.sqlite')
   }
 
-  /** The database of a home, made when it is first needed; undefined where a file is the store. */
+  /** The database of a home, created at its first use; undefined with SQLite. */
   #databaseOf(home: string): Promise<string> | undefined {
     const cluster = this.#cluster
     if (cluster === undefined) return undefined
@@ -117,7 +117,7 @@ export class Stage {
     return name
   }
 
-  async run(argv: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  async run(argv: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
     const { home = 'own', env = {}, killAt, meanwhile } = options
     this.#homes.add(home)
     const database = await this.#databaseOf(home)
@@ -133,9 +133,9 @@ export class Stage {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const taken = { stdout: '', stderr: '' }
-    child.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
-    child.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))
+    const output = { stdout: '', stderr: '' }
+    child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()))
     let isDone = false
     let done: unknown
     const start = this.sandbox.requests().length
@@ -151,36 +151,38 @@ export class Stage {
     await done
     if (code === null) {
       this.kills += 1
-      // Of a killed process: the campaign does not wait as long as a lease outlasts a process.
+      // The lease of a killed process lasts longer than the campaign can wait, so it is ended here.
       const end = `UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${child.pid}`
       if (database !== undefined) await this.#cluster?.ask(end, database)
     }
-    return { code, ...taken }
+    return { code, ...output }
   }
 
-  /** By person: everybody of a case has a last name of their own, however they are spelt. */
+  /** Counts by person. People are identified by their last names, which differ within a case. */
   async tally(): Promise<Tally> {
     const people = new Map<string, number>()
     for (const { recipient } of this.sandbox.requests()) {
       const person = recipient.last_name.toLowerCase().trim()
       people.set(person, (people.get(person) ?? 0) + 1)
     }
-    const twice = [...people].filter(([person, orders]) => orders > (this.asked.get(person) ?? 1)).length
+    const twice = [...people].filter(
+      ([person, orders]) => orders > (this.expectedOrders.get(person) ?? 1),
+    ).length
     const rows: Submission[] = []
     for (const home of this.#homes) rows.push(...(await this.submissions(home)))
-    const known = new Set(rows.flatMap(({ requestId }) => requestId ?? []))
-    const open = rows.filter(({ state }) => state === 'unknown' || state === 'dropped')
+    const knownIds = new Set(rows.flatMap(({ requestId }) => requestId ?? []))
+    const unresolved = rows.filter(({ state }) => state === 'unknown' || state === 'dropped')
     const lost = this.sandbox.requests().filter(
       ({ request_id, recipient }) =>
-        !known.has(request_id) &&
-        // A person whose name is lost is known by the fingerprints alone.
-        !open.some((row) => row.recipient === undefined || row.recipient.email === recipient.email),
+        !knownIds.has(request_id) &&
+        // A row without a recipient has only the fingerprints of its person.
+        !unresolved.some((row) => row.recipient === undefined || row.recipient.email === recipient.email),
     ).length
-    return { kills: this.kills, twice, lost, unknown: open.length }
+    return { kills: this.kills, twice, lost, unknown: unresolved.length }
   }
 
   async submissions(home = 'own'): Promise<Submission[]> {
-    const paths = { config: join(this.folder, home, 'config'), data: this.dataOf(home) }
+    const paths = { config: join(this.folder, home, 'config'), data: this.dataFolderOf(home) }
     const database = await this.#databaseOf(home)
     const store = await openStore({
       chosen: database === undefined ? undefined : this.#cluster?.url(database),
