@@ -4,8 +4,8 @@ import { type Envelope, envelope } from '../contract/envelope.ts'
 import { formatIssues } from '../contract/issue-words.ts'
 import { hasMoreValues } from '../contract/parse-json.ts'
 import { parseRetryAfter, type RetryAfter } from '../contract/headers.ts'
-import type { RefcheckError } from '../errors/base.ts'
 import {
+  type RefcheckError,
   ForbiddenError,
   InvalidInputError,
   NotFoundError,

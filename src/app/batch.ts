@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 
 import type { App } from './app.ts'
-import type { RefcheckError } from '../errors/base.ts'
+import type { RefcheckError } from '../errors/kinds.ts'
 import { orderQuestion } from '../domain/submission/confirmation.ts'
 import { statusOf } from '../domain/batch/batch-status.ts'
 import { decidedLater } from '../domain/batch/verdict.ts'

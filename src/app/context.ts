@@ -2,11 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 import { InternalError } from '../errors/kinds.ts'
 import { type Clock, systemClock } from '../host/clock.ts'
-import { type Environment, processEnvironment } from '../host/env.ts'
+import { type Environment, processEnvironment, type Interrupts, processInterrupts } from '../host/process.ts'
 import { currentFolder } from '../host/paths.ts'
 import { type Random, systemRandom } from '../host/random.ts'
 import type { Secrets } from '../host/secrets.ts'
-import { type Interrupts, processInterrupts } from '../host/process.ts'
 import { processStreams, type Streams } from '../output/terminal.ts'
 import type { Prompter } from '../prompt/prompter.ts'
 

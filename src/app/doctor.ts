@@ -1,7 +1,7 @@
 import type { App } from './app.ts'
 import { type BugReport, bugReport } from '../domain/doctor/finding.ts'
 import type { MachineReport } from '../domain/doctor/finding.ts'
-import { variable } from '../host/env.ts'
+import { variable } from '../host/process.ts'
 import { machineKind, nodeVersion } from '../host/machine.ts'
 import { proxySettings } from '../http/transport.ts'
 import { storeLocation } from '../store/ledger/open.ts'

@@ -1,5 +1,5 @@
 import type { App } from './app.ts'
-import { localDay } from '../domain/wording/local-time.ts'
+import { localDay } from '../domain/wording/time.ts'
 import { showReview } from '../output/views/order.ts'
 import { phoneRepair } from '../usecases/form/phone-repair.ts'
 import type { SimilarQuestion } from '../usecases/request/create.ts'

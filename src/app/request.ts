@@ -3,12 +3,11 @@ import type { Package } from '../contract/package.ts'
 import type { RequestResource } from '../contract/request.ts'
 import { checksText } from '../domain/request/listed-request.ts'
 import { formatCount } from '../domain/wording/text.ts'
-import { RefcheckError } from '../errors/base.ts'
-import { type UnavailableError, UnauthenticatedError } from '../errors/kinds.ts'
+import { RefcheckError, type UnavailableError, UnauthenticatedError } from '../errors/kinds.ts'
 import { progressLine } from '../output/terminal.ts'
 import { createEventText } from '../output/views/events.ts'
 import type { OrderServices } from '../usecases/request/send.ts'
-import { variable } from '../host/env.ts'
+import { variable } from '../host/process.ts'
 
 /** A wait for the quota that is worth a word, in seconds. */
 const longPause = 5

@@ -4,14 +4,13 @@ import { join } from 'node:path'
 
 import type { Context } from './context.ts'
 import { parseBaseUrl } from '../domain/session/session.ts'
-import { variable } from '../host/env.ts'
-import { processId } from '../host/process.ts'
+import { variable, processId } from '../host/process.ts'
 import type { RunningSandbox } from '../sandbox/control/client.ts'
 import type { SandboxServices } from '../usecases/sandbox/start.ts'
 import type { App } from './app.ts'
 import { InternalError, InterruptedError } from '../errors/kinds.ts'
 import { type Sink, type Streams, styled, type Terminal } from '../output/terminal.ts'
-import { shellWord } from '../domain/wording/shell-word.ts'
+import { shellWord } from '../domain/wording/pasted-command.ts'
 import type { DemoEvent, DemoServices, DemoRun } from '../usecases/demo/run.ts'
 
 /** A sandbox that runs in another process: of the profile, or at the base URL of a flag. */

@@ -10,7 +10,7 @@ import { otherWebhookSecrets, type WebhookSecret } from '../usecases/session/web
 import type { DeliverTargets, ListenServices } from '../usecases/webhook/listen.ts'
 import { readInput } from './input.ts'
 import { diskFailure, errorNumber } from '../disk/failure.ts'
-import { commandWords } from '../domain/wording/shell-word.ts'
+import { commandWords } from '../domain/wording/pasted-command.ts'
 import { parseStoredLines, parseStoredList } from '../domain/webhook/receiver-check.ts'
 import { type ReceiverEvent } from '../domain/webhook/receiver-check.ts'
 import { redactArgument } from '../domain/wording/redact-argument.ts'

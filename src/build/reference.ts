@@ -8,7 +8,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { exitCodes } from '../errors/base.ts'
+import { exitCodes } from '../errors/kinds.ts'
 import { topicPage } from '../cli/topic-pages.ts'
 import { commandManifest, outputSchemas } from '../app/reference.ts'
 import { manPage, referenceView } from '../output/views/reference.ts'

@@ -1,11 +1,9 @@
 import { stripVTControlCharacters } from 'node:util'
 
 import { nearest } from '../domain/form/problem.ts'
-import { commandsFor } from '../domain/wording/repeated-flags.ts'
+import { commandsFor, shellWord } from '../domain/wording/pasted-command.ts'
 import { findKeys, redactArgument, redactKeys } from '../domain/wording/redact-argument.ts'
-import { shellWord } from '../domain/wording/shell-word.ts'
-import type { RefcheckError } from '../errors/base.ts'
-import { UsageError } from '../errors/kinds.ts'
+import { type RefcheckError, UsageError } from '../errors/kinds.ts'
 import type { Secrets } from '../host/secrets.ts'
 
 /** What oclif's parser throws, as far as we read it; its classes are not exported by name. */

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 
 import type * as Interfaces from '@oclif/core/interfaces'
 
-import { exitCodes, RefcheckError } from '../errors/base.ts'
-import { InternalError, interrupted, IoError } from '../errors/kinds.ts'
+import { exitCodes, RefcheckError, InternalError, interrupted, IoError } from '../errors/kinds.ts'
 import { failureJson, failureLine, failureText, jsonDocument } from '../output/present.ts'
 import { redactedSink, terminalOf } from '../output/terminal.ts'
 import { diskFailure, errorNumber } from '../disk/failure.ts'

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein'
 
 import { UsageError } from '../errors/kinds.ts'
 import { nearest } from '../domain/form/problem.ts'
-import { shellWord } from '../domain/wording/shell-word.ts'
+import { shellWord } from '../domain/wording/pasted-command.ts'
 import { redactArgument } from '../domain/wording/redact-argument.ts'
 
 /** Longer words are no misspelt names; the distance costs time by the product of both lengths. */

@@ -1,5 +1,5 @@
 import { Args, BaseCommand, Flags } from '../cli/base-command.ts'
-import { timeoutFlag } from '../cli/flags/time.ts'
+import { timeoutFlag } from '../cli/flags/values.ts'
 import { anyAnswerView } from '../output/views/account.ts'
 
 export default class ApiGet extends BaseCommand<typeof ApiGet> {

@@ -1,5 +1,5 @@
 import { Args, BaseCommand, Flags } from '../cli/base-command.ts'
-import { timeoutFlag } from '../cli/flags/time.ts'
+import { timeoutFlag } from '../cli/flags/values.ts'
 import { startApproval, plannedFile } from '../app/approval.ts'
 import { planServices, startServices, orderPrompts } from '../app/batch.ts'
 import { keepSuccessions, orderServices, servicesToOrder } from '../app/request.ts'

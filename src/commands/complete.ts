@@ -7,7 +7,7 @@ import { commandManifest } from '../app/reference.ts'
 import { sandboxStories } from '../app/sandbox.ts'
 import { type CompletedCommand, profileIn, wantedAt } from '../domain/completion/wanted.ts'
 import { settingDefinitions } from '../domain/session/setting-keys.ts'
-import { RefcheckError } from '../errors/base.ts'
+import { RefcheckError } from '../errors/kinds.ts'
 import { candidateLines } from '../output/views/completion.ts'
 import { type LiveSources, liveValues } from '../usecases/completion/live-values.ts'
 

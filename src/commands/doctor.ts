@@ -1,7 +1,7 @@
 import { BaseCommand, Flags } from '../cli/base-command.ts'
 import { diagnose, reportOn } from '../app/doctor.ts'
 import { openOptionalFile, writeOutput } from '../app/output-file.ts'
-import { timeoutFlag } from '../cli/flags/time.ts'
+import { timeoutFlag } from '../cli/flags/values.ts'
 import { doctorView } from '../output/views/checks.ts'
 
 export default class Doctor extends BaseCommand<typeof Doctor> {

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../cli/base-command.ts'
-import { timeoutFlag } from '../cli/flags/time.ts'
+import { timeoutFlag } from '../cli/flags/values.ts'
 import { pingView } from '../output/views/account.ts'
 import { resolveBaseUrl } from '../usecases/session/resolve.ts'
 

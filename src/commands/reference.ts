@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../cli/base-command.ts'
-import { exitCodes } from '../errors/base.ts'
+import { exitCodes } from '../errors/kinds.ts'
 import { commandManifest, outputSchemas } from '../app/reference.ts'
 import { referenceView } from '../output/views/reference.ts'
 import { documentView } from '../output/views/schema.ts'

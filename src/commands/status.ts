@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../cli/base-command.ts'
-import { requestIdFlag } from '../cli/flags/identifiers.ts'
+import { requestIdFlag } from '../cli/flags/values.ts'
 import { failureToWrite, openOptionalFile, writeOutput } from '../app/output-file.ts'
 import { filesOfReports, markAsDone, overviewScope, quotaInUse, storePage } from '../app/overview.ts'
 import { overviewView } from '../output/views/overview.ts'

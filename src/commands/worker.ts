@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../cli/base-command.ts'
-import { durationFlag } from '../cli/flags/time.ts'
+import { durationFlag } from '../cli/flags/values.ts'
 import { workerProfiles, workerQuota, serveHealth } from '../app/worker.ts'
 import { logEntry, type WorkerEvent } from '../domain/worker/events.ts'
 import { logView } from '../output/views/batches.ts'

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 
-import { createdRequest, recipient } from './request.ts'
+import { createdRequest, recipient, requestBody } from './request.ts'
 import { fieldDefinition, fieldTypes, packageSchema } from './package-schema.ts'
 import { packageResource, packageStatuses } from './package.ts'
 import { ping } from './envelope.ts'
 import { user } from './user.ts'
 import { bodyExamples, failureExamples } from './openapi-examples.ts'
-import { requestBody } from './request-body.ts'
 import { checkStatuses, refereeStatuses, requestStatuses } from './statuses.ts'
 
 type Json = Record<string, unknown>

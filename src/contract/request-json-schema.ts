@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 import { dateRule, isoDateForm } from './date-format.ts'
 import type { CheckInformation, FieldDefinition, PackageSchema } from './package-schema.ts'
-import { emailAddress, phoneNumber } from './request-body.ts'
+import { emailAddress, phoneNumber } from './request.ts'
 
 type JsonSchema = Record<string, unknown>
 

@@ -1,12 +1,12 @@
 import { emitWarning } from 'node:process'
 
 import { type Api, connectApi } from '../api/api.ts'
-import { maskUrl } from '../contract/mask-url.ts'
+import { maskUrl } from '../contract/url.ts'
 import { parseBaseUrl, checkApiKey } from '../domain/session/session.ts'
 import { outcomeOf } from '../domain/submission/outcome.ts'
 import { OutcomeUnknownError, UsageError } from '../errors/kinds.ts'
 import { systemClock } from '../host/clock.ts'
-import { processEnvironment } from '../host/env.ts'
+import { processEnvironment } from '../host/process.ts'
 import { systemRandom } from '../host/random.ts'
 import { HttpClient } from '../http/client.ts'
 import { PdfStream } from '../usecases/report/one-report.ts'
@@ -22,8 +22,8 @@ import {
 } from './internal/boundary.ts'
 import type { CheckRequest, CreatedRequest, NewRequest, Package, PackageSchema, User } from './types.ts'
 
-export type { ErrorCode } from '../errors/base.ts'
-export { RefcheckError } from '../errors/base.ts'
+export type { ErrorCode } from '../errors/kinds.ts'
+export { RefcheckError } from '../errors/kinds.ts'
 export {
   ForbiddenError,
   InternalError,

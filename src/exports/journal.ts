@@ -6,10 +6,10 @@ import type { ProvidersAnswer } from '../domain/batch/reconciliation.ts'
 import type { Batch, BatchRow } from '../domain/batch/batch.ts'
 import type { SubmissionState } from '../domain/submission/states.ts'
 import type { Submission } from '../domain/submission/submission.ts'
-import { uuid } from '../contract/request-body.ts'
+import { uuid } from '../contract/request.ts'
 import { InternalError, NotFoundError, UsageError } from '../errors/kinds.ts'
 import { systemClock } from '../host/clock.ts'
-import { processEnvironment } from '../host/env.ts'
+import { processEnvironment } from '../host/process.ts'
 import { currentFolder, NoHomeError, RelativeFolderError, resolvePaths } from '../host/paths.ts'
 import { systemRandom } from '../host/random.ts'
 import { openSqliteStore } from '../store/ledger/sqlite/open.ts'
@@ -31,8 +31,8 @@ import {
 } from './internal/boundary.ts'
 import type { Known, NewRequest, Recipient, RequestStatus } from './types.ts'
 
-export type { ErrorCode } from '../errors/base.ts'
-export { RefcheckError } from '../errors/base.ts'
+export type { ErrorCode } from '../errors/kinds.ts'
+export { RefcheckError } from '../errors/kinds.ts'
 export {
   DuplicateError,
   ForbiddenError,

@@ -2,7 +2,7 @@ import { sign as signature, signingKey, verify as matches } from '../contract/si
 import { bytesOf, readSignature, requireSecret, signedEvent } from '../domain/webhook/read-event.ts'
 import type { WebhookEvent } from './types.ts'
 
-export { RefcheckError } from '../errors/base.ts'
+export { RefcheckError } from '../errors/kinds.ts'
 export { BadSignatureError, InvalidInputError, UsageError } from '../errors/kinds.ts'
 export type { RequestStatus, WebhookEvent } from './types.ts'
 

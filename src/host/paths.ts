@@ -1,7 +1,7 @@
 import { homedir, userInfo } from 'node:os'
 import { posix, win32 } from 'node:path'
 
-import { type Environment, variable } from './env.ts'
+import { type Environment, variable } from './process.ts'
 
 /** Absolute folders of this user for this program; none of them need exist yet. */
 export interface Paths {

@@ -1,4 +1,4 @@
-import { type Environment, variable } from './env.ts'
+import { type Environment, variable } from './process.ts'
 
 export interface ProgramRun {
   /** Exit code; null where a signal ended it or it could not be started. */

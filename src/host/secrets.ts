@@ -1,4 +1,4 @@
-import type { Environment } from './env.ts'
+import type { Environment } from './process.ts'
 
 /** A shorter value occurs in ordinary text by chance. */
 const minLength = 6

@@ -3,10 +3,9 @@ import { Readable } from 'node:stream'
 
 import { type Dispatcher, errors } from 'undici'
 
-import { RefcheckError } from '../errors/base.ts'
-import { InternalError } from '../errors/kinds.ts'
+import { RefcheckError, InternalError } from '../errors/kinds.ts'
 import type { Clock } from '../host/clock.ts'
-import type { Environment } from '../host/env.ts'
+import type { Environment } from '../host/process.ts'
 import { TransportError, transportFailure } from './failure.ts'
 import { interceptedUrl } from './intercept.ts'
 import { secureUrl, Transport } from './transport.ts'

@@ -4,9 +4,9 @@ import { getCACertificates } from 'node:tls'
 
 import { Agent, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 
-import { isLoopbackHost } from '../contract/loopback.ts'
+import { isLoopbackHost } from '../contract/url.ts'
 import { InternalError, UsageError } from '../errors/kinds.ts'
-import { type Environment, variable } from '../host/env.ts'
+import { type Environment, variable } from '../host/process.ts'
 import type { HttpLimits } from './types.ts'
 
 /**

@@ -11,7 +11,7 @@ import { serveStdio, type StdioServerHandle, StdioServerTransport } from '@model
 import { z } from 'zod'
 
 import { type MaskedDocument, redactForAgent } from '../domain/agent/mask.ts'
-import { RefcheckError } from '../errors/base.ts'
+import { RefcheckError } from '../errors/kinds.ts'
 import { failureJson } from '../output/present.ts'
 import { jsonSchemaOf } from '../output/schemas/document.ts'
 import type { CommandResult } from '../usecases/agent/calls.ts'

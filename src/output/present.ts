@@ -1,11 +1,10 @@
 import { stringify } from 'csv-stringify/sync'
 
-import type { FieldProblem, RefcheckError } from '../errors/base.ts'
+import { type FieldProblem, type RefcheckError, UsageError } from '../errors/kinds.ts'
 import { sanitize } from '../host/text.ts'
 import { wrapLines, styled, type Terminal, type Sink } from './terminal.ts'
 import { addFormulaMarks } from '../domain/sheet/formula.ts'
-import { type FlagRepeater, repeatNoFlags } from '../domain/wording/repeated-flags.ts'
-import { UsageError } from '../errors/kinds.ts'
+import { type FlagRepeater, repeatNoFlags } from '../domain/wording/pasted-command.ts'
 import { table } from './table.ts'
 import { type Cell, type Column, jsonText, type ListView, type View, cellIn } from './view.ts'
 

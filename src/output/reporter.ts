@@ -1,4 +1,4 @@
-import { type FlagRepeater, repeatNoFlags } from '../domain/wording/repeated-flags.ts'
+import { type FlagRepeater, repeatNoFlags } from '../domain/wording/pasted-command.ts'
 import type { Clock } from '../host/clock.ts'
 import { sanitize } from '../host/text.ts'
 import { cutTo, wrapLines, type Sink, styled, type Terminal } from './terminal.ts'

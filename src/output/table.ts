@@ -2,7 +2,7 @@ import Table from 'cli-table3'
 import { wrapAnsi } from 'fast-wrap-ansi'
 import stringWidth from 'fast-string-width'
 
-import { shownName } from '../domain/wording/shown-name.ts'
+import { shownName } from '../domain/wording/text.ts'
 import { sanitize } from '../host/text.ts'
 import { type Style, styled, type Terminal } from './terminal.ts'
 import { type Column, cellIn } from './view.ts'

@@ -4,7 +4,7 @@ import { styleText } from 'node:util'
 import stringWidth from 'fast-string-width'
 import { wrapAnsi } from 'fast-wrap-ansi'
 
-import { type Environment, variable } from '../host/env.ts'
+import { type Environment, variable } from '../host/process.ts'
 import type { Secrets } from '../host/secrets.ts'
 import { sanitize } from '../host/text.ts'
 

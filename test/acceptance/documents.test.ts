@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
-import { commandWords } from '../../src/domain/wording/shell-word.ts'
+import { commandWords } from '../../src/domain/wording/pasted-command.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { DocumentReader } from '../harness/document-reader.ts'
 import { ManualClock } from '../harness/manual-clock.ts'

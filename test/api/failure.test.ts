@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { failure, forbiddenCause, namedField } from '../../src/api/answer.ts'
-import { exitCodes } from '../../src/errors/base.ts'
+import { exitCodes } from '../../src/errors/kinds.ts'
 import type { Envelope } from '../../src/contract/envelope.ts'
 
 /** The status matrix of the document ("Errors"), against the exit codes of src/docs/cli.md. */

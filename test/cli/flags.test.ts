@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { parseMoment } from '../../src/cli/flags/time.ts'
-import { parseDuration } from '../../src/domain/wording/duration.ts'
+import { parseMoment } from '../../src/cli/flags/values.ts'
+import { parseDuration } from '../../src/domain/wording/time.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { exitCodes } from '../../src/errors/base.ts'
+import { exitCodes } from '../../src/errors/kinds.ts'
 import { orderOf } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { sign, signingKey } from '../../src/contract/signature.ts'
-import { commandWords } from '../../src/domain/wording/shell-word.ts'
+import { commandWords } from '../../src/domain/wording/pasted-command.ts'
 import { connectAgent } from './agent.ts'
 import { ScriptedPrompter } from './scripted-prompter.ts'
 import type { ManualClock } from './manual-clock.ts'

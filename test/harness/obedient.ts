@@ -1,5 +1,5 @@
 import type { Agent, Answer } from './agent.ts'
-import { commandWords } from '../../src/domain/wording/shell-word.ts'
+import { commandWords } from '../../src/domain/wording/pasted-command.ts'
 
 export interface ObedientOptions {
   agent: Agent

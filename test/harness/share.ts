@@ -1,4 +1,4 @@
-import { variable } from '../../src/host/env.ts'
+import { variable } from '../../src/host/process.ts'
 
 /** `npm run test:whole`: what takes long is tried whole, of which `npm test` tries a share. */
 const isWhole = variable(process.env, 'REFCHECK_WHOLE') !== undefined

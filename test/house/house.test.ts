@@ -127,7 +127,7 @@ test('a command that reads a file of people is told by the one place that repeat
     /refcheck batch (?:run|plan|validate) \$\{/.test(text),
   )
   expect(byHand.map(({ path }) => path)).toEqual([])
-  // What a stream is given directly has not been through `keep`: see domain/wording/repeated-flags.ts.
+  // What a stream is given directly has not been through `keep`: see domain/wording/pasted-command.ts.
   const unkept = sources('src/{app,cli,commands,output}/**/*.ts').filter(({ text }) =>
     /\.write\([^)]*refcheck (?!\$\{pjson)/.test(text),
   )

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-import { exitCodes } from '../../src/errors/base.ts'
+import { exitCodes } from '../../src/errors/kinds.ts'
 import { tables } from '../../src/store/ledger/schema.ts'
 import { promises } from './protocol.ts'
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { pageNames, topicPage } from '../../src/cli/topic-pages.ts'
 import { usageLines } from '../../src/cli/help.ts'
-import { repeatedFlags } from '../../src/domain/wording/repeated-flags.ts'
+import { repeatedFlags } from '../../src/domain/wording/pasted-command.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { root } from './sources.ts'

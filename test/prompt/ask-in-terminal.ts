@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 
-import { RefcheckError } from '../../src/errors/base.ts'
-import { PromptBackError } from '../../src/errors/kinds.ts'
+import { RefcheckError, PromptBackError } from '../../src/errors/kinds.ts'
 import type { Prompter } from '../../src/prompt/prompter.ts'
 import { TerminalPrompter } from '../../src/prompt/terminal.ts'
 

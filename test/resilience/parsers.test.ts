@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { RefcheckError } from '../../src/errors/base.ts'
-import { variable } from '../../src/host/env.ts'
+import { RefcheckError } from '../../src/errors/kinds.ts'
+import { variable } from '../../src/host/process.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 import { nearly } from './parser-inputs.ts'
 import { type Parser, parsers } from './parsers.ts'

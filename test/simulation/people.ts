@@ -1,4 +1,4 @@
-import type { RequestBody, Recipient } from '../../src/contract/request-body.ts'
+import type { RequestBody, Recipient } from '../../src/contract/request.ts'
 import type { NewRow } from '../../src/domain/batch/batch.ts'
 
 /** A real person, in whatever spelling. */

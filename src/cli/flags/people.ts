@@ -1,8 +1,8 @@
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { AllowFlags } from '../../domain/batch/file-command.ts'
 import { Flags, type ValuesOf } from '../oclif.ts'
-import { packageIdFlag } from './identifiers.ts'
-import { shellWord } from '../../domain/wording/shell-word.ts'
+import { packageIdFlag } from './values.ts'
+import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { UsageError } from '../../errors/kinds.ts'
 
 export const defaultCountryFlag = Flags.string({

@@ -2,8 +2,7 @@ import { requestStatuses } from '../../contract/statuses.ts'
 import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { Args, Flags, type ValuesOf } from '../oclif.ts'
-import { requestIdFlag } from './identifiers.ts'
-import { momentFlag } from './time.ts'
+import { requestIdFlag, momentFlag } from './values.ts'
 
 /** The number of an event in the inbox. */
 export const eventIdArg = Args.custom<number>({

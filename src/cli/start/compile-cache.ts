@@ -16,9 +16,8 @@ import { constants, Script } from 'node:vm'
 
 import { makeFolders } from '../../disk/folders.ts'
 import { byOthers, folderWeakness, openOwn, weaknessOf } from '../../disk/ownership.ts'
-import { processEnvironment } from '../../host/env.ts'
+import { processEnvironment, atExit, processId } from '../../host/process.ts'
 import { resolvePaths } from '../../host/paths.ts'
-import { atExit, processId } from '../../host/process.ts'
 
 /**
  * Stores compiled code next to the store, in a folder of this version, for each command by itself. Code that another

@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/time.ts'
+import { timeoutFlag } from '../../cli/flags/values.ts'
 import { readSecretLine } from '../../app/input.ts'
 import { loginAsking } from '../../usecases/session/login.ts'
 import { loginView, replacedText } from '../../output/views/account.ts'

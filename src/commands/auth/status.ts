@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/time.ts'
+import { timeoutFlag } from '../../cli/flags/values.ts'
 import { sessionStatus } from '../../usecases/session/login.ts'
 import { statusView } from '../../output/views/account.ts'
 

@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { batchArgs } from '../../cli/flags/identifiers.ts'
+import { batchArgs } from '../../cli/flags/values.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { batchStatusView } from '../../output/views/batches.ts'

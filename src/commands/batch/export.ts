@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { batchArgs } from '../../cli/flags/identifiers.ts'
+import { batchArgs } from '../../cli/flags/values.ts'
 import { rowStates } from '../../cli/flags/list.ts'
 import { openOutputFile, tableBytes, writeOutput } from '../../app/output-file.ts'
 import { exportFormatOf, exportFormats, exportTable } from '../../domain/batch/results.ts'

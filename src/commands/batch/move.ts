@@ -1,6 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/time.ts'
-import { batchArgs, packageIdFlag } from '../../cli/flags/identifiers.ts'
+import { timeoutFlag, batchArgs, packageIdFlag } from '../../cli/flags/values.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { batchStatusView } from '../../output/views/batches.ts'

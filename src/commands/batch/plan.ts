@@ -6,7 +6,7 @@ import {
   columnFlags,
   showChangesFlag,
 } from '../../cli/flags/people.ts'
-import { timeoutFlag } from '../../cli/flags/time.ts'
+import { timeoutFlag } from '../../cli/flags/values.ts'
 import { openOutputFile, writeOutput } from '../../app/output-file.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
 import { storedPlan, planFailure } from '../../domain/batch/plan.ts'

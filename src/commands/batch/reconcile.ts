@@ -1,6 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/time.ts'
-import { batchIdArg, uuidFlag } from '../../cli/flags/identifiers.ts'
+import { timeoutFlag, batchIdArg, uuidFlag } from '../../cli/flags/values.ts'
 import { showLines, startServices } from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
 import { requestIdsIn } from '../../domain/webhook/read-event.ts'

@@ -1,6 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { longTimeoutFlag } from '../../cli/flags/time.ts'
-import { batchArgs } from '../../cli/flags/identifiers.ts'
+import { longTimeoutFlag, batchArgs } from '../../cli/flags/values.ts'
 import { runBatch, startServices } from '../../app/batch.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { findBatch, findToRun, leftToOrder } from '../../usecases/batch/read-batch.ts'

@@ -1,6 +1,6 @@
 import { formatCount } from '../../domain/wording/text.ts'
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { batchArgs } from '../../cli/flags/identifiers.ts'
+import { batchArgs } from '../../cli/flags/values.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
 import { batchResultView, batchStatusView, unfinishedText } from '../../output/views/batches.ts'
 import { retryBatch } from '../../usecases/batch/change-batch.ts'

@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { batchArgs } from '../../cli/flags/identifiers.ts'
+import { batchArgs } from '../../cli/flags/values.ts'
 import { listFlags, rowStates } from '../../cli/flags/list.ts'
 import { heldText } from '../../domain/batch/batch-status.ts'
 import { nextForHeld } from '../../domain/batch/held-question.ts'

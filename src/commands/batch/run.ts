@@ -6,7 +6,7 @@ import {
   columnFlags,
   showChangesFlag,
 } from '../../cli/flags/people.ts'
-import { longTimeoutFlag } from '../../cli/flags/time.ts'
+import { longTimeoutFlag } from '../../cli/flags/values.ts'
 import {
   batchView,
   endedView,

@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { batchArgs } from '../../cli/flags/identifiers.ts'
+import { batchArgs } from '../../cli/flags/values.ts'
 import { BatchWatch } from '../../output/views/progress.ts'
 import { followedBatchView } from '../../output/views/batches.ts'
 import { findBatch, watchBatch } from '../../usecases/batch/read-batch.ts'

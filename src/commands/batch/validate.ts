@@ -6,7 +6,7 @@ import {
   columnFlags,
   showChangesFlag,
 } from '../../cli/flags/people.ts'
-import { timeoutFlag } from '../../cli/flags/time.ts'
+import { timeoutFlag } from '../../cli/flags/values.ts'
 import { rememberWritten } from '../../app/output-file.ts'
 import { planServices, readingDefaults } from '../../app/batch.ts'
 import { errorsCommand, fileCommand } from '../../domain/batch/file-command.ts'

@@ -1,6 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/time.ts'
-import { packageIdFlag } from '../../cli/flags/identifiers.ts'
+import { timeoutFlag, packageIdFlag } from '../../cli/flags/values.ts'
 import { listFlags } from '../../cli/flags/list.ts'
 import { packagesView } from '../../output/views/account.ts'
 

@@ -1,7 +1,6 @@
 import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
-import { durationFlag, momentFlag } from '../../cli/flags/time.ts'
+import { durationFlag, momentFlag, batchIdFlag, parseUuid, requestFlag } from '../../cli/flags/values.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
-import { batchIdFlag, parseUuid, requestFlag } from '../../cli/flags/identifiers.ts'
 import { downloadReports, reportSource, showReports } from '../../app/report.ts'
 import { isSingle, type SingleSource } from '../../domain/report/source.ts'
 import { reportsView } from '../../output/views/requests.ts'

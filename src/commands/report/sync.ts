@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { longTimeoutFlag } from '../../cli/flags/time.ts'
+import { longTimeoutFlag } from '../../cli/flags/values.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
 import { downloadReports } from '../../app/report.ts'
 import { UsageError } from '../../errors/kinds.ts'

@@ -1,6 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/time.ts'
-import { requestArg } from '../../cli/flags/identifiers.ts'
+import { timeoutFlag, requestArg } from '../../cli/flags/values.ts'
 import { readRequests, withReasons } from '../../usecases/request/read-requests.ts'
 import { requestsView } from '../../output/views/requests.ts'
 import { isUnread, withPackageNames } from '../../domain/request/result.ts'

@@ -1,6 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { momentFlag, timeoutFlag } from '../../cli/flags/time.ts'
-import { batchIdFlag } from '../../cli/flags/identifiers.ts'
+import { momentFlag, timeoutFlag, batchIdFlag } from '../../cli/flags/values.ts'
 import { listFlags, requestStatus } from '../../cli/flags/list.ts'
 import { following, readMeter } from '../../app/request.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'

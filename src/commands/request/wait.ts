@@ -1,6 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { durationFlag } from '../../cli/flags/time.ts'
-import { batchIdFlag, requestArg } from '../../cli/flags/identifiers.ts'
+import { durationFlag, batchIdFlag, requestArg } from '../../cli/flags/values.ts'
 import { requestIdsOf } from '../../app/ids.ts'
 import { watching } from '../../app/request.ts'
 import { chooseInFlight, waitForRequests, requestsOfBatch } from '../../usecases/request/wait.ts'

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../domain/wording/duration.ts'
+import { parseDuration } from '../../domain/wording/time.ts'
 import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'

@@ -1,6 +1,6 @@
 import { failureToWrite, openOptionalFile } from '../../app/output-file.ts'
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { durationFlag } from '../../cli/flags/time.ts'
+import { durationFlag } from '../../cli/flags/values.ts'
 import { conformanceJunit, conformanceView } from '../../output/views/checks.ts'
 
 export default class SandboxConformance extends BaseCommand<typeof SandboxConformance> {

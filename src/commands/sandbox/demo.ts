@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { demoServices } from '../../app/sandbox.ts'
 import { documentView } from '../../output/views/schema.ts'
-import { exitCodes } from '../../errors/base.ts'
+import { exitCodes } from '../../errors/kinds.ts'
 
 export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
   static override summary = 'Show the whole job, on a temporary sandbox'

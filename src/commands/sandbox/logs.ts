@@ -1,4 +1,4 @@
-import { uuidFlag } from '../../cli/flags/identifiers.ts'
+import { uuidFlag } from '../../cli/flags/values.ts'
 import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'

@@ -1,6 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/time.ts'
-import { packageIdArg } from '../../cli/flags/identifiers.ts'
+import { timeoutFlag, packageIdArg } from '../../cli/flags/values.ts'
 import { openOutputFile, writeOutput, templateBytes } from '../../app/output-file.ts'
 import { loadSchema } from '../../usecases/form/package.ts'
 import { templateBody, templateColumns, templateFormat, templateFormats } from '../../domain/form/template.ts'

@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/time.ts'
+import { timeoutFlag } from '../../cli/flags/values.ts'
 import { listFlags } from '../../cli/flags/list.ts'
 import { selectUsers } from '../../domain/session/users.ts'
 import { usersView } from '../../output/views/account.ts'

@@ -1,5 +1,5 @@
 import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
-import { durationFlag } from '../../cli/flags/time.ts'
+import { durationFlag } from '../../cli/flags/values.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
 import { failureToWrite, openOptionalFile } from '../../app/output-file.ts'
 import {

@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { uuidFlag } from '../../cli/flags/identifiers.ts'
+import { uuidFlag } from '../../cli/flags/values.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
 import { receiverAt, webhookSecrets } from '../../app/webhook.ts'
 import { sendEvents } from '../../usecases/webhook/send.ts'

@@ -1,4 +1,4 @@
-import { isLoopbackHost, isLoopbackUrl } from '../../contract/loopback.ts'
+import { isLoopbackHost, isLoopbackUrl } from '../../contract/url.ts'
 import { type Answer, entries, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
 import {

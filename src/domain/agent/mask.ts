@@ -1,4 +1,4 @@
-import { maskUrl } from '../../contract/mask-url.ts'
+import { maskUrl } from '../../contract/url.ts'
 import { recipientFields } from '../../contract/package-schema.ts'
 import { checkStatuses, requestStatuses } from '../../contract/statuses.ts'
 

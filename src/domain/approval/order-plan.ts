@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
-import { shellWord } from '../wording/shell-word.ts'
-import { isoTime, localTime } from '../wording/local-time.ts'
+import { shellWord } from '../wording/pasted-command.ts'
+import { isoTime, localTime } from '../wording/time.ts'
 import { parsedOrUndefined, propertyOf } from '../../contract/parse-json.ts'
 import { redactArgument } from '../wording/redact-argument.ts'
 

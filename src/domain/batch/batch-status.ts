@@ -1,12 +1,11 @@
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 import type { Batch, BatchRow, Match } from './batch.ts'
 import { heldReasonTexts, sharedText, unmatchedText } from '../submission/duplicate.ts'
 import { isUnmatched } from '../submission/unmatched.ts'
 import { externalResultPosition } from '../submission/external-results.ts'
-import type { OrderInError } from '../../errors/base.ts'
-import { IncompleteError } from '../../errors/kinds.ts'
-import { isoTime, localTime } from '../wording/local-time.ts'
-import { personName, personWithEmail } from '../wording/shown-name.ts'
+import { type OrderInError, IncompleteError } from '../../errors/kinds.ts'
+import { isoTime, localTime } from '../wording/time.ts'
+import { personName, personWithEmail } from '../wording/text.ts'
 
 /** The same as it is printed. */
 export interface PrintedRow extends ListedRow {

@@ -1,4 +1,4 @@
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
 import type { Shared } from '../submission/similarity.ts'
 import type { Conflict, ConflictReason } from '../submission/conflicts.ts'

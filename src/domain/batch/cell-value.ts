@@ -4,7 +4,7 @@ import type { Cell, JsonRow } from '../sheet/cell.ts'
 import { isGroup, meansNone, readFieldText, type ValueReading, type ValueRule } from '../form/field-value.ts'
 import { findDamage } from '../sheet/loss.ts'
 import { shownNumber, shownOtherwise } from '../sheet/number-format.ts'
-import type { FieldValue } from '../../contract/request-body.ts'
+import type { FieldValue } from '../../contract/request.ts'
 import { readJson } from '../form/json-text.ts'
 
 const asText = 'format the column as text and type it again'

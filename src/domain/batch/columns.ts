@@ -8,7 +8,7 @@ import { nearest } from '../form/problem.ts'
 import { formFields } from '../form/fields.ts'
 import { positionOf, type SheetFormat } from '../sheet/cell.ts'
 import { cutText } from '../wording/text.ts'
-import { shellWord } from '../wording/shell-word.ts'
+import { shellWord } from '../wording/pasted-command.ts'
 
 /** Whether rows that are not shown, or struck through, are ordered. */
 export type HiddenRows = 'include' | 'skip'

@@ -1,6 +1,6 @@
 import { type BatchPreview, type NewFileBatch, type NewRow, noCounts, type RowList } from './batch.ts'
 import { maxNamed } from '../submission/confirmation.ts'
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 import { hashOf, personIdentities, sharedKey } from '../submission/identity.ts'
 import { foldedName, type ComparingBudget, maxComparing, PhoneSharers } from '../submission/similarity.ts'
 import {

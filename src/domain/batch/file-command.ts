@@ -1,4 +1,4 @@
-import { shellWord } from '../wording/shell-word.ts'
+import { shellWord } from '../wording/pasted-command.ts'
 import type { ColumnChoices } from './columns.ts'
 import type { FileReading } from './new-row.ts'
 

@@ -2,8 +2,8 @@ import type { BatchRow } from './batch.ts'
 import { packageWithName } from '../submission/confirmation.ts'
 import { formatRow } from './batch-status.ts'
 import { sharedText } from '../submission/duplicate.ts'
-import { localTime } from '../wording/local-time.ts'
-import { personName, personWithEmail } from '../wording/shown-name.ts'
+import { localTime } from '../wording/time.ts'
+import { personName, personWithEmail } from '../wording/text.ts'
 
 /** What a person may answer about a held row. `same-service`: the two URLs are one service, so the row is a duplicate. */
 type HeldAnswer = 'later' | 'order' | 'leave-out' | 'same-service'

@@ -2,7 +2,7 @@ import type { NewRow, RowList } from './batch.ts'
 import type { HiddenRows } from './columns.ts'
 import type { RowReading } from './row.ts'
 import { serviceOf } from '../submission/identity.ts'
-import type { RequestBody } from '../../contract/request-body.ts'
+import type { RequestBody } from '../../contract/request.ts'
 import type { ExternalResult } from '../submission/external-results.ts'
 
 /** What the store records of a row. The store finds out whether it conflicts with another order. */

@@ -1,13 +1,12 @@
-import { isoTime } from '../wording/local-time.ts'
+import { isoTime } from '../wording/time.ts'
 import type { BatchRow } from './batch.ts'
 import { toListedRow } from './batch-status.ts'
-import { uuid } from '../../contract/request-body.ts'
+import { uuid, type FieldValue, type RequestBody } from '../../contract/request.ts'
 import { type Cell, textOf, writtenFormat } from '../sheet/cell.ts'
 import { type PersonDigests, personDigests, type ExternalResult } from '../submission/external-results.ts'
 import { serviceOf } from '../submission/identity.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
 import { recipientFields } from '../../contract/package-schema.ts'
-import type { FieldValue, RequestBody } from '../../contract/request-body.ts'
 
 /** What informs another store, or a later one, of the outcome of a row: src/docs/ordering.md, section 4, "Results files". */
 export const externalResultColumns = [

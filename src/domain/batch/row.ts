@@ -12,7 +12,7 @@ import {
   phoneNumber,
   type Recipient,
   type RequestBody,
-} from '../../contract/request-body.ts'
+} from '../../contract/request.ts'
 import { bareObject } from '../../contract/parse-json.ts'
 import type { Cell, SheetRow } from '../sheet/cell.ts'
 import { isLongName, longName } from '../form/recipient.ts'

@@ -1,6 +1,11 @@
-import type { RefcheckError } from '../../errors/base.ts'
+import {
+  type RefcheckError,
+  IncompleteError,
+  OutcomeUnknownError,
+  ThrottledError,
+  UsageError,
+} from '../../errors/kinds.ts'
 import { backoffMs, type Outcome } from '../submission/outcome.ts'
-import { IncompleteError, OutcomeUnknownError, ThrottledError, UsageError } from '../../errors/kinds.ts'
 import { quotaUsedUp } from '../quota/windows.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import type { Submission } from '../submission/submission.ts'

@@ -1,6 +1,7 @@
 import type { BatchCounts } from './batch.ts'
-import type { OrderInError, RefcheckError } from '../../errors/base.ts'
 import {
+  type OrderInError,
+  type RefcheckError,
   DuplicateError,
   IncompleteError,
   InterruptedError,
@@ -10,10 +11,10 @@ import {
 } from '../../errors/kinds.ts'
 import type { RunEnd } from './run-policy.ts'
 import { formatCount } from '../wording/text.ts'
-import { localTime } from '../wording/local-time.ts'
+import { localTime } from '../wording/time.ts'
 import type { Conflict, ConflictReason } from '../submission/conflicts.ts'
 import type { SubmissionState } from '../submission/states.ts'
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 
 /** Codes of failures that halt a batch and are its exit too (src/docs/cli.md, "Exit codes": 3 to 7). */
 const haltingCodes = new Set(['unauthenticated', 'forbidden', 'not_found', 'throttled', 'unavailable'])

@@ -1,4 +1,4 @@
-import { RefcheckError } from '../../errors/base.ts'
+import { RefcheckError } from '../../errors/kinds.ts'
 import type { StoreInfo } from '../store/types.ts'
 
 /** The result of one check: `ok`; `warn` if the user should act; `fail` if commands cannot work. */

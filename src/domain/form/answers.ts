@@ -1,6 +1,6 @@
 import { bareObject } from '../../contract/parse-json.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
-import type { AdditionalInformation, FieldValue } from '../../contract/request-body.ts'
+import type { AdditionalInformation, FieldValue } from '../../contract/request.ts'
 import { checkFieldValue } from './field-value.ts'
 import { type FormField, titleOf, formatAnswer } from './fields.ts'
 import { problemsError, shown } from './problem.ts'

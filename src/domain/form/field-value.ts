@@ -1,5 +1,5 @@
 import { dateExists, dateRule, looksLikeIsoDate } from '../../contract/date-format.ts'
-import type { FieldValue } from '../../contract/request-body.ts'
+import type { FieldValue } from '../../contract/request.ts'
 import { deepestNesting, isJsonObject } from '../../contract/parse-json.ts'
 import { keepsDigits, readJson } from './json-text.ts'
 

@@ -4,7 +4,7 @@ import {
   type RecipientField,
   recipientFields,
 } from '../../contract/package-schema.ts'
-import type { FieldValue } from '../../contract/request-body.ts'
+import type { FieldValue } from '../../contract/request.ts'
 import { shown } from './problem.ts'
 
 /** One thing a request of a package is asked for. */

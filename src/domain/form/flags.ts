@@ -1,14 +1,9 @@
 import type { CheckInformation, PackageSchema } from '../../contract/package-schema.ts'
-import type {
-  AdditionalInformation,
-  FieldValue,
-  Recipient,
-  RequestBody,
-} from '../../contract/request-body.ts'
-import { RefcheckError } from '../../errors/base.ts'
+import type { AdditionalInformation, FieldValue, Recipient, RequestBody } from '../../contract/request.ts'
+import { RefcheckError } from '../../errors/kinds.ts'
 import { listValue } from '../batch/cell-value.ts'
 import { nested } from '../batch/row.ts'
-import { shellWord } from '../wording/shell-word.ts'
+import { shellWord } from '../wording/pasted-command.ts'
 import { readFieldText } from './field-value.ts'
 import { nearest, type Problem, problemsError, shown } from './problem.ts'
 import { type DraftBody, fieldsIn, unknownCode } from './validate.ts'

@@ -1,6 +1,6 @@
 import { dateExists, dateRule, looksLikeIsoDate } from '../../contract/date-format.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
-import type { FieldValue } from '../../contract/request-body.ts'
+import type { FieldValue } from '../../contract/request.ts'
 import { type FormField, formFields, titleOf } from './fields.ts'
 import type { DraftBody } from './validate.ts'
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 
 import { deepestNesting } from '../../contract/parse-json.ts'
-import type { FieldValue } from '../../contract/request-body.ts'
+import type { FieldValue } from '../../contract/request.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 
 /** Where and why a text is not the JSON this program takes. */

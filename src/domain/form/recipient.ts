@@ -1,6 +1,6 @@
 import { propertyOf } from '../../contract/parse-json.ts'
 import type { RecipientField } from '../../contract/package-schema.ts'
-import { emailAddress, phoneNumber } from '../../contract/request-body.ts'
+import { emailAddress, phoneNumber } from '../../contract/request.ts'
 import type { Change } from './problem.ts'
 
 /** What became of one given text: the value to send, or why it cannot be sent. */

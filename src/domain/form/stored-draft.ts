@@ -1,8 +1,7 @@
-import { personName } from '../wording/shown-name.ts'
+import { personName, formatCount } from '../wording/text.ts'
 import { z } from 'zod'
 
-import { formatCount } from '../wording/text.ts'
-import { localTime } from '../wording/local-time.ts'
+import { localTime } from '../wording/time.ts'
 import type { DraftBody } from './validate.ts'
 import { parsedOrUndefined } from '../../contract/parse-json.ts'
 

@@ -1,12 +1,7 @@
 import { bareObject, isJsonObject } from '../../contract/parse-json.ts'
 import type { CheckInformation, PackageSchema, RecipientField } from '../../contract/package-schema.ts'
 import { recipientFields } from '../../contract/package-schema.ts'
-import type {
-  AdditionalInformation,
-  FieldValue,
-  Recipient,
-  RequestBody,
-} from '../../contract/request-body.ts'
+import type { AdditionalInformation, FieldValue, Recipient, RequestBody } from '../../contract/request.ts'
 import { checkFieldValue } from './field-value.ts'
 import { nearest, type Change, type Problem, shown } from './problem.ts'
 import { readRecipientField } from './recipient.ts'

@@ -1,4 +1,4 @@
-import { isoTime } from '../wording/local-time.ts'
+import { isoTime } from '../wording/time.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Batch } from '../batch/batch.ts'
 import type { Submission } from '../submission/submission.ts'

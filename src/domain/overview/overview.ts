@@ -1,5 +1,5 @@
-import { isoTime } from '../wording/local-time.ts'
-import { isLoopbackUrl } from '../../contract/loopback.ts'
+import { isoTime } from '../wording/time.ts'
+import { isLoopbackUrl } from '../../contract/url.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Batch } from '../batch/batch.ts'
 import { toListedBatch } from '../batch/batch-status.ts'

@@ -1,5 +1,5 @@
 import type { ServiceUser } from '../request/listed-request.ts'
-import { isoTime, localDay } from '../wording/local-time.ts'
+import { isoTime, localDay } from '../wording/time.ts'
 import type { Match } from '../batch/batch.ts'
 import type { SeenRow } from './attention.ts'
 

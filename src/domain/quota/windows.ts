@@ -1,4 +1,4 @@
-import { isLoopbackUrl } from '../../contract/loopback.ts'
+import { isLoopbackUrl } from '../../contract/url.ts'
 import { ThrottledError, UsageError } from '../../errors/kinds.ts'
 
 /** A fixed window: so many calls in so many seconds ("Limits"). */

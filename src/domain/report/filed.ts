@@ -1,7 +1,6 @@
 import type { RequestResource } from '../../contract/request.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
-import { RefcheckError } from '../../errors/base.ts'
-import { IncompleteError, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
+import { RefcheckError, IncompleteError, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
 import type { ReportRecord, ReportSubject } from './record.ts'
 import type { ReportTarget } from './source.ts'
 

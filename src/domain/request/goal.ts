@@ -1,7 +1,6 @@
 import type { RequestResource } from '../../contract/request.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
-import type { RefcheckError } from '../../errors/base.ts'
-import { IncompleteError, TimedOutError } from '../../errors/kinds.ts'
+import { type RefcheckError, IncompleteError, TimedOutError } from '../../errors/kinds.ts'
 import type { RequestResult } from './result.ts'
 
 /** What is waited for: a terminal status, PARTIAL or past it, COMPLETED, or COMPLETED with every report ready. */

@@ -1,5 +1,5 @@
-import { isoTime } from '../wording/local-time.ts'
-import { RefcheckError } from '../../errors/base.ts'
+import { isoTime } from '../wording/time.ts'
+import { RefcheckError } from '../../errors/kinds.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import type { Submission } from '../submission/submission.ts'
 import { bareObject } from '../../contract/parse-json.ts'

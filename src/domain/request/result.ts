@@ -1,8 +1,7 @@
-import type { RequestResource } from '../../contract/request.ts'
-import type { ErrorCode, RefcheckError } from '../../errors/base.ts'
+import type { RequestResource, RequestBody } from '../../contract/request.ts'
+import type { ErrorCode, RefcheckError } from '../../errors/kinds.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { Package } from '../../contract/package.ts'
-import type { RequestBody } from '../../contract/request-body.ts'
 import type { Change } from '../form/problem.ts'
 
 /** A request that was asked for and could not be read, and why. */

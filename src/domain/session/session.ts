@@ -1,9 +1,8 @@
 import { apiKeyLength } from '../../contract/headers.ts'
-import { InvalidInputError } from '../../errors/kinds.ts'
-import { isLoopbackUrl } from '../../contract/loopback.ts'
+import { InvalidInputError, RefcheckError } from '../../errors/kinds.ts'
+import { isLoopbackUrl } from '../../contract/url.ts'
 import { redactArgument, requireNoApiKey } from '../wording/redact-argument.ts'
 import type { User } from '../../contract/user.ts'
-import { RefcheckError } from '../../errors/base.ts'
 
 /** Whom the service is called as. */
 export interface Session extends Credentials {

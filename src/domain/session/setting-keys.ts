@@ -1,4 +1,4 @@
-import { parseDuration, retainedSince } from '../wording/duration.ts'
+import { parseDuration, retainedSince } from '../wording/time.ts'
 import { redactArgument, requireNoApiKey } from '../wording/redact-argument.ts'
 import { storeAddress } from '../store/address.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'

@@ -1,4 +1,4 @@
-import { emailAddress } from '../../contract/request-body.ts'
+import { emailAddress } from '../../contract/request.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { User } from '../../contract/user.ts'
 

@@ -1,4 +1,4 @@
-import { isLoopbackHost, isLoopbackUrl } from '../../contract/loopback.ts'
+import { isLoopbackHost, isLoopbackUrl } from '../../contract/url.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 
 /** Where orders are recorded, as it is written in REFCHECK_STORE or the setting `store`. */

@@ -1,7 +1,7 @@
 import type { RegisteredLog } from './attempt-log.ts'
 import { type Move, storeMoved } from './moving.ts'
 import { formatCount } from '../wording/text.ts'
-import { localTime } from '../wording/local-time.ts'
+import { localTime } from '../wording/time.ts'
 import { IoError, StoreClosedError } from '../../errors/kinds.ts'
 
 export type CloseReason =

@@ -1,6 +1,6 @@
 import { IoError, UsageError } from '../../errors/kinds.ts'
 import { storeAddress } from './address.ts'
-import { shellWord } from '../wording/shell-word.ts'
+import { shellWord } from '../wording/pasted-command.ts'
 
 /** What a store that is being moved, or was moved, records of the move. */
 export interface Move {

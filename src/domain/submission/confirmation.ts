@@ -1,6 +1,5 @@
-import { personWithEmail, shownName } from '../wording/shown-name.ts'
-import type { Recipient } from '../../contract/request-body.ts'
-import { formatCount } from '../wording/text.ts'
+import { personWithEmail, shownName, formatCount } from '../wording/text.ts'
+import type { Recipient } from '../../contract/request.ts'
 
 /** So few people are named before they are ordered. */
 export const maxNamed = 5

@@ -1,11 +1,11 @@
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 import { sharedKey, serviceOf } from './identity.ts'
 import { similarity, type Shared } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
 import type { Submission } from './submission.ts'
 import { isUnmatched } from './unmatched.ts'
 import { isSeen, namesOrder, isEvidence, type ExternalResult, orderOfResult } from './external-results.ts'
-import { isLoopbackUrl } from '../../contract/loopback.ts'
+import { isLoopbackUrl } from '../../contract/url.ts'
 
 /**
  * States in which an order conflicts with another for the same person, in order of precedence. Rejected and

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Shared } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
 import { orderWith, type Submission } from './submission.ts'
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 import { personKey } from './identity.ts'
 
 /**

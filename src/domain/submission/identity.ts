@@ -1,5 +1,5 @@
-import { isLoopbackHost } from '../../contract/loopback.ts'
-import type { Recipient } from '../../contract/request-body.ts'
+import { isLoopbackHost } from '../../contract/url.ts'
+import type { Recipient } from '../../contract/request.ts'
 
 /** Characters that are not seen: joiners, soft hyphens, variation selectors and their like. */
 const unseen = /\p{Default_Ignorable_Code_Point}/gu

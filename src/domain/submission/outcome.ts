@@ -1,10 +1,8 @@
 import { propertyOf } from '../../contract/parse-json.ts'
 import type { Envelope } from '../../contract/envelope.ts'
-import type { RequestResource } from '../../contract/request.ts'
-import { uuid } from '../../contract/request-body.ts'
+import { type RequestResource, uuid } from '../../contract/request.ts'
 import { parseRetryAfter } from '../../contract/headers.ts'
-import type { RefcheckError } from '../../errors/base.ts'
-import { InternalError, UnavailableError, IoError } from '../../errors/kinds.ts'
+import { type RefcheckError, InternalError, UnavailableError, IoError } from '../../errors/kinds.ts'
 import type { Attempt, RowId } from './submission.ts'
 import type { Change } from './states.ts'
 

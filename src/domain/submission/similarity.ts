@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 import { personKey } from './identity.ts'
 
 /** What two people have in common. `name`: all of it. */

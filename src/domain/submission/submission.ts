@@ -1,4 +1,4 @@
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 import type { SubmissionState } from './states.ts'
 
 /** A submission as it was read. A change is made only while it is still in this state. */

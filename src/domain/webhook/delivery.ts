@@ -1,6 +1,5 @@
 import type { WebhookEvent } from '../../contract/request.ts'
-import type { RefcheckError } from '../../errors/base.ts'
-import { UnavailableError } from '../../errors/kinds.ts'
+import { type RefcheckError, UnavailableError } from '../../errors/kinds.ts'
 import { cutText } from '../wording/text.ts'
 
 /** A delivery as it goes to a receiver, right or wrong. */

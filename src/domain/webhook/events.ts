@@ -1,5 +1,5 @@
 import { parseJsonBytes } from '../../contract/parse-json.ts'
-import { isoTime, localTime } from '../wording/local-time.ts'
+import { isoTime, localTime } from '../wording/time.ts'
 
 /** A delivery that was verified, as it came. */
 export interface ReceivedEvent {

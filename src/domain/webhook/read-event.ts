@@ -1,6 +1,5 @@
 // Not in events.ts, which the ledger imports: this loads zod. No import of Node: refcheck/webhook/edge runs without it.
-import { webhookEvent, type WebhookEvent } from '../../contract/request.ts'
-import { uuid } from '../../contract/request-body.ts'
+import { webhookEvent, type WebhookEvent, uuid } from '../../contract/request.ts'
 import { parsedOrUndefined, parseJsonBytes } from '../../contract/parse-json.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
 import type { ReceivedEvent } from './events.ts'

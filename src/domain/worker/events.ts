@@ -1,7 +1,7 @@
-import { isoTime } from '../wording/local-time.ts'
+import { isoTime } from '../wording/time.ts'
 import type { BatchCounts } from '../batch/batch.ts'
 import type { SubmissionState } from '../submission/states.ts'
-import type { ErrorCode } from '../../errors/base.ts'
+import type { ErrorCode } from '../../errors/kinds.ts'
 
 /** What a worker does, as its log has it: with ids and codes, never by names, e-mails or what was sent. */
 export type WorkerEvent =

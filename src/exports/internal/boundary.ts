@@ -1,9 +1,8 @@
 import type { Api } from '../../api/api.ts'
 import { formatIssues } from '../../contract/issue-words.ts'
-import { type RequestBody, requestBody } from '../../contract/request-body.ts'
-import { shellWord } from '../../domain/wording/shell-word.ts'
-import { RefcheckError } from '../../errors/base.ts'
-import { InterruptedError, InvalidInputError } from '../../errors/kinds.ts'
+import { type RequestBody, requestBody } from '../../contract/request.ts'
+import { shellWord } from '../../domain/wording/pasted-command.ts'
+import { RefcheckError, InterruptedError, InvalidInputError } from '../../errors/kinds.ts'
 
 /** What refcheck/journal needs of a client; no part of the public interface. */
 export interface ClientParts {

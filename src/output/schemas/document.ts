@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { type ErrorCode, exitCodes } from '../../errors/base.ts'
+import { type ErrorCode, exitCodes } from '../../errors/kinds.ts'
 
 /*
  * What --json prints, command by command. The shapes are closed, so that a test fails on a key that is printed and

@@ -2,8 +2,7 @@ import { z } from 'zod'
 
 import { submissionStates } from '../../domain/submission/states.ts'
 import { count, moment, textOrNull, failure, momentOrNull } from './document.ts'
-import { createdRequest, recipient, requestResource } from '../../contract/request.ts'
-import { requestBody } from '../../contract/request-body.ts'
+import { createdRequest, recipient, requestResource, requestBody } from '../../contract/request.ts'
 import { attentionKinds } from '../../domain/overview/attention.ts'
 import { quota } from './machine.ts'
 

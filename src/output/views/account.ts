@@ -6,12 +6,11 @@ import type {
   SessionStatus,
   SettingEntry,
 } from '../../domain/session/session.ts'
-import { personName } from '../../domain/wording/shown-name.ts'
+import { personName, formatCount } from '../../domain/wording/text.ts'
 import { sanitize } from '../../host/text.ts'
 import { wrapLines, styled, statusStyle } from '../terminal.ts'
 import { type ListView, type View, jsonText } from '../view.ts'
 import type { Package } from '../../contract/package.ts'
-import { formatCount } from '../../domain/wording/text.ts'
 
 const storages = { keychain: 'the system keychain', file: 'a private file', environment: 'the environment' }
 

@@ -1,4 +1,4 @@
-import type { AdditionalInformation, FieldValue } from '../../contract/request-body.ts'
+import type { AdditionalInformation, FieldValue } from '../../contract/request.ts'
 import type { OrderPlan } from '../../domain/approval/order-plan.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import {
@@ -18,9 +18,8 @@ import { externalResultPosition } from '../../domain/submission/external-results
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
-import { formatCount } from '../../domain/wording/text.ts'
-import { localTime } from '../../domain/wording/local-time.ts'
-import { cutName, personName, shownName } from '../../domain/wording/shown-name.ts'
+import { formatCount, cutName, personName, shownName } from '../../domain/wording/text.ts'
+import { localTime } from '../../domain/wording/time.ts'
 import { sanitize } from '../../host/text.ts'
 import { formatDuration, styled, type Terminal, wrapLines } from '../terminal.ts'
 import { table } from '../table.ts'

@@ -1,4 +1,4 @@
-import { maskUrl } from '../../contract/mask-url.ts'
+import { maskUrl } from '../../contract/url.ts'
 import type { RunEvent } from '../../domain/batch/run-policy.ts'
 
 /** Why a read waits; src/http/retry.ts reports it. */

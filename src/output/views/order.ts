@@ -1,5 +1,5 @@
 import { type Column, jsonText, type View } from '../view.ts'
-import { cutName, shownName } from '../../domain/wording/shown-name.ts'
+import { cutName, shownName } from '../../domain/wording/text.ts'
 import type { Package } from '../../contract/package.ts'
 import { type Change, problemFieldName, type FieldNaming } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/fields.ts'

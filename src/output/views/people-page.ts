@@ -1,4 +1,4 @@
-import { shownName } from '../../domain/wording/shown-name.ts'
+import { shownName, formatCount } from '../../domain/wording/text.ts'
 import { html } from 'hono/html'
 
 import {
@@ -16,9 +16,8 @@ import {
   timelineOf,
 } from '../../domain/overview/people.ts'
 import { packageLabel, type PackageNames } from '../../domain/request/listed-request.ts'
-import { formatCount } from '../../domain/wording/text.ts'
-import type { FlagRepeater } from '../../domain/wording/repeated-flags.ts'
-import { localDay, localTime } from '../../domain/wording/local-time.ts'
+import type { FlagRepeater } from '../../domain/wording/pasted-command.ts'
+import { localDay, localTime } from '../../domain/wording/time.ts'
 import { sanitize } from '../../host/text.ts'
 import { pill, statusChart, timeline } from '../../html/charts.ts'
 import { type Piece, standalonePage, tableScript } from '../../html/document.ts'

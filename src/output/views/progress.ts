@@ -3,7 +3,7 @@ import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Batch, BatchCounts } from '../../domain/batch/batch.ts'
 import type { RunEvent, BatchProgress } from '../../domain/batch/run-policy.ts'
 import { statusCounts, statusesInOrder } from '../../domain/overview/people.ts'
-import { personName } from '../../domain/wording/shown-name.ts'
+import { personName, formatCount } from '../../domain/wording/text.ts'
 import type { Clock } from '../../host/clock.ts'
 import { formatDuration, progressLine } from '../terminal.ts'
 import type { Progress, Reporter } from '../reporter.ts'
@@ -12,7 +12,6 @@ import { type AttentionKind, attentionKinds } from '../../domain/overview/attent
 import type { BatchProgressNow } from '../../domain/overview/overview.ts'
 import type { FilingEvent } from '../../domain/report/filed.ts'
 import { attentionLines, attentionWords } from './overview.ts'
-import { formatCount } from '../../domain/wording/text.ts'
 import { size } from './requests.ts'
 
 interface BatchMeterParts {

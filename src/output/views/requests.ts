@@ -5,8 +5,8 @@ import { terminalStatuses } from '../../contract/statuses.ts'
 import { statusCounts } from '../../domain/overview/people.ts'
 import type { PrintedRequest } from '../../domain/request/listed-request.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
-import { localDay, localTime } from '../../domain/wording/local-time.ts'
-import { personName } from '../../domain/wording/shown-name.ts'
+import { localDay, localTime } from '../../domain/wording/time.ts'
+import { personName, formatCount } from '../../domain/wording/text.ts'
 import { sanitize } from '../../host/text.ts'
 import { failureJson } from '../present.ts'
 import { statusStyle, styled, type Terminal, wrapLines, styledStatus } from '../terminal.ts'
@@ -18,7 +18,6 @@ import {
   type MissingReport,
   type StoredReport,
 } from '../../domain/report/filed.ts'
-import { formatCount } from '../../domain/wording/text.ts'
 
 /** Statuses of checks and referees that end without a report. */
 const ended: ReadonlySet<string> = new Set(['CANCELLED', 'ERROR'])

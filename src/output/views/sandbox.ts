@@ -1,5 +1,5 @@
 import type * as schemas from '../schemas/integration.ts'
-import { localClock, localTime } from '../../domain/wording/local-time.ts'
+import { localClock, localTime } from '../../domain/wording/time.ts'
 import { sanitize } from '../../host/text.ts'
 import { styled, type Terminal, styledStatus } from '../terminal.ts'
 import type { ListView, View, Printed } from '../view.ts'

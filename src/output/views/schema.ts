@@ -6,7 +6,7 @@ import { type Column, jsonText, type View } from '../view.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import { fileCommand } from '../../domain/batch/file-command.ts'
-import { shellWord } from '../../domain/wording/shell-word.ts'
+import { shellWord } from '../../domain/wording/pasted-command.ts'
 
 interface FieldRow {
   flag: string

@@ -6,10 +6,9 @@ import { table } from '../table.ts'
 import type { Column, ListView, View } from '../view.ts'
 import { size } from './requests.ts'
 import type { TableDigest } from '../../domain/store/moving.ts'
-import { shellWord } from '../../domain/wording/shell-word.ts'
-import { localDay, localTime } from '../../domain/wording/local-time.ts'
-import { personName } from '../../domain/wording/shown-name.ts'
-import { formatCount } from '../../domain/wording/text.ts'
+import { shellWord } from '../../domain/wording/pasted-command.ts'
+import { localDay, localTime } from '../../domain/wording/time.ts'
+import { personName, formatCount } from '../../domain/wording/text.ts'
 
 interface Info {
   location: string

@@ -14,7 +14,7 @@ import {
 } from '../../domain/webhook/events.ts'
 import type { ExplainedVerification, LoggedVerification } from '../../domain/webhook/verify.ts'
 import { formatCount } from '../../domain/wording/text.ts'
-import { localClock, localTime } from '../../domain/wording/local-time.ts'
+import { localClock, localTime } from '../../domain/wording/time.ts'
 import { InterruptedError, IoError } from '../../errors/kinds.ts'
 import { sanitize } from '../../host/text.ts'
 import { statusStyle, styled, type Terminal, styledStatus } from '../terminal.ts'

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises'
 
 import type { WebhookEvent } from '../../contract/request.ts'
 import { signatureHeader } from '../../contract/headers.ts'
-import { isLoopbackHost } from '../../contract/loopback.ts'
+import { isLoopbackHost } from '../../contract/url.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import type { RequestStatus } from '../../contract/statuses.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'

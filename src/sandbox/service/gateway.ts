@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net'
 
 import { Hono } from 'hono'
 
-import { isLoopbackHost } from '../../contract/loopback.ts'
+import { isLoopbackHost } from '../../contract/url.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Connection } from '../../server/listen.ts'

@@ -7,7 +7,7 @@ import { z } from 'zod'
 
 import { formatIssues } from '../../contract/issue-words.ts'
 import { packageStatuses } from '../../contract/package.ts'
-import type { FieldValue } from '../../contract/request-body.ts'
+import type { FieldValue } from '../../contract/request.ts'
 import { checkStatuses, refereeStatuses, requestStatuses } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { type Choices, ruleTable, switchNames } from './rules.ts'

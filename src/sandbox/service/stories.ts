@@ -1,4 +1,4 @@
-import type { AdditionalInformation } from '../../contract/request-body.ts'
+import type { AdditionalInformation } from '../../contract/request.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'

@@ -1,6 +1,6 @@
 import type { CheckInformation, FieldDefinition } from '../../contract/package-schema.ts'
 import { parseJson } from '../../contract/parse-json.ts'
-import type { AdditionalInformation, FieldValue, Recipient } from '../../contract/request-body.ts'
+import type { AdditionalInformation, FieldValue, Recipient } from '../../contract/request.ts'
 import { Refusal, refusals } from './answer.ts'
 import type { Choices } from './rules.ts'
 

@@ -24,7 +24,7 @@ import {
   recoverEntry,
 } from '../../domain/store/rollback.ts'
 import type { RowVersion, Submission } from '../../domain/submission/submission.ts'
-import { localTime } from '../../domain/wording/local-time.ts'
+import { localTime } from '../../domain/wording/time.ts'
 import { ensureAccount } from './accounts.ts'
 import type { LogFile } from './attempt-log.ts'
 import { type Work, all, get, insertRows, run } from './engine.ts'

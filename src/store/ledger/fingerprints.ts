@@ -1,4 +1,4 @@
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 import type { PersonMatch } from '../../domain/batch/reconciliation.ts'
 import { personIdentities } from '../../domain/submission/identity.ts'
 import { foldedName } from '../../domain/submission/similarity.ts'

@@ -1,4 +1,4 @@
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 import { fileIdentity } from '../../domain/batch/new-row.ts'
 import { type ConflictCounts, type ConflictGroup, countConflictGroups } from '../../domain/batch/verdict.ts'
 import { type Release, type ConflictReason, releasedConflicts } from '../../domain/submission/conflicts.ts'

@@ -37,7 +37,7 @@ import {
   leftByDecision,
   type SubmissionState,
 } from '../../domain/submission/states.ts'
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 import type { PersonMatch } from '../../domain/batch/reconciliation.ts'
 import type { QuotaPriority } from '../../domain/quota/windows.ts'
 import { refuseMemoryStore } from '../../domain/store/address.ts'

@@ -1,4 +1,4 @@
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 import type { NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
 import {
   type Allowed,

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { Environment } from '../../host/env.ts'
+import type { Environment } from '../../host/process.ts'
 import { machineName } from '../../host/machine.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'

@@ -1,4 +1,4 @@
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 import { statusRank, terminalStatuses } from '../../contract/statuses.ts'
 import type { NewFileBatch } from '../../domain/batch/batch.ts'
 import type { ComparedRow } from '../../domain/batch/compare.ts'

@@ -6,7 +6,7 @@ import { InternalError, IoError } from '../../errors/kinds.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { byAll } from '../../disk/ownership.ts'
 import { ownUserId } from '../../host/process.ts'
-import { shellWord } from '../../domain/wording/shell-word.ts'
+import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { makeFolders } from '../../disk/folders.ts'
 import { sweepTemporaries, writeTemporary, writeWhole } from '../../disk/whole-file.ts'
 import {

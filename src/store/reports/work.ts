@@ -2,15 +2,14 @@ import { closeSync, constants, lstatSync, openSync, type Stats, unlinkSync, writ
 import { lstat, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { RefcheckError } from '../../errors/base.ts'
-import { IoError, TimedOutError } from '../../errors/kinds.ts'
+import { type RefcheckError, IoError, TimedOutError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import { ownUserId } from '../../host/process.ts'
 import { type Claim, claim } from '../../disk/lock.ts'
 import { openPrivate, readOwn } from '../../disk/private-modes.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
-import { localTime } from '../../domain/wording/local-time.ts'
+import { localTime } from '../../domain/wording/time.ts'
 
 export interface WorkOptions {
   clock: Clock

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 
-import { personName } from '../../domain/wording/shown-name.ts'
+import { personName } from '../../domain/wording/text.ts'
 import { type OrderPlan, isExpired } from '../../domain/approval/order-plan.ts'
 import { plannedForAgent, type PlannedForAgent, planOfRows, planTitle } from '../../domain/agent/calls.ts'
 import { addPlan, type AddPlanServices } from '../approval/plans.ts'

@@ -8,7 +8,7 @@ import {
   maxWaiting,
   newOrderPlan,
 } from '../../domain/approval/order-plan.ts'
-import { localTime } from '../../domain/wording/local-time.ts'
+import { localTime } from '../../domain/wording/time.ts'
 import { NotFoundError, InternalError, InvalidInputError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Services } from '../services.ts'

@@ -2,7 +2,7 @@ import type { Services } from '../services.ts'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 
-import type { Recipient } from '../../contract/request-body.ts'
+import type { Recipient } from '../../contract/request.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import type { PackedRows } from '../../domain/batch/new-row.ts'
 import { type ResultsRow, resultsReader } from '../../domain/batch/results.ts'
@@ -14,7 +14,7 @@ import {
   type ExternalResult,
 } from '../../domain/submission/external-results.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
-import { RefcheckError } from '../../errors/base.ts'
+import { RefcheckError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { HeldRows } from '../../store/ledger/held-rows.ts'

@@ -12,8 +12,7 @@ import {
   planAgainHint,
   requireUnchanged,
 } from '../../domain/batch/plan.ts'
-import type { RefcheckError } from '../../errors/base.ts'
-import { StoreClosedError, UsageError } from '../../errors/kinds.ts'
+import { type RefcheckError, StoreClosedError, UsageError } from '../../errors/kinds.ts'
 import { type BatchFile, packageFor, readOrders, openBatchFile, type ReadingServices } from './read-file.ts'
 import { packageGoneError, readAndLinkPackages } from './packages.ts'
 import type { BatchEnd } from './start.ts'
@@ -29,7 +28,7 @@ import {
 import { type AllowFlags, choicesOf } from '../../domain/batch/file-command.ts'
 import type { FileReading, PackedRows } from '../../domain/batch/new-row.ts'
 import type { Package } from '../../contract/package.ts'
-import { localDay } from '../../domain/wording/local-time.ts'
+import { localDay } from '../../domain/wording/time.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { ReadableBatch } from './check-file.ts'
 

@@ -10,8 +10,8 @@ import {
 } from '../../domain/batch/reconciliation.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import { heldElsewhere, formatRow } from '../../domain/batch/batch-status.ts'
-import { RefcheckError } from '../../errors/base.ts'
 import {
+  RefcheckError,
   DuplicateError,
   InterruptedError,
   InvalidInputError,
@@ -28,9 +28,9 @@ import { updateExternalResults } from './external-results.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import { personWithEmail } from '../../domain/wording/shown-name.ts'
-import { uuid } from '../../contract/request-body.ts'
-import { localClock, localTime } from '../../domain/wording/local-time.ts'
+import { personWithEmail } from '../../domain/wording/text.ts'
+import { uuid } from '../../contract/request.ts'
+import { localClock, localTime } from '../../domain/wording/time.ts'
 
 /** Looks for proof among requests: `ids` of captured events, or what the inbox tells of where undefined. */
 export async function reconcileByEvidence(

@@ -11,12 +11,11 @@ import { acceptedByEvidence } from '../../domain/submission/outcome.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { leftByDecision } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
-import { NotFoundError } from '../../errors/kinds.ts'
+import { NotFoundError, RefcheckError } from '../../errors/kinds.ts'
 import { rowsOfRequest } from '../request/read-requests.ts'
 import { serviceAheadMs } from '../request/send.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { SecondOrder } from '../../domain/submission/unmatched.ts'
-import { RefcheckError } from '../../errors/base.ts'
 
 export interface ReconcileServices extends Pick<Services, 'api' | 'ledger' | 'clock' | 'governor'> {
   signal?: AbortSignal | undefined

@@ -7,8 +7,7 @@ import {
   starterQuestion,
 } from '../../domain/batch/run-policy.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { RefcheckError } from '../../errors/base.ts'
-import { NotFoundError, UsageError } from '../../errors/kinds.ts'
+import { RefcheckError, NotFoundError, UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 

@@ -1,6 +1,6 @@
 import type { Completion, LiveKind } from '../../domain/completion/wanted.ts'
 import { personOf } from '../../domain/submission/duplicate.ts'
-import { localTime } from '../../domain/wording/local-time.ts'
+import { localTime } from '../../domain/wording/time.ts'
 import type { Profile } from '../../domain/session/session.ts'
 import type { Store } from '../../store/ledger/store.ts'
 

@@ -1,7 +1,7 @@
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { resolveSession, type SessionSources } from '../session/resolve.ts'
 import { IncompleteError, type ThrottledError, UsageError } from '../../errors/kinds.ts'
-import { isLoopbackUrl } from '../../contract/loopback.ts'
+import { isLoopbackUrl } from '../../contract/url.ts'
 import type { CaseResult, ConformanceReport } from '../../conformance/case.ts'
 import { runConformance } from '../../conformance/run.ts'
 import { sandboxControl } from '../../conformance/sandbox-control.ts'

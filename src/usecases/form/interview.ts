@@ -1,6 +1,6 @@
 import { bareObject } from '../../contract/parse-json.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
-import type { FieldValue, RequestBody } from '../../contract/request-body.ts'
+import type { FieldValue, RequestBody } from '../../contract/request.ts'
 import {
   type Answers,
   answersIn,
@@ -35,7 +35,7 @@ import { implausible } from '../../domain/form/implausible.ts'
 import { type PhoneRepair, repairPhone, readRecipientField } from '../../domain/form/recipient.ts'
 import { problemsError } from '../../domain/form/problem.ts'
 import { type DraftBody, validateBody } from '../../domain/form/validate.ts'
-import { personName } from '../../domain/wording/shown-name.ts'
+import { personName } from '../../domain/wording/text.ts'
 import { DuplicateError, InterruptedError, PromptBackError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 

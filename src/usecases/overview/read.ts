@@ -1,4 +1,4 @@
-import { isLoopbackUrl } from '../../contract/loopback.ts'
+import { isLoopbackUrl } from '../../contract/url.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import { toListedRow } from '../../domain/batch/batch-status.ts'
 import {

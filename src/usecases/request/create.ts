@@ -1,6 +1,6 @@
 import type { OrderServices } from './send.ts'
 import { runSingle, type SingleRun } from '../batch/runner.ts'
-import type { RequestBody } from '../../contract/request-body.ts'
+import type { RequestBody } from '../../contract/request.ts'
 import type { Created, CreateOptions } from '../../domain/request/result.ts'
 import { changedElsewhereError, type Outcome, outcomeText } from '../../domain/submission/outcome.ts'
 import {
@@ -11,16 +11,17 @@ import {
 } from '../../domain/submission/duplicate.ts'
 import { canBeConfirmed, type Conflict } from '../../domain/submission/conflicts.ts'
 import type { BatchRef, NewBatch, RowVersion } from '../../domain/submission/submission.ts'
-import type { ErrorDetails, RefcheckError } from '../../errors/base.ts'
 import {
+  type ErrorDetails,
+  type RefcheckError,
   DuplicateError,
   InternalError,
   InterruptedError,
   OutcomeUnknownError,
   ThrottledError,
 } from '../../errors/kinds.ts'
-import { localTime } from '../../domain/wording/local-time.ts'
-import { personName } from '../../domain/wording/shown-name.ts'
+import { localTime } from '../../domain/wording/time.ts'
+import { personName } from '../../domain/wording/text.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
 const untouched = 'interrupted; nothing was ordered'

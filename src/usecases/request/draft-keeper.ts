@@ -8,8 +8,7 @@ import {
   ownDrafts,
 } from '../../domain/form/stored-draft.ts'
 import type { DraftBody } from '../../domain/form/validate.ts'
-import { RefcheckError } from '../../errors/base.ts'
-import { InterruptedError, IoError, NotFoundError } from '../../errors/kinds.ts'
+import { RefcheckError, InterruptedError, IoError, NotFoundError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
 export interface DraftServices extends Pick<Services, 'drafts' | 'clock' | 'random'> {

@@ -1,6 +1,6 @@
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { Package } from '../../contract/package.ts'
-import type { RequestBody } from '../../contract/request-body.ts'
+import type { RequestBody } from '../../contract/request.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { type BodyFlags, bodyFromFlags } from '../../domain/form/flags.ts'
 import { implausibleFinder, implausibleText } from '../../domain/form/implausible.ts'

@@ -1,8 +1,8 @@
 import type { Services } from '../services.ts'
 import type { Api } from '../../api/api.ts'
 import { mostSevere, isUnread, type RequestResult } from '../../domain/request/result.ts'
-import { RefcheckError } from '../../errors/base.ts'
 import {
+  RefcheckError,
   interrupted,
   NotFoundError,
   UnavailableError,
@@ -24,9 +24,9 @@ import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
-import { localDay } from '../../domain/wording/local-time.ts'
-import { personName } from '../../domain/wording/shown-name.ts'
-import type { Recipient } from '../../contract/request-body.ts'
+import { localDay } from '../../domain/wording/time.ts'
+import { personName } from '../../domain/wording/text.ts'
+import type { Recipient } from '../../contract/request.ts'
 import { foldedName } from '../../domain/submission/similarity.ts'
 import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { ambiguousPerson, ambiguousStart } from '../../domain/request/id-start.ts'

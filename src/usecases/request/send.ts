@@ -14,8 +14,7 @@ import {
   notRecordedError,
 } from '../../domain/submission/outcome.ts'
 import type { Attempt, NewAttempt, RowVersion, Submission } from '../../domain/submission/submission.ts'
-import { RefcheckError } from '../../errors/base.ts'
-import { UnavailableError, StoreBusyError } from '../../errors/kinds.ts'
+import { RefcheckError, UnavailableError, StoreBusyError } from '../../errors/kinds.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { differences } from '../../domain/batch/reconciliation.ts'
 import type { Change } from '../../domain/submission/states.ts'

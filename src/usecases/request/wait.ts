@@ -11,17 +11,17 @@ import {
   type WaitResult,
 } from '../../domain/request/goal.ts'
 import { mostSevere } from '../../domain/request/result.ts'
-import { RefcheckError } from '../../errors/base.ts'
-import { packageLabel } from '../../domain/request/listed-request.ts'
-import { serviceOf } from '../../domain/submission/identity.ts'
-import { personName } from '../../domain/wording/shown-name.ts'
 import {
+  RefcheckError,
   interrupted,
   NotFoundError,
   ThrottledError,
   UnavailableError,
   UsageError,
 } from '../../errors/kinds.ts'
+import { packageLabel } from '../../domain/request/listed-request.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
+import { personName } from '../../domain/wording/text.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Services } from '../services.ts'

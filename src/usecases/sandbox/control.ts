@@ -1,6 +1,5 @@
-import { UsageError, IncompleteError, NotFoundError } from '../../errors/kinds.ts'
+import { UsageError, IncompleteError, NotFoundError, type RefcheckError } from '../../errors/kinds.ts'
 import type { RunningSandbox } from '../../sandbox/control/client.ts'
-import type { RefcheckError } from '../../errors/base.ts'
 
 interface Setting {
   /** What the value may be, as it is printed. */

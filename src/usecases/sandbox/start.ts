@@ -1,5 +1,5 @@
 import type { Clock } from '../../host/clock.ts'
-import { isLoopbackHost } from '../../contract/loopback.ts'
+import { isLoopbackHost } from '../../contract/url.ts'
 import { ManualClock } from '../../sandbox/control/manual-clock.ts'
 import { networksOf, readFixture, readRules } from '../../sandbox/control/read-inputs.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/control/embedded.ts'

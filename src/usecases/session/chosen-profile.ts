@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors/kinds.ts'
-import type { Environment } from '../../host/env.ts'
+import type { Environment } from '../../host/process.ts'
 import type { Profile } from '../../domain/session/session.ts'
 import type { Settings } from '../../store/config/settings.ts'
 import type { Services } from '../services.ts'

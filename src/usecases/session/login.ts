@@ -1,5 +1,5 @@
 import type { Api } from '../../api/api.ts'
-import { isLoopbackUrl } from '../../contract/loopback.ts'
+import { isLoopbackUrl } from '../../contract/url.ts'
 import type { User } from '../../contract/user.ts'
 import {
   parseBaseUrl,
@@ -12,11 +12,10 @@ import {
   type StatusAnswer,
 } from '../../domain/session/session.ts'
 import { checkEmail } from '../../domain/session/users.ts'
-import { RefcheckError } from '../../errors/base.ts'
-import { ForbiddenError, UsageError } from '../../errors/kinds.ts'
+import { RefcheckError, ForbiddenError, UsageError } from '../../errors/kinds.ts'
 import type { Secrets } from '../../store/config/secrets.ts'
 import type { Settings } from '../../store/config/settings.ts'
-import { shellWord } from '../../domain/wording/shell-word.ts'
+import { shellWord } from '../../domain/wording/pasted-command.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { resolveSession, type SessionSources } from './resolve.ts'
 

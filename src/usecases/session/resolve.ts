@@ -10,7 +10,7 @@ import {
 } from '../../domain/session/session.ts'
 import { checkEmail } from '../../domain/session/users.ts'
 import { UnauthenticatedError, UsageError } from '../../errors/kinds.ts'
-import type { Environment } from '../../host/env.ts'
+import type { Environment } from '../../host/process.ts'
 import type { Services } from '../services.ts'
 
 export type SessionSources = ProfileSources & Pick<Services, 'secrets'>

@@ -1,7 +1,7 @@
 import { chosenProfile } from './chosen-profile.ts'
 import { checkWebhookSecret, type SecretStorage } from '../../domain/session/session.ts'
 import { UsageError } from '../../errors/kinds.ts'
-import type { Environment } from '../../host/env.ts'
+import type { Environment } from '../../host/process.ts'
 import type { SessionSources } from './resolve.ts'
 
 const variableName = 'REFCHECK_WEBHOOK_SECRET'

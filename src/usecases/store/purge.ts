@@ -1,6 +1,6 @@
 import type { OrderPlan, UsedPlan } from '../../domain/approval/order-plan.ts'
 import { isDraftOf } from '../../domain/form/stored-draft.ts'
-import { retainedSince } from '../../domain/wording/duration.ts'
+import { retainedSince } from '../../domain/wording/time.ts'
 import type { ErasureTarget, Named, Purged } from '../../domain/store/types.ts'
 import type { Services } from '../services.ts'
 import { eraseFiles, filesOfPerson, type FoundFile, type FoundFiles } from './files-of-person.ts'

@@ -14,7 +14,7 @@ import {
 } from '../../domain/webhook/events.ts'
 import { readEvent } from '../../domain/webhook/read-event.ts'
 import { type SigningKey, verifyWith } from '../../domain/webhook/verify.ts'
-import { shellWord } from '../../domain/wording/shell-word.ts'
+import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { IncompleteError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import { type DeliveryOptions, postEvent } from './send.ts'

@@ -11,8 +11,13 @@ import {
   skipCase,
   rules,
 } from '../../domain/webhook/receiver-check.ts'
-import { RefcheckError } from '../../errors/base.ts'
-import { IncompleteError, InternalError, UnavailableError, UsageError } from '../../errors/kinds.ts'
+import {
+  RefcheckError,
+  IncompleteError,
+  InternalError,
+  UnavailableError,
+  UsageError,
+} from '../../errors/kinds.ts'
 import type { Random } from '../../host/random.ts'
 import {
   CaseRun,

@@ -1,7 +1,7 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import { type Orderer, ordererOf, nextQueuedStep } from '../../domain/batch/run-policy.ts'
 import type { WorkerEvent } from '../../domain/worker/events.ts'
-import { type ErrorCode, RefcheckError } from '../../errors/base.ts'
+import { type ErrorCode, RefcheckError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'

@@ -20,7 +20,7 @@ import { describe, expect, test } from 'vitest'
 
 import RequestCreate from '../../../src/commands/request/create.ts'
 import type { PackageSchema } from '../../../src/contract/package-schema.ts'
-import type { RequestBody } from '../../../src/contract/request-body.ts'
+import type { RequestBody } from '../../../src/contract/request.ts'
 import { parseBodyFile } from '../../../src/domain/form/json-text.ts'
 import { bodyFromFlags, commandLine } from '../../../src/domain/form/flags.ts'
 import { validateBody } from '../../../src/domain/form/validate.ts'

@@ -1,7 +1,7 @@
 import { constantFrom, assert as holds, property, stringMatching } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { phoneNumber } from '../../../src/contract/request-body.ts'
+import { phoneNumber } from '../../../src/contract/request.ts'
 import { readRecipientField } from '../../../src/domain/form/recipient.ts'
 
 describe('a phone number in E.164', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { FieldValue } from '../../../src/contract/request-body.ts'
+import type { FieldValue } from '../../../src/contract/request.ts'
 import { formFields, formatAnswer, reviewRows, formatValue } from '../../../src/domain/form/fields.ts'
 import { plainSchema } from './sample-schema.ts'
 

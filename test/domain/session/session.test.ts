@@ -11,7 +11,7 @@ import {
 } from '../../../src/domain/session/session.ts'
 import { checkEmail } from '../../../src/domain/session/users.ts'
 import { key } from '../../usecases/session/setup.ts'
-import { isLoopbackHost, isLoopbackUrl } from '../../../src/contract/loopback.ts'
+import { isLoopbackHost, isLoopbackUrl } from '../../../src/contract/url.ts'
 
 const invalid = (message: string): unknown =>
   expect.objectContaining({ code: 'invalid_input', message, hint: expect.stringMatching(/./) })

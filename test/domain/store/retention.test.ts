@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { retainedSince } from '../../../src/domain/wording/duration.ts'
+import { retainedSince } from '../../../src/domain/wording/time.ts'
 
 const now = Date.parse('2026-03-31T10:00:00Z')
 

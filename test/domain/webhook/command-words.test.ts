@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { commandWords } from '../../../src/domain/wording/shell-word.ts'
+import { commandWords } from '../../../src/domain/wording/pasted-command.ts'
 import { UsageError } from '../../../src/errors/kinds.ts'
 
 test.each([

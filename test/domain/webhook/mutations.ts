@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { signingKey } from '../../../src/contract/signature.ts'
 import { parseCapturedRequest } from '../../../src/domain/webhook/capture.ts'
 import { verifyWith } from '../../../src/domain/webhook/verify.ts'
-import { RefcheckError } from '../../../src/errors/base.ts'
+import { RefcheckError } from '../../../src/errors/kinds.ts'
 
 /** Numbers below `bound` from a seed, the same ones every time. */
 export type Dice = (bound: number) => number

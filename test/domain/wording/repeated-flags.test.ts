@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { commandsFor, repeatNoFlags, repeatFlagsInJson } from '../../../src/domain/wording/repeated-flags.ts'
+import { commandsFor, repeatNoFlags, repeatFlagsInJson } from '../../../src/domain/wording/pasted-command.ts'
 
 const keep = commandsFor(['batch', 'run', 'people.csv', '--profile', 'sydney', '--yes'])
 

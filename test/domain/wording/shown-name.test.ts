@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { personName, personWithEmail, shownName } from '../../../src/domain/wording/shown-name.ts'
+import { personName, personWithEmail, shownName } from '../../../src/domain/wording/text.ts'
 
 test.each([
   ['Zoë', 'Zoë'],

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 
 import { formatCount, escapeXml } from '../../../src/domain/wording/text.ts'
-import { shellWord } from '../../../src/domain/wording/shell-word.ts'
+import { shellWord } from '../../../src/domain/wording/pasted-command.ts'
 
 test('a shell reads every word back as it is, and plain ones stay without quotes', () => {
   const words = [

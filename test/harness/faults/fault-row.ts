@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 
 import { afterAll, afterEach } from 'vitest'
 
-import { variable } from '../../../src/host/env.ts'
+import { variable } from '../../../src/host/process.ts'
 import type { FaultId } from '../../resilience/rows.ts'
 
 /** What the tests of one file came to, for one row of the table. */

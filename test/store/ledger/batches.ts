@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 
-import type { Recipient } from '../../../src/contract/request-body.ts'
+import type { Recipient } from '../../../src/contract/request.ts'
 
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { NewBatch, RowVersion, Submission } from '../../../src/domain/submission/submission.ts'

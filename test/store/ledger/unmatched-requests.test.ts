@@ -4,7 +4,7 @@ import { newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRows, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import { idOf, requestFor } from '../../usecases/batch/unknown-rows.ts'
-import type { Recipient } from '../../../src/contract/request-body.ts'
+import type { Recipient } from '../../../src/contract/request.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 const hour = 60 * 60_000

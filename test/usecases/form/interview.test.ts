@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import type { PackageSchema } from '../../../src/contract/package-schema.ts'
-import type { RequestBody } from '../../../src/contract/request-body.ts'
+import type { RequestBody } from '../../../src/contract/request.ts'
 import { interview, type InterviewOptions } from '../../../src/usecases/form/interview.ts'
 import type { ReviewRow } from '../../../src/domain/form/fields.ts'
 import type { DraftBody } from '../../../src/domain/form/validate.ts'

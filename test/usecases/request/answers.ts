@@ -1,7 +1,6 @@
 import { failure } from '../../../src/api/answer.ts'
 import type { Envelope } from '../../../src/contract/envelope.ts'
-import type { RequestBody } from '../../../src/contract/request-body.ts'
-import type { RequestResource } from '../../../src/contract/request.ts'
+import type { RequestBody, RequestResource } from '../../../src/contract/request.ts'
 import type { CreateAnswer } from '../../../src/domain/submission/outcome.ts'
 import { UnavailableError } from '../../../src/errors/kinds.ts'
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { clientError, lost, order, orderFor, requestId, taken, unsent } from './answers.ts'
 import { memoryStore, runnerOf } from '../batch/runner.ts'
-import type { RequestBody } from '../../../src/contract/request-body.ts'
+import type { RequestBody } from '../../../src/contract/request.ts'
 import type { Conflict } from '../../../src/domain/submission/conflicts.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'

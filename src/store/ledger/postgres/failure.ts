@@ -1,7 +1,7 @@
 import { storeMoved } from '../../../domain/store/moving.ts'
 import type { PostgresServer } from '../../../domain/store/address.ts'
-import { RefcheckError } from '../../../errors/base.ts'
 import {
+  RefcheckError,
   InternalError,
   IoError,
   NoAnswerError,

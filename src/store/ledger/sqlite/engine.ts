@@ -1,6 +1,5 @@
 import { storeMoved } from '../../../domain/store/moving.ts'
-import { InternalError, IoError, StoreBusyError } from '../../../errors/kinds.ts'
-import { RefcheckError } from '../../../errors/base.ts'
+import { InternalError, IoError, StoreBusyError, RefcheckError } from '../../../errors/kinds.ts'
 import {
   DatabaseSync,
   type SQLInputValue,

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 
-import { localClock, localDay, localTime } from '../../../src/domain/wording/local-time.ts'
+import { localClock, localDay, localTime } from '../../../src/domain/wording/time.ts'
 
 const noon = Date.UTC(2026, 10, 20, 12, 0, 5)
 

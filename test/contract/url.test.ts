@@ -1,7 +1,32 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { maskUrl } from '../../src/contract/mask-url.ts'
+import { isLoopbackHost, isLoopbackUrl, maskUrl } from '../../src/contract/url.ts'
+
+test.each([
+  ['localhost', true],
+  ['LOCALHOST', true],
+  ['127.0.0.1', true],
+  ['127.255.1.2', true],
+  ['::1', true],
+  ['[::1]', true],
+  ['128.0.0.1', false],
+  ['127.0.0.1.example.com', false],
+  ['localhost.example.com', false],
+  ['::2', false],
+  ['', false],
+])('the host %j is this machine: %s', (host, isLoopback) => {
+  expect(isLoopbackHost(host)).toBe(isLoopback)
+})
+
+test.each([
+  ['http://127.0.0.1:4010/v1', true],
+  ['http://[::1]:4010', true],
+  ['https://api.example.com/localhost', false],
+  ['localhost', false],
+])('the URL %j is this machine: %s', (url, isLoopback) => {
+  expect(isLoopbackUrl(url)).toBe(isLoopback)
+})
 
 test.each([
   ['https://api.example.com/v1/users', 'https://api.example.com/v1/users'],
