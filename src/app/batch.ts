@@ -15,7 +15,6 @@ import { orderServices, pauseNote } from './request.ts'
 import type { DefaultSources } from '../usecases/batch/read-file.ts'
 import type { Batch } from '../domain/batch/batch.ts'
 import type { View } from '../output/view.ts'
-import { wrapLines } from '../output/terminal.ts'
 import { sanitize } from '../host/text.ts'
 import { stoppedRows } from '../usecases/batch/read-batch.ts'
 
@@ -68,8 +67,7 @@ export function orderPrompts(
     onKnown: (batch) => reporter.note(batchGoesOnText(statusOf(batch))),
     onPlan: (plan) => {
       if (!quiet || !yes) {
-        const { terminal } = reporter
-        return reporter.block(wrapLines(planText(plan, name, terminal, showChanges), terminal.columns))
+        return reporter.block(planText(plan, name, reporter.terminal, showChanges))
       }
       const warning = unlikelyWarning(plan, name)
       if (warning !== undefined) reporter.warn(warning)
@@ -142,9 +140,7 @@ export async function heldDecider(app: App) {
 
 /** Shows lines that are about people, whose names may hold anything. */
 export function showLines({ reporter }: App): (lines: readonly string[]) => void {
-  const { columns } = reporter.terminal
-  return (lines) =>
-    reporter.block(wrapLines(lines.map((line) => sanitize(line, { layout: true })).join('\n'), columns))
+  return (lines) => reporter.block(lines.map((line) => sanitize(line, { layout: true })).join('\n'))
 }
 
 /** The answer at the end of a run of a batch. */

@@ -9,7 +9,7 @@ import type { RunningSandbox } from '../sandbox/control/client.ts'
 import type { SandboxServices } from '../usecases/sandbox/start.ts'
 import type { App } from './app.ts'
 import { InternalError, InterruptedError } from '../errors/kinds.ts'
-import { type Sink, type Streams, styled, type Terminal } from '../output/terminal.ts'
+import { type Sink, type Streams, styled, type Terminal, wrapLines } from '../output/terminal.ts'
 import { shellWord } from '../domain/wording/pasted-command.ts'
 import type { DemoEvent, DemoServices, DemoRun } from '../usecases/demo/run.ts'
 
@@ -109,7 +109,9 @@ function transcript(event: DemoEvent, terminal: Terminal): string {
   if (event.name === 'typed') {
     return `\n${styled(terminal, 'bold', `$ refcheck ${event.argv.map(shellWord).join(' ')}`)}\n`
   }
-  const lines = event.text.split('\n').map((line) => styled(terminal, 'cyan', line === '' ? '' : `# ${line}`))
+  const { columns } = terminal
+  const text = wrapLines(event.text, columns === undefined ? undefined : columns - '# '.length)
+  const lines = text.split('\n').map((line) => styled(terminal, 'cyan', line === '' ? '' : `# ${line}`))
   return `\n${lines.join('\n')}\n`
 }
 

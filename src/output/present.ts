@@ -89,7 +89,7 @@ export function isErrorDocument(json: unknown): json is object {
   return typeof json === 'object' && json !== null && !Array.isArray(json)
 }
 
-/** Prints a view's text. `keep`: repeats in commands what was typed. */
+/** Prints a view's text, wrapped to the terminal. `keep`: repeats in commands what was typed. */
 export function presentText(
   view: View,
   stdout: Sink,
@@ -97,7 +97,7 @@ export function presentText(
   keep: FlagRepeater = repeatNoFlags,
 ): void {
   const drawn = view.text(terminal)
-  const text = view.isVerbatim === true ? drawn : keep(drawn)
+  const text = view.isVerbatim === true ? drawn : wrapLines(keep(drawn), terminal.columns)
   if (text !== '') stdout.write(`${text}\n`)
 }
 
@@ -121,7 +121,9 @@ export function presentList<Row>(
     return
   }
   const text =
-    view.rows.length === 0 ? keep(view.empty) : table(view.rows, view.columns, terminal, format.header)
+    view.rows.length === 0
+      ? wrapLines(keep(view.empty), terminal.columns)
+      : table(view.rows, view.columns, terminal, format.header)
   stdout.write(`${text}\n`)
 }
 

@@ -42,7 +42,7 @@ export class Reporter {
   /** Text that a view has drawn, styles and all. */
   block(text: string): void {
     this.#clear()
-    this.#sink.write(`\n${this.#keep(text)}\n\n`)
+    this.#sink.write(`\n${wrapLines(this.#keep(text), this.#terminal.columns)}\n\n`)
   }
 
   /** A line that matters even with --quiet. */

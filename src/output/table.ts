@@ -77,6 +77,11 @@ function linesOf(
 
 /** A word that is wider than its column, such as a URL, is broken after a sign of punctuation where it has one. */
 function wrapCell(text: string, width: number): string[] {
+  const [branch] = /^└ /.exec(text) ?? []
+  if (branch !== undefined && width > 2 * narrowest) {
+    const lines = wrapCell(text.slice(branch.length), width - branch.length)
+    return lines.map((line, at) => (at === 0 ? branch : ' '.repeat(branch.length)) + line)
+  }
   const parted = text.replaceAll(/[!-~]+/g, (word) =>
     word.length <= width ? word : partsOf(word, width).join('\n'),
   )

@@ -7,9 +7,9 @@ import type { Style, Terminal } from './terminal.ts'
 export interface View {
   /** Printed as it is with --json. */
   readonly json: unknown
-  /** Without a final newline; the strings of others in it have been through `sanitize`. */
+  /** Without a final newline, and not wrapped; the strings of others in it have been through `sanitize`. */
   text(terminal: Terminal): string
-  /** The text is from outside, or a value for a script: no command in it is completed. */
+  /** The text is from outside, or for a script: it is not wrapped, and no command in it is completed. */
   readonly isVerbatim?: true
 }
 

@@ -15,6 +15,9 @@ export interface TerminalOptions {
   signal?: AbortSignal | undefined
 }
 
+/** Lines of choices that are shown at once. */
+const maxLines = 12
+
 /** What inquirer draws with. */
 interface Context {
   input: Readable
@@ -70,13 +73,15 @@ export class TerminalPrompter implements Prompter {
 
   async select<T>({ message, choices, initial, narrows }: SelectQuestion<T>): Promise<T> {
     const shown = choices.map(({ label, detail = '' }, value) => ({
-      name: sanitize(label),
+      name: this.#choice(label),
+      short: sanitize(label),
       value,
       description: wrapAnsi(sanitize(detail), this.#options.output.columns, { hard: true }),
     }))
     const asked = this.#question(message)
     const holding = (typed: string): typeof shown =>
-      shown.filter(({ name }) => name.toLowerCase().includes(typed.trim().toLowerCase()))
+      shown.filter(({ short }) => short.toLowerCase().includes(typed.trim().toLowerCase()))
+    const areAllSeen = shown.flatMap(({ name }) => name.split('\n')).length <= maxLines
     const index = await this.#ask(message, async (context) => {
       const { module, theme } = await this.#inquirer(context)
       const { answer } = await module<{ answer: number }>([
@@ -88,8 +93,21 @@ export class TerminalPrompter implements Prompter {
           message: asked,
           // A choice whose value is undefined is not the first one for that.
           default: initial === undefined ? 0 : choices.findIndex(({ value }) => value === initial),
-          pageSize: 12,
-          theme: { ...theme, style: { ...theme.style, answer: this.#below(asked, theme.style.answer) } },
+          pageSize: maxLines,
+          theme: {
+            ...theme,
+            // Otherwise a typed letter selects a choice that starts with it: y would select "Yes: order again".
+            keybindings: ['vim'],
+            style: {
+              ...theme.style,
+              answer: this.#below(asked, theme.style.answer),
+              keysHelpTip: (keys: [string, string][]) =>
+                theme.style.keysHelpTip(
+                  keys,
+                  areAllSeen ? [] : [`${shown.length} choices, not all are shown`],
+                ),
+            },
+          },
         },
       ])
       return answer
@@ -128,6 +146,14 @@ export class TerminalPrompter implements Prompter {
     const width = this.#options.output.columns - 2
     if (after === '') return wrapAnsi(text, width, { hard: true })
     return wrapAnsi(`${text} ${after}`, width, { hard: true }).slice(0, -after.length).replace(/ $/, '')
+  }
+
+  /** Wrapped between two words behind the cursor: inquirer breaks lines anywhere. */
+  #choice(label: string): string {
+    const [first = '', ...more] = wrapAnsi(sanitize(label), this.#options.output.columns - 4, {
+      hard: true,
+    }).split('\n')
+    return [first, ...more.map((line) => `    ${line}`)].join('\n')
   }
 
   /** A line above a question with its layout; what has no room continues below. */

@@ -112,8 +112,10 @@ export function promptStyle(color: boolean) {
       description: paint('cyan'),
       disabled: dim,
       key,
-      keysHelpTip: (keys: [string, string][]) =>
-        keys.map(([name, action]) => `${key(name)} ${dim(action)}`).join(dim(' • ')),
+      keysHelpTip: (keys: [string, string][], remarks: readonly string[] = []) =>
+        [...keys.map(([name, action]) => `${key(name)} ${dim(action)}`), ...remarks.map(dim)].join(
+          dim(' • '),
+        ),
     },
   }
 }

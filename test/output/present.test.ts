@@ -8,6 +8,7 @@ import {
   jsonDocument,
   type ListFormat,
   presentList,
+  presentText,
 } from '../../src/output/present.ts'
 import type { ListView } from '../../src/output/view.ts'
 import { captureStreams } from '../harness/streams.ts'
@@ -96,4 +97,15 @@ test('JSON holds nothing that a terminal obeys, and loses nothing', () => {
   const document = jsonDocument(value)
   expect(document).toBe('{\n  "name": "a\\u009b2J\\u007f\\u202eb\\u2028",\n  "plain": "Zoë ’ 日本"\n}\n')
   expect(JSON.parse(document)).toEqual(value)
+})
+
+test('text of a view is broken between two words, and text that is verbatim is not', () => {
+  const printedText = (isVerbatim: boolean): string => {
+    const streams = captureStreams()
+    const words = { json: null, text: () => 'sound  /data/ledger.sqlite (by the logs of this machine)' }
+    presentText(isVerbatim ? { ...words, isVerbatim } : words, streams.stdout, { columns: 40, color: false })
+    return streams.out().toString()
+  }
+  expect(printedText(false)).toBe('sound  /data/ledger.sqlite (by the logs\nof this machine)\n')
+  expect(printedText(true)).toBe('sound  /data/ledger.sqlite (by the logs of this machine)\n')
 })

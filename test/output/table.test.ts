@@ -111,3 +111,12 @@ test('an id that people copy stays whole while something else can give way', () 
   const narrow = table(rows, wide, { columns: 30, color: false })
   expect(Math.max(...narrow.split('\n').map((line) => line.length))).toBeLessThanOrEqual(30)
 })
+
+test('a cell of a tree keeps its indent where it goes on below', () => {
+  const row = { id: 1, name: '└ Remy Referee <remy.referee.1@example.com>', status: 'ACTIVE' }
+  expect(table([row], columns, { columns: 32, color: false }, false)).toMatchInlineSnapshot(`
+    "1  └ Remy Referee         ACTIVE
+         <remy.referee.1@
+         example.com>"
+  `)
+})

@@ -51,6 +51,18 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
       ],
       initial: undefined,
     }),
+  'long choices': (on) =>
+    on.select({
+      message: 'Change which answer?',
+      choices: Array.from({ length: 14 }, (_, value) => ({
+        value,
+        label:
+          value === 0
+            ? 'Residential address (street: 12 Main Street; number: 4; suburb: Fitzroy; country: Australia)'
+            : `Answer ${value}`,
+      })),
+      narrows: true,
+    }),
   narrowed: (on) =>
     on.select({
       message: 'Which package?',

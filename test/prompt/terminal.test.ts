@@ -149,7 +149,25 @@ test('a secret never reaches the screen, whatever its check says', async () => {
   expect(terminal.raw()).not.toMatch(/hunter|unter2/)
 })
 
-test('a choice is moved to with the arrows or its first letter, and shows its detail', async () => {
+test('a letter moves to no choice: it may have been meant for the question before', async () => {
+  const terminal = await ask('select')
+  await terminal.until('Police check')
+  terminal.type('s')
+  terminal.type(keys.enter)
+  expect(await terminal.ended).toEqual({ code: 0, stdout: '{"id":1}' })
+})
+
+test('a choice that is longer than the terminal is wide goes on between two words; choices below are announced', async () => {
+  const terminal = await ask('long choices')
+  await terminal.until('Answer 10')
+  const shown = stripVTControlCharacters(terminal.raw()).replaceAll('\r', '')
+  expect(shown).toMatch(/suburb: Fitzroy;\s*\n {4}country: Australia\)/)
+  expect(shown).toContain('14 choices, not all are shown')
+  terminal.type(keys.enter)
+  expect(await terminal.ended).toEqual({ code: 0, stdout: '0' })
+})
+
+test('a choice is moved to with the arrows, and shows its detail', async () => {
   const terminal = await ask('select')
   await terminal.until('Police check')
   terminal.type(keys.down)

@@ -8,7 +8,7 @@ import type {
 } from '../../domain/session/session.ts'
 import { personName, formatCount } from '../../domain/wording/text.ts'
 import { sanitize } from '../../host/text.ts'
-import { wrapLines, styled, statusStyle } from '../terminal.ts'
+import { styled, statusStyle } from '../terminal.ts'
 import { type ListView, type View, jsonText } from '../view.ts'
 import type { Package } from '../../contract/package.ts'
 
@@ -19,13 +19,11 @@ export function loginView(result: LoginResult, baseUrl: string, file: string): V
   const { profile, storage, user, replaced } = result
   return {
     json: { profile, base_url: baseUrl, user_email: user.email, key_from: storage, replaced },
-    text: (terminal) => {
-      const pairs = [
+    text: (terminal) =>
+      [
         `${styled(terminal, 'green', 'Logged in')} to ${baseUrl} as ${sanitize(personName(user))} (${sanitize(user.email)}, ${sanitize(user.role)}).`,
         `Profile "${profile}" is now in use. Its key is in ${storages[storage]}${storage === 'file' ? `, readable only by you: ${file}` : '.'}`,
-      ]
-      return wrapLines(pairs.join('\n'), terminal.columns)
-    },
+      ].join('\n'),
   }
 }
 
@@ -76,15 +74,12 @@ export function switchView(answer: { profile: string }): View {
 export function logoutView(result: LogoutResult): View {
   return {
     json: result,
-    text: (terminal) => {
+    text: () => {
       const left =
         result.left_in_keychain.length === 0
           ? ''
           : `\nThese entries could not be removed from the keychain: ${result.left_in_keychain.join(', ')}. They are no longer used.`
-      return wrapLines(
-        `Profile "${result.profile}", its key and its secrets are removed.${left}`,
-        terminal.columns,
-      )
+      return `Profile "${result.profile}", its key and its secrets are removed.${left}`
     },
   }
 }
@@ -134,7 +129,7 @@ export function settingView(key: string, value: string): View {
 }
 
 export function changedView(json: Record<string, unknown>, sentence: string): View {
-  return { json, text: ({ columns }) => wrapLines(sentence, columns) }
+  return { json, text: () => sentence }
 }
 
 export function packagesView(packages: readonly Package[]): ListView<Package> {

@@ -21,7 +21,7 @@ import { packageWithName } from '../../domain/submission/confirmation.ts'
 import { formatCount, cutName, personName, shownName } from '../../domain/wording/text.ts'
 import { localTime } from '../../domain/wording/time.ts'
 import { sanitize } from '../../host/text.ts'
-import { formatDuration, styled, type Terminal, wrapLines } from '../terminal.ts'
+import { formatDuration, styled, type Terminal } from '../terminal.ts'
 import { table } from '../table.ts'
 import type { Column, View } from '../view.ts'
 import { resultText } from './batches.ts'
@@ -114,8 +114,8 @@ function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = f
   }
   if (duplicates.length > 0) parts.push(pairs(plan.check))
   const stopped = remarkableLines(plan, plan.check.unlikely)
-  if (stopped.length > 0) parts.push(wrapLines(stopped.join('\n'), terminal.columns))
-  if (changes.length > 0) parts.push(wrapLines(changesText(changes, showChanges), terminal.columns))
+  if (stopped.length > 0) parts.push(stopped.join('\n'))
+  if (changes.length > 0) parts.push(changesText(changes, showChanges))
   return parts.join('\n\n')
 }
 
@@ -192,10 +192,7 @@ export function unstartedView(
     text: (terminal) =>
       counts.invalid > 0
         ? checkText(plan, name, terminal, showChanges)
-        : wrapLines(
-            [...nothingToDo, planText(plan, name, terminal, showChanges)].join('\n'),
-            terminal.columns,
-          ),
+        : [...nothingToDo, planText(plan, name, terminal, showChanges)].join('\n'),
   }
 }
 

@@ -13,12 +13,11 @@ import type { SheetAppearance } from '../../domain/sheet/appearance.ts'
 import { formatCount, personName, personWithEmail } from '../../domain/wording/text.ts'
 import { localDay, localTime } from '../../domain/wording/time.ts'
 import { sanitize } from '../../host/text.ts'
-import { formatDuration, progressLine, wrapLines, styled, type Terminal, statusStyle } from '../terminal.ts'
+import { formatDuration, progressLine, styled, type Terminal, statusStyle } from '../terminal.ts'
 import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
 import type { RefcheckError } from '../../errors/kinds.ts'
 import type { BatchResult } from '../../domain/batch/verdict.ts'
-import { groupAttention } from '../../domain/overview/attention.ts'
 import type { BatchProgressNow } from '../../domain/overview/overview.ts'
 import { statusesInOrder } from '../../domain/overview/people.ts'
 import type { CheckCounts } from '../../domain/request/listed-request.ts'
@@ -43,7 +42,7 @@ export function batchResultView(status: View, result: string | undefined, next: 
     ...status,
     text: (terminal) =>
       [
-        ...(result === undefined ? [] : [wrapLines(result, terminal.columns), '']),
+        ...(result === undefined ? [] : [result, '']),
         status.text(terminal),
         ...(next === undefined ? [] : ['', `Next: ${next}`]),
       ].join('\n'),
@@ -321,25 +320,22 @@ export function reconciledView(found: Reconciliation): View {
         order: { request_id: order.requestId, batch_id: order.batchId, row: order.row },
       })),
     },
-    text: ({ columns }) =>
-      wrapLines(
-        [
-          reconciliationText(found),
-          ...(asked > 0 ? [] : open).map(
-            ({ batchId, row, recipient }) =>
-              `${recipient === undefined ? `row ${row} of batch ${batchId}` : sanitize(personWithEmail(recipient))}: no request for this person was found (a missing event proves nothing)`,
-          ),
-          ...secondOrders.map(secondOrderText),
-          settled.length + ambiguous.length + open.length + secondOrders.length === 0
-            ? asked > 0
-              ? 'Nothing is left to settle.'
-              : 'Nothing to settle.'
-            : '',
-        ]
-          .filter((line) => line !== '')
-          .join('\n'),
-        columns,
-      ),
+    text: () =>
+      [
+        reconciliationText(found),
+        ...(asked > 0 ? [] : open).map(
+          ({ batchId, row, recipient }) =>
+            `${recipient === undefined ? `row ${row} of batch ${batchId}` : sanitize(personWithEmail(recipient))}: no request for this person was found (a missing event proves nothing)`,
+        ),
+        ...secondOrders.map(secondOrderText),
+        settled.length + ambiguous.length + open.length + secondOrders.length === 0
+          ? asked > 0
+            ? 'Nothing is left to settle.'
+            : 'Nothing to settle.'
+          : '',
+      ]
+        .filter((line) => line !== '')
+        .join('\n'),
   }
 }
 
@@ -428,7 +424,7 @@ function lostText({ lost, otherSheets }: Pick<SheetAppearance, 'lost' | 'otherSh
 
 /** A line of a log: the same JSON for people and programs. */
 export function logView(entry: Record<string, unknown>): View {
-  return { json: entry, text: () => jsonText(entry) }
+  return { json: entry, text: () => jsonText(entry), isVerbatim: true }
 }
 
 /** What a screen has room for under the rows. */
@@ -437,6 +433,8 @@ const maxGroups = 5
 /** The state of a batch, with the progress of its checks and which rows need a person. `statusView`: its rows by state. */
 export function followedBatchView(statusView: View, { statuses, checks, attention }: BatchProgressNow): View {
   const counts = statusesInOrder(Object.entries(statuses))
+  // Why it was halted stands above them.
+  const needs = attention.map((each) => (each.kind === 'halted' ? { ...each, reason: null } : each))
   return {
     json: { ...(statusView.json as object), statuses, checks, attention },
     text: (terminal) => {
@@ -447,13 +445,13 @@ export function followedBatchView(statusView: View, { statuses, checks, attentio
         statusView.text(terminal),
         ...(shown.length === 0 ? [] : ['', `requests  ${shown.join(', ')}`]),
         ...checkLines(checks, sum(Object.values(statuses))),
-        ...(groupAttention(attention).length === 0
+        ...(needs.length === 0
           ? []
           : [
               '',
               styled(terminal, 'bold', 'Needs a person'),
               ...indentAll(
-                attentionLines(attention, terminal, terminal.columns === undefined ? undefined : maxGroups),
+                attentionLines(needs, terminal, terminal.columns === undefined ? undefined : maxGroups),
               ),
             ]),
       ].join('\n')

@@ -28,13 +28,14 @@ const names: Readonly<Record<Shell, string>> = {
 export function completionSetupView(): View {
   const parts = shells.map((shell) => `${names[shell]}:\n\n${setups[shell]}`)
   const text = `Run these lines once, for your shell, and open a new terminal:\n\n${parts.join('\n\n')}`
-  return { json: { setup: setups }, text: () => text }
+  return { json: { setup: setups }, text: () => text, isVerbatim: true }
 }
 
 /** A shell's script, as it is. */
 export const completionScriptView = (shell: Shell): View => ({
   json: { shell, script: scripts[shell] },
   text: () => scripts[shell].trimEnd(),
+  isVerbatim: true,
 })
 
 /** One candidate a line, with what it is after a tab; what would break a line is left out. */

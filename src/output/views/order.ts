@@ -105,5 +105,5 @@ export function createdView(created: { request_id: string; status: string }): Vi
 
 /** The answer of `--dry-run`: the body to the letter. */
 export function bodyView(body: unknown): View {
-  return { json: body, text: () => sanitize(jsonText(body, 2), { lines: true }) }
+  return { json: body, text: () => sanitize(jsonText(body, 2), { lines: true }), isVerbatim: true }
 }

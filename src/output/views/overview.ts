@@ -14,7 +14,7 @@ import type { WindowStatus } from '../../domain/quota/book.ts'
 import { formatCount, cutText, personName } from '../../domain/wording/text.ts'
 import { localClock, localTime } from '../../domain/wording/time.ts'
 import { sanitize } from '../../host/text.ts'
-import { bar, formatDuration, type Style, styled, type Terminal, wrapLines } from '../terminal.ts'
+import { bar, formatDuration, type Style, styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 
 /** What a screen of 24 lines has room for. */
@@ -71,9 +71,7 @@ function closedLines(closing: Closing | undefined, terminal: Terminal): string[]
   if (closing === undefined) return []
   const why = sanitize(closingClauses(closing).join(', '))
   return [
-    ...wrapLines(`${styled(terminal, 'red', 'The store takes no orders')}: ${why}`, terminal.columns).split(
-      '\n',
-    ),
+    `${styled(terminal, 'red', 'The store takes no orders')}: ${why}`,
     '  See what is missing, and how to continue, with: refcheck store check',
   ]
 }
@@ -211,7 +209,7 @@ export function attentionLines(
 function aboutGroup({ batch, items, kind }: AttentionGroup): string {
   const where = batch === null ? '' : `${sanitize(batch)}: `
   if (kind === 'halted' || kind === 'stopped')
-    return `${sanitize(batch ?? '')}  ${sanitize(items[0]?.reason ?? '')}`
+    return `${sanitize(batch ?? '')}  ${sanitize(items[0]?.reason ?? '')}`.trimEnd()
   const people = `${where}${namesOf(items, maxNamed)}`
   const [reason, ...others] = new Set(items.map((each) => each.reason))
   return others.length > 0 || reason === null || reason === undefined

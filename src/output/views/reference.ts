@@ -74,6 +74,7 @@ export function referenceView(
         ),
         ...commands.map(({ name, command }) => commandText(name, command)),
       ].join('\n\n'),
+    isVerbatim: true,
   }
 }
 

@@ -26,6 +26,8 @@ export function sandboxView(address: Printed<typeof schemas.address>, profile: s
         '',
         'Then try: refcheck packages list',
       ].join('\n'),
+    // A line that sets a variable is copied, however long it is.
+    isVerbatim: true,
   }
 }
 
@@ -137,11 +139,12 @@ export function logView(rows: readonly LogRow[], isFiltered = false): View {
   return {
     json: rows.map(json),
     text: (terminal) => (rows.length === 0 ? nothing : rows.map((row) => line(row, terminal)).join('\n')),
+    ...(rows.length > 0 && { isVerbatim: true }),
   }
 }
 
 export function logRowView(row: LogRow): View {
-  return { json: json(row), text: (terminal) => line(row, terminal) }
+  return { json: json(row), text: (terminal) => line(row, terminal), isVerbatim: true }
 }
 
 const json = (row: LogRow): object => ({ ...row, at: new Date(row.at).toISOString() })

@@ -33,7 +33,7 @@ export function schemaView(schema: PackageSchema): View {
 
 /** Any JSON document, shown as it is in text too. */
 export function documentView(document: unknown): View {
-  return { json: document, text: () => jsonText(document, 2) }
+  return { json: document, text: () => jsonText(document, 2), isVerbatim: true }
 }
 
 /** The JSON Schema (2020-12) of a request body. */

@@ -1,7 +1,7 @@
 import { type ExaminedLogs, type Closing, closingClauses } from '../../domain/store/closing.ts'
 import { replicationText, type KnownAccount, type Named, type StoreServer } from '../../domain/store/types.ts'
 import { sanitize } from '../../host/text.ts'
-import { wrapLines, styled } from '../terminal.ts'
+import { styled } from '../terminal.ts'
 import { table } from '../table.ts'
 import type { Column, ListView, View } from '../view.ts'
 import { size } from './requests.ts'
@@ -81,10 +81,7 @@ export function storeCheckView(
     text: (terminal) =>
       findings.length === 0
         ? `${styled(terminal, 'green', 'sound')}  ${sanitize(location)} (by the attempt logs of this machine)`
-        : wrapLines(
-            findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${sanitize(finding)}`).join('\n'),
-            terminal.columns,
-          ),
+        : findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${sanitize(finding)}`).join('\n'),
   }
 }
 
@@ -92,13 +89,10 @@ export function storeMigratedView(migrated: { location: string; from: number; to
   const { location, from, to } = migrated
   return {
     json: migrated,
-    text: ({ columns }) =>
-      wrapLines(
-        from === to
-          ? `The store "${sanitize(location)}" already has the format of this version (${to}).`
-          : `The store "${sanitize(location)}" now has format ${to}; before, it ${from === 0 ? 'was empty' : `had format ${from}`}.`,
-        columns,
-      ),
+    text: () =>
+      from === to
+        ? `The store "${sanitize(location)}" already has the format of this version (${to}).`
+        : `The store "${sanitize(location)}" now has format ${to}; before, it ${from === 0 ? 'was empty' : `had format ${from}`}.`,
   }
 }
 
@@ -114,7 +108,7 @@ export function heldText(held: number, batchIds: readonly string[]): string {
 export function storeBackupView(location: string, path: string): View {
   return {
     json: { location, path },
-    text: ({ columns }) => wrapLines(`The store was copied to ${sanitize(path)}`, columns),
+    text: () => `The store was copied to ${sanitize(path)}`,
   }
 }
 
@@ -197,7 +191,7 @@ export function storePurgeView(purged: Removed, dryRun: boolean): View {
       logs_left: logsLeft,
       files: files.map(({ path, kind, isDeleted }) => ({ path, kind, deleted: isDeleted })),
     },
-    text: ({ columns }) => {
+    text: () => {
       const logs = logsLeft.map(
         ({ host, path }) =>
           `Fingerprints are still in the attempt log of another machine: ${sanitize(host)}, ${sanitize(path)}. They are removed when refcheck next opens this store there.`,
@@ -206,8 +200,7 @@ export function storePurgeView(purged: Removed, dryRun: boolean): View {
         files.length === 0
           ? 'Nothing to remove: no personal data was found.'
           : 'Nothing to remove from the store.'
-      const withLogsAndFiles = (first: string): string =>
-        [wrapLines([first, ...logs].join('\n'), columns), ...filesText(files)].join('\n')
+      const withLogsAndFiles = (first: string): string => [first, ...logs, ...filesText(files)].join('\n')
       if (rows + events + drafts + plans + kept === 0) return withLogsAndFiles(nothing)
       const did = dryRun ? 'Would remove' : 'Removed'
       const left =
@@ -223,11 +216,8 @@ export function storePurgeView(purged: Removed, dryRun: boolean): View {
 export function sameServiceView(urls: readonly [string, string], same: boolean): View {
   return {
     json: { urls, same },
-    text: ({ columns }) =>
-      wrapLines(
-        `Recorded: ${sanitize(urls[0])} and ${sanitize(urls[1])} are ${same ? 'the same service' : 'two services'}.`,
-        columns,
-      ),
+    text: () =>
+      `Recorded: ${sanitize(urls[0])} and ${sanitize(urls[1])} are ${same ? 'the same service' : 'two services'}.`,
   }
 }
 

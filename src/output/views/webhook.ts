@@ -216,6 +216,7 @@ export function eventView(
   const { forwarding, ...json } = event
   return {
     json,
+    isVerbatim: true,
     text: () =>
       [
         `event ${event.id}  ${localTime(event.received_at)}`,
