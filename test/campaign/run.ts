@@ -14,7 +14,7 @@ import { type FleetTally, runFleet } from './fleet/fleet.ts'
 import { runReceivers } from './fleet/receivers.ts'
 import { runOverlappingFiles } from './overlapping-files.ts'
 import { runFileWithSingleOrders } from './single-orders.ts'
-import type { Happened } from '../simulation/happened.ts'
+import type { EventCounts } from '../simulation/event-counts.ts'
 import { runSimulations } from './simulations.ts'
 import { type Backend, CampaignEnvironment } from './environment.ts'
 
@@ -163,11 +163,11 @@ async function simulations(whole: number, store: 'run' | 'postgres'): Promise<Co
     twice,
     lost,
     broken,
-    happened,
+    eventCounts,
   } = await runSimulations(seeds, seed * 100_000, processes, store)
   for (const line of broken) console.log(line)
   return {
-    amount: [`${seeds} seeds`, `${killed} kills`, ...formatHappened(happened)].join(', '),
+    amount: [`${seeds} seeds`, `${killed} kills`, ...formatHappened(eventCounts)].join(', '),
     twice,
     lost,
     unknownPerKill: undefined,
@@ -176,8 +176,8 @@ async function simulations(whole: number, store: 'run' | 'postgres'): Promise<Co
 }
 
 /** Each kind of fault that occurred, with its count. */
-function formatHappened(happened: Happened): string[] {
-  return Object.entries(happened).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
+function formatHappened(eventCounts: EventCounts): string[] {
+  return Object.entries(eventCounts).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
 }
 
 /**

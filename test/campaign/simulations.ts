@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-import { addUp, type Happened, nothingHappened } from '../simulation/happened.ts'
+import { addCounts, type EventCounts, noEvents } from '../simulation/event-counts.ts'
 
 export interface SimulationTotals {
   kills: number
   twice: number
   lost: number
-  happened: Happened
+  eventCounts: EventCounts
   /** Other rules that were broken, one line for each seed. */
   broken: string[]
 }
@@ -22,7 +22,7 @@ export async function runSimulations(
   processes: number,
   store: 'run' | 'postgres' = 'run',
 ): Promise<SimulationTotals> {
-  const total: SimulationTotals = { kills: 0, twice: 0, lost: 0, happened: nothingHappened(), broken: [] }
+  const total: SimulationTotals = { kills: 0, twice: 0, lost: 0, eventCounts: noEvents(), broken: [] }
   const starts = Array.from({ length: Math.ceil(seeds / seedsPerChild) }, (_, at) => at * seedsPerChild)
   const worker = async (): Promise<void> => {
     for (let start = starts.shift(); start !== undefined; start = starts.shift()) {
@@ -30,11 +30,11 @@ export async function runSimulations(
       const program = join(import.meta.dirname, '..', 'simulation', `${store}.ts`)
       const printed = await runAndReadOutput([program, `${count}`, `${first + start}`])
       const output = printed.trimEnd().split('\n')
-      const { kills, twice, lost, happened } = JSON.parse(output.pop() ?? '') as SimulationTotals
+      const { kills, twice, lost, eventCounts } = JSON.parse(output.pop() ?? '') as SimulationTotals
       total.kills += kills
       total.twice += twice
       total.lost += lost
-      addUp(total.happened, happened)
+      addCounts(total.eventCounts, eventCounts)
       total.broken.push(...output)
     }
   }

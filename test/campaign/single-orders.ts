@@ -4,7 +4,10 @@ import { CampaignEnvironment, type Tally } from './environment.ts'
 const rows = 30
 const singleOrders = 3
 
-/** Each round runs a file and three `request create` at the same time, on one machine with one PostgreSQL, and kills at most one of these processes. Throws if one of them finds the store closed, or if `store check` fails.
+/**
+ * Each round runs a file and three `request create` at the same time, on one machine with one PostgreSQL, and
+ * kills at most one of these processes. Throws if one of them finds the store closed, or if `store check`
+ * fails.
  */
 export async function runFileWithSingleOrders(rounds: number, rng: () => number): Promise<Tally> {
   const environment = await CampaignEnvironment.open('PostgreSQL')

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
 import { mutants } from '../campaign/fleet/planted.ts'
-import { changedBy, plants } from '../mutants/planted.ts'
+import { applyEdits, plantedBugs } from '../mutants/planted.ts'
 
-test.each([...plants, ...mutants].map((plant) => [plant.what, plant] as const))(
+test.each([...plantedBugs, ...mutants].map((plant) => [plant.what, plant] as const))(
   'what is planted still has its place: %s',
   (_, plant) => {
-    expect(changedBy(plant).length).toBeGreaterThan(0)
+    expect(applyEdits(plant).length).toBeGreaterThan(0)
   },
 )

@@ -1,9 +1,9 @@
-/* Loaded before anything else of a process: gives it changed sources in place of those on the disk. */
+/* A module that a process loads first: it replaces sources on the disk by those of the file in MUTANTS_PLAN. */
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-/** A source as it is loaded; `path` is absolute. */
+/** The text to load for the source at `path`, which is absolute. */
 export interface ChangedSource {
   path: string
   text: string

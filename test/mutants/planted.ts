@@ -6,17 +6,17 @@ import type { ChangedSource } from './load.ts'
 
 export const root = join(import.meta.dirname, '..', '..')
 
-/** Bugs that were planted by hand once and that no test noticed, and others of their size. */
-export interface Plant {
+/** A bug that no test detected when it was planted by hand, or a similar one. */
+export interface PlantedBug {
   what: string
   edits: readonly Edit[]
-  /** Tests that have to notice it, as parts of their paths. */
+  /** Parts of the paths of the tests that have to detect it. */
   tests: readonly string[]
 }
 
 const ledger = 'src/store/ledger'
 
-/** What stands in a file, and what is planted in its place. */
+/** Edits of one file: each replaces the text `from` by `to`. */
 const inFile = (path: string, ...edits: readonly (readonly [from: string, to: string])[]): Edit[] =>
   edits.map(([from, to]) => ({ path, from, to }))
 
@@ -35,7 +35,7 @@ const comparedBefore = inFile(
   ['fingerprint)),\n      ),\n    )\n', 'fingerprint)),\n      )\n'],
 )
 
-export const plants: readonly Plant[] = [
+export const plantedBugs: readonly PlantedBug[] = [
   {
     what: 'rows of a file are compared before the transaction that adds them',
     edits: comparedBefore,
@@ -110,7 +110,7 @@ export const plants: readonly Plant[] = [
     tests: ['test/store/ledger/damaged.test.ts'],
   },
   {
-    what: 'reconcile’s fit knows no end of the time',
+    what: 'reconciliation ignores the end of the time in which a request can fit',
     edits: inFile('src/domain/batch/reconciliation.ts', [' && createdAt <= endedAt + ahead + skewMs', '']),
     tests: ['test/domain/batch/reconciliation.test.ts'],
   },
@@ -120,7 +120,7 @@ export const plants: readonly Plant[] = [
       'const stop = highestPrecedence(conflicts)',
       'const stop = highestPrecedence(stops.slice(stops.length))',
     ]),
-    tests: ['test/store/ledger', 'test/mutants/storms.test.ts'],
+    tests: ['test/store/ledger', 'test/mutants/random-faults.test.ts'],
   },
   {
     what: 'attempts are not recorded outside the store',
@@ -128,7 +128,7 @@ export const plants: readonly Plant[] = [
       "log.append({ kind: 'entry', ...attempt })",
       'void attempt',
     ]),
-    tests: ['test/mutants/storms.test.ts', 'test/commands/store-rollback.test.ts'],
+    tests: ['test/mutants/random-faults.test.ts', 'test/commands/store-rollback.test.ts'],
   },
   {
     what: 'the attempt log is not flushed',
@@ -156,8 +156,8 @@ export const plants: readonly Plant[] = [
   },
 ]
 
-/** The sources that a plant changes; throws where one of them reads otherwise by now. */
-export function changedBy({ edits }: Pick<Plant, 'edits'>): ChangedSource[] {
+/** The changed sources of a bug. Throws if a source does not contain the text to replace any more. */
+export function applyEdits({ edits }: Pick<PlantedBug, 'edits'>): ChangedSource[] {
   const texts = new Map<string, string>()
   for (const { path, from, to } of edits) {
     const text = texts.get(path) ?? readFileSync(join(root, path), 'utf8')

@@ -1,5 +1,4 @@
-/*
- * Plants each bug of planted.ts by itself, runs the tests that have to notice it, and prints which test did.
+/* Plants each bug of planted.ts alone, runs the tests that have to detect it, and prints the first test that failed.
  * Run: npm run mutants [-- --only PART_OF_A_NAME]
  */
 import { spawnSync } from 'node:child_process'
@@ -9,7 +8,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import type { ChangedSource } from './load.ts'
-import { changedBy, plants, root } from './planted.ts'
+import { applyEdits, plantedBugs, root } from './planted.ts'
 
 interface Results {
   success: boolean
@@ -17,7 +16,7 @@ interface Results {
 }
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } })
-const chosen = plants.filter(({ what }) => what.includes(values.only))
+const selected = plantedBugs.filter(({ what }) => what.includes(values.only))
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-mutants-'))
 
 /** The name of the first test that fails with these sources; undefined where all pass. */
@@ -40,13 +39,16 @@ function firstFailure(tests: readonly string[], sources: readonly ChangedSource[
 }
 
 try {
-  // A test that fails without a planted bug notices nothing.
-  const broken = firstFailure([...new Set(chosen.flatMap(({ tests }) => tests))], [])
-  if (broken !== undefined) throw new Error(`a test fails without a planted bug: ${broken}`)
-  for (const plant of chosen) {
-    const noticedBy = firstFailure(plant.tests, changedBy(plant))
-    console.log(noticedBy === undefined ? `SURVIVED: ${plant.what}` : `noticed: ${plant.what} (${noticedBy})`)
-    if (noticedBy === undefined) process.exitCode = 1
+  // A test that fails without a planted bug cannot detect one.
+  const failureWithoutBug = firstFailure([...new Set(selected.flatMap(({ tests }) => tests))], [])
+  if (failureWithoutBug !== undefined)
+    throw new Error(`a test fails without a planted bug: ${failureWithoutBug}`)
+  for (const plant of selected) {
+    const detectedBy = firstFailure(plant.tests, applyEdits(plant))
+    console.log(
+      detectedBy === undefined ? `SURVIVED: ${plant.what}` : `noticed: ${plant.what} (${detectedBy})`,
+    )
+    if (detectedBy === undefined) process.exitCode = 1
   }
 } finally {
   rmSync(folder, { recursive: true })

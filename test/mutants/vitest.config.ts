@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 
 import tests from '../vitest.config.ts'
 
-/** One worker, whose sources are those of a plan; see run.ts. */
+/** One worker, which loads the sources that run.ts has changed. */
 export default defineConfig({
   test: {
     ...tests.test,

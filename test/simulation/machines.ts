@@ -7,19 +7,19 @@ import type { StoreFiles } from './store-files.ts'
 export interface Machine {
   /** The folder of its settings, with its attempt log. */
   config: string
-  /** How far its wall clock is ahead, in ms. */
+  /** Offset of its wall clock, in ms. */
   aheadMs: number
-  /** Its disk is lost: nothing runs there any more. */
+  /** The machine was lost with its disk: no process starts on it. */
   isGone: boolean
 }
 
 const minute = 60_000
 const day = 24 * 60 * minute
 
-/** How far clocks are off. */
+/** Offsets of clocks, in ms. */
 const offsets = [0, 0, 30_000, -30_000, 16 * minute, -16 * minute, 8 * day, -8 * day]
 
-/** All machines that ever were. With a store in a file there is one. */
+/** All machines, including lost ones. With an SQLite store there is one. */
 export class Machines {
   readonly all: Machine[] = []
   readonly #files: StoreFiles
@@ -30,26 +30,28 @@ export class Machines {
     this.#files = files
     this.#rng = rng
     this.add()
-    if (files.chosen !== undefined) this.add()
+    if (files.storeSetting !== undefined) this.add()
   }
 
-  get present(): Machine[] {
+  get available(): Machine[] {
     return this.all.filter(({ isGone }) => !isGone)
   }
 
-  /** One that was added just now, so that it sends before the next event; else any. */
-  next(): Machine {
-    const machine = this.#added ?? this.any()
+  /**
+   * The machine that was added last, once, so that it sends before the next event; otherwise a random one.
+   */
+  pickNext(): Machine {
+    const machine = this.#added ?? this.pick()
     this.#added = undefined
     return machine
   }
 
-  any(): Machine {
-    const { present } = this
-    return present[Math.floor(this.#rng() * present.length)]!
+  pick(): Machine {
+    const { available } = this
+    return available[Math.floor(this.#rng() * available.length)]!
   }
 
-  /** One more, set up by hand, or with a copy of the settings of another. */
+  /** Adds a machine with empty settings, or with a copy of those of `copyOf`. */
   add(copyOf?: Machine): Machine {
     const { config } = this.#files.paths
     const machine = {
@@ -65,23 +67,23 @@ export class Machines {
   }
 
   /**
-   * Sets the wall clock of a machine. A store in a file goes by it: days ahead make an order old enough to be renewed, so there
-   * it is off by minutes.
+   * Sets the wall clock of a machine to a random offset. An SQLite store uses this clock, and an offset of
+   * days would make an order old enough to be renewed, so the offset is limited to minutes there.
    */
   setClock(machine: Machine): void {
     const offset = offsets[Math.floor(this.#rng() * offsets.length)] ?? 0
-    const limit = this.#files.chosen === undefined ? 16 * minute : 8 * day
+    const limit = this.#files.storeSetting === undefined ? 16 * minute : 8 * day
     machine.aheadMs = Math.max(-limit, Math.min(limit, offset))
   }
 
-  /** Whether a log of the machine names any of these. */
-  knowsAny({ config }: Machine, names: ReadonlySet<string>): boolean {
-    const logs = this.#files.lists(config).map((path) => readFileSync(path, 'utf8'))
+  /** Whether an attempt log of the machine contains one of `names`. */
+  hasLogOf({ config }: Machine, names: ReadonlySet<string>): boolean {
+    const logs = this.#files.attemptLogs(config).map((path) => readFileSync(path, 'utf8'))
     return logs.some((log) => [...names].some((name) => log.includes(name)))
   }
 
-  /** The attempt log that a machine begins with its next order is in here. */
-  logsOf({ config }: Machine): string {
+  /** The folder of the machine's attempt logs. */
+  attemptLogFolder({ config }: Machine): string {
     return join(config, 'attempts')
   }
 }

@@ -9,28 +9,28 @@ export interface Parts {
   ledger: Ledger
   batches: Pick<Batches, keyof Batches>
   clock: Clock
-  /** What the end of the process undoes. */
+  /** `undo` is called when the process is killed, to revert what a power cut would lose. */
   onDeath: (undo: () => Promise<void>) => void
 }
 
-/** A way in which the program could be wrong. */
+/** Replaces parts of a process by wrong ones. */
 export type Mutant = (parts: Parts) => Parts
 
-/** The program as it is. */
-export const sound: Mutant = (parts) => parts
+/** The program without a mutation. */
+export const unchanged: Mutant = (parts) => parts
 
-const resent = { by: 'a mutant', why: 'sent again without proof' }
+const resendDecision = { by: 'a mutant', why: 'sent again without proof' }
 
 async function backToPending({ ledger, clock }: Parts, unknown: readonly RowVersion[]): Promise<void> {
   for (const row of unknown) {
     await ledger.move(
       { ...row, state: 'unknown' },
-      { to: 'pending', at: clock.now(), reason: 'again', decision: resent },
+      { to: 'pending', at: clock.now(), reason: 'again', decision: resendDecision },
     )
   }
 }
 
-/** Each breaks one rule of src/docs/ordering.md; the simulation has to notice every one. */
+/** Each mutant breaks one rule of src/docs/ordering.md. The simulation has to detect every one. */
 export const mutants: Readonly<Record<string, Mutant>> = {
   'resend after a crash': (parts) => ({
     ...parts,
@@ -45,11 +45,11 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   }),
 
   'journal after sending': (parts) => {
-    const unwritten = new Map<string, { from: RowVersion; attempt: NewAttempt }>()
+    const notRecorded = new Map<string, { from: RowVersion; attempt: NewAttempt }>()
     const ledger: Ledger = {
       ...parts.ledger,
       async beginInQuota(from, attempt) {
-        unwritten.set(attempt.attemptId, { from, attempt })
+        notRecorded.set(attempt.attemptId, { from, attempt })
         let body: Uint8Array = new Uint8Array()
         for await (const each of parts.batches.bodies(from.batchId, { after: from.row - 1, limit: 1 }))
           ({ body } = each)
@@ -57,7 +57,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         return { waitMs: 0, attempt: { batchId, row, ...attempt, state: 'sending', body }, stop: undefined }
       },
       async move(from, change) {
-        const journal = unwritten.get(from.attemptId ?? '')
+        const journal = notRecorded.get(from.attemptId ?? '')
         if (journal !== undefined && from.state === 'sending')
           await parts.ledger.begin(journal.from, journal.attempt)
         return parts.ledger.move(from, change)
@@ -69,7 +69,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     return { ...parts, ledger }
   },
 
-  // A power cut takes with it the last commit, which no fsync has followed.
+  // A power cut loses the last commit if no fsync has followed it.
   'NORMAL instead of FULL': (parts) => {
     let last: Attempt | undefined
     parts.onDeath(async () => {
@@ -107,7 +107,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   }),
 
   'reuse of keep-alive connections': (parts) => {
-    // A server closes what was idle; what is written to it then is lost, and the client does not notice.
+    // A server closes an idle connection; a request that is sent on it is lost, and the client does not
+    // detect it.
     let usedAt = Number.NEGATIVE_INFINITY
     return {
       ...parts,
@@ -132,7 +133,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     ledger: {
       ...parts.ledger,
       async recover(at) {
-        // A runner that sends is taken for dead, though it may only be slow.
+        // The rows of a runner that is slow are treated as those of one that was killed.
         const sending = await parts.ledger.list({ states: ['sending'] })
         for (const row of sending) {
           await parts.ledger.move(row, { to: 'pending', at, reason: 'its lease is over' })

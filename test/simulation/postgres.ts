@@ -11,8 +11,8 @@ import { pathToFileURL } from 'node:url'
 const root = join(import.meta.dirname, '..', '..')
 const variable = 'MUTANTS_PLAN'
 
-/** What is asked of the server, and what of the simulation in its place: the time, and which server it is. */
-const simulated = [
+/** SQL of the store and its replacement: the simulation provides the time and the identity of the server. */
+const simulatedSql = [
   {
     name: 'dialect.ts',
     edits: [
@@ -23,18 +23,18 @@ const simulated = [
   },
 ] as const
 
-if (process.env[variable] === undefined) withItsClock()
+if (process.env[variable] === undefined) runWithSimulatedClock()
 else await simulateAll()
 
-/** The same again, its database asked for the time and the server of the simulation. */
-function withItsClock(): void {
+/** Starts this program again with the replaced SQL. */
+function runWithSimulatedClock(): void {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-simulation-'))
   const plan = join(folder, 'plan.json')
-  const sources = simulated.map(({ name, edits }) => {
+  const sources = simulatedSql.map(({ name, edits }) => {
     const path = join(root, 'src', 'store', 'ledger', 'postgres', name)
     let text = readFileSync(path, 'utf8')
     for (const [from, to] of edits) {
-      if (!text.includes(from)) throw new Error(`${path} asks for no ${from} any more`)
+      if (!text.includes(from)) throw new Error(`${path} does not contain ${from} any more`)
       text = text.replaceAll(from, to)
     }
     return { path, text }
@@ -51,15 +51,15 @@ function withItsClock(): void {
 }
 
 async function simulateAll(): Promise<void> {
-  const { mutants, sound } = await import('./mutants.ts')
-  const { seedLimit } = await import('./seed-limit.ts')
+  const { mutants, unchanged } = await import('./mutants.ts')
+  const { limitSeedDuration } = await import('./seed-limit.ts')
   const { simulate } = await import('./simulate.ts')
   const { StoreDatabase } = await import('./store-database.ts')
   const { Cluster } = await import('../harness/postgres-cluster.ts')
-  const [seeds = '20', first = '1', wanted] = process.argv.slice(2)
-  const mutant = wanted === undefined ? sound : mutants[wanted]
-  if (mutant === undefined) throw new Error(`there is no mutant "${wanted}"`)
-  const { addUp, nothingHappened } = await import('./happened.ts')
+  const [seeds = '20', first = '1', mutantName] = process.argv.slice(2)
+  const mutant = mutantName === undefined ? unchanged : mutants[mutantName]
+  if (mutant === undefined) throw new Error(`there is no mutant "${mutantName}"`)
+  const { addCounts, noEvents } = await import('./event-counts.ts')
   const totals = {
     seeds: 0,
     broken: 0,
@@ -68,25 +68,25 @@ async function simulateAll(): Promise<void> {
     kills: 0,
     closed: 0,
     orders: 0,
-    happened: nothingHappened(),
+    eventCounts: noEvents(),
   }
-  const begin = seedLimit()
+  const startSeed = limitSeedDuration()
   const cluster = await Cluster.start(['max_connections=100'])
   try {
     for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
-      begin(seed)
+      startSeed(seed)
       const name = await cluster.create()
       const target = await StoreDatabase.open(cluster.url(name))
-      const { broken, happened, harmed, ...more } = await simulate(seed, mutant, target)
+      const { broken, eventCounts, damages, ...more } = await simulate(seed, mutant, target)
       await target.close()
       await cluster.ask(`DROP DATABASE ${name} WITH (FORCE)`)
       totals.seeds += 1
       for (const part of ['twice', 'lost', 'kills', 'closed', 'orders'] as const) totals[part] += more[part]
-      addUp(totals.happened, happened)
+      addCounts(totals.eventCounts, eventCounts)
       if (broken.length === 0) continue
       totals.broken += 1
       console.log(
-        `seed ${seed} (${harmed.join(', ')}): ${broken.join('; ')}\n  again: node test/simulation/postgres.ts 1 ${seed}`,
+        `seed ${seed} (${damages.join(', ')}): ${broken.join('; ')}\n  again: node test/simulation/postgres.ts 1 ${seed}`,
       )
     }
   } finally {

@@ -1,43 +1,42 @@
-/*
- * The real program, store and service on a virtual clock under a seeded storm.
+/* Runs the use cases with a real store and the sandbox on a virtual clock, with random faults by seed.
  * Run: node test/simulation/run.ts [SEEDS [FIRST [MUTANT]]]
  */
-import { addUp, nothingHappened } from './happened.ts'
-import { mutants, sound } from './mutants.ts'
-import { seedLimit } from './seed-limit.ts'
+import { addCounts, noEvents } from './event-counts.ts'
+import { mutants, unchanged } from './mutants.ts'
+import { limitSeedDuration } from './seed-limit.ts'
 import { simulate } from './simulate.ts'
 
-const [seeds = '1000', first = '1', wanted] = process.argv.slice(2)
-const mutant = wanted === undefined ? sound : mutants[wanted]
+const [seeds = '1000', first = '1', mutantName] = process.argv.slice(2)
+const mutant = mutantName === undefined ? unchanged : mutants[mutantName]
 if (mutant === undefined)
-  throw new Error(`there is no mutant "${wanted}"; there are: ${Object.keys(mutants).join(', ')}`)
+  throw new Error(`there is no mutant "${mutantName}"; there are: ${Object.keys(mutants).join(', ')}`)
 const totals = {
   seeds: 0,
   broken: 0,
   twice: 0,
   lost: 0,
   kills: 0,
-  harmed: 0,
+  damages: 0,
   closed: 0,
   orders: 0,
   accepted: 0,
   unknown: 0,
   dropped: 0,
-  happened: nothingHappened(),
+  eventCounts: noEvents(),
 }
-const begin = seedLimit()
+const startSeed = limitSeedDuration()
 for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
-  begin(seed)
-  const { broken, counts, harmed, happened, ...more } = await simulate(seed, mutant)
+  startSeed(seed)
+  const { broken, counts, damages, eventCounts, ...more } = await simulate(seed, mutant)
   totals.seeds += 1
-  totals.harmed += harmed.length
-  addUp(totals.happened, happened)
+  totals.damages += damages.length
+  addCounts(totals.eventCounts, eventCounts)
   for (const name of ['twice', 'lost', 'kills', 'closed', 'orders'] as const) totals[name] += more[name]
   for (const name of ['accepted', 'unknown', 'dropped'] as const) totals[name] += counts[name]
   if (broken.length === 0) continue
   totals.broken += 1
   console.log(
-    `seed ${seed} (${harmed.join(', ')}): ${broken.join('; ')}\n  again: node test/simulation/run.ts 1 ${seed}${wanted === undefined ? '' : ` "${wanted}"`}`,
+    `seed ${seed} (${damages.join(', ')}): ${broken.join('; ')}\n  again: node test/simulation/run.ts 1 ${seed}${mutantName === undefined ? '' : ` "${mutantName}"`}`,
   )
 }
 console.log(JSON.stringify(totals))

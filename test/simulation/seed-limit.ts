@@ -1,22 +1,25 @@
 import { Worker } from 'node:worker_threads'
 
-/** A seed takes a second, and on a busy machine a minute. */
-const usualMs = 600_000
+/** A seed takes a second, or a minute on a busy machine. */
+const defaultMaxMs = 600_000
 
-const watch = `
+const watchdogSource = `
   const { writeSync } = require('node:fs')
-  const { started, longestMs } = require('node:worker_threads').workerData
+  const { started, maxMs } = require('node:worker_threads').workerData
   for (;;) {
     const seed = Atomics.load(started, 0)
-    if (Atomics.wait(started, 0, seed, longestMs) !== 'timed-out') continue
-    writeSync(2, 'seed ' + seed + ' was not over after ' + longestMs + ' ms\\n')
+    if (Atomics.wait(started, 0, seed, maxMs) !== 'timed-out') continue
+    writeSync(2, 'seed ' + seed + ' was not over after ' + maxMs + ' ms\\n')
     process.kill(process.pid, 'SIGKILL')
   }`
 
-/** Call what it answers at the beginning of each seed: where one stands still, or loops, the process ends and says so. */
-export function seedLimit(longestMs = usualMs): (seed: number) => void {
+/**
+ * Returns a function to call at the start of each seed. If a seed takes longer than `maxMs`, the process is
+ * killed and its number is printed.
+ */
+export function limitSeedDuration(maxMs = defaultMaxMs): (seed: number) => void {
   const started = new Int32Array(new SharedArrayBuffer(4))
-  new Worker(watch, { eval: true, workerData: { started, longestMs }, execArgv: [] }).unref()
+  new Worker(watchdogSource, { eval: true, workerData: { started, maxMs }, execArgv: [] }).unref()
   return (seed) => {
     Atomics.store(started, 0, seed)
     Atomics.notify(started, 0)

@@ -1,87 +1,87 @@
 import { dirname } from 'node:path'
 
 import {
-  type Deed,
-  done,
-  moveAll,
-  one,
-  orderOne,
-  purgeOne,
-  receive,
-  receiveAll,
+  type Action,
+  runProcess,
+  moveBatches,
+  pickOne,
+  createOneRequest,
+  purgeOnePerson,
+  receiveSomeEvents,
+  receiveAllEvents,
   reconcileAll,
-  replace,
-  resume,
-  retryOne,
+  replacePackage,
+  resumeBatch,
+  retryOneBatch,
   runFile,
-  reconcileOne,
-  anySpelling,
-  tried,
-} from './deeds.ts'
-import { atRest, meanwhile, oneMore } from './events.ts'
-import type { Happened } from './happened.ts'
-import { judge } from './judge.ts'
+  reconcileOneRow,
+  pickSpelling,
+  runIgnoringRefusals,
+} from './actions.ts'
+import { restoreBetweenRounds, eventsDuringRound, copyAndAddMachine } from './events.ts'
+import type { EventCounts } from './event-counts.ts'
+import { checkOutcome } from './check-outcome.ts'
 import type { Machine } from './machines.ts'
-import { type Mutant, sound } from './mutants.ts'
-import { stormOver, trouble } from './storm.ts'
-import { harms, StoreFiles } from './store-files.ts'
+import { type Mutant, unchanged } from './mutants.ts'
+import { injectRandomFaults, changeOrganisation } from './random-faults.ts'
+import { damageKinds, StoreFiles } from './store-files.ts'
 import { type Process, World } from './world.ts'
 import { noCounts, type BatchCounts, type BatchRow } from '../../src/domain/batch/batch.ts'
 import { cancelBatch, releaseRows } from '../../src/usecases/batch/change-batch.ts'
 
 export interface SimulationResult {
   seed: number
-  /** What was broken; empty where all held. */
+  /** Rules that were broken; empty if there are none. */
   broken: string[]
-  /** People with more than one order that no user asked for, and orders that the store knows nothing of. */
+  /** Number of people with more than one order, less those that cannot be detected. */
   twice: number
   lost: number
   people: number
   orders: number
-  /** Rows, in all batches together. */
+  /** Rows of all batches, by state. */
   counts: BatchCounts
   kills: number
-  /** What befell the files of the store. */
-  harmed: string[]
-  /** How often it was found closed. */
+  /** Damage that was done to the store. */
+  damages: string[]
+  /** How often the store was found closed. */
   closed: number
-  happened: Happened
-  /** What was done, call by call: the same for the same seed. */
+  eventCounts: EventCounts
+  /** Every call in sequence; the same seed gives the same trace. */
   trace: readonly string[]
 }
 
-/** Deeds with how often of a hundred. */
-const deeds: readonly [weight: number, deed: Deed][] = [
-  [22, orderOne],
-  [12, receive],
+/** Actions with their weights; the rest to 150 is `runFile`. */
+const weightedActions: readonly [weight: number, action: Action][] = [
+  [22, createOneRequest],
+  [12, receiveSomeEvents],
   [12, reconcileAll],
-  [14, reconcileOne],
-  [6, retryOne],
-  [4, purgeOne],
-  [5, replace],
-  [6, moveAll],
+  [14, reconcileOneRow],
+  [6, retryOneBatch],
+  [4, purgeOnePerson],
+  [5, replacePackage],
+  [6, moveBatches],
 ]
 
-/** Runs one seed to its end: storms, kills and harm first, then in peace until every row has come to an end. */
+/** Runs one seed: rounds with faults, kills and damage, then without faults until every row is finished. */
 export async function simulate(
   seed: number,
-  mutant: Mutant = sound,
+  mutant: Mutant = unchanged,
   target: StoreFiles = new StoreFiles(),
 ): Promise<SimulationResult> {
   const world = new World(seed, mutant, target)
   try {
     for (let count = 2 + Math.floor(world.rng() * 2); count > 0; count -= 1) newFile(world)
     for (let round = 1 + Math.floor(world.rng() * 4); round > 0; round -= 1) {
-      await stormyRound(world)
-      await accepted(world)
+      await runRoundWithFaults(world)
+      await acceptClosedStore(world)
     }
-    calm(world)
-    // In some seeds alone, so that the others stay as they were.
+    removeFaults(world)
+    // In a quarter of the seeds, so that the results of the others did not change when this was added.
     if (seed % 4 === 0) await orderElsewhere(world)
-    await peace(world)
-    const { twice, lost, orders } = await judge(world)
-    const { broken, everybody, kills, harmed, closed, trace, happened } = world
-    const counts = await countsOf(world)
+    await runUntilFinished(world)
+    const { twice, lost, orders } = await checkOutcome(world)
+    const { broken, everybody, kills, damages, closed, trace, eventCounts } = world
+    const counts = await readCounts(world)
     await world.endRound()
     return {
       seed,
@@ -92,9 +92,9 @@ export async function simulate(
       people: everybody.length,
       counts,
       kills,
-      harmed,
+      damages,
       closed,
-      happened,
+      eventCounts,
       trace,
     }
   } finally {
@@ -104,93 +104,96 @@ export async function simulate(
 }
 
 function newFile({ peopleFiles, everybody, rng, offer }: World): void {
-  const rows = everybody.flatMap((human) => (rng() < 0.6 ? [{ human, spelling: anySpelling(rng) }] : []))
+  const rows = everybody.flatMap((human) => (rng() < 0.6 ? [{ human, spelling: pickSpelling(rng) }] : []))
   if (rows.length === 0) return
-  // Why the same person stands twice in one file is unknown.
-  if (rng() < 0.3) rows.push({ human: one(everybody, rng), spelling: anySpelling(rng) })
-  // Said only of people who are as many as the rows.
+  // A file may contain the same person twice.
+  if (rng() < 0.3) rows.push({ human: pickOne(everybody, rng), spelling: pickSpelling(rng) })
+  // Allowed only if each row is a different person.
   const allowSimilar =
     peopleFiles.length % 2 === 1 && new Set(rows.map(({ human }) => human)).size === rows.length
   const name = `people-${peopleFiles.length}.csv`
   peopleFiles.push({ name, rows, offer, allowDuplicate: rng() < 0.1, allowSimilar })
 }
 
-/** Several processes side by side, most of which are killed; then something befalls the files. */
-async function stormyRound(world: World): Promise<void> {
+/** Runs several processes in parallel, most of which are killed; then may damage the store. */
+async function runRoundWithFaults(world: World): Promise<void> {
   const { rng, sandbox, files } = world
-  const mend = trouble(sandbox, rng)
-  stormOver(sandbox, rng)
+  const undoChange = changeOrganisation(sandbox, rng)
+  injectRandomFaults(sandbox, rng)
   if (world.offer.hasConsent && rng() < 0.5) newFile(world)
-  await oneMore(world)
+  await copyAndAddMachine(world)
   const copyAt = Math.floor(rng() * world.everybody.length)
   const stop = sandbox.log.subscribe(() => {
-    if (sandbox.requests().length === copyAt) files.copy('backup')
+    if (sandbox.requests().length === copyAt) files.copyTo('backup')
   })
-  const chosen = Array.from({ length: 1 + Math.floor(rng() * 4) }, () => deedOf(world))
-  await sideBySide(
+  const chosen = Array.from({ length: 1 + Math.floor(rng() * 4) }, () => pickAction(world))
+  await runInParallel(
     world,
     chosen,
     () => (rng() < 0.7 ? 3 + Math.floor(rng() ** 2 * 90) : Number.POSITIVE_INFINITY),
-    meanwhile(world),
+    eventsDuringRound(world),
   )
   stop()
-  mend()
+  undoChange()
   await world.clock.sleep(1000)
   await world.endRound()
-  await atRest(world)
+  await restoreBetweenRounds(world)
   if (rng() > 0.35) return
-  const harm = one(harms, rng)
-  world.harmed.push(harm)
-  files.harm(harm, rng)
-  if (harm === 'restore') world.happened['put back at rest'] += 1
-  if (harm === 'copied settings') world.happened['settings copied'] += 1
+  const harm = pickOne(damageKinds, rng)
+  world.damages.push(harm)
+  files.damage(harm, rng)
+  if (harm === 'restore') world.eventCounts['restored between rounds'] += 1
+  if (harm === 'copied settings') world.eventCounts['settings copied'] += 1
 }
 
-function deedOf({ rng, peopleFiles }: World): Deed {
+function pickAction({ rng, peopleFiles }: World): Action {
   let roll = rng() * 150
-  for (const [weight, deed] of deeds) {
+  for (const [weight, action] of weightedActions) {
     roll -= weight
-    if (roll < 0) return deed
+    if (roll < 0) return action
   }
-  return runFile(one(peopleFiles, rng))
+  return runFile(pickOne(peopleFiles, rng))
 }
 
-async function sideBySide(
+async function runInParallel(
   world: World,
-  chosen: readonly Deed[],
-  dieAt: () => number,
-  more: readonly { life: Process['life']; work: () => Promise<void> }[] = [],
+  chosen: readonly Action[],
+  killAtStep: () => number,
+  more: readonly { steps: Process['steps']; work: () => Promise<void> }[] = [],
 ): Promise<void> {
-  const lives = [...more]
-  for (const deed of chosen) {
-    const process = await world.process(dieAt())
-    lives.push({ life: process.life, work: () => done(world, process, deed) })
+  const started = [...more]
+  for (const action of chosen) {
+    const process = await world.startProcess(killAtStep())
+    started.push({ steps: process.steps, work: () => runProcess(world, process, action) })
   }
-  await world.turns.all(lives)
+  await world.scheduler.runAll(started)
 }
 
-/** A user looks at the store. One that is closed sends nothing, until every machine has been asked what it sent. */
-async function accepted(world: World, machine = world.machines.any()): Promise<void> {
+/**
+ * Runs `store check`. If the store is closed, checks that it sends nothing, lets every machine report what it
+ * sent, and accepts the older store.
+ */
+async function acceptClosedStore(world: World, machine = world.machines.pick()): Promise<void> {
   const { machines } = world
   if (!(await isClosed(world, machine))) return
   world.closed += 1
   const before = world.sandbox.requests().length
-  await sideBySide(
+  await runInParallel(
     world,
-    [runFile(one(world.peopleFiles, world.rng)), orderOne],
+    [runFile(pickOne(world.peopleFiles, world.rng)), createOneRequest],
     () => Number.POSITIVE_INFINITY,
   )
   if (world.sandbox.requests().length > before) world.broken.push('a closed store sent')
-  for (const each of machines.present) if (each !== machine) await isClosed(world, each)
+  for (const each of machines.available) if (each !== machine) await isClosed(world, each)
   const store = await world.open(machine)
   const { closing, step, unreported } = await store.rollbacks.examine()
   if (closing?.missing?.length) {
-    world.happened['read and brought back by no log'] += 1
+    world.eventCounts['read and in no log'] += 1
     if (step !== 'reports' && step !== 'acceptance')
       world.broken.push(`a store that lacks attempts which were read waits for ${step} alone`)
   }
   if (closing !== undefined && step === 'reports') {
-    const present = new Set(machines.present.map((each) => machines.logsOf(each)))
+    const present = new Set(machines.available.map((each) => machines.attemptLogFolder(each)))
     for (const { path, id } of unreported)
       if (present.has(dirname(path))) world.broken.push(`machine ${path} has reported, and log ${id} not`)
     await store.rollbacks.exclude(unreported.map(({ id }) => id))
@@ -208,57 +211,65 @@ async function isClosed(world: World, machine: Machine): Promise<boolean> {
   return closing !== undefined
 }
 
-function calm({ sandbox }: World): void {
+function removeFaults({ sandbox }: World): void {
   sandbox.clearFaults()
   sandbox.setCredits(null)
   sandbox.setUserActive(sandbox.credentials.userEmail, true)
 }
 
-/** A user orders a person with another program, and the store learns of it by an event: it orders that person no more. */
+/**
+ * A user orders a person with another program, and the store receives the event of that request: it must not
+ * order the person again.
+ */
 async function orderElsewhere(world: World): Promise<void> {
   const ordered = new Set(world.sandbox.requests().map((request) => world.humanOf(request)))
   const human = world.everybody.find((each) => !ordered.has(each))
   if (human === undefined) return
-  for (const machine of world.machines.present) await accepted(world, machine)
+  for (const machine of world.machines.available) await acceptClosedStore(world, machine)
   // The reads of requests that no row ordered are counted by the hour.
   await world.clock.sleep(2 * 60 * 60_000)
   if ((await world.orderElsewhere(human)) === undefined) return
-  world.happened['ordered elsewhere'] += 1
-  await sideBySide(world, [receiveAll, reconcileAll], () => Number.POSITIVE_INFINITY)
-  await sideBySide(world, [reconcileAll], () => Number.POSITIVE_INFINITY)
+  world.eventCounts['ordered elsewhere'] += 1
+  await runInParallel(world, [receiveAllEvents, reconcileAll], () => Number.POSITIVE_INFINITY)
+  await runInParallel(world, [reconcileAll], () => Number.POSITIVE_INFINITY)
   await world.endRound()
 }
 
 /**
- * Without faults, until no row is pending, sending, held or unknown: batches are resumed, and the user who decides about a row knows
- * what the service recorded.
+ * Runs without faults until no row is pending, sending, held or unknown: batches are resumed, and a user who
+ * knows what the service recorded decides about rows.
  */
-async function peace(world: World): Promise<void> {
-  // Each machine compares its own log: what one of them finds says nothing about the logs of the others.
-  for (const machine of world.machines.present) await accepted(world, machine)
+async function runUntilFinished(world: World): Promise<void> {
+  // Each machine compares only its own attempt log with the store.
+  for (const machine of world.machines.available) await acceptClosedStore(world, machine)
   for (let round = 0; round < 12; round += 1) {
-    await sideBySide(world, [inPeace], () => Number.POSITIVE_INFINITY)
+    await runInParallel(world, [finishAllRows], () => Number.POSITIVE_INFINITY)
     await world.endRound()
-    const { pending, sending, held, unknown } = await countsOf(world)
+    const { pending, sending, held, unknown } = await readCounts(world)
     if (pending + sending + held + unknown === 0) return
   }
 }
 
-const inPeace: Deed = async (world, process) => {
+const finishAllRows: Action = async (world, process) => {
   const { ports } = process
-  for (const file of world.peopleFiles) await tried(world, process, runFile(file))
+  for (const file of world.peopleFiles) await runIgnoringRefusals(world, process, runFile(file))
   for (const { id } of await ports.batches.list()) {
-    await tried(world, process, resume(id))
-    await tried(world, process, decideHeld(id))
+    await runIgnoringRefusals(world, process, resumeBatch(id))
+    await runIgnoringRefusals(world, process, decideHeldRows(id))
   }
-  for (const deed of [moveAll, receive, reconcileAll]) await tried(world, process, deed)
+  for (const action of [moveBatches, receiveSomeEvents, reconcileAll])
+    await runIgnoringRefusals(world, process, action)
   const unknown = await ports.ledger.list({ states: ['unknown'] })
-  for (let each = 0; each < unknown.length; each += 1) await tried(world, process, reconcileOne)
+  for (let each = 0; each < unknown.length; each += 1)
+    await runIgnoringRefusals(world, process, reconcileOneRow)
 }
 
-/** Each held row is looked at with what it is said to match, and released where these are two people. */
-const decideHeld =
-  (batchId: string): Deed =>
+/**
+ * Compares each held row with the order it conflicts with: releases it if these are two people, otherwise
+ * cancels it.
+ */
+const decideHeldRows =
+  (batchId: string): Action =>
   async (world, { ports }) => {
     const batch = await ports.batches.find(batchId)
     if (batch === undefined) return
@@ -266,14 +277,14 @@ const decideHeld =
     for await (const row of ports.batches.rows(batchId, { states: ['held'] })) held.push(row)
     for (const row of held) {
       if (row.heldFor === 'similar_unknown') continue
-      if (await areTwo(world, ports, row)) {
-        const by = 'somebody who looked'
+      if (await areDifferentPeople(world, ports, row)) {
+        const by = 'a user who compared them'
         await releaseRows(ports, batch, { kind: 'rows', rows: [row.row] }, by)
       } else await cancelBatch(ports, batch, [row.row])
     }
   }
 
-async function areTwo(
+async function areDifferentPeople(
   world: World,
   ports: Process['ports'],
   { recipient, matches }: BatchRow,
@@ -285,11 +296,11 @@ async function areTwo(
     const other = orders.find(({ row }) => row === matches.row)?.recipient
     return other !== undefined && world.humanOf({ recipient: other }) !== human
   }
-  // A store that had lost them: only the provider knows.
+  // The store had lost its rows, so only the provider knows whether the person was ordered.
   return !world.sandbox.requests().some((request) => world.humanOf(request) === human)
 }
 
-async function countsOf(world: World): Promise<BatchCounts> {
+async function readCounts(world: World): Promise<BatchCounts> {
   const store = await world.open()
   const counts = noCounts()
   for (const batch of await store.batches.list({ singles: true }))

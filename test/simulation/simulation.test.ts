@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { addUp, nothingHappened } from './happened.ts'
-import { type Mutant, mutants, sound } from './mutants.ts'
+import { addCounts, noEvents } from './event-counts.ts'
+import { type Mutant, mutants, unchanged } from './mutants.ts'
 import { simulate } from './simulate.ts'
 
 const seeds = 20
@@ -10,39 +10,43 @@ const perTest = 20
 
 const replay = (seed: number): string => `again: node test/simulation/run.ts 1 ${seed}`
 
-describe('several processes on one store file in a seeded storm: kills at every step, cut connections, every fault of the service, files copied, restored (also while they are used), cut and torn, settings copied, clocks set, packages replaced, people purged, and people who decide', () => {
+describe('several processes on one store file with random faults by seed: kills at every step, cut connections, every fault of the service, files copied, restored (also while they are used), cut and torn, settings copied, clocks set, packages replaced, people purged, and people who decide', () => {
   const starts = Array.from({ length: seeds / perTest }, (_, at) => at * perTest + 1)
   test.each(starts)(
-    `${perTest} seeds from %i: nobody is ordered twice, nothing is lost`,
+    `${perTest} seeds from %i: no person is ordered twice, no order is lost`,
     async (first) => {
-      const totals = { kills: 0, harmed: 0, closed: 0, people: 0, orders: 0 }
-      const happened = nothingHappened()
+      const totals = { kills: 0, damages: 0, closed: 0, people: 0, orders: 0 }
+      const eventCounts = noEvents()
       for (let seed = first; seed < first + perTest; seed += 1) {
-        const { broken, harmed, ...more } = await simulate(seed)
-        expect({ broken, harmed, replay: replay(seed) }).toEqual({ broken: [], harmed, replay: replay(seed) })
-        totals.harmed += harmed.length
-        addUp(happened, more.happened)
+        const { broken, damages, ...more } = await simulate(seed)
+        expect({ broken, damages, replay: replay(seed) }).toEqual({
+          broken: [],
+          damages,
+          replay: replay(seed),
+        })
+        totals.damages += damages.length
+        addCounts(eventCounts, more.eventCounts)
         for (const name of ['kills', 'closed', 'people', 'orders'] as const) totals[name] += more[name]
       }
       console.log(
-        `simulation, seeds ${first} to ${first + perTest - 1}: 0 ordered twice, 0 lost; ${JSON.stringify({ ...totals, happened })}`,
+        `simulation, seeds ${first} to ${first + perTest - 1}: 0 ordered twice, 0 lost; ${JSON.stringify({ ...totals, eventCounts })}`,
       )
       expect(totals.kills).toBeGreaterThan(perTest / 2)
       expect(totals.closed).toBeGreaterThan(0)
       for (const what of [
-        'put back at rest',
-        'put back during a run',
+        'restored between rounds',
+        'restored during a run',
         'settings copied',
         'clocks set',
       ] as const)
-        expect([what, happened[what] > 0]).toEqual([what, true])
+        expect([what, eventCounts[what] > 0]).toEqual([what, true])
     },
     120_000,
   )
 })
 
 test.each([33, 108_052])(
-  'seed %i is the same call by call, however long the machine takes over one',
+  'seed %i makes the same calls, however long the machine takes for one',
   async (seed) => {
     const { trace, orders, ...result } = await simulate(seed)
     const slow: Mutant = (parts) => ({
@@ -60,11 +64,11 @@ test.each([33, 108_052])(
   },
 )
 
-describe('the simulation notices a program that', () => {
+describe('the simulation detects a program with this mutation:', () => {
   test.each(Object.keys(mutants))(
-    'does this: %s',
+    '%s',
     async (name) => {
-      const mutant = mutants[name] ?? sound
+      const mutant = mutants[name] ?? unchanged
       let caught: number | undefined
       for (let seed = 1; seed <= mutantSeeds && caught === undefined; seed += 1) {
         if ((await simulate(seed, mutant)).broken.length > 0) caught = seed

@@ -1,9 +1,9 @@
 import { Client } from 'pg'
 
 import { makeStore } from '../harness/made-store.ts'
-import { type Harm, StoreFiles } from './store-files.ts'
+import { type DamageKind, StoreFiles } from './store-files.ts'
 
-/** What statements ask in a simulation, in the place of `clock_timestamp()`. */
+/** Tables and functions that replace the server's clock and identity in a simulation. */
 const makeClock = `
 CREATE SCHEMA refcheck;
 CREATE TABLE refcheck.simulated_clock (at double precision NOT NULL);
@@ -24,28 +24,28 @@ const selectNames = `
 SELECT id AS name FROM refcheck.attempts UNION ALL
 SELECT convert_from(value, 'UTF8') FROM refcheck.meta WHERE name = 'generation'`
 
-/** What a database that was restored lacks: ids of attempts, and the generation where that is another one. */
-export type Lost = ReadonlySet<string>
+/** What a restored database has lost: ids of attempts, and the generation if it differs. */
+export type LostNames = ReadonlySet<string>
 
-/** By what a database comes to an older state of itself, and so what its server says of itself afterwards. */
-export type Return = 'snapshot' | 'failover' | 'restore' | 'old primary'
+/** How a database returns to an older state. It determines the server's identity afterwards. */
+export type RollbackKind = 'snapshot' | 'failover' | 'restore' | 'old primary'
 
-/** A store on PostgreSQL, with the attempt logs of its machines in folders of settings. */
+/** A store on PostgreSQL, with the attempt logs of its machines in their folders of settings. */
 export class StoreDatabase extends StoreFiles {
-  override readonly chosen: string
+  override readonly storeSetting: string
   override readonly busyMs = 20_000
   readonly #client: Client
 
   private constructor(url: string, client: Client) {
     super()
-    this.chosen = url
+    this.storeSetting = url
     this.#client = client
   }
 
-  /** Of an empty database. */
+  /** Creates a store in an empty database. */
   static async open(url: string): Promise<StoreDatabase> {
     const client = new Client({ connectionString: url })
-    // A seed that fails is reported by its own error, whatever ends with it.
+    // The connection may end with a seed that fails, which reports its own error.
     client.on('error', () => undefined)
     await client.connect()
     await client.query(makeClock)
@@ -57,22 +57,22 @@ export class StoreDatabase extends StoreFiles {
     await this.#client.query('UPDATE refcheck.simulated_clock SET at = $1', [now])
   }
 
-  /** Leases of processes whose connections are gone are over at once. */
+  /** Ends the leases of processes whose connections are closed. */
   override async endLeases(): Promise<void> {
     await this.#client.query('UPDATE refcheck.runners SET leased_until = 0')
   }
 
-  /** A server keeps what it has answered. */
-  override copy(): void {
-    // Nothing is taken away from it.
+  /** A server loses no commit when a process is killed, so there is no state to save. */
+  override copyTo(): void {
+    // Nothing to do.
   }
 
-  override restore(): void {
-    // It stands as it was left.
+  override restoreFrom(): void {
+    // Nothing to do.
   }
 
-  /** Keeps its state under a name, over what was kept under it before. */
-  async keep(name: string): Promise<void> {
+  /** Saves the state under a name, and replaces the one saved under it before. */
+  async saveState(name: string): Promise<void> {
     const tables = await this.#names(selectTables)
     await this.#client.query(
       [
@@ -84,12 +84,15 @@ export class StoreDatabase extends StoreFiles {
     )
   }
 
-  /** Undefined where nothing was kept under the name. `isCut`: every connection ends, as with a server that starts again. */
-  async bringBack(name: string, how: Return, isCut: boolean): Promise<Lost | undefined> {
+  /**
+   * Restores the state that was saved under `name`; undefined if there is none. `isCut`: all connections are
+   * closed, as when a server restarts.
+   */
+  async restoreState(name: string, how: RollbackKind, isCut: boolean): Promise<LostNames | undefined> {
     const { rows } = await this.#client.query(`SELECT to_regclass('${name}.meta') AS kept`)
     if ((rows as { kept: string | null }[])[0]?.kept === null) return undefined
     const before = await this.#names(selectNames)
-    if (how === 'failover') await this.keep('old_primary')
+    if (how === 'failover') await this.saveState('old_primary')
     const tables = await this.#names(selectTables)
     const numbers = (await this.#client.query(selectNumbers)).rows as { name: string; number: string }[]
     const server = {
@@ -121,7 +124,7 @@ export class StoreDatabase extends StoreFiles {
     return new Set(before.filter((each) => !after.has(each)))
   }
 
-  /** Whether the store has an attempt, under whatever number. */
+  /** Whether the store has the attempt with this id. */
   override async hasAttempt(id: string): Promise<boolean> {
     return (await this.#client.query('SELECT 1 FROM refcheck.attempts WHERE id = $1', [id])).rows.length > 0
   }
@@ -131,8 +134,8 @@ export class StoreDatabase extends StoreFiles {
     return (rows as { name: string }[]).map(({ name }) => name)
   }
 
-  override harm(harm: Harm, rng: () => number): void {
-    if (harm === 'torn list') super.harm(harm, rng)
+  override damage(harm: DamageKind, rng: () => number): void {
+    if (harm === 'torn list') super.damage(harm, rng)
   }
 
   async close(): Promise<void> {

@@ -1,9 +1,9 @@
-import { Life, Turns } from './crash.ts'
-import { bodyFor, humanOf, type Human, humans, type OnOffer } from './people.ts'
-import { type Happened, type Loss, nothingHappened } from './happened.ts'
+import { ProcessSteps, Scheduler } from './scheduler.ts'
+import { bodyFor, findHuman, type Human, makePeople, type OfferedPackage } from './people.ts'
+import { type EventCounts, type Loss, noEvents } from './event-counts.ts'
 import { type Machine, Machines } from './machines.ts'
 import type { StoreFiles } from './store-files.ts'
-import { simulatedWire } from './wire.ts'
+import { simulatedHttpClient } from './simulated-http.ts'
 import type { Mutant } from './mutants.ts'
 import type { Clock } from '../../src/host/clock.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
@@ -28,59 +28,61 @@ const windows = [
   { calls: 1000, seconds: 3600 },
 ]
 
-/** A file of people as it lies on a user's disk. */
+/** A file of people on a user's disk. */
 export interface PeopleFile {
   name: string
   rows: { human: Human; spelling: number }[]
-  offer: OnOffer
+  offer: OfferedPackage
   allowDuplicate: boolean
-  /** Its rows may share an e-mail or a phone: they are two people each. */
+  /**
+   * Run with `--allow-similar`: each row is a different person, though rows may share an e-mail or a phone.
+   */
   allowSimilar: boolean
 }
 
-/** All that one process has. */
+/** One simulated process, with its store and services. */
 export interface Process {
-  life: Life
+  steps: ProcessSteps
   store: Store
   ports: StartServices
   machine: Machine
 }
 
-/** One seed: its clock, its service, its people, the files of its store, and all processes that ever were. */
+/** The state of one seed: its clock, service, people, store, machines and processes. */
 export class World {
   readonly clock = new ManualClock({ now: Date.UTC(2026, 10, 21, 9), auto: true })
   readonly rng: () => number
-  readonly turns: Turns
+  readonly scheduler: Scheduler
   readonly sandbox: Sandbox
   readonly mutant: Mutant
   readonly files: StoreFiles
   readonly machines: Machines
-  readonly happened: Happened = nothingHappened()
+  readonly eventCounts: EventCounts = noEvents()
   readonly losses: Loss[] = []
-  /** Which machine made an attempt. */
-  readonly madeBy = new Map<string, Machine>()
-  /** People who were ordered twice in a way that the program cannot notice. */
-  readonly excused = new Set<Human>()
+  /** The machine that made an attempt, by the attempt's id. */
+  readonly machineOfAttempt = new Map<string, Machine>()
+  /** People who were ordered twice in a way that the program cannot detect. */
+  readonly undetectable = new Set<Human>()
   readonly everybody: Human[]
   readonly peopleFiles: PeopleFile[] = []
-  /** Batches whose rows may be similar to one another. */
-  readonly allowing = new Set<string>()
-  /** Which attempt a request of the service came of. */
-  readonly sentBy = new Map<string, string>()
-  /** Requests that another program made, which the store knows by their events alone. */
-  readonly elsewhere = new Set<string>()
-  /** What was done, call by call: the same for the same seed. */
+  /** Ids of batches that were run with `--allow-similar`. */
+  readonly similarAllowed = new Set<string>()
+  /** The id of the attempt that made a request, by the request's id. */
+  readonly attemptOfRequest = new Map<string, string>()
+  /** Ids of requests that another program made, which the store knows only from events. */
+  readonly foreignRequests = new Set<string>()
+  /** Every call in sequence; the same seed gives the same trace. */
   readonly trace: string[] = []
   readonly broken: string[] = []
-  readonly harmed: string[] = []
-  offer: OnOffer
+  readonly damages: string[] = []
+  offer: OfferedPackage
   kills = 0
   closed = 0
-  /** Creates whose answers did not show what became of them. */
+  /** Number of POST calls whose answers did not show the outcome. */
   lostAnswers = 0
-  /** Rows that became unknown while a process ran. */
+  /** Number of times that a row became `unknown` while a process ran. */
   unknown = 0
-  /** Calls that the service refused of itself, for want of quota. */
+  /** Number of calls that the service refused because the quota was exceeded. */
   refused = 0
   readonly #processes: { store: Store; leases: Set<Lease>; undo: () => Promise<void> }[] = []
 
@@ -88,16 +90,16 @@ export class World {
     this.files = files
     this.rng = seeded(seed)
     this.machines = new Machines(files, this.rng)
-    this.turns = new Turns(this.rng)
+    this.scheduler = new Scheduler(this.rng)
     this.mutant = mutant
     this.sandbox = createSandbox({ clock: this.clock, seed, rules: 'seeded' })
     this.offer = { id: this.sandbox.packageIds.simple, hasConsent: false }
-    this.everybody = humans(5 + Math.floor(this.rng() * 9), this.rng)
+    this.everybody = makePeople(5 + Math.floor(this.rng() * 9), this.rng)
     this.sandbox.log.subscribe((entry) => {
       if (entry.kind !== 'call') return
       this.trace.push(`${entry.method} ${entry.path} ${entry.status} ${entry.fault}`)
       if (entry.status === 429 && entry.fault === null) this.refused += 1
-      // What a fault does to an answer leaves it unclear, but for a 429.
+      // An answer that a fault has changed does not show the outcome, except a 429.
       const isClear =
         (entry.fault === null && (entry.status ?? 500) < 500) ||
         (entry.fault === 'status' && entry.status === 429)
@@ -114,17 +116,17 @@ export class World {
     fraction: () => this.rng(),
   }
 
-  /** With a clock of its own, and connections that end with their process. */
+  /** The store is on a server, with its own clock and with connections that end with their process. */
   get #hasServer(): boolean {
-    return this.files.chosen !== undefined
+    return this.files.storeSetting !== undefined
   }
 
-  /** `patienceMs`: for a server that goes away meanwhile. */
-  open(machine = this.machines.present[0]!, patienceMs = 0): Promise<Store> {
+  /** `patienceMs`: how long to wait for a server that is unreachable. */
+  open(machine = this.machines.available[0]!, patienceMs = 0): Promise<Store> {
     const { random } = this
-    const { folder, paths, chosen, busyMs } = this.files
+    const { folder, paths, storeSetting, busyMs } = this.files
     return openStore({
-      chosen,
+      chosen: storeSetting,
       paths: { ...paths, config: machine.config },
       cwd: folder,
       clock: this.#clockOf(machine),
@@ -134,32 +136,32 @@ export class World {
     })
   }
 
-  /** Another program orders a person; undefined where the service refuses it. */
+  /** Orders a person as another program would; undefined if the service refuses it. */
   async orderElsewhere(human: Human): Promise<string | undefined> {
     const { clock, random, sandbox } = this
-    const http = simulatedWire(sandbox, { connects: () => true })
+    const http = simulatedHttpClient(sandbox, { connects: () => true })
     const { credentials } = sandbox
     const api = connectApi({ http, clock, random, baseUrl, credentials, budgetMs: 60_000 })
     await api.createRequest(Buffer.from(JSON.stringify(bodyFor(human.spellings[0]!, this.offer))))
     const made = sandbox.requests().find((request) => this.humanOf(request) === human)?.request_id
-    if (made !== undefined) this.elsewhere.add(made)
+    if (made !== undefined) this.foreignRequests.add(made)
     return made
   }
 
-  /** A process with everything the program has, mortal where it says `dieAt`. */
-  async process(dieAt = Number.POSITIVE_INFINITY): Promise<Process> {
+  /** Starts a process with all services of the program, which is killed at the step `killAtStep`. */
+  async startProcess(killAtStep = Number.POSITIVE_INFINITY): Promise<Process> {
     if (this.#hasServer) await this.files.setTime(this.clock.now())
-    const machine = this.machines.next()
+    const machine = this.machines.pickNext()
     const store = await this.open(machine, 60_000)
-    const number = this.trace.push(`a process that dies at step ${dieAt}`)
-    const life = new Life(this.turns, dieAt, (what) => this.trace.push(`${number} ${what}`))
+    const number = this.trace.push(`a process that is killed at step ${killAtStep}`)
+    const steps = new ProcessSteps(this.scheduler, killAtStep, (what) => this.trace.push(`${number} ${what}`))
     const leases = new Set<Lease>()
     const dead = { store, leases, undo: () => Promise.resolve() }
     this.#processes.push(dead)
     const clock = this.#clockOf(machine)
     const { random } = this
     const { apiKey, userEmail } = this.sandbox.credentials
-    const http = simulatedWire(this.sandbox, { connects: () => this.rng() > 0.02 })
+    const http = simulatedHttpClient(this.sandbox, { connects: () => this.rng() > 0.02 })
     const credentials = { apiKey, userEmail }
     const api = connectApi({ http, clock, random, baseUrl, credentials, budgetMs: 60_000 })
     const account = store.quota.account(baseUrl, apiKey)
@@ -167,42 +169,45 @@ export class World {
       api: {
         ...api,
         createRequest: (body, signal) =>
-          this.#create({ life, machine }, body, () => api.createRequest(body, signal)),
+          this.#create({ steps, machine }, body, () => api.createRequest(body, signal)),
       },
-      ledger: { ...methods(store.ledger), acquire: tracked(store.ledger.acquire.bind(store.ledger), leases) },
+      ledger: {
+        ...bindMethods(store.ledger),
+        acquire: trackLeases(store.ledger.acquire.bind(store.ledger), leases),
+      },
       batches: {
-        ...methods(store.batches),
-        acquire: tracked(store.batches.acquire.bind(store.batches), leases),
+        ...bindMethods(store.batches),
+        acquire: trackLeases(store.batches.acquire.bind(store.batches), leases),
       },
       clock,
       onDeath: (work) => (dead.undo = work),
     })
     const ports: StartServices = {
-      api: life.of(this.#noting({ life, machine }, mutated.api), ['clockDifferenceMs']),
-      ledger: life.of(this.#noting({ life, machine }, mutated.ledger)),
-      batches: life.of(mutated.batches as Batches, ['rows', 'bodies']),
-      waiting: life.of(store.waiting),
-      inbox: life.of(store.inbox, ['list']),
+      api: steps.wrap(this.#recordAttempts({ steps, machine }, mutated.api), ['clockDifferenceMs']),
+      ledger: steps.wrap(this.#recordAttempts({ steps, machine }, mutated.ledger)),
+      batches: steps.wrap(mutated.batches as Batches, ['rows', 'bodies']),
+      waiting: steps.wrap(store.waiting),
+      inbox: steps.wrap(store.inbox, ['list']),
       packageNames: {
         get: async () => new Map(),
         put: async () => {},
         forUsers: async () => () => undefined,
       },
-      unmatched: life.of(store.unmatched),
+      unmatched: steps.wrap(store.unmatched),
       governor: governor({ quota: store.quota, account, windows, clock }),
-      clock: { ...clock, sleep: (ms, signal) => this.#sleep(life, ms, signal) },
+      clock: { ...clock, sleep: (ms, signal) => this.#sleep(steps, ms, signal) },
       random,
       schemas: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
-      files: { cwd: this.files.folder, stdin: { isTTY: false, stream: nothing() } },
+      files: { cwd: this.files.folder, stdin: { isTTY: false, stream: emptyStdin() } },
       prompter: undefined,
       meter: { onStart: () => undefined, onEvent: () => undefined },
       onBatchEvent: () => undefined,
       waitBudgetMs: Number.POSITIVE_INFINITY,
     }
-    return { life, store, ports, machine }
+    return { steps, store, ports, machine }
   }
 
-  /** What its wall clock shows; time that passes by a wait passes on the server too. */
+  /** The clock of a machine. A wait moves the clock of the server forward too. */
   #clockOf(machine: Machine): Clock {
     const { clock, files } = this
     return {
@@ -215,48 +220,54 @@ export class World {
     }
   }
 
-  /** What the kernel does for a process that has ended; its connections are closed with the round. */
-  async free(process: Process): Promise<void> {
+  /**
+   * Releases the leases of a process that has ended, as the operating system would. Its connections are
+   * closed at the end of the round.
+   */
+  async releaseProcess(process: Process): Promise<void> {
     const found = this.#processes.find(({ store }) => store === process.store)
     for (const lease of found?.leases ?? []) await lease.release()
     found?.leases.clear()
-    if (!process.life.isDead) return
+    if (!process.steps.isKilled) return
     this.kills += 1
     await found?.undo()
     if (this.#hasServer) {
       await process.store.close()
       await this.files.endLeases()
     }
-    // Killed between the commit and the end of the line that tells of it.
-    const { lastAttempt, last } = process.life
+    // Killed after the commit, before the line of the attempt log was complete.
+    const { lastAttempt, lastStep: last } = process.steps
     if (lastAttempt !== undefined && /^after (begin|moveAndBegin)/.test(last) && this.rng() < 0.3)
       this.files.tearLine(lastAttempt, process.machine.config)
   }
 
-  /** Closes what is open, and leaves the files as SIGKILL does: no checkpoint, no WAL folded in. */
+  /**
+   * Closes the stores, and restores the files to their state before, as after SIGKILL: without a checkpoint
+   * of the WAL.
+   */
   async endRound(): Promise<void> {
-    this.files.copy('left')
+    this.files.copyTo('left')
     for (const { store } of this.#processes.splice(0)) await store.close()
-    this.files.restore('left')
+    this.files.restoreFrom('left')
     if (this.#hasServer) await this.files.endLeases()
   }
 
   humanOf(request: { recipient: Human['spellings'][number] }): Human {
-    return humanOf(this.everybody, request.recipient)
+    return findHuman(this.everybody, request.recipient)
   }
 
   /** The last attempt of each process. */
-  readonly #attempts = new Map<Life, string>()
+  readonly #attempts = new Map<ProcessSteps, string>()
 
-  async #sleep(life: Life, ms: number, signal?: AbortSignal): Promise<void> {
-    await life.step('before sleep')
+  async #sleep(steps: ProcessSteps, ms: number, signal?: AbortSignal): Promise<void> {
+    await steps.step('before sleep')
     await this.clock.sleep(ms, signal)
     await this.files.setTime(this.clock.now())
-    await life.step('after sleep')
+    await steps.step('after sleep')
   }
 
-  /** Notes which attempt is under way, and how often an outcome is unknown. */
-  #noting<T extends object>({ life, machine }: Pick<Process, 'life' | 'machine'>, port: T): T {
+  /** Records which attempt is in flight, and how often an outcome becomes unknown. */
+  #recordAttempts<T extends object>({ steps, machine }: Pick<Process, 'steps' | 'machine'>, port: T): T {
     return new Proxy(port, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target)
@@ -270,11 +281,11 @@ export class World {
             const { attempt = result } = (result ?? {}) as { attempt?: unknown }
             const { attemptId } = (attempt ?? {}) as Partial<Attempt>
             if (attemptId !== undefined) {
-              this.#attempts.set(life, attemptId)
-              this.madeBy.set(attemptId, machine)
-              await this.#nextToUnknown(target as Process['ports']['ledger'], attempt as Attempt)
+              this.#attempts.set(steps, attemptId)
+              this.machineOfAttempt.set(attemptId, machine)
+              await this.#checkSimilarUnknown(target as Process['ports']['ledger'], attempt as Attempt)
             }
-            life.lastAttempt = attemptId
+            steps.lastAttempt = attemptId
           }
           return result
         }
@@ -282,82 +293,86 @@ export class World {
     })
   }
 
-  /** Whatever a file allows of its own rows, none goes past one whose outcome is unknown. */
-  async #nextToUnknown(ledger: Process['ports']['ledger'], { batchId, row }: Attempt): Promise<void> {
-    if (!this.allowing.has(batchId)) return
+  /** Checks that no row is sent while a similar row of its file is unknown, even with `--allow-similar`. */
+  async #checkSimilarUnknown(ledger: Process['ports']['ledger'], { batchId, row }: Attempt): Promise<void> {
+    if (!this.similarAllowed.has(batchId)) return
     const rows = await ledger.list({ batchId })
     const { recipient } = rows.find((each) => each.row === row) ?? {}
     for (const other of rows) {
       if (other.state !== 'unknown' || recipient === undefined || other.recipient === undefined) continue
       if (similarity(recipient, other.recipient)?.kind !== 'similar') continue
-      this.broken.push(`row ${row} of ${batchId} went past row ${other.row}, whose outcome is unknown`)
+      this.broken.push(`row ${row} of ${batchId} was sent before row ${other.row}, whose outcome is unknown`)
     }
   }
 
-  /** Notes what a create made. */
+  /** Sends a POST, and records which request its attempt made. */
   async #create<T>(
-    { life, machine }: Pick<Process, 'life' | 'machine'>,
+    { steps, machine }: Pick<Process, 'steps' | 'machine'>,
     body: Uint8Array,
     send: () => Promise<T>,
   ): Promise<T> {
-    const attempt = this.#attempts.get(life) ?? 'nobody'
+    const attempt = this.#attempts.get(steps) ?? 'no attempt'
     const { recipient } = (
       body.length === 0 ? {} : JSON.parse(Buffer.from(body).toString())
     ) as Partial<RequestBody>
     const before = new Set(this.sandbox.requests().map(({ request_id }) => request_id))
-    if (recipient !== undefined) await this.#noteExcuse(this.humanOf({ recipient }), machine)
+    if (recipient !== undefined) await this.#recordUndetectable(this.humanOf({ recipient }), machine)
     try {
       return await send()
     } finally {
       for (const made of this.sandbox.requests()) {
         const isOurs = recipient !== undefined && this.humanOf(made) === this.humanOf({ recipient })
-        if (isOurs && !before.has(made.request_id)) this.sentBy.set(made.request_id, attempt)
+        if (isOurs && !before.has(made.request_id)) this.attemptOfRequest.set(made.request_id, attempt)
       }
     }
   }
 
   /**
-   * Before an order of a person who has one: whether that is among what cannot be noticed. The store was restored to before
-   * the first order, no user said so, and no log of this machine has anything of what was lost; or the log that had it is gone.
+   * Called before an order of a person who has one already. Records the person as undetectable if the store
+   * was restored to a state before the first order, without `store check --restored`, and no log of this
+   * machine has an attempt that was lost; or if the only log of the first attempt was lost.
    */
-  async #noteExcuse(human: Human, machine: Machine): Promise<void> {
+  async #recordUndetectable(human: Human, machine: Machine): Promise<void> {
     for (const request of this.sandbox.requests()) {
       if (this.humanOf(request) !== human) continue
-      const attempt = this.sentBy.get(request.request_id) ?? ''
+      const attempt = this.attemptOfRequest.get(request.request_id) ?? ''
       if (await this.files.hasAttempt(attempt)) continue
       const losses = this.losses.filter(({ lost }) => lost.has(attempt))
       const isUnknown = losses.some(
-        ({ lost, isSilent }) => isSilent && !this.machines.knowsAny(machine, lost),
+        ({ lost, isSilent }) => isSilent && !this.machines.hasLogOf(machine, lost),
       )
       if (!isUnknown && !this.isUnknowable(attempt)) continue
-      this.excused.add(human)
-      this.happened['not noticeable'] += 1
+      this.undetectable.add(human)
+      this.eventCounts.undetectable += 1
     }
   }
 
-  /** An attempt that the store lost, and the only log that had it. */
+  /** Whether the store lost the attempt, and the machine with its log was lost too. */
   isUnknowable(attempt: string | undefined): boolean {
     return (
       this.losses.some(({ lost }) => lost.has(attempt ?? '')) &&
-      this.madeBy.get(attempt ?? '')?.isGone === true
+      this.machineOfAttempt.get(attempt ?? '')?.isGone === true
     )
   }
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {
+async function* emptyStdin(): AsyncGenerator<Uint8Array> {
   // Nothing is piped in.
 }
 
-function tracked<A extends unknown[]>(lease: (...args: A) => Promise<Lease | undefined>, leases: Set<Lease>) {
+function trackLeases<A extends unknown[]>(
+  lease: (...args: A) => Promise<Lease | undefined>,
+  leases: Set<Lease>,
+) {
   return async (...args: A): Promise<Lease | undefined> => {
-    const taken = await lease(...args)
-    if (taken !== undefined) leases.add(taken)
-    return taken
+    const acquired = await lease(...args)
+    if (acquired !== undefined) leases.add(acquired)
+    return acquired
   }
 }
 
-/** An object's methods as functions of their own, for a mutant or a proxy to stand before. */
-function methods<T extends object>(object: T): Pick<T, keyof T> {
+/** The properties of an object with its methods bound to it, so that a mutant or a proxy can replace them. */
+function bindMethods<T extends object>(object: T): Pick<T, keyof T> {
   const names = Object.getOwnPropertyNames(Object.getPrototypeOf(object) as object).filter(
     (name) => name !== 'constructor',
   )

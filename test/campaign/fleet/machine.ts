@@ -104,7 +104,9 @@ export class Machine {
   }
 }
 
-/** A module that a process loads first: it shifts the wall clock by the ms in `file`, which is read again every 50 ms, and leaves the monotonic clock unchanged.
+/**
+ * A module that a process loads first: it shifts the wall clock by the ms in `file`, which is read again
+ * every 50 ms, and leaves the monotonic clock unchanged.
  */
 function clockSkewModule(file: string): string {
   const source = [

@@ -1,7 +1,7 @@
 import type { Fault } from '../../src/sandbox/service/schemas.ts'
 import type { Sandbox } from '../../src/sandbox/control/embedded.ts'
 
-/** What may happen to a create, with how often of a thousand. */
+/** Faults of a POST, with their probabilities in thousandths. */
 const createFaults: readonly [weight: number, fault: Fault][] = [
   [20, { kind: 'status', status: 500, when: 'before' }],
   [20, { kind: 'status', status: 500, when: 'after' }],
@@ -17,8 +17,8 @@ const createFaults: readonly [weight: number, fault: Fault][] = [
   [5, { kind: 'status', status: 301, when: 'before' }],
 ]
 
-/** Breaks the next calls at random. */
-export function stormOver(sandbox: Sandbox, rng: () => number): void {
+/** Injects random faults into the next calls. */
+export function injectRandomFaults(sandbox: Sandbox, rng: () => number): void {
   for (let call = 0; call < 40; call += 1) {
     let roll = rng() * 1000
     for (const [weight, fault] of createFaults) {
@@ -28,7 +28,7 @@ export function stormOver(sandbox: Sandbox, rng: () => number): void {
       break
     }
   }
-  // An outage in the middle: reads fail for a while as well.
+  // An outage, in which reads fail as well.
   if (rng() < 0.3) {
     sandbox.inject({
       on: 'GET *',
@@ -39,8 +39,8 @@ export function stormOver(sandbox: Sandbox, rng: () => number): void {
   }
 }
 
-/** What an owner does to the organisation in the middle of a run, and how it is mended. */
-export function trouble(sandbox: Sandbox, rng: () => number): () => void {
+/** Changes the organisation during a run, as its owner could. Returns a function that undoes the change. */
+export function changeOrganisation(sandbox: Sandbox, rng: () => number): () => void {
   const kind = Math.floor(rng() * 6)
   if (kind === 0) {
     sandbox.setCredits(Math.floor(rng() * 5))

@@ -1,4 +1,4 @@
-import { Crash } from './crash.ts'
+import { Crash } from './scheduler.ts'
 import { bodyFor, rowFor } from './people.ts'
 import { baseUrl, type PeopleFile, type Process, type World } from './world.ts'
 import type { Batch, BatchRow } from '../../src/domain/batch/batch.ts'
@@ -12,35 +12,35 @@ import { reconcileByEvidence, reconcileByDecision } from '../../src/usecases/bat
 import { findToRun } from '../../src/usecases/batch/read-batch.ts'
 import { createRequest } from '../../src/usecases/request/create.ts'
 
-/** What a process is started for. */
-export type Deed = (world: World, process: Process) => Promise<void>
+/** What a process does, such as a command. */
+export type Action = (world: World, process: Process) => Promise<void>
 
-/** Does it, and is killed on the way where its life says so. What the program refuses is an end like any other. */
-export async function done(world: World, process: Process, deed: Deed): Promise<void> {
+/** Runs `action` in a process, which may be killed meanwhile, and then releases what the process held. */
+export async function runProcess(world: World, process: Process, action: Action): Promise<void> {
   try {
-    await tried(world, process, deed)
+    await runIgnoringRefusals(world, process, action)
   } finally {
-    await world.free(process)
+    await world.releaseProcess(process)
   }
 }
 
-export async function tried(world: World, process: Process, deed: Deed): Promise<void> {
+export async function runIgnoringRefusals(world: World, process: Process, action: Action): Promise<void> {
   try {
-    await deed(world, process)
+    await action(world, process)
   } catch (error) {
-    const isExpected = process.life.isDead || error instanceof RefcheckError || error instanceof Crash
+    const isExpected = process.steps.isKilled || error instanceof RefcheckError || error instanceof Crash
     if (!isExpected) throw error
   }
 }
 
-/** `batch run FILE`: the file is taken in, or the batch that it is already goes on. */
+/** `batch run FILE`: adds the file as a batch, or continues the batch that it already is. */
 export const runFile =
-  (file: PeopleFile): Deed =>
+  (file: PeopleFile): Action =>
   async (world, { ports }) => {
     const { batches, clock, random } = ports
     const identity = fileIdentity({ account: '', baseUrl }, file.name, file.offer.id)
-    const known = await batches.findByIdentity(identity)
-    if (known !== undefined) return goOn(world, ports, known)
+    const existing = await batches.findByIdentity(identity)
+    if (existing !== undefined) return continueBatch(world, ports, existing)
     await readAndLinkPackages(ports)
     const id = random.uuid()
     const rows = file.rows.map(({ human, spelling }, at) =>
@@ -61,20 +61,20 @@ export const runFile =
       allowDuplicate: file.allowDuplicate,
       allowSimilar: file.allowSimilar,
     }
-    if (file.allowSimilar) world.allowing.add(id)
-    const there = await batches.add(batch, rows)
-    await send(ports, there?.id ?? id)
+    if (file.allowSimilar) world.similarAllowed.add(id)
+    const added = await batches.add(batch, rows)
+    await send(ports, added?.id ?? id)
   }
 
 /** `batch resume`. */
-export const resume =
-  (batchId: string): Deed =>
+export const resumeBatch =
+  (batchId: string): Action =>
   async (world, { ports }) => {
     const batch = await ports.batches.find(batchId)
-    if (batch !== undefined) await goOn(world, ports, batch)
+    if (batch !== undefined) await continueBatch(world, ports, batch)
   }
 
-async function goOn(_world: World, ports: Process['ports'], batch: Batch): Promise<void> {
+async function continueBatch(_world: World, ports: Process['ports'], batch: Batch): Promise<void> {
   await send(ports, (await findToRun(ports, batch.id)).id)
 }
 
@@ -90,13 +90,13 @@ async function send(ports: Process['ports'], batchId: string): Promise<void> {
 }
 
 /** `request create`, by a user who knows whether two spellings are one person. */
-export const orderOne: Deed = async (world, { ports }) => {
-  // `request create` orders nothing where the packages cannot be read, and no package that is not among them.
+export const createOneRequest: Action = async (world, { ports }) => {
+  // `request create` sends nothing if the packages cannot be read or the package is not among them.
   const { offer } = world
   const packages = await readAndLinkPackages(ports)
   if (packages.every(({ id, status }) => id !== offer.id || status !== 'ACTIVE')) return
-  const human = one(world.everybody, world.rng)
-  const recipient = human.spellings[anySpelling(world.rng)]!
+  const human = pickOne(world.everybody, world.rng)
+  const recipient = human.spellings[pickSpelling(world.rng)]!
   await createRequest(ports, bodyFor(recipient, offer), {
     allowDuplicate: false,
     waitBudgetMs: 600_000,
@@ -105,15 +105,16 @@ export const orderOne: Deed = async (world, { ports }) => {
   })
 }
 
-/** Events of the service come in, some of them twice. */
-export const receive: Deed = (world, process) => receiveSome(world, process, () => world.rng() < 0.6)
+/** Stores events for a random part of the requests; calling it again may store an event twice. */
+export const receiveSomeEvents: Action = (world, process) =>
+  receiveEvents(world, process, () => world.rng() < 0.6)
 
-export const receiveAll: Deed = (world, process) => receiveSome(world, process, () => true)
+export const receiveAllEvents: Action = (world, process) => receiveEvents(world, process, () => true)
 
-async function receiveSome(world: World, { ports }: Process, comes: () => boolean): Promise<void> {
+async function receiveEvents(world: World, { ports }: Process, isReceived: () => boolean): Promise<void> {
   const events = world.sandbox
     .requests()
-    .filter(comes)
+    .filter(isReceived)
     .map(({ request_id, status }) => ({
       receivedAt: ports.clock.now(),
       body: Buffer.from(JSON.stringify({ event: 'request.updated', request_id, status })),
@@ -127,33 +128,33 @@ async function receiveSome(world: World, { ports }: Process, comes: () => boolea
 }
 
 /** `batch reconcile`. */
-export const reconcileAll: Deed = async (_world, { ports }) => {
+export const reconcileAll: Action = async (_world, { ports }) => {
   await reconcileByEvidence(ports, { batchId: undefined, ids: undefined })
 }
 
 /** `batch retry`. */
-export const retryOne: Deed = async ({ rng }, { ports }) => {
+export const retryOneBatch: Action = async ({ rng }, { ports }) => {
   const batches = await ports.batches.list()
   const batch = batches[Math.floor(rng() * batches.length)]
   if (batch !== undefined) await retryBatch(ports, batch, undefined)
 }
 
 /** `store purge --email`. */
-export const purgeOne: Deed = async (world, { ports, store, life }) => {
-  const { spellings } = one(world.everybody, world.rng)
-  await life.step('before purge')
+export const purgeOnePerson: Action = async (world, { ports, store, steps }) => {
+  const { spellings } = pickOne(world.everybody, world.rng)
+  await steps.step('before purge')
   await store.maintenance.purge({ email: spellings[0]!.email }, { dryRun: false, completely: false })
   await ports.ledger.recover(ports.clock.now())
 }
 
-/** The package is replaced by one that asks for more. */
-export const replace: Deed = async (world) => {
+/** Replaces the package by one that requires an additional field. */
+export const replacePackage: Action = async (world) => {
   if (world.offer.hasConsent) return
   world.offer = { id: world.sandbox.replacePackage(world.offer.id), hasConsent: true }
 }
 
-/** `batch move` of what was begun under the package that is gone, with what the new one asks for filled in. */
-export const moveAll: Deed = async (world, { ports }) => {
+/** `batch move` of all batches of the replaced package, with the field that the new package requires. */
+export const moveBatches: Action = async (world, { ports }) => {
   const { batches, waiting, clock } = ports
   for (const { id, packageId } of await batches.list()) {
     if (packageId === undefined || packageId === world.offer.id) continue
@@ -169,12 +170,15 @@ export const moveAll: Deed = async (world, { ports }) => {
   }
 }
 
-/** A user who asked the provider reconciles what is unknown: by its id, by a new order, or not at all. */
-export const reconcileOne: Deed = async (world, { ports }) => {
+/**
+ * A user who asked the provider reconciles an unknown row: records the request id, orders again, or drops the
+ * row.
+ */
+export const reconcileOneRow: Action = async (world, { ports }) => {
   const unknown = await ports.ledger.list({
     states: world.rng() < 0.8 ? ['unknown'] : ['unknown', 'dropped'],
   })
-  if (unknown.length > 0) await reconcileRow(world, ports, one(unknown, world.rng))
+  if (unknown.length > 0) await reconcileRow(world, ports, pickOne(unknown, world.rng))
 }
 
 async function reconcileRow(
@@ -182,33 +186,35 @@ async function reconcileRow(
   ports: Process['ports'],
   { batchId, row, recipient, attemptId }: Pick<BatchRow, 'batchId' | 'row' | 'recipient' | 'attemptId'>,
 ): Promise<void> {
-  const sent = world.sandbox.requests().find(({ request_id }) => world.sentBy.get(request_id) === attemptId)
+  const sent = world.sandbox
+    .requests()
+    .find(({ request_id }) => world.attemptOfRequest.get(request_id) === attemptId)
   const reason = 'the provider said so'
-  // Which request belongs to a person whose name is lost cannot be decided.
+  // For a row without a recipient, the user cannot decide which request belongs to it.
   if (sent !== undefined && recipient !== undefined) {
     const answer = { kind: 'has', requestId: sent.request_id } as const
     await reconcileByDecision(ports, { batchId, row, answer, reason })
     return
   }
-  const isFree =
+  const isNeverOrdered =
     recipient !== undefined &&
     sent === undefined &&
     world.rng() < 0.6 &&
     !world.sandbox.requests().some((request) => world.humanOf(request) === world.humanOf({ recipient }))
-  if (!isFree) {
+  if (!isNeverOrdered) {
     await reconcileByDecision(ports, { batchId, row, answer: { kind: 'leave' }, reason })
     return
   }
-  // A file goes by the clock of its machine, which may have been set back since.
+  // An SQLite store uses the clock of the machine, which may have been set back since.
   await ports.clock.sleep(48 * 60_000)
   const answer = { kind: 'order', confirmedEmail: recipient.email } as const
   await reconcileByDecision(ports, { batchId, row, answer, reason })
 }
 
-export function anySpelling(rng: () => number): number {
+export function pickSpelling(rng: () => number): number {
   return rng() < 0.75 ? 0 : 1 + Math.floor(rng() * 3)
 }
 
-export function one<T>(all: readonly T[], rng: () => number): T {
+export function pickOne<T>(all: readonly T[], rng: () => number): T {
   return all[Math.floor(rng() * all.length)]!
 }

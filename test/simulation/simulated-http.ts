@@ -3,14 +3,14 @@ import { TransportError } from '../../src/http/failure.ts'
 import type { HttpRequest, HttpResponse } from '../../src/http/types.ts'
 import type { Sandbox } from '../../src/sandbox/control/embedded.ts'
 
-/** Breaks that happen before the service sees a byte; the sandbox makes the others. */
-export interface WireFaults {
-  /** Whether the next connection stands. */
+/** Faults before the service receives a byte; the sandbox makes all others. */
+export interface ConnectionFaults {
+  /** Whether the next connection can be established. */
   connects(): boolean
 }
 
-/** A wire without sockets: what comes of an exchange is what a real one would come to. */
-export function simulatedWire(sandbox: Sandbox, faults: WireFaults): HttpClient {
+/** An HTTP client that calls the sandbox without sockets, with the results and errors of a real one. */
+export function simulatedHttpClient(sandbox: Sandbox, faults: ConnectionFaults): HttpClient {
   const exchange = async (request: HttpRequest): Promise<HttpResponse> => {
     if (!faults.connects()) {
       throw new TransportError('connection refused', { sent: false, hint: '' })

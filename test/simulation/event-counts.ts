@@ -1,0 +1,46 @@
+import type { LostNames } from './store-database.ts'
+
+/** How often each event of the store and its machines occurred. */
+export type EventCounts = Record<
+  | 'restored between rounds'
+  | 'restored during a run'
+  | 'failovers'
+  | 'old primaries back'
+  | 'restored'
+  | 'settings copied'
+  | 'first sent in a lost window'
+  | 'machines lost'
+  | 'clocks set'
+  | 'ordered elsewhere'
+  | 'read and in no log'
+  | 'undetectable',
+  number
+>
+
+export const noEvents = (): EventCounts => ({
+  'restored between rounds': 0,
+  'restored during a run': 0,
+  failovers: 0,
+  'old primaries back': 0,
+  restored: 0,
+  'settings copied': 0,
+  'first sent in a lost window': 0,
+  'machines lost': 0,
+  'clocks set': 0,
+  'ordered elsewhere': 0,
+  'read and in no log': 0,
+  undetectable: 0,
+})
+
+export function addCounts(total: EventCounts, more: EventCounts): void {
+  for (const name of Object.keys(more) as (keyof EventCounts)[]) total[name] += more[name]
+}
+
+/** An older state of the store that was restored. */
+export interface Loss {
+  lost: LostNames
+  /**
+   * Only the attempt logs show the loss: the server is the same, and no user ran `store check --restored`.
+   */
+  isSilent: boolean
+}
