@@ -8,6 +8,7 @@ import { progressLine } from '../output/terminal.ts'
 import { createEventText } from '../output/views/events.ts'
 import type { OrderServices } from '../usecases/request/send.ts'
 import { variable } from '../host/process.ts'
+import { sanitize } from '../host/text.ts'
 
 /** A wait for the quota that is worth a word, in seconds. */
 const longPause = 5
@@ -80,6 +81,22 @@ export async function watching(app: App, total: number) {
       records.push(ledger.recordStatus(session.baseUrl, id, status, at, checks).catch(() => undefined))
     },
     kept: async (): Promise<void> => void (await Promise.all(records)),
+  }
+}
+
+const week = 7 * 24 * 60 * 60 * 1000
+
+/** Results files follow the statuses that were read in the last days. */
+export async function updateResultsFiles(app: App): Promise<void> {
+  try {
+    const services = await app.services('ledger', 'batches', 'files')
+    const { updateStatuses } = await import('../usecases/batch/results-file.ts')
+    const updated = await updateStatuses(services, app.context.clock.now() - week)
+    if (updated.length > 0)
+      app.note(`Statuses updated in ${updated.map((name) => sanitize(name)).join(', ')}`)
+  } catch (error) {
+    // The command has an answer without them.
+    if (!(error instanceof RefcheckError)) throw error
   }
 }
 

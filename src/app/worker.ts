@@ -6,6 +6,7 @@ import type { BatchEvent } from '../domain/batch/run-policy.ts'
 import type { WorkerEvent } from '../domain/worker/events.ts'
 import { isMissing } from '../domain/report/filed.ts'
 import { RefcheckError, UsageError } from '../errors/kinds.ts'
+import { updateStatuses } from '../usecases/batch/results-file.ts'
 import { startBatch } from '../usecases/batch/start.ts'
 import type { ListedRequest } from '../domain/request/listed-request.ts'
 import { readAgain, unfinishedRequests } from '../usecases/request/read-requests.ts'
@@ -147,7 +148,9 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
         governor: await app.service('governor'),
         signal,
       }
+      const before = app.context.clock.now()
       const failures = await readAgain(parts, await unfinished(member))
+      await updateStatuses(await app.services('ledger', 'batches', 'files'), before)
       return failures.find(({ error }) => error.code !== 'not_found')?.error
     },
     async quota() {

@@ -104,3 +104,23 @@ test('--refresh on a terminal shows how many it has read, until the list stands 
   expect(stderr).toContain('[--------------------]  0 of 1 request read')
   expect(stderr.endsWith('\r\u001B[2K')).toBe(true)
 })
+
+test('request list on a terminal says when the statuses of unfinished requests were read', async () => {
+  const here = await session()
+  await here.type(orderOf('Ana'))
+  await here.clock.advance(600_000)
+  await here.type(orderOf('Ben'))
+  const terminal = { tty: true, exported: { NO_COLOR: '1' } }
+  expect(await here.type('request list', terminal)).toMatchInlineSnapshot(`
+    $ refcheck request list
+    REQUEST ID  STATUS    ORDERED AT  NAME         PACKAGE
+    REQUEST_1…    RECEIVED  2026-11-20  Ana Example  102 Identity check only
+    REQUEST_2…    RECEIVED  2026-11-20  Ben Example  102 Identity check only
+    2> 2 not finished, last read 2026-11-20 12:00 +00:00 or later
+    2> Read again with: refcheck request list --refresh
+    exit 0
+  `)
+  await here.clock.advance(3_600_000)
+  await here.type('request list --refresh')
+  expect((await here.type('request list', terminal)).stderr).toBe('')
+})

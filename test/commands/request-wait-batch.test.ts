@@ -29,6 +29,7 @@ test('request wait --batch: everybody of a batch, and what became of them is kep
     2> REQUEST_4                             CANCELLED
     2> REQUEST_1                             COMPLETED
     2> REQUEST_2                             COMPLETED
+    2> Statuses updated in people.results.csv
     NAME      STATUS     REQUEST ID
     Ana Row1  COMPLETED  REQUEST_1
     Ana Row2  COMPLETED  REQUEST_2

@@ -122,6 +122,7 @@ test('a sync brings no report of a purged person', async () => {
     exit 0
 
     $ refcheck report sync --output reports --name-template {last_name}-{email}.pdf
+    2> Statuses updated in people.results.csv
     stored  reports/Row2-a1-example-com.pdf  # kB
     stored  reports/Row3-a2-example-com.pdf  # kB
     2> 2 stored, 0 already there, 0 requests not finished

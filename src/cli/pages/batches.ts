@@ -69,7 +69,9 @@ CANCEL
 
 RESULTS
   people.results.csv, beside people.csv (or --results FILE), has the columns of
-  your file, and the state, request id and problem of each row. Or write what
+  your file, and the state, request id and problem of each row. Commands that
+  read statuses (report sync, request list --refresh, request wait, worker)
+  update refcheck_status, unless one of the two files was changed. Or write what
   you need, as CSV, XLSX, JSON, or one HTML page to read and print:
 
     $ refcheck batch export 3f2b8c1e --format html --output march.html

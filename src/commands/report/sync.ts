@@ -2,6 +2,7 @@ import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { longTimeoutFlag } from '../../cli/flags/values.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
 import { downloadReports } from '../../app/report.ts'
+import { updateResultsFiles } from '../../app/request.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { setSetting } from '../../usecases/session/settings.ts'
 import { syncSummary, syncView } from '../../output/views/requests.ts'
@@ -37,6 +38,7 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
     const result = await downloadReports(this.app, flags, target)
     // Saved once it has proved to be a folder.
     if (known === undefined) await this.save(result.folder)
+    await updateResultsFiles(this.app)
     this.answer(syncView(result, result.folder, this.context.cwd), result.failure, syncSummary(result))
   }
 

@@ -1,8 +1,8 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { momentFlag, timeoutFlag, batchIdFlag } from '../../cli/flags/values.ts'
 import { listFlags, requestStatus } from '../../cli/flags/list.ts'
-import { following, readMeter } from '../../app/request.ts'
-import { listedRequestsView } from '../../output/views/requests.ts'
+import { following, readMeter, updateResultsFiles } from '../../app/request.ts'
+import { listAgeText, listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests, withListedReasons } from '../../usecases/request/read-requests.ts'
 import { type ListedRequest, addPackageNames, withFailures } from '../../domain/request/listed-request.ts'
 import { mostSevere } from '../../domain/request/result.ts'
@@ -41,7 +41,11 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     if (!refresh) {
       const requests = await listRequests({ ledger, clock }, filter)
       const listed = await this.withDetails(requests)
-      return this.answerList(listedRequestsView(listed))
+      this.answerList(listedRequestsView(listed))
+      const age = listAgeText(listed)
+      const isShown = this.context.streams.stdout.isTTY && !this.flags.json && !this.flags.csv
+      if (isShown && age !== undefined) this.app.note(age)
+      return
     }
     const parts = {
       ...(await following(this.app)),
@@ -52,6 +56,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
       onProgress: readMeter(this.app),
     }
     const { requests, failures } = await refreshRequests(parts, filter)
+    await updateResultsFiles(this.app)
     for (const { request_id, error } of failures) {
       this.app.reporter.warn(`${request_id} could not be read: ${error.message}`)
     }

@@ -209,6 +209,15 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
   }
 }
 
+/** When the statuses of what is not finished were read; undefined where all of it is finished. */
+export function listAgeText(requests: readonly PrintedRequest[]): string | undefined {
+  const open = requests.filter(({ status }) => status !== null && !terminalStatuses.includes(status))
+  const [first, ...others] = open.flatMap(({ status_read_at: at }) => at ?? []).sort()
+  if (first === undefined) return undefined
+  const isOlder = others.some((at) => localTime(at) !== localTime(first))
+  return `${open.length} not finished, last read ${localTime(first)}${isOlder ? ' or later' : ''}\nRead again with: refcheck request list --refresh`
+}
+
 /** Files as a person would name them from `cwd`, and what could not be had; in JSON each at its position. */
 export function reportsView({ reports, stored, missing }: FilingResult, cwd: string): View {
   return {

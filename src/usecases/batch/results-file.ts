@@ -1,4 +1,5 @@
 import type { Services } from '../services.ts'
+import { createHash } from 'node:crypto'
 import { access, constants, lstat, open, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 
@@ -8,7 +9,7 @@ import type { FileReading } from '../../domain/batch/new-row.ts'
 import type { BatchCheck } from '../../domain/batch/plan.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
-import { UsageError } from '../../errors/kinds.ts'
+import { RefcheckError, UsageError } from '../../errors/kinds.ts'
 import type { FileTarget } from '../services.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
@@ -191,6 +192,82 @@ export async function writeResults(batches: Batches, batch: Batch, { sheet }: Ba
   if (resultsFile === undefined) return false
   const { resultColumns } = await import('../../domain/batch/results.ts')
   await writeTable(resultsFile, sheet, resultColumns, resultRows(sheet, batches, batch))
+  return true
+}
+
+/**
+ * Writes the statuses read since `since` into the results files of this machine; the names of those that had others. A file that
+ * is gone or was changed is left as it is, and so is one whose batch is running. No other column is touched: they inform other
+ * stores of the orders.
+ */
+export async function updateStatuses(
+  { ledger, batches, files }: Pick<Services, 'ledger' | 'batches' | 'files'>,
+  since: number,
+): Promise<string[]> {
+  const updated: string[] = []
+  const read = (await ledger.list({ states: ['accepted'] })).filter(
+    ({ requestStatusAt = 0 }) => requestStatusAt >= since,
+  )
+  for (const id of new Set(read.map(({ batchId }) => batchId))) {
+    const batch = await batches.find(id)
+    if (batch?.resultsFile === undefined || !(await isThere(batch.resultsFile))) continue
+    try {
+      const lease = await batches.acquire(id)
+      try {
+        const file = lease && (await fileOfBatch(files, batch))
+        if (file !== undefined && (await updateStatusesOf({ batches, files }, batch, file)))
+          updated.push(basename(batch.resultsFile))
+      } finally {
+        await lease?.release()
+      }
+    } catch (error) {
+      // The next reading of statuses tries again.
+      if (!(error instanceof RefcheckError)) throw error
+    }
+  }
+  return updated
+}
+
+/** Whether a results file, which has to be as it was written from `file`, had other statuses than the store has. */
+async function updateStatusesOf(
+  { batches, files }: Pick<Services, 'batches' | 'files'>,
+  batch: Batch,
+  { sheet }: BatchFile,
+): Promise<boolean> {
+  const [{ resultColumns }, { annotatedBytes }, { openBatchFile }] = await Promise.all([
+    import('../../domain/batch/results.ts'),
+    import('../../sheets/rewrite.ts'),
+    import('./read-file.ts'),
+  ])
+  const { resultsFile = '' } = batch
+  const dialect = dialectFor(resultsFile, sheet)
+  const isTable = dialect.format === 'csv' || dialect.format === 'xlsx'
+  const how = isTable ? { encoding: dialect.encoding, headerRow: 1 } : {}
+  const written = await openBatchFile(files, resultsFile, how)
+  const positions = resultColumns.map((column) => written.sheet.columns.indexOf(column))
+  const statusAt = resultColumns.indexOf('refcheck_status')
+  let hasOther = false
+  async function* rows(isUpdate: boolean): AsyncGenerator<AnnotatedRow> {
+    const before = written.sheet.rows()
+    try {
+      for await (const row of resultRows(sheet, batches, batch)) {
+        const found = row.leftOut === true ? undefined : await before.next()
+        const cells = found === undefined || found.done === true ? [] : found.value.cells
+        const added = positions.map((at) => cells[at] ?? '')
+        const status = row.added[statusAt] ?? ''
+        if (row.leftOut !== true && status !== '' && added[statusAt] !== status) hasOther = true
+        if (isUpdate && status !== '') added[statusAt] = status
+        yield { ...row, added }
+      }
+    } finally {
+      await before.return(undefined)
+    }
+  }
+  const hash = createHash('sha256')
+  const table = { sheet, addedColumns: resultColumns, rows: rows(false) }
+  for await (const chunk of annotatedBytes(table, dialect)) hash.update(chunk)
+  if (!hasOther || hash.digest('hex') !== written.sha256) return false
+  await writeTable(resultsFile, sheet, resultColumns, rows(true))
   return true
 }
 

@@ -203,3 +203,18 @@ test('set up completion', async () => {
     $ refcheck batch run --on-invalid skip
   `)
 })
+
+test('see the quota', async () => {
+  const at = await task({ filters: [[/free again in \d+ \w+/g, 'free again in TIME']] })
+  await at.type('refcheck packages list')
+  at.story()
+  await at.type('refcheck quota')
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck quota
+    Calls to the service
+    60 in 60 s   [#-------------------]  1 used,  59 left, free again in TIME
+    1000 in 1 h  [#-------------------]  1 used, 999 left, free again in TIME
+    exit 0
+    $
+  `)
+})
