@@ -17,6 +17,7 @@ import { type KnownRelations, type ConflictReason, relationsOf } from '../../dom
 import { orderOfResult, resultsBatch } from '../../domain/submission/external-results.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Shared } from '../../domain/submission/similarity.ts'
+import type { Submission } from '../../domain/submission/submission.ts'
 import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
 import { unmatchedRow } from '../../domain/submission/unmatched.ts'
 import { requireAccount } from './accounts.ts'
@@ -25,13 +26,12 @@ import { newsChannel } from './inbox.ts'
 import { Matching, StoredCandidates, allowedBy, findNamesakes } from './matching.ts'
 import { type Lease, type LeaseUse, StorePart, leaseForOrdering, shortWait } from './store-part.ts'
 import {
-  type SelectedSubmission,
-  fileFields,
+  allOrders,
+  batchFields,
   fileRowFields,
   parseExternalResults,
   selectWith,
   sqlList,
-  submissionOf,
 } from './submission-rows.ts'
 
 const ofState = (state: SubmissionState): string =>
@@ -75,7 +75,7 @@ SELECT r.*, coalesce(m.state, CASE WHEN r.matches_row = ${unmatchedRow} THEN 'ac
   coalesce(m.request_id, ${ofUnmatched('request_id')}) AS matches_request,
   coalesce(m.package_id, ${ofUnmatched('package_id')}) AS matches_package,
   coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at, ${ofUnmatched('created_at')}) AS matches_at
-FROM (${selectWith(['s.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.external_results'])}) r
+FROM (${selectWith(['s.email AS row_email', 's.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.external_results'])}) r
 LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
 
 /** Something that a new row may be in conflict with. */
@@ -143,24 +143,25 @@ export function batchOf(selected: SelectedBatch, holder: Batch['holder']): Batch
 /** A row of `selectRows`. */
 interface SelectedRow
   extends
-    SelectedSubmission,
-    Record<'shares' | 'externalResults' | 'matchesBatch' | 'matchesRequest', string | undefined>,
+    Submission,
+    Record<'rowEmail' | 'shares' | 'externalResults' | 'matchesBatch' | 'matchesRequest', string | undefined>,
     Record<'matchesRow' | 'matchesPackage' | 'matchesAt', number | undefined> {
   heldFor: ConflictReason | undefined
   matchesState: SubmissionState | undefined
 }
 
 export function batchRowOf(selected: SelectedRow): BatchRow {
-  const { shares, externalResults, matchesBatch, matchesRow, matchesRequest: requestId, ...others } = selected
+  const { rowEmail, shares, externalResults, matchesBatch, matchesRow, ...others } = selected
   const {
+    matchesRequest: requestId,
     matchesState: state,
     matchesPackage: packageId,
     matchesAt: orderedAt,
     ...row
-  } = submissionOf(others)
+  } = others
   return {
     ...row,
-    email: selected.email,
+    email: rowEmail,
     matches:
       matchesBatch === undefined || matchesRow === undefined
         ? undefined
@@ -216,7 +217,8 @@ export class Batches extends StorePart {
     const same = yield* get<SelectedBatch>(selectByIdentity, { identity: batch.identity })
     if (same !== undefined) return same
     yield* requireAccount(batch.account ?? '', batch.addedAt)
-    yield* insertRows('batches', [fileFields(batch)])
+    const { replaces: _, ...fields } = batch
+    yield* insertRows('batches', [batchFields({ ...fields, kind: 'file' })])
     const { fingerprint } = this.key
     yield* this.#compare(batch, rows, (page) =>
       insertRows(
@@ -290,7 +292,7 @@ export class Batches extends StorePart {
 
   /** The first pending row, or the first after a row. */
   async nextPending(batchId: string, after = 0): Promise<BatchRow | undefined> {
-    const found = await this.engine.run(get<SelectedRow>(selectNextPending, { batchId, after }))
+    const [found] = await this.engine.run(allOrders<SelectedRow>(selectNextPending, { batchId, after }))
     return found && batchRowOf(found)
   }
 
@@ -377,7 +379,7 @@ export class Batches extends StorePart {
     const text = pageOf(select, states !== undefined)
     return readPages(
       range,
-      (after, limit) => this.engine.run(all<Row>(text, { batchId, after, limit, states })),
+      (after, limit) => this.engine.run(allOrders<Row>(text, { batchId, after, limit, states })),
       ({ row }) => row,
     )
   }

@@ -10,7 +10,7 @@ import { type Work, all, get, run, updateRows, insertRows } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { joinPackages, Matching, type RowKey, selectConflicts } from './matching.ts'
 import { StorePart } from './store-part.ts'
-import { type StoredRecipient, parseExternalResults, sqlList, submissionOf } from './submission-rows.ts'
+import { allOrders, parseExternalResults, sqlList } from './submission-rows.ts'
 
 /** A row that waits, as `selectHeldRows` gives it. */
 interface WaitingRow {
@@ -166,10 +166,7 @@ export class HeldRows extends StorePart {
 
   /** What is left of a batch: pending, held, duplicate and rejected rows. */
   async movable(batchId: string): Promise<Movable[]> {
-    const found = await this.engine.run(
-      all<Omit<Movable, 'recipient'> & StoredRecipient>(selectMovable, { batchId }),
-    )
-    return found.map(submissionOf)
+    return this.engine.run(allOrders<Movable>(selectMovable, { batchId }))
   }
 
   /**

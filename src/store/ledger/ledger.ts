@@ -1,6 +1,5 @@
 import { terminalStatuses } from '../../contract/statuses.ts'
 import {
-  all,
   get,
   insertRows,
   nothingAsked,
@@ -11,13 +10,14 @@ import {
   type Work,
 } from './engine.ts'
 import {
+  allOrders,
+  batchFields,
   conditions,
+  orderFields,
   selectPutBack,
   selectSubmissions,
   sqlIsOfService,
   sqlList,
-  type SelectedSubmission,
-  submissionOf,
 } from './submission-rows.ts'
 import type {
   Attempt,
@@ -29,7 +29,7 @@ import type {
   SubmissionFilter,
 } from '../../domain/submission/submission.ts'
 import type { Conflict } from '../../domain/submission/conflicts.ts'
-import { type AddGuard, allowedBy, findConflictOfNew, findNamesakes, Matching } from './matching.ts'
+import { type AddGuard, findConflictOfNew, findNamesakes, Matching } from './matching.ts'
 import {
   type Change,
   refuseImpossible,
@@ -45,9 +45,7 @@ import { emailIdentity } from '../../domain/submission/identity.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
 import { type ClaimOutcome, type ClaimOptions, type ClaimResult, Claims } from './claim.ts'
 import { personPrints, printsOf, type StoredPrints, personMatchOfPrints } from './fingerprints.ts'
-import { type Lease, leaseForOrdering } from './store-part.ts'
-import { batchFields, orderFields } from './submission-rows.ts'
-import { type StoreContext, StorePart } from './store-part.ts'
+import { type Lease, type StoreContext, StorePart, leaseForOrdering } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
 
 /** Waits for a process that is about to change the row. */
@@ -242,7 +240,7 @@ export class EngineLedger extends StorePart {
 
   /** What would conflict with `add`, with nothing added. */
   async previewConflict(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
-    return this.engine.snapshot(() => findConflictOfNew(this.#matching(), batch, guard))
+    return this.engine.snapshot(() => findConflictOfNew(new Matching(this.key), batch, guard))
   }
 
   /** When a person of the same full name and another e-mail and phone was ordered last. */
@@ -405,8 +403,7 @@ export class EngineLedger extends StorePart {
   async list(filter: SubmissionFilter): Promise<Submission[]> {
     const { where, values } = conditions(filter)
     const select = `${selectSubmissions} ${where} ORDER BY b.added_at, b.{added}, s.row_number`
-    const found = await this.engine.run(all<SelectedSubmission>(select, values))
-    return found.map(submissionOf)
+    return this.engine.run(allOrders(select, values))
   }
 
   /**
@@ -416,11 +413,9 @@ export class EngineLedger extends StorePart {
   async findReturnedToPending(batchId?: string): Promise<Submission[]> {
     const ofBatch = batchId === undefined ? '' : ' AND a.batch_id = :batchId'
     const rows = await this.engine.run(
-      all<SelectedSubmission & { endedAt?: number }>(selectPutBack + ofBatch, { batchId }),
+      allOrders<Submission & { endedAt?: number }>(selectPutBack + ofBatch, { batchId }),
     )
-    return rows.map(({ endedAt, ...row }) =>
-      Object.assign(submissionOf(row), { changedAt: endedAt ?? row.changedAt }),
-    )
+    return rows.map(({ endedAt, ...row }) => Object.assign(row, { changedAt: endedAt ?? row.changedAt }))
   }
 
   /** One short transaction that takes a row to `sending`. One whose commit was not answered is never sent. */
@@ -508,16 +503,14 @@ export class EngineLedger extends StorePart {
     return row?.state === from.state && from.state !== to ? undefined : row?.state === to
   }
 
-  #matching(): Matching {
-    return new Matching(this.key)
-  }
-
   *#addUnlessConflict(batch: NewBatch, guard: AddGuard): Work<Conflict | undefined> {
-    const matching = this.#matching()
+    const matching = new Matching(this.key)
     const stop = yield* findConflictOfNew(matching, batch, guard)
     if (stop !== undefined) return stop
     yield* requireAccount(batch.account ?? '', batch.addedAt)
-    yield* insertRows('batches', [batchFields(batch, allowedBy(guard))])
+    const { submissions: _, ...fields } = batch
+    const { allowDuplicate, allowSimilar } = guard
+    yield* insertRows('batches', [batchFields({ ...fields, allowDuplicate, allowSimilar })])
     // A single order is its runner's from the start.
     const runner = batch.kind === 'single' ? this.holds.id : undefined
     const rows = orderFields(batch, this.key.fingerprint)

@@ -18,15 +18,16 @@ import {
   all,
   get,
   insertRows,
+  metaBytes,
   metaText,
-  metaValue,
   run,
   setMeta,
+  together,
 } from './engine.ts'
 import type { Fingerprint, StoreKey } from './fingerprints.ts'
 import type { RollbackDetection } from './rollback-detection.ts'
 import { erasureName, readClosing, readLogs } from './store-state.ts'
-import { type StoredOrderRow, damageOf, sqlIsOfService, sqlList } from './submission-rows.ts'
+import { type StoredOrderRow, allOrders, damageOf, sqlIsOfService, sqlList } from './submission-rows.ts'
 
 /** More rows than these are never in memory at once. */
 const pageRows = 2_000
@@ -89,11 +90,6 @@ interface LeftToErase {
   /** By the place of a machine. */
   files: Record<string, FilesToErase[]>
 }
-
-const selectUnfinished = `
-SELECT ${metaValue(erasureName)} AS erasure, ${metaValue(unscrubbedName)} AS unscrubbed`
-
-type Unfinished = Partial<Record<'erasure' | 'unscrubbed', Uint8Array>>
 
 export type EraseFiles = (files: FilesToErase) => Promise<void>
 
@@ -167,7 +163,7 @@ export class Maintenance {
   *#check(): Work<string[]> {
     const found = yield* this.#parts.upkeep.checkTables()
     for (let last: Key | undefined = { batchId: '', row: 0 }; last !== undefined;) {
-      const page: StoredOrderRow[] = yield* all<StoredOrderRow>(selectPrints, { ...last, limit: pageRows })
+      const page: StoredOrderRow[] = yield* allOrders(selectPrints, { ...last, limit: pageRows })
       for (const row of page) found.push(...damageOf(row, this.#parts.key.fingerprint))
       last = page.at(-1)
     }
@@ -228,8 +224,10 @@ WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`
    */
   async finishErasure(eraseFiles?: EraseFiles, isPatient = false): Promise<Purged['isLeftTo']> {
     const { engine, location, rollbacks, upkeep } = this.#parts
-    const { unscrubbed, ...found } = (await engine.run(get<Unfinished>(selectUnfinished))) ?? {}
-    const left = parseLeft(found.erasure && Buffer.from(found.erasure).toString())
+    const [erasure, unscrubbed] = await engine.snapshot(() =>
+      together(metaText(erasureName), metaBytes(unscrubbedName)),
+    )
+    const left = parseLeft(erasure)
     const logIds = await rollbacks.idsHere(Object.keys(left.logs))
     if (logIds.length > 0)
       await rollbacks.removeFingerprints(new Set(logIds.flatMap((id) => left.logs[id] ?? [])))

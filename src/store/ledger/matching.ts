@@ -18,8 +18,8 @@ import { resultsBatch } from '../../domain/submission/external-results.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { type ComparingBudget, PhoneSharers, maxComparing } from '../../domain/submission/similarity.ts'
 import { type SubmissionState, refuseImpossible } from '../../domain/submission/states.ts'
-import type { NewBatch, RowVersion } from '../../domain/submission/submission.ts'
-import { type Work, all, get, insertRows, run } from './engine.ts'
+import type { NewBatch, RowVersion, Submission } from '../../domain/submission/submission.ts'
+import { type Values, type Work, all, get, insertRows, run } from './engine.ts'
 import {
   type PersonPrints,
   type StoreKey,
@@ -32,15 +32,14 @@ import {
 } from './fingerprints.ts'
 import { fieldOf } from './schema.ts'
 import {
-  type SelectedSubmission,
   type StoredRecipient,
+  allOrders,
   damagedStore,
   matchFields,
   parseExternalResults,
   recipientOf,
   selectWith,
   sqlList,
-  submissionOf,
 } from './submission-rows.ts'
 import {
   type StoredOrder,
@@ -98,29 +97,24 @@ interface ToCompare extends Compared, Partial<WhetherShared> {
   allowed: Allowed
 }
 
-/** As `selectToCompare` gives it. */
-interface SelectedToCompare
-  extends
-    RowVersion,
-    Omit<Compared, 'recipient' | 'externalResults'>,
-    StoredRecipient,
-    StoredPrints,
-    WhetherShared {
+/** A row of the store, with what an attempt takes from it. */
+export interface StoredRow extends ToCompare, RowVersion {
+  /** Undefined where it is damaged, or erased. */
   body: Uint8Array | undefined
   bodySha256: string
-  account: string
-  allowDuplicate: number
-  allowSimilar: number
-  shared: string
-  externalResults: string | undefined
   /** Where the database has it, for as long as the transaction that locked it lasts. */
   place: unknown
 }
 
-/** A row of the store, with what an attempt takes from it. */
-export interface StoredRow extends ToCompare, RowVersion, Pick<SelectedToCompare, 'bodySha256' | 'place'> {
-  /** Undefined where it is damaged, or erased. */
-  body: Uint8Array | undefined
+/** As `selectToCompare` gives it. */
+interface SelectedToCompare
+  extends
+    Omit<StoredRow, 'recipient' | 'prints' | 'allowed' | 'externalResults'>,
+    StoredRecipient,
+    StoredPrints,
+    Record<'allowDuplicate' | 'allowSimilar', number> {
+  shared: string
+  externalResults: string | undefined
 }
 
 /** Undefined where it is none that can be sent. */
@@ -396,16 +390,18 @@ export class Matching {
     // What a file's own rows share is allowed as a whole, but past no unknown one: there may be thousands of them.
     const skipsOwn = kind === 'file' && allowed.similar
     const found =
-      looked?.isShared === 0 ? [] : yield* all<SelectedOrder>(selectCandidates, { ...values, skipsOwn })
-    return { candidates: [...found.map(storedOrderOf), ...orders].map((each) => candidateOf(each, prints)) }
+      looked?.isShared === 0 ? [] : yield* allStoredOrders(selectCandidates, { ...values, skipsOwn })
+    return { candidates: [...found, ...orders].map((each) => candidateOf(each, prints)) }
   }
 }
 
-/** An order that `selectOrders` gives. */
-type SelectedOrder = SelectedSubmission & StoredPrints
-
-function storedOrderOf({ personPrint, emailPrint, phonePrint, ...row }: SelectedOrder): StoredOrder {
-  return { order: submissionOf(row), prints: { personPrint, emailPrint, phonePrint } }
+/** Orders that a statement selects along with their fingerprints. */
+function* allStoredOrders(sql: string, values: Values): Work<StoredOrder[]> {
+  const found = yield* allOrders<Submission & StoredPrints>(sql, values)
+  return found.map(({ personPrint, emailPrint, phonePrint, ...order }) => ({
+    order,
+    prints: { personPrint, emailPrint, phonePrint },
+  }))
 }
 
 /** What a person is compared by where the name alone counts. */
@@ -517,8 +513,7 @@ export class StoredCandidates {
     const phones = [...new Set(uncrowded)]
     const { id: batchId, account = '' } = this.#batch
     const values = { ...printLists(prints), phones, account, batchId }
-    const found = yield* all<SelectedOrder>(selectCandidatesOfMany, values)
-    return [...found.map(storedOrderOf), ...(yield* findUnmatched(prints))]
+    return [...(yield* allStoredOrders(selectCandidatesOfMany, values)), ...(yield* findUnmatched(prints))]
   }
 }
 

@@ -2,12 +2,12 @@ import type { Recipient } from '../../contract/request.ts'
 import { statusRank, terminalStatuses } from '../../contract/statuses.ts'
 import type { NewFileBatch } from '../../domain/batch/batch.ts'
 import type { ComparedRow } from '../../domain/batch/compare.ts'
-import type { Allowed, Conflict } from '../../domain/submission/conflicts.ts'
+import type { Conflict } from '../../domain/submission/conflicts.ts'
 import type { ExternalResult } from '../../domain/submission/external-results.ts'
 import { orderIdentity } from '../../domain/submission/identity.ts'
 import type { NewBatch, Submission, SubmissionFilter } from '../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
-import type { Values } from './engine.ts'
+import { type Values, type Work, all } from './engine.ts'
 import {
   type Fingerprint,
   type PersonPrints,
@@ -69,9 +69,6 @@ export function sqlIsOfService(row: string, baseUrl: string): string {
 /** The columns that a recipient is made of. */
 export type StoredRecipient = { [name in 'firstName' | 'lastName' | 'email' | 'phone']: string | undefined }
 
-/** A row of `selectSubmissions`. */
-export type SelectedSubmission = Omit<Submission, 'recipient'> & StoredRecipient
-
 const columns = `s.batch_id, s.row_number, s.state, s.attempt_id, s.changed_at, s.package_id, s.first_name, s.last_name,
   s.email, s.phone, s.request_id, s.request_status, s.request_status_at, s.checks, s.acknowledged_at, s.offered_id, s.reason, s.field,
   b.base_url, b.added_at, a.began_at AS attempted_at,
@@ -98,15 +95,12 @@ CROSS JOIN batches b
 WHERE coalesce(a.became, 'unknown') = 'unknown' AND s.batch_id = a.batch_id AND s.row_number = a.row_number
   AND s.state = 'pending' AND b.id = s.batch_id`
 
-/** Columns that were selected besides stay with it. */
-export function submissionOf<Row extends StoredRecipient>({
-  firstName,
-  lastName,
-  email,
-  phone,
-  ...row
-}: Row) {
-  return { ...row, recipient: recipientOf({ firstName, lastName, email, phone }) }
+/** Rows of a statement that selects the columns of a recipient, which is one field of each row. */
+export function* allOrders<Row = Submission>(sql: string, values?: Values): Work<Row[]> {
+  const found = yield* all<StoredRecipient>(sql, values)
+  return found.map(({ firstName, lastName, email, phone, ...row }) =>
+    Object.assign(row, { recipient: recipientOf({ firstName, lastName, email, phone }) }),
+  ) as Row[]
 }
 
 export function recipientOf({ firstName, lastName, email, phone }: StoredRecipient): Recipient | undefined {
@@ -124,7 +118,7 @@ export function damagedStore(location: string, { batchId, row }: { batchId: stri
 
 /** A row as it is kept, with its batch's service and account. */
 export interface StoredOrderRow
-  extends Pick<Submission, 'batchId' | 'row' | 'baseUrl' | 'packageId'>, StoredRecipient, PersonPrints {
+  extends Pick<Submission, 'batchId' | 'row' | 'baseUrl' | 'packageId' | 'recipient'>, PersonPrints {
   body: Uint8Array | undefined
   bodySha256: string
   fingerprint: string | undefined
@@ -144,7 +138,7 @@ export function damageOf(row: StoredOrderRow, fingerprint: Fingerprint): string[
 
 /** Others would make the person new: the same order again would be no duplicate. */
 function hasOwnPrints(row: StoredOrderRow, fingerprint: Fingerprint): boolean {
-  const recipient = recipientOf(row)
+  const { recipient } = row
   if (recipient === undefined || row.fingerprint === undefined) return true
   return (
     row.fingerprint === fingerprint(orderIdentity({ ...row, recipient })) &&
@@ -152,16 +146,18 @@ function hasOwnPrints(row: StoredOrderRow, fingerprint: Fingerprint): boolean {
   )
 }
 
-/** A batch that is no file, as its table has it. */
-export function batchFields(
-  { id, kind, baseUrl, userEmail, addedAt, account = '' }: NewBatch,
-  allowed: Partial<Allowed>,
-) {
-  const { duplicate: allowDuplicate = false, similar: allowSimilar = false } = allowed
-  return { id, kind, baseUrl, userEmail, addedAt, account, allowDuplicate, allowSimilar }
+/** A batch as its table has it. */
+export function batchFields<Batch extends Partial<NewFileBatch>>({
+  account = '',
+  allowDuplicate = false,
+  allowSimilar = false,
+  shared = [],
+  ...fields
+}: Batch) {
+  return { ...fields, account, allowDuplicate, allowSimilar, shared: JSON.stringify(shared) }
 }
 
-/** Its rows. Throws where it would order one person twice. */
+/** Rows of a batch that is no file. Throws where it would order one person twice. */
 export function orderFields(batch: NewBatch, fingerprint: Fingerprint) {
   const rows = batch.submissions.map((order, index) => {
     const row = { ...order, row: index + 1, state: 'pending' as const }
@@ -170,21 +166,6 @@ export function orderFields(batch: NewBatch, fingerprint: Fingerprint) {
   if (new Set(rows.map((row) => row.fingerprint)).size < rows.length)
     throw new InternalError('a batch was about to order one person twice')
   return rows
-}
-
-/** A batch of a file, as its table has it. A flag that is not given is undefined. */
-export function fileFields(
-  batch: Omit<NewFileBatch, 'allowDuplicate'> & Partial<Pick<NewFileBatch, 'allowDuplicate'>>,
-) {
-  const {
-    account = '',
-    allowDuplicate = false,
-    allowSimilar = false,
-    shared = [],
-    replaces: _,
-    ...fields
-  } = batch
-  return { ...fields, kind: 'file', account, allowDuplicate, allowSimilar, shared: JSON.stringify(shared) }
 }
 
 const noPrints = { personPrint: undefined, emailPrint: undefined, phonePrint: undefined }

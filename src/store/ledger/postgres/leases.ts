@@ -1,11 +1,11 @@
 import type { Batch } from '../../../domain/batch/batch.ts'
-import type { BatchKind, BatchRef } from '../../../domain/submission/submission.ts'
+import type { BatchKind, BatchRef, Submission } from '../../../domain/submission/submission.ts'
 import { machineName } from '../../../host/machine.ts'
 import { processId } from '../../../host/process.ts'
 import type { Random } from '../../../host/random.ts'
-import { type Engine, all } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import type { Abandoned, Lease, LeaseUse, Leases } from '../store-part.ts'
-import { type SelectedSubmission, selectWith, submissionOf } from '../submission-rows.ts'
+import { allOrders, selectWith } from '../submission-rows.ts'
 import type { Database, Sql } from './connection.ts'
 import { databaseNow, lockKey } from './dialect.ts'
 
@@ -107,10 +107,8 @@ export class Runner implements Leases {
   }
 
   async *abandoned(engine: Engine): AsyncGenerator<Abandoned> {
-    for (const found of await engine.run(all<SelectedSubmission & { kind: BatchKind }>(selectAbandoned))) {
-      const { kind, ...row } = submissionOf(found)
-      yield { row, kind, lock: lockAbandoned }
-    }
+    const found = await engine.run(allOrders<Submission & { kind: BatchKind }>(selectAbandoned))
+    for (const { kind, ...row } of found) yield { row, kind, lock: lockAbandoned }
   }
 
   async acquire(

@@ -8,7 +8,7 @@ import { processId } from '../../../host/process.ts'
 import type { Random } from '../../../host/random.ts'
 import { type Engine, all } from '../engine.ts'
 import type { Abandoned, Lease, Leases } from '../store-part.ts'
-import { type SelectedSubmission, selectSubmissions, submissionOf } from '../submission-rows.ts'
+import { allOrders, selectSubmissions } from '../submission-rows.ts'
 
 /**
  * From the submissions to their batches (CROSS JOIN keeps that order): few are unfinished, batches are many. What is
@@ -36,8 +36,8 @@ async function* abandoned(engine: Engine, acquireLock: Leases['acquire']): Async
     const lease = await acquireLock(batch)
     if (lease === undefined) continue
     try {
-      const rows = await engine.run(all<SelectedSubmission>(selectUnfinishedRows, { id: batch.id }))
-      for (const row of rows) yield { row: submissionOf(row), kind: batch.kind }
+      const rows = await engine.run(allOrders(selectUnfinishedRows, { id: batch.id }))
+      for (const row of rows) yield { row, kind: batch.kind }
     } finally {
       await lease.release()
     }
