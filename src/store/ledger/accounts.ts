@@ -25,10 +25,8 @@ function* checkAccount(name: string): Work<'known' | 'first'> {
   if ((yield* get('SELECT 1 FROM accounts WHERE name = :name', { name })) !== undefined) return 'known'
   const others = yield* all<{ name: string }>(`SELECT name FROM accounts WHERE name <> '' ORDER BY name`)
   if (others.length === 0 && (yield* get('SELECT 1 FROM attempts LIMIT 1')) === undefined) return 'first'
-  throw unknownAccount(
-    name,
-    others.map((each) => each.name),
-  )
+  const known = others.map((each) => each.name)
+  throw unknownAccount(name, known)
 }
 
 /** Before anything is stored for an account, in the same transaction. */

@@ -114,12 +114,10 @@ export class AttemptLogFiles {
 
   /** The key of the store that was last in a place: a new one that takes it knows its people. */
   keyOf(store: string): Uint8Array | undefined {
-    const found = this.find({ store, storeId: undefined }).map((file) => ({
-      file,
-      at: statSync(file.path).mtimeMs,
-    }))
-    const newest = found.sort((one, other) => other.at - one.at)[0]
-    return newest && Buffer.from(newest.file.header.key, 'hex')
+    const changedAt = ({ path }: LogFile): number => statSync(path).mtimeMs
+    const found = this.find({ store, storeId: undefined })
+    const [newest] = found.sort((one, other) => changedAt(other) - changedAt(one))
+    return newest && Buffer.from(newest.header.key, 'hex')
   }
 
   /** Whether a path is in one of the folders. */

@@ -103,7 +103,7 @@ const freeIdentity = `
 UPDATE batches SET identity = identity || ' ' || id WHERE id = :id AND identity NOT LIKE '%' || id`
 
 /** What was not sent never is: all rows of a batch, or the one in `row`. */
-export const cancelWaitingRows = `
+const cancelWaitingRows = `
 UPDATE submissions SET state = 'cancelled', changed_at = :at, reason = :reason
 WHERE batch_id = :batchId AND row_number = coalesce(CAST(:row AS bigint), row_number)
   AND state IN ${sqlList(waitingStates)}`
@@ -141,7 +141,7 @@ export function batchOf(selected: SelectedBatch, holder: Batch['holder']): Batch
 }
 
 /** A row of `selectRows`. */
-interface SelectedRow
+export interface SelectedRow
   extends
     Submission,
     Record<'rowEmail' | 'shares' | 'externalResults' | 'matchesBatch' | 'matchesRequest', string | undefined>,
@@ -321,9 +321,9 @@ export class Batches extends StorePart {
     return this.#all(selectQueued)
   }
 
-  /** Every row that was not sent, held ones and duplicates too, is `cancelled`; how many. */
-  cancelWaiting(batchId: string, at: number, reason: string): Promise<number> {
-    return this.engine.run(run(cancelWaitingRows, { batchId, at, reason }))
+  /** Every row that was not sent, held ones and duplicates too, is `cancelled`, or only one `row`; how many. */
+  cancelWaiting(batchId: string, at: number, reason: string, row?: number): Promise<number> {
+    return this.engine.run(run(cancelWaitingRows, { batchId, at, reason, row }))
   }
 
   /**
@@ -331,18 +331,18 @@ export class Batches extends StorePart {
    * may become `duplicate` or `held`; one whose person was erased stays. How many are queued.
    */
   requeue(batchId: string, at: number, rows?: readonly number[]): Promise<number> {
-    return this.engine.transaction(() => this.#requeue(batchId, at, rows), { accountOf: batchId })
-  }
-
-  *#requeue(batchId: string, at: number, rows: readonly number[] | undefined): Work<number> {
-    const rejected = yield* all<{ row: number }>(selectRejected, { batchId })
-    const matching = new Matching(this.key)
-    let queued = 0
-    for (const { row } of rejected) {
-      if (rows !== undefined && !rows.includes(row)) continue
-      if ((yield* matching.compareAgain({ batchId, row }, 'rejected', at)) === 'pending') queued += 1
+    const { engine, key } = this
+    const requeueRows = function* (): Work<number> {
+      const rejected = yield* all<{ row: number }>(selectRejected, { batchId })
+      const matching = new Matching(key)
+      let queued = 0
+      for (const { row } of rejected) {
+        if (rows !== undefined && !rows.includes(row)) continue
+        if ((yield* matching.compareAgain({ batchId, row }, 'rejected', at)) === 'pending') queued += 1
+      }
+      return queued
     }
-    return queued
+    return engine.transaction(requeueRows, { accountOf: batchId })
   }
 
   /** Finds the conflict of each row: with an order of the store, or with an earlier one of these rows. A page at a time. */

@@ -218,11 +218,8 @@ export function* insertRows<Row>(table: string, rows: readonly object[], ending 
   const sql = `INSERT INTO ${table} (${names}) {values ${values}} ${ending}`
   const found: Row[] = []
   for (let at = 0; at < rows.length; at += maxRows) {
-    const added = (yield {
-      kind: 'insert',
-      sql,
-      values: { rows: rows.slice(at, at + maxRows) },
-    }) as SelectedRow[]
+    const page = { rows: rows.slice(at, at + maxRows) }
+    const added = (yield { kind: 'insert', sql, values: page }) as SelectedRow[]
     for (const row of objectsOf(sql, added) as Row[]) found.push(row)
   }
   return found

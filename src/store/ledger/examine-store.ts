@@ -27,6 +27,7 @@ import type { RowVersion, Submission } from '../../domain/submission/submission.
 import { localTime } from '../../domain/wording/time.ts'
 import { ensureAccount } from './accounts.ts'
 import type { LogFile } from './attempt-log.ts'
+import type { SelectedRow } from './batches.ts'
 import { type Work, all, get, insertRows, run } from './engine.ts'
 import { changeRow } from './ledger.ts'
 import { joinPackages } from './matching.ts'
@@ -56,12 +57,8 @@ SET state = :state, attempt_id = :attemptId, changed_at = :changedAt, reason = :
   email_print = coalesce(email_print, :emailPrint), phone_print = coalesce(phone_print, :phonePrint)
 WHERE batch_id = :batchId AND row_number = :row`
 
-const insertAttempt = `
-INSERT INTO attempts (
-  id, batch_id, row_number, user_email, body_sha256, began_at, began_monotonic, ended_at, became, account, number, log_id
-) SELECT :attemptId, batch_id, row_number, :userEmail, coalesce(body_sha256, ''), CAST(:beganAt AS bigint), 0,
-  CAST(:endedAt AS bigint), CAST(:became AS text), :account, CAST(:number AS bigint), :logId
-FROM submissions WHERE batch_id = :batchId AND row_number = :row`
+const selectExisting = `
+SELECT state, attempt_id, body_sha256 FROM submissions WHERE batch_id = :batchId AND row_number = :row`
 
 const takeNumber = `
 UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :attemptId WHERE name = :account
@@ -79,10 +76,7 @@ function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: numbe
   const { attemptId, account, baseUrl, packageId } = entry
   const outcome = outcomes.get(attemptId)
   const named = { batchId: entry.batchId, row: entry.row }
-  const row = yield* get<ExistingRow>(
-    'SELECT state, attempt_id FROM submissions WHERE batch_id = :batchId AND row_number = :row',
-    named,
-  )
+  const row = yield* get<ExistingRow & { bodySha256?: string }>(selectExisting, named)
   const requestId = outcome?.requestId
   const holder =
     requestId === undefined ? undefined : yield* get<RowVersion>(selectHolder, { requestId, baseUrl })
@@ -90,15 +84,17 @@ function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: numbe
   yield* ensureAccount(account, at)
   const head = yield* get<{ number: number }>(takeNumber, { account, attemptId })
   const recovered = recoverEntry(outcome, row, isTaken)
-  const key =
-    recovered === 'attempt alone' || recovered.target === 'named row' ? named : { batchId: attemptId, row: 1 }
+  const isOfNamed = recovered === 'attempt alone' || recovered.target === 'named row'
+  const key = isOfNamed ? named : { batchId: attemptId, row: 1 }
   if (recovered !== 'attempt alone')
     yield* recoverRow(entry, { ...key, changedAt: at }, recovered, row === undefined ? undefined : named)
   const became = outcome?.state
-  const ended = { became, endedAt: became && at }
-  const { userEmail, at: beganAt } = entry
-  const values = { ...key, attemptId, userEmail, beganAt, ...ended, account, number: head?.number ?? 0 }
-  yield* run(insertAttempt, { ...values, logId: file.header.id })
+  const bodySha256 = (isOfNamed ? row?.bodySha256 : undefined) ?? ''
+  const began = { userEmail: entry.userEmail, bodySha256, beganAt: entry.at, beganMonotonic: 0 }
+  const counted = { account, number: head?.number ?? 0, logId: file.header.id }
+  yield* insertRows('attempts', [
+    { id: attemptId, ...key, ...began, ...counted, became, endedAt: became && at },
+  ])
   for (const related of entry.relatedIds)
     yield* joinPackages(baseUrl, [related, packageId], 'moved', entry.at)
 }
@@ -175,12 +171,11 @@ SELECT a.id, a.began_at, s.batch_id, s.row_number, s.package_id, s.first_name, s
 FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
 WHERE {isIn a.id, ids} ORDER BY a.began_at, s.batch_id, s.row_number`
 
-interface SelectedRecovered
-  extends Pick<Submission, 'batchId' | 'row' | 'packageId' | 'state'>, StoredRecipient {
-  beganAt: number
-  matchesBatch: string | undefined
-  matchesRow: number | undefined
-}
+type SelectedRecovered = Pick<
+  SelectedRow,
+  'batchId' | 'row' | 'packageId' | 'state' | 'matchesBatch' | 'matchesRow'
+> &
+  StoredRecipient & { beganAt: number }
 
 /** Attempts that were recovered, in words: with the person's name where the store still has it. */
 function* formatRecovered(attemptIds: readonly string[]): Work<string[]> {
@@ -257,8 +252,8 @@ export function* examineStore(
   const counted = logs.filter(({ file }) => !before.ignoredLogs.has(file.header.id))
   const own = counted.filter(({ file }) => file.header.key === key)
   yield* mergeRegister(own.flatMap(({ file }) => file.header.register))
-  const compared: ComparedLog[] = []
-  for (const log of counted) compared.push(yield* compareLog(before, log, key))
+  const comparedLogs: ComparedLog[] = []
+  for (const log of counted) comparedLogs.push(yield* compareLog(before, log, key))
   const missingLogs = missingIn(before.logs)
   const { reasons, missing } = detectRollback(
     {
@@ -267,31 +262,24 @@ export function* examineStore(
       requiresLog: requiresLog && !before.mayBeWithoutLog,
       missingLogs: missingLogs.length,
     },
-    compared,
+    comparedLogs,
   )
   for (const entry of missing) {
     const log = counted.find(({ entries }) => entries.includes(entry))
     if (log !== undefined) yield* recoverAttempt(entry, log, now)
   }
-  const recoveredCount = missing.length
-  const isSound = reasons.length === 0 && recoveredCount === 0
+  const compared = { ...found, recoveredCount: missing.length }
+  const isSound = reasons.length === 0 && missing.length === 0
   const isReopened =
     isSound && mayReopen && requiresLog && isClosedForLogAlone(before.closing) && (yield* haveAllHeads(own))
   if (isReopened) yield* writeClosing(undefined)
   if (isReopened || (before.closing === undefined && reasons.length === 0))
-    return {
-      ...found,
-      closing: undefined,
-      step: 'nothing',
-      logs: yield* readLogs(),
-      recoveredCount,
-      isReopened,
-    }
+    return { ...compared, isReopened, closing: undefined, step: 'nothing', logs: yield* readLogs() }
   const known: Partial<Closing> = before.closing ?? {}
   const { id = newId(), at = now } = known
   // Attempts that machines have read are missing until a log brings them back: an unknown machine may have sent them.
-  const read = [...(known.missing ?? []), ...compared.flatMap(({ notedIds }) => notedIds)]
-  const named = compared.flatMap(({ hasSameKey, generations }) => (hasSameKey ? generations : []))
+  const read = [...(known.missing ?? []), ...comparedLogs.flatMap(({ notedIds }) => notedIds)]
+  const named = comparedLogs.flatMap(({ hasSameKey, generations }) => (hasSameKey ? generations : []))
   const closing = {
     id,
     at,
@@ -312,18 +300,10 @@ export function* examineStore(
   const step = reopenStep(withLoss(closing), registered, { isReplicated: before.wasReplicated })
   if (step !== 'nothing') {
     const recovered = yield* formatRecovered(closing.recovered)
-    return {
-      ...found,
-      closing: withLoss(closing),
-      unreported,
-      step,
-      recovered,
-      logs: registered,
-      recoveredCount,
-    }
+    return { ...compared, closing: withLoss(closing), unreported, step, recovered, logs: registered }
   }
   yield* openAgain(before, { id: newId(), known: closing.generations, heads: highestNumbers(counted) })
-  return { ...found, closing: undefined, step, logs: registered, recoveredCount }
+  return { ...compared, closing: undefined, step, logs: registered }
 }
 
 /** Whether the newest attempt of every account is in one of these logs that is whole and was not copied. */
@@ -331,8 +311,7 @@ function* haveAllHeads(logs: readonly ReadLog[]): Work<boolean> {
   const known = new Set<string>()
   for (const { file, isDamaged, entries, notes } of logs) {
     if (!file.isOriginal || isDamaged) continue
-    for (const { attemptId } of entries) known.add(attemptId)
-    for (const { attemptId } of notes) known.add(attemptId)
+    for (const { attemptId } of [...entries, ...notes]) known.add(attemptId)
   }
   return (yield* readHeads()).every(({ attemptId }) => known.has(attemptId))
 }

@@ -1,34 +1,26 @@
-import type { Recipient } from '../../contract/request.ts'
 import { fileIdentity } from '../../domain/batch/new-row.ts'
 import { type ConflictCounts, type ConflictGroup, countConflictGroups } from '../../domain/batch/verdict.ts'
 import { type Release, type ConflictReason, releasedConflicts } from '../../domain/submission/conflicts.ts'
 import { type ExternalResult, mergeExternalResults } from '../../domain/submission/external-results.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
-import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
-import { cancelWaitingRows } from './batches.ts'
+import { waitingStates } from '../../domain/submission/states.ts'
+import type { RowId, Submission } from '../../domain/submission/submission.ts'
+import type { SelectedRow } from './batches.ts'
 import { type Work, all, get, run, updateRows, insertRows } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
-import { joinPackages, Matching, type RowKey, selectConflicts } from './matching.ts'
+import { joinPackages, Matching, selectConflicts } from './matching.ts'
 import { StorePart } from './store-part.ts'
 import { allOrders, parseExternalResults, sqlList } from './submission-rows.ts'
 
 /** A row that waits, as `selectHeldRows` gives it. */
-interface WaitingRow {
-  row: number
+type WaitingRow = Pick<SelectedRow, 'row' | 'heldFor' | 'matchesBatch' | 'matchesRow'> & {
   state: 'held' | 'duplicate'
-  heldFor: ConflictReason | undefined
-  matchesBatch: string | undefined
-  matchesRow: number | undefined
 }
 
+type WithResults = Pick<SelectedRow, 'row' | 'state' | 'externalResults'>
+
 /** A row that a move may take along. */
-export interface Movable {
-  row: number
-  state: SubmissionState
-  packageId: number
-  recipient: Recipient | undefined
-  body: Uint8Array
-}
+export type Movable = Pick<Submission, 'row' | 'state' | 'packageId' | 'recipient'> & { body: Uint8Array }
 
 /** In place of what results files say of a row, once a person said that they are to be ignored. */
 const ignoredResults = '[]'
@@ -52,6 +44,8 @@ const selectMovable = `
 SELECT row_number, state, package_id, first_name, last_name, email, phone, body FROM submissions
 WHERE batch_id = :batchId AND state IN ('pending', 'held', 'duplicate', 'rejected') AND body IS NOT NULL
 ORDER BY row_number`
+
+const selectMoved = 'SELECT base_url, account, sha256, package_id FROM batches WHERE id = :batchId'
 
 const moveRow = `
 UPDATE submissions SET package_id = :packageId, body = :body, body_sha256 = :bodySha256, fingerprint = :fingerprint
@@ -103,18 +97,11 @@ export class HeldRows extends StorePart {
     at: number,
   ): Promise<void> {
     await this.#comparing(batchId, function* (matching) {
-      const waiting = yield* all<{
-        row: number
-        state: SubmissionState
-        externalResults: string | undefined
-      }>(selectResults, { batchId })
+      const waiting = yield* all<WithResults>(selectResults, { batchId })
       for (const { row, state, externalResults } of waiting) {
         if (externalResults === ignoredResults) continue
-        const merged = mergeExternalResults(
-          parseExternalResults(externalResults) ?? [],
-          files,
-          rows.get(row) ?? [],
-        )
+        const before = parseExternalResults(externalResults) ?? []
+        const merged = mergeExternalResults(before, files, rows.get(row) ?? [])
         if (merged === undefined) continue
         yield* updateRows('submissions', { externalResults: JSON.stringify(merged) }, { batchId, row })
         if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
@@ -124,10 +111,8 @@ export class HeldRows extends StorePart {
 
   /** The conflicts of a batch's rows now. */
   async countConflicts(batchId: string): Promise<ConflictCounts> {
-    return countConflictGroups(
-      await this.engine.run(all<ConflictGroup>(selectConflicts, { batchId })),
-      batchId,
-    )
+    const groups = await this.engine.run(all<ConflictGroup>(selectConflicts, { batchId }))
+    return countConflictGroups(groups, batchId)
   }
 
   /** Held rows may be sent after all. It covers what they match now; who said so and when is stored. */
@@ -159,11 +144,6 @@ export class HeldRows extends StorePart {
     })
   }
 
-  /** A row that was not sent never is; whether there was one. */
-  async cancelRow(batchId: string, row: number, at: number, reason: string): Promise<boolean> {
-    return (await this.engine.run(run(cancelWaitingRows, { batchId, row, at, reason }))) === 1
-  }
-
   /** What is left of a batch: pending, held, duplicate and rejected rows. */
   async movable(batchId: string): Promise<Movable[]> {
     return this.engine.run(allOrders<Movable>(selectMovable, { batchId }))
@@ -176,10 +156,7 @@ export class HeldRows extends StorePart {
   async move(batchId: string, packageId: number, rows: readonly Movable[], at: number): Promise<number> {
     const { fingerprint } = this.key
     return this.#comparing(batchId, function* (matching) {
-      const batch = yield* get<MovedBatch>(
-        'SELECT base_url, account, sha256, package_id FROM batches WHERE id = :batchId',
-        { batchId },
-      )
+      const batch = yield* get<MovedBatch>(selectMoved, { batchId })
       // The store may have been restored to a state without the batch since the rows were read.
       if (batch === undefined) return 0
       const { baseUrl, account, sha256: content = '' } = batch
@@ -245,12 +222,7 @@ export class HeldRows extends StorePart {
   }
 }
 
-interface MovedBatch {
-  baseUrl: string
-  account: string
-  sha256: string | undefined
-  packageId: number | undefined
-}
+type MovedBatch = Record<'baseUrl' | 'account', string> & { sha256?: string; packageId?: number }
 
 /** What a file's own rows share is allowed for the file as a whole, as a flag does: there may be thousands of them. */
 function* allowOwn(batchId: string, release: Exclude<Release, { kind: 'rows' }>): Work<void> {
@@ -265,7 +237,7 @@ function* allowOwn(batchId: string, release: Exclude<Release, { kind: 'rows' }>)
 }
 
 /** Compares a row that is to be sent, to print the result; the binding comparison is made when it is sent. */
-function* comparePending(matching: Matching, key: RowKey, at: number): Work<void> {
+function* comparePending(matching: Matching, key: RowId, at: number): Work<void> {
   const compared = yield* matching.lockRow(key)
   const conflict = compared && (yield* matching.findConflict(compared))
   if (conflict !== undefined) yield* matching.recordConflict(key, 'pending', conflict, at)

@@ -19,8 +19,7 @@ import {
   updateRows,
 } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
-import { type Lease, shortWait } from './store-part.ts'
-import { StorePart } from './store-part.ts'
+import { type Lease, StorePart, shortWait } from './store-part.ts'
 import { sqlIsOfService, sqlStatusRank } from './submission-rows.ts'
 
 /** Wakes processes that wait for events or queued batches. */
@@ -96,16 +95,12 @@ ORDER BY id LIMIT CAST(:limit AS bigint)`
 const selectNextDue = `
 SELECT min(due_at) AS due FROM events e WHERE forward = 'waiting' AND ${isFirst}`
 
-const updateForwarded = `
-UPDATE events SET forward = 'done', forwarded_at = :at, attempts = attempts + 1, last_answer = :answer
-WHERE id = :id RETURNING *`
-
-/** Without a time of forwarding: it was never taken. */
-const updateDropped = `
-UPDATE events SET forward = 'done', forwarded_at = NULL,
+/** Without a time of forwarding it was never taken, and is dropped if it waits. */
+const updateEnded = `
+UPDATE events SET forward = 'done', forwarded_at = CAST(:at AS bigint),
   attempts = attempts + CASE WHEN CAST(:answer AS text) IS NULL THEN 0 ELSE 1 END,
   last_answer = coalesce(CAST(:answer AS text), last_answer)
-WHERE id = :id AND forward = 'waiting' RETURNING *`
+WHERE id = :id AND (CAST(:at AS bigint) IS NOT NULL OR forward = 'waiting') RETURNING *`
 
 const updateRefused = `
 UPDATE events SET due_at = :retryAt, attempts = attempts + 1, last_answer = :answer WHERE id = :id`
@@ -239,17 +234,17 @@ export class Inbox extends StorePart {
   }
 
   async forwarded(id: number, at: number, answer: string): Promise<void> {
-    await this.engine.transaction(() => this.#end(updateForwarded, { id, at, answer }))
+    await this.engine.transaction(() => this.#end({ id, at, answer }))
   }
 
   /** It is not tried again, so that later ones of its request go on; false where it does not wait. `answer`: of a last try. */
   drop(id: number, answer?: string): Promise<boolean> {
-    return this.engine.transaction(() => this.#end(updateDropped, { id, answer }))
+    return this.engine.transaction(() => this.#end({ id, answer }))
   }
 
   /** What was to be forwarded as it came is not needed any more, should its person have been erased meanwhile. */
-  *#end(update: string, values: Values): Work<boolean> {
-    const event = yield* get<InboxEvent>(update, values)
+  *#end(values: Values): Work<boolean> {
+    const event = yield* get<InboxEvent>(updateEnded, values)
     if (event === undefined) return false
     const came = { event, identity: '' }
     const { erased } = yield* this.#known([came])

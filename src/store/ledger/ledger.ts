@@ -107,11 +107,10 @@ WHERE b.id = :batchId AND NOT EXISTS (
     AND NOT (s.batch_id = :batchId AND s.row_number = :row))
 ON CONFLICT (service, request_id) DO NOTHING`
 
+/** Any request of the row, or this one. */
 const deleteRequest = `
 DELETE FROM request_rows
-WHERE service = (SELECT base_url FROM batches WHERE id = :batchId) AND request_id = :requestId`
-
-const deleteRequestOfRow = 'DELETE FROM request_rows WHERE batch_id = :batchId AND row_number = :row'
+WHERE batch_id = :batchId AND row_number = :row AND request_id = coalesce(CAST(:requestId AS text), request_id)`
 
 const reopenAttempt = `UPDATE attempts SET became = :state, reason = :reason WHERE id = :attemptId`
 
@@ -143,7 +142,7 @@ function* recordChange(from: RowVersion, change: Change): Work<void> {
   // Every runner that sends to that service waits until it is healthy before the next row goes out.
   const pauses = from.state === 'sending' && change.to === 'unknown'
   yield* together(
-    isReopened ? run(deleteRequestOfRow, row) : nothingAsked(),
+    isReopened ? run(deleteRequest, row) : nothingAsked(),
     isReopened ? run(reopenAttempt, row) : nothingAsked(),
     attempt === undefined ? nothingAsked() : run(endAttempt, attempt),
     decision === undefined ? nothingAsked() : insertRows('decisions', [decision]),

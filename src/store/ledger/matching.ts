@@ -18,7 +18,7 @@ import { resultsBatch } from '../../domain/submission/external-results.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { type ComparingBudget, PhoneSharers, maxComparing } from '../../domain/submission/similarity.ts'
 import { type SubmissionState, refuseImpossible } from '../../domain/submission/states.ts'
-import type { NewBatch, RowVersion, Submission } from '../../domain/submission/submission.ts'
+import type { NewBatch, RowId, RowVersion, Submission } from '../../domain/submission/submission.ts'
 import { type Values, type Work, all, get, insertRows, run } from './engine.ts'
 import {
   type PersonPrints,
@@ -57,20 +57,16 @@ export interface AddGuard {
   shown?: readonly RowVersion[] | undefined
 }
 
-/** Orders that are not added yet, as they are compared. */
-function newToCompare({ id: batchId, account = '', ...batch }: NewBatch, guard: AddGuard): ToCompare[] {
-  const common = { ...batch, batchId, account, allowed: allowedBy(guard), prints: undefined }
-  return batch.submissions.map((each, index) => ({ ...common, ...each, row: index + 1 }))
-}
-
 /** The conflict of orders that are not added yet, past what the person was shown. */
 export function* findConflictOfNew(
   matching: Matching,
-  batch: NewBatch,
+  { id: batchId, account = '', ...batch }: NewBatch,
   guard: AddGuard,
 ): Work<Conflict | undefined> {
-  for (const row of newToCompare(batch, guard)) {
-    const stop = firstUnshown(yield* matching.findConflicts(row), guard)
+  const common = { ...batch, batchId, account, allowed: allowedBy(guard), prints: undefined }
+  for (const [index, order] of batch.submissions.entries()) {
+    const conflicts = yield* matching.findConflicts({ ...common, ...order, row: index + 1 })
+    const stop = firstUnshown(conflicts, guard)
     if (stop !== undefined) return stop
   }
   return undefined
@@ -268,8 +264,6 @@ export function* joinPackages(
 /** States of a row that is compared again. */
 type ComparedAgain = 'held' | 'duplicate' | 'rejected'
 
-export type RowKey = Pick<RowVersion, 'batchId' | 'row'>
-
 interface WhetherShared {
   isShared: 0 | 1
   /** With a request that no row ordered. */
@@ -295,7 +289,7 @@ export class Matching {
   }
 
   /** A row of the store, which no other transaction changes meanwhile; undefined where it is none that can be sent. */
-  *lockRow({ batchId, row }: RowKey): Work<StoredRow | undefined> {
+  *lockRow({ batchId, row }: RowId): Work<StoredRow | undefined> {
     return storedRowOf(yield* get(lockRow, { batchId, row }))
   }
 
@@ -316,7 +310,7 @@ export class Matching {
   }
 
   /** The same, or a row (this one, or one of the same e-mail) whose fingerprints are not its person's, who would be new. */
-  *findConflictsOrDamage(row: ToCompare): Work<{ damaged?: RowKey | undefined; conflicts: Conflict[] }> {
+  *findConflictsOrDamage(row: ToCompare): Work<{ damaged?: RowId | undefined; conflicts: Conflict[] }> {
     const { damaged, candidates } = yield* this.#findCandidates(row)
     if (damaged !== undefined) return { damaged, conflicts: [] }
     if (candidates.length === 0 && (row.externalResults ?? []).length === 0) return { conflicts: [] }
@@ -325,7 +319,7 @@ export class Matching {
 
   *#readRelationsOfRow({ baseUrl, packageId, batchId, row }: ToCompare): Work<KnownRelations> {
     const { services, packages } = yield* this.readRelations()
-    const releases = yield* all<RowKey>(selectReleases, { batchId, row })
+    const releases = yield* all<RowId>(selectReleases, { batchId, row })
     const released = new Set(releases.map((each) => `${each.batchId} ${each.row}`))
     return {
       ...relationsOf({ service: serviceOf(baseUrl), packageId }, services, packages),
@@ -345,7 +339,7 @@ export class Matching {
   }
 
   /** Compares a row that waits; answers its state from then on. A row that is not as `from` says is left alone. */
-  *compareAgain(key: RowKey, from: ComparedAgain, at: number): Work<SubmissionState> {
+  *compareAgain(key: RowId, from: ComparedAgain, at: number): Work<SubmissionState> {
     const compared = yield* this.lockRow(key)
     const stop = compared && (yield* this.findConflict(compared))
     if (stop !== undefined) {
@@ -356,7 +350,7 @@ export class Matching {
   }
 
   /** Records a row's conflict; whether the row changed. */
-  *recordConflict(key: RowKey, from: ComparedAgain | 'pending', stop: Conflict, at: number): Work<boolean> {
+  *recordConflict(key: RowId, from: ComparedAgain | 'pending', stop: Conflict, at: number): Work<boolean> {
     if (from !== stop.becomes) {
       refuseImpossible(from, stop.becomes, from === 'rejected' ? 'retry' : 'comparing')
     }
@@ -365,14 +359,14 @@ export class Matching {
   }
 
   /** A person said of a row and of each of these that they are two people. */
-  *recordReleases(key: RowKey, others: readonly RowKey[], by: { at: number; by: string }): Work<void> {
+  *recordReleases(key: RowId, others: readonly RowId[], by: { at: number; by: string }): Work<void> {
     const release = { batchId: key.batchId, row: key.row, madeAt: by.at, madeBy: by.by }
     const rows = others.map(({ batchId, row }) => ({ ...release, otherBatch: batchId, otherRow: row }))
     yield* insertRows('releases', rows, 'ON CONFLICT DO NOTHING')
   }
 
   /** Every order that shares the person, the e-mail or the phone, in any package and at any service. */
-  *#findCandidates(row: ToCompare): Work<{ damaged?: RowKey | undefined; candidates: Candidate[] }> {
+  *#findCandidates(row: ToCompare): Work<{ damaged?: RowId | undefined; candidates: Candidate[] }> {
     const { recipient, kind, allowed } = row
     const own = recipient && personPrints(this.#key.fingerprint, recipient)
     if (own !== undefined && !areOwnPrints(row.prints, own)) return { damaged: row, candidates: [] }
@@ -433,14 +427,9 @@ export function* findNamesakes(
   }
 }
 
-interface Namesake {
-  namePrint: string
-  emailPrint: string | undefined
-  phonePrint: string | undefined
-  packageId: number
-  baseUrl: string
-  orderedAt: number
-}
+type Namesake = Record<'namePrint' | 'baseUrl', string> &
+  Record<'packageId' | 'orderedAt', number> &
+  Pick<StoredPrints, 'emailPrint' | 'phonePrint'>
 
 /** From so many orders of one phone on, they are selected once for the file, and found by their names. */
 const minCrowd = 50
@@ -474,10 +463,8 @@ export class StoredCandidates {
     for (const { phonePrint: phone } of prints.values()) {
       const positions = byPrint.get(phone)
       if (positions === undefined || positions.length < minCrowd || this.#crowds.has(phone)) continue
-      this.#gatherCrowd(
-        phone,
-        positions.map((position) => found[position] as StoredOrder),
-      )
+      const orders = positions.map((position) => found[position] as StoredOrder)
+      this.#crowds.set(phone, { orders, sharers: this.#sharersOf(orders) })
     }
     return (row) => {
       const own = prints.get(row)
@@ -500,12 +487,11 @@ export class StoredCandidates {
     }
   }
 
-  #gatherCrowd(phone: string, orders: StoredOrder[]): void {
+  #sharersOf(orders: readonly StoredOrder[]): PhoneSharers {
     const sharers = new PhoneSharers(this.#budget)
-    for (const [position, { order }] of orders.entries()) {
+    for (const [position, { order }] of orders.entries())
       sharers.add(position, order.recipient, `${String(order.packageId)} ${order.baseUrl}`)
-    }
-    this.#crowds.set(phone, { orders, sharers })
+    return sharers
   }
 
   *#select(prints: readonly PersonPrints[]): Work<StoredOrder[]> {

@@ -27,8 +27,8 @@ import type { RollbackDetection } from './rollback-detection.ts'
 import { beginMovedGeneration, erasureName, readClosing, writeClosing } from './store-state.ts'
 import { fieldOf, peopleTables, type Table, tables } from './schema.ts'
 
-/** The values of a row, by the columns of its table. */
-type Row = readonly (string | number | Uint8Array | null)[]
+/** A row, by the fields of its columns. */
+type Row = Readonly<Record<string, string | number | Uint8Array | undefined>>
 
 /** What a store keeps of itself under names and takes along; the rest is about the place where it is. */
 const movedNames: readonly string[] = [
@@ -97,26 +97,25 @@ export class Moving {
    * where an order is in flight.
    */
   beginToLeave(move: Move): Promise<void> {
-    return this.#parts.engine.transaction(() => this.#beginToLeave(move), 'all tables')
-  }
-
-  *#beginToLeave(move: Move): Work<void> {
-    const inFlight = (yield* all(`SELECT 1 FROM submissions WHERE state = 'sending' LIMIT 1`)).length
-    requireQuiet(this.location, { inFlight, holder: undefined, isForwarding: false })
-    yield* this.#close(move)
-    for (const table of peopleTables) yield* this.#parts.upkeep.fence(table, move.to)
+    const { engine, upkeep } = this.#parts
+    const close = () => this.#close(move)
+    return engine.transaction(function* () {
+      const inFlight = (yield* all(`SELECT 1 FROM submissions WHERE state = 'sending' LIMIT 1`)).length
+      requireQuiet(engine.location, { inFlight, holder: undefined, isForwarding: false })
+      yield* close()
+      for (const table of peopleTables) yield* upkeep.fence(table, move.to)
+    }, 'all tables')
   }
 
   /** Takes that back, unless it has left meanwhile. */
   stay(move: Move): Promise<void> {
-    return this.#parts.engine.transaction(() => this.#stay(move), 'all tables')
-  }
-
-  *#stay(move: Move): Work<void> {
-    const now = yield* readMove()
-    if (now?.id !== move.id || now.isDone) return
-    yield* writeClosing(undefined)
-    for (const table of peopleTables) yield* this.#parts.upkeep.removeFence(table)
+    const { engine, upkeep } = this.#parts
+    return engine.transaction(function* () {
+      const now = yield* readMove()
+      if (now?.id !== move.id || now.isDone) return
+      yield* writeClosing(undefined)
+      for (const table of peopleTables) yield* upkeep.removeFence(table)
+    }, 'all tables')
   }
 
   /** Reads it while no other process writes; it has left once `work` is done. Throws IoError where the move was taken back. */
@@ -158,10 +157,10 @@ export class Moving {
       async *read(table) {
         let after: Values | undefined
         for (;;) {
-          const page = await within(all<Found>(selectPage(table, after === undefined), after))
+          const page = await within(all<Row>(selectPage(table, after === undefined), after))
           const last = page.at(-1)
           if (last === undefined) return
-          yield page.map((found) => rowOf(table, found))
+          yield page
           after = positionAfter(table, last)
         }
       },
@@ -169,9 +168,6 @@ export class Moving {
     }
   }
 }
-
-/** By the fields of its columns. */
-type Found = Readonly<Record<string, Row[number] | undefined>>
 
 function* readMove(): Work<Move | undefined> {
   return (yield* readClosing())?.move
@@ -186,11 +182,14 @@ function* filledTables(): Work<string[]> {
 }
 
 /** In their order, which the numbers of their adding follow. What a store says of itself is there already. */
-function* addRows({ name, columns }: Table, rows: readonly Row[]): Work<void> {
-  const names = Object.keys(columns)
+function* addRows({ name }: Table, rows: readonly Row[]): Work<void> {
   const ending = name === 'meta' ? 'ON CONFLICT (name) DO UPDATE SET value = excluded.value' : ''
-  const added = rows.map((row) => Object.fromEntries(names.map((column, at) => [column, row[at] ?? null])))
-  yield* insertRows(name, added, ending)
+  const counted = rows.map((row) => {
+    // Their order is counted anew.
+    const { added: _, ...columns } = row
+    return columns
+  })
+  yield* insertRows(name, counted, ending)
 }
 
 /** Of each table, whatever its engine: its rows in their order, each as a line of JSON. */
@@ -204,7 +203,7 @@ async function digestTables(
     const hash = createHash('sha256')
     let count = 0
     for await (const page of rows.read(table)) {
-      for (const row of page) hash.update(`${canonical(row)}\n`)
+      for (const row of page) hash.update(`${canonical(table, row)}\n`)
       count += page.length
       await each?.(table, page)
     }
@@ -214,9 +213,10 @@ async function digestTables(
 }
 
 /** PostgreSQL stores no NUL in a text. */
-function canonical(row: Row): string {
+function canonical({ columns }: Table, row: Row): string {
   return JSON.stringify(
-    row.map((value) => {
+    Object.keys(columns).map((column) => {
+      const value = row[fieldOf(column)] ?? null
       if (typeof value === 'string') return value.replaceAll('\0', '\uFFFD')
       return value instanceof Uint8Array ? { hex: Buffer.from(value).toString('hex') } : value
     }),
@@ -224,11 +224,7 @@ function canonical(row: Row): string {
 }
 
 /** What the page after this one begins behind. */
-function positionAfter({ order }: Table, last: Found): Found {
+function positionAfter({ order }: Table, last: Row): Row {
   const by = order === 'added' ? ['added'] : order
   return Object.fromEntries(by.map((column, at) => [`after${at}`, last[fieldOf(column)]]))
-}
-
-function rowOf(table: Table, found: Found): Row {
-  return Object.keys(table.columns).map((column) => found[fieldOf(column)] ?? null)
 }

@@ -192,7 +192,7 @@ async function requireRejected(batches: Batches, batchId: string, number: number
 
 /** Every row that was not sent is `cancelled`, or those of some numbers. How many. A batch that runs is left alone. */
 export async function cancelBatch(
-  { batches, waiting, clock }: BatchServices,
+  { batches, clock }: BatchServices,
   batch: Batch,
   rows?: readonly number[],
 ): Promise<number> {
@@ -200,7 +200,7 @@ export async function cancelBatch(
   return withLock(batches, batch, async () => {
     if (rows === undefined) return batches.cancelWaiting(batch.id, clock.now(), reason)
     for (const row of rows) {
-      if (await waiting.cancelRow(batch.id, row, clock.now(), reason)) continue
+      if ((await batches.cancelWaiting(batch.id, clock.now(), reason, row)) === 1) continue
       throw new UsageError(`row ${row} of batch ${batch.id} is not waiting to be sent`, {
         hint: `Rows that can be cancelled: refcheck batch rows ${batch.id} --state pending,held,duplicate`,
       })

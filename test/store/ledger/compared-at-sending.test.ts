@@ -66,7 +66,7 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
     const guard = { allowDuplicate: false }
     const [, baseUrl] = urls
     const order = batchOf(['person1@example.com'], { baseUrl })
-    await store.waiting.cancelRow(pending.batchId, 1, someTime, 'cancelled')
+    await store.batches.cancelWaiting(pending.batchId, someTime, 'cancelled', 1)
     await store.waiting.sayService(urls, false, by)
     expect(await store.ledger.add(order, guard)).toBeUndefined()
     await store.waiting.sayService(urls, true, by)

@@ -75,7 +75,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(second)).toEqual(['duplicate', 'duplicate', 'duplicate'])
       await become(first, 1, 'rejected')
       await become(first, 2, 'accepted')
-      await store.waiting.cancelRow(first, 3, at, 'cancelled')
+      await store.batches.cancelWaiting(first, at, 'cancelled', 3)
       expect(await store.waiting.recheck(second, at)).toBe(2)
       expect(await rowsOf(store, second)).toMatchObject([
         { state: 'pending', changedAt: at, matches: undefined },
@@ -101,7 +101,7 @@ describe.each(backends)('%s', (backend) => {
     test('at rows that were cancelled, or sent, changes nothing', async () => {
       const batchId = await added(orderRows(3))
       await become(batchId, 1, 'unknown')
-      await store.waiting.cancelRow(batchId, 2, at, 'cancelled')
+      await store.batches.cancelWaiting(batchId, at, 'cancelled', 2)
       expect(await store.waiting.recheck(batchId, at)).toBe(0)
       expect(await states(batchId)).toEqual(['unknown', 'cancelled', 'pending'])
     })
@@ -162,7 +162,7 @@ describe.each(backends)('%s', (backend) => {
       await store.waiting.updateExternalResults(batchId, new Map([[1, [externalResult()]]]), files, at)
       expect(await states(batchId)).toEqual(['pending', 'pending'])
       const other = await added([orderRow(1, 'cy@example.com'), orderRow(2, 'di@example.com')])
-      await store.waiting.cancelRow(other, 1, at, 'cancelled')
+      await store.batches.cancelWaiting(other, at, 'cancelled', 1)
       await become(other, 2, 'unknown')
       const both = new Map([1, 2].map((each) => [each, [externalResult()]]))
       await store.waiting.updateExternalResults(other, both, files, at)
@@ -272,9 +272,9 @@ describe.each(backends)('%s', (backend) => {
     await become(batchId, 4, 'unknown')
     expect(await states(batchId)).toEqual(['duplicate', 'pending', 'held', 'unknown'])
     for (const row of [1, 2, 3])
-      expect(await store.waiting.cancelRow(batchId, row, at, 'cancelled')).toBe(true)
+      expect(await store.batches.cancelWaiting(batchId, at, 'cancelled', row)).toBe(1)
     for (const row of [1, 4, 5])
-      expect(await store.waiting.cancelRow(batchId, row, at, 'cancelled')).toBe(false)
+      expect(await store.batches.cancelWaiting(batchId, at, 'cancelled', row)).toBe(0)
     expect(await rowsOf(store, batchId)).toMatchObject([
       ...[1, 2, 3].map(() => ({ state: 'cancelled', reason: 'cancelled', changedAt: at })),
       { state: 'unknown' },
@@ -287,7 +287,7 @@ describe.each(backends)('%s', (backend) => {
       const batchId = await added(orderRows(4))
       await become(batchId, 1, 'accepted')
       await become(batchId, 2, 'rejected')
-      await store.waiting.cancelRow(batchId, 3, at, 'cancelled')
+      await store.batches.cancelWaiting(batchId, at, 'cancelled', 3)
       const movable = await store.waiting.movable(batchId)
       expect(movable.map(({ row, state, packageId }) => [row, state, packageId])).toEqual([
         [2, 'rejected', 12],
@@ -374,7 +374,7 @@ describe.each(backends)('%s', (backend) => {
       await store.waiting.linkPackages('http://127.0.0.1:4010/other', [[12, 13]], at)
       const free = await under(13)
       expect(await states(free)).toEqual(['pending'])
-      await store.waiting.cancelRow(free, 1, at, 'cancelled')
+      await store.batches.cancelWaiting(free, at, 'cancelled', 1)
       await store.waiting.linkPackages('http://localhost:4010', [[12, 13]], at)
       await store.waiting.linkPackages(
         'http://127.0.0.1:4010',

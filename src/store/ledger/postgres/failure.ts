@@ -140,13 +140,8 @@ export function noAnswer({ shown }: PostgresServer, cause: unknown): NoAnswerErr
 function reasonOf(error: unknown): Reason {
   const state = sqlState(error)
   if (state !== undefined) {
-    if (
-      state === '42501' &&
-      error instanceof Error &&
-      'routine' in error &&
-      error.routine === 'check_enable_rls'
-    )
-      return hiddenRows
+    const routine = error instanceof Error && 'routine' in error ? error.routine : undefined
+    if (state === '42501' && routine === 'check_enable_rls') return hiddenRows
     const known = states[state] ?? classes[state.slice(0, 2)]
     return known ?? ['fix', `PostgreSQL reported error ${state}`, 'Check the log of the server.']
   }

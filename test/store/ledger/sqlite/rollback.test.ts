@@ -152,7 +152,7 @@ describe('a store that lost attempts', () => {
     const [one] = await rowsOf(store, batchId)
     if (one === undefined) throw new Error('no rows')
     await store.ledger.move(one, accepted(batchId))
-    await store.waiting.cancelRow(batchId, 3, someTime, 'cancelled')
+    await store.batches.cancelWaiting(batchId, someTime, 'cancelled', 3)
     const entry = entries()[0]
     if (entry === undefined) throw new Error('nothing is recorded')
     for (const row of [1, 2, 3]) append({ ...entry, row, number: 10 + row, attemptId: randomUUID() })
