@@ -39,6 +39,8 @@ export interface ClaimResult extends ClaimOutcome {
   recorded?: RecordedAttempt | undefined
   /** The store may not be used as it is. */
   failure?: ClaimFailure | undefined
+  /** Where the circuit breaker is open, the attempt whose outcome is unknown. */
+  openedBy?: string | undefined
 }
 
 export interface ClaimOptions {
@@ -119,7 +121,7 @@ interface TakenAttempt {
 
 /** Takes rows to `sending`: what binds is decided here, in one short transaction that no other process can share. */
 export class Claims extends StorePart {
-  /** Attempts of this process, and attempts by whose unknown outcome its circuit breaker was opened once. */
+  /** Attempts of this process, and attempts whose unknown outcome opened its circuit breaker and was reported. */
   readonly #known = new Set<string>()
 
   #isAny(orNext: boolean): boolean {
@@ -164,7 +166,8 @@ export class Claims extends StorePart {
     const isAny = this.#isAny(orNext)
     const failure = fence === undefined ? 'closed' : this.#failure(fence, required)
     if (fence === undefined || failure !== undefined) return { waitMs: 0, failure }
-    if (isAny && this.#isBreakerOpen(fence, isFirm)) return { waitMs: 0, isBreakerOpen: true }
+    if (isAny && this.#isBreakerOpen(fence))
+      return { waitMs: 0, isBreakerOpen: true, openedBy: fence.openedBy }
     const isFree = stored?.state === 'pending' && (isAny || stored.attemptId === from.attemptId)
     if (stored === undefined || !isFree) return { waitMs: 0, taken: true }
     const { damaged, conflicts } = yield* matching.findConflictsOrDamage(stored)
@@ -245,12 +248,14 @@ export class Claims extends StorePart {
     })
   }
 
-  /** Called once for each order whose outcome became unknown while this runner was active; its own are known to it. */
-  #isBreakerOpen({ openedBy, openedAt = 0 }: SelectedFence, isReported: boolean): boolean {
-    if (openedBy === undefined || openedAt < this.holds.beganAt) return false
-    if (this.#known.has(openedBy)) return false
-    if (isReported) this.#known.add(openedBy)
-    return true
+  /** By an order whose outcome became unknown while this runner was active; its own are known to it. */
+  #isBreakerOpen({ openedBy, openedAt = 0 }: SelectedFence): boolean {
+    return openedBy !== undefined && openedAt >= this.holds.beganAt && !this.#known.has(openedBy)
+  }
+
+  /** After the commit of the claim that found it: a transaction may run twice, and its answer may be lost. */
+  acknowledgeBreaker(openedBy: string): void {
+    this.#known.add(openedBy)
   }
 }
 

@@ -443,6 +443,7 @@ export class EngineLedger extends StorePart {
         await this.#takeBack(asked, attempt.at, unanswered)
         return { waitMs: 0, taken: true }
       }
+      if (claim.openedBy !== undefined) claims.acknowledgeBreaker(claim.openedBy)
       if (claim.failure === undefined) return this.#recorded(claim)
       if (failures === maxFailures) throw new InternalError(`the store is compared in vain: ${claim.failure}`)
       await this.rollbacks.failed(claim.failure)
@@ -451,7 +452,7 @@ export class EngineLedger extends StorePart {
 
   /** After the commit and before the request; what cannot be recorded in the log is not sent. */
   async #recorded(claim: ClaimResult): Promise<ClaimOutcome> {
-    const { recorded, failure: _, ...claimed } = claim
+    const { recorded, failure: _, openedBy: __, ...claimed } = claim
     if (recorded === undefined) return claimed
     try {
       await this.rollbacks.record(recorded)

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { addOne, newAttempt, rowOf, someTime } from '../batches.ts'
+import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { asked } from '../../../harness/postgres.ts'
 import { suiteStore } from '../../../harness/postgres-store.ts'
@@ -46,6 +47,22 @@ const slowCommit = `
 CREATE FUNCTION refcheck.slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END';
 CREATE CONSTRAINT TRIGGER slowly AFTER UPDATE ON refcheck.submissions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
 WHEN (NEW.state = 'sending') EXECUTE FUNCTION refcheck.slowly()`
+
+test('a breaker that another runner opened is seen, though the COMMIT of the claim that finds it is cut', async () => {
+  const { store, ledger, arm } = await cutAtCommit('before')
+  const other = await setup.store()
+  const batch = fileBatch()
+  await other.batches.add(batch, orderRows(3))
+  for (const { batches } of [store, other]) await batches.acquire(batch.id, 'sending')
+  const first = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
+  const { attempt } = await other.ledger.beginInQuota(first, newAttempt(), room, true)
+  if (attempt === undefined) throw new Error('the first row was not claimed')
+  await other.ledger.move(attempt, { to: 'unknown', at: someTime, reason: 'cut' })
+  arm()
+  expect((await ledger.beginInQuota(first, newAttempt(), room, true)).attempt).toBeUndefined()
+  expect(await ledger.beginInQuota(first, newAttempt(), room, true)).toMatchObject({ isBreakerOpen: true })
+  expect((await ledger.beginInQuota(first, newAttempt(), room, true)).attempt).toMatchObject({ row: 2 })
+})
 
 for (const when of ['before', 'after'] as const) {
   test(`a claim whose COMMIT is cut ${when} the server has it is not sent, and may begin again`, async () => {
