@@ -36,7 +36,7 @@ export async function runWithOthers(
   limits: RunLimits,
 ): Promise<RunEnd> {
   for (let run = limits; ; run = { ...limits, afterUnknown: false }) {
-    const end = await runBatch(ports, batchId, run)
+    const end = await sendPendingRows(ports, batchId, run)
     const isWhole = limits.only === undefined && limits.max === Number.POSITIVE_INFINITY
     if (
       end.kind !== 'done' ||
@@ -84,7 +84,7 @@ interface Journaled {
  * left or something stops it. The batch is held by the caller. Every outcome is on disk before the next
  * row goes out and before an event tells it. Throws IoError where the store fails.
  */
-export function runBatch(ports: OrderServices, batchId: string, limits: RunLimits): Promise<RunEnd> {
+export function sendPendingRows(ports: OrderServices, batchId: string, limits: RunLimits): Promise<RunEnd> {
   return new Run(ports, batchId, limits).go()
 }
 
@@ -100,7 +100,7 @@ export interface SingleRun {
 }
 
 /**
- * Sends a single order, a batch of one, in the same way; the run ends with its first answer. Throws as `runBatch` does.
+ * Sends a single order, a batch of one, in the same way; the run ends with its first answer. Throws as `sendPendingRows` does.
  * `attemptId`: of its earlier attempt, if a person put it back.
  */
 export async function runSingle(

@@ -6,7 +6,7 @@ import { schemaOf } from '../../domain/form/sample-schema.ts'
 import type { RunEvent } from '../../../src/domain/batch/run-policy.ts'
 import { ForbiddenError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { runBatch } from '../../../src/usecases/batch/runner.ts'
+import { sendPendingRows } from '../../../src/usecases/batch/runner.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 import { orderRows, statesOf } from '../../store/ledger/files.ts'
 import { personOf } from '../../store/ledger/batches.ts'
@@ -45,7 +45,7 @@ describe('one row after the other', () => {
     const { end, states, batch } = await runThree(store, { creates: [taken(two)] }, { only: 2 })
     expect(end).toEqual({ kind: 'done' })
     expect(states).toEqual(['pending', 'accepted', 'pending'])
-    const again = await runBatch(runnerOf(store).ports, batch.id, { ...noLimit, only: 2 })
+    const again = await sendPendingRows(runnerOf(store).ports, batch.id, { ...noLimit, only: 2 })
     expect(again).toEqual({ kind: 'done' })
   })
 
@@ -78,7 +78,7 @@ describe('one row after the other', () => {
       await createRequest(other.ports, { ...bodyFor(number), package_id: 13 }, options)
     await store.waiting.linkPackages(batch.baseUrl, [[13, 12]], batch.addedAt)
     const { ports, events } = runnerOf(store, { creates: [taken(one), taken(two)] })
-    expect(await runBatch(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
+    expect(await sendPendingRows(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
     expect(await statesOf(store, batch.id)).toEqual(['held', 'accepted', 'held', 'accepted'])
     expect(events).toMatchObject([
       { row: 1, state: 'held', reason: expect.stringContaining('package') as string },
@@ -106,7 +106,9 @@ describe('waiting', () => {
   test('a 429 holds back others with the key too', async () => {
     const { ports, events } = runnerOf(store, { creates: [clientError(429, 'too many requests', '7')] })
     const batch = await takenIn(store)
-    expect(await runBatch(ports, batch.id, { ...noLimit, waitBudgetMs: 0 })).toMatchObject({ kind: 'halted' })
+    expect(await sendPendingRows(ports, batch.id, { ...noLimit, waitBudgetMs: 0 })).toMatchObject({
+      kind: 'halted',
+    })
     // Of a wait that is too long nothing is reported: there is none.
     expect(events).toEqual([row(1, 'pending', 'too many requests')])
     const { notBefore } = await ports.governor.status()
@@ -140,7 +142,7 @@ describe('waiting', () => {
     store = await memoryStore()
     const batch = await takenIn(store)
     const { ports } = runnerOf(store, { creates: allTaken, windows })
-    const short = await runBatch(ports, batch.id, { ...noLimit, waitBudgetMs: 59_999 })
+    const short = await sendPendingRows(ports, batch.id, { ...noLimit, waitBudgetMs: 59_999 })
     expect(short).toMatchObject({ kind: 'halted', error: { code: 'throttled' } })
   })
 })
@@ -271,7 +273,7 @@ describe('rows that would all be rejected', () => {
     })
     const packageSchema = () => Promise.resolve(schemaOf({}, 12))
     const { ports } = runnerOf(store, { creates: [missing, taken(two)], api: { packageSchema } })
-    expect(await runBatch(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
+    expect(await sendPendingRows(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
     expect(await statesOf(store, batch.id)).toEqual(['rejected', 'accepted'])
   })
 

@@ -15,7 +15,7 @@ import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { StartServices } from '../../../src/usecases/batch/start.ts'
-import { runBatch } from '../../../src/usecases/batch/runner.ts'
+import { sendPendingRows } from '../../../src/usecases/batch/runner.ts'
 import { governor } from '../../../src/usecases/quota/governor.ts'
 
 export const noLimit: RunLimits = { max: Number.POSITIVE_INFINITY, waitBudgetMs: Number.POSITIVE_INFINITY }
@@ -134,7 +134,7 @@ export async function takenIn(
 export async function runThree(store: Store, world: RunWorld, limits: Partial<RunLimits> = {}) {
   const batch = await takenIn(store)
   const { ports, api, clock, events } = runnerOf(store, world)
-  const end = await runBatch(ports, batch.id, { ...noLimit, ...limits }).catch((error: unknown) => ({
+  const end = await sendPendingRows(ports, batch.id, { ...noLimit, ...limits }).catch((error: unknown) => ({
     thrown: error,
   }))
   const states = await statesOf(store, batch.id)
