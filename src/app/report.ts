@@ -7,11 +7,10 @@ import { readSecretLine } from './input.ts'
 import { rememberWritten } from './output-file.ts'
 import { destination, isReportOf, isSingle, type ReportSource } from '../domain/report/source.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
-import { shellWord } from '../domain/wording/pasted-command.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { flatMemory } from '../host/memory.ts'
 import { type ReadingTime, ReportProgress } from '../output/views/progress.ts'
-import type { ReportFolder } from '../store/reports/folder.ts'
+import { makePrivate, type ReportFolder } from '../store/reports/folder.ts'
 import type { FilingResult } from '../domain/report/filed.ts'
 import { fetchReports } from '../usecases/report/fetch.ts'
 
@@ -96,12 +95,7 @@ async function openFolder(
   }
   if (target.kind === 'folder') {
     const folder = await reportFolders.open(path, waitOptions)
-    if (folder.isOpenTo === 'all')
-      app.reporter.warn(
-        `Every user of this machine may put files into ${path}; make it private with: chmod go-w ${shellWord(path)}`,
-      )
-    else if (folder.isOpenTo === 'its owner')
-      app.reporter.warn(`${path} belongs to another user of this machine, who may replace what is in it.`)
+    for (const text of openFolderTexts(path, folder)) app.reporter.warn(text)
     await rememberWritten(app, { path, kind: 'reports' })
     return { folder, file: undefined }
   }
@@ -120,6 +114,28 @@ async function openFolder(
     }
   }
   return { folder: await reportFolders.open(dirname(path), waitOptions, file), file }
+}
+
+/** Who else may put files into a folder of reports, or exchange it for another one. */
+function openFolderTexts(path: string, { isOpenTo, openAbove }: ReportFolder): string[] {
+  const texts: string[] = []
+  if (isOpenTo === 'its owner')
+    texts.push(`${path} belongs to another user of this machine, who may replace what is in it.`)
+  else if (isOpenTo !== undefined)
+    texts.push(
+      `${isOpenTo === 'all' ? 'Every user of this machine' : 'Every user of its group'} may put files into ${path}; make it private with: ${makePrivate(path, isOpenTo)}`,
+    )
+  if (openAbove === undefined) return texts
+  const { path: above, to } = openAbove
+  if (to === 'its owner')
+    texts.push(
+      `${above} belongs to another user of this machine, who may exchange ${path} for another folder.`,
+    )
+  else
+    texts.push(
+      `Every user of ${to === 'all' ? 'this machine' : `the group of ${above}`} may exchange ${path} for another folder; prevent it with: ${makePrivate(above, to)}`,
+    )
+  return texts
 }
 
 /** Opens the report, or the folder of several, for the person to see. */

@@ -8,6 +8,11 @@ export function ownUserId(): number | undefined {
   return process.geteuid?.()
 }
 
+/** The group that its new files get; undefined on Windows. */
+export function ownGroupId(): number | undefined {
+  return process.getegid?.()
+}
+
 /** `work` is done as the last of all; what it does has to be done at once. `code`: with which the process ends. */
 export function atExit(work: (code: number) => void): void {
   process.on('exit', work)

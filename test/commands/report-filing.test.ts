@@ -353,6 +353,22 @@ test('in a folder that others may write to, names with subfolders are refused be
   expect(readdirSync(here.reports)).toEqual([])
 })
 
+test('a folder above that others may write to is named, and reports are stored', async () => {
+  const here = await filedSession(['Priya'])
+  const shared = join(here.folder, 'shared')
+  mkdirSync(shared)
+  chmodSync(shared, 0o777)
+  const line =
+    'report download --request REQUEST --output shared/reports --name-template {last_name}/{check_id}.pdf'
+  const [request] = here.sandbox.requests()
+  const shown = await here.type(line.replace('REQUEST', request!.request_id))
+  expect([shown.code, shown.stderr]).toEqual([
+    0,
+    `Warning: Every user of this machine may exchange ${shared}/reports for another folder; prevent it with: chmod go-w ${shared}\n`,
+  ])
+  expect(readdirSync(join(shared, 'reports'))).toContain('Example')
+})
+
 test('a report is not replaced by that of another check, as the manifest of the folder tells', async () => {
   const here = await filedSession(['Ana', 'Ben'])
   const synced = (await here.type('report sync --output reports --json')).json() as {

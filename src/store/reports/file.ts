@@ -5,8 +5,10 @@ import { join } from 'node:path'
 
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { flushFolder } from '../../disk/folders.ts'
+import type { HeldFolder } from '../../disk/held-folder.ts'
 import { readOwn } from '../../disk/private-modes.ts'
 import { linkAsNew } from '../../disk/whole-file.ts'
+import { IoError } from '../../errors/kinds.ts'
 import { endMark, headMark, tailBytes } from '../../domain/report/source.ts'
 
 export interface Received {
@@ -88,19 +90,70 @@ export function obstacleAt(root: string, file: string): string | undefined {
   return undefined
 }
 
-/** Makes the folders that `file` needs below `root`, one by one, so that none leads through a link. */
-export async function makeFoldersBelow(root: string, file: string, flushes: FolderFlushes): Promise<void> {
+/** Makes the folders that `file` needs below `root`, one in the other, so that none leads through a link; answers the last one. */
+export async function makeFoldersBelow(
+  root: HeldFolder,
+  file: string,
+  flushes: FolderFlushes,
+): Promise<HeldFolder> {
+  const isNew = new Set<string>()
+  const folder = descend(root, file, 'make the folder', (path) => {
+    if (madeFolder(path.at)) isNew.add(path.parent)
+  })
+  try {
+    // By their names below the root: another descriptor's number may be another folder's by the time of a shared flush.
+    for (const parent of isNew) await flushes.flush(parent)
+    return folder
+  } catch (error) {
+    closeBelow(root, folder)
+    throw error
+  }
+}
+
+/** The folder of `file` below `root`, reached through no link; undefined where it is not there. */
+export function folderBelow(root: HeldFolder, file: string): HeldFolder | undefined {
+  try {
+    return descend(root, file, 'use the folder', () => undefined)
+  } catch (error) {
+    if (error instanceof IoError && errorNumber(error.cause) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+export function closeBelow(root: HeldFolder, folder: HeldFolder): void {
+  if (folder !== root) folder.close()
+}
+
+function descend(
+  root: HeldFolder,
+  file: string,
+  action: string,
+  prepare: (folder: { at: string; parent: string }) => void,
+): HeldFolder {
   let folder = root
-  for (const part of file.split('/').slice(0, -1)) {
+  const parts = file.split('/').slice(0, -1)
+  for (const [depth, part] of parts.entries()) {
     const parent = folder
-    folder = join(folder, part)
     try {
-      mkdirSync(folder, { mode: folderMode })
+      prepare({ at: join(parent.at, part), parent: join(root.at, ...parts.slice(0, depth)) })
+      folder = parent.below(part)
     } catch (error) {
-      if (errorNumber(error) === 'EEXIST' && lstatSync(folder).isDirectory()) continue
-      throw diskFailure('make the folder', folder, error)
+      throw diskFailure(action, join(parent.path, part), error)
+    } finally {
+      closeBelow(root, parent)
     }
-    await flushes.flush(parent)
+  }
+  return folder
+}
+
+/** Whether there was none. */
+function madeFolder(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: folderMode })
+    return true
+  } catch (error) {
+    if (errorNumber(error) === 'EEXIST' && lstatSync(path).isDirectory()) return false
+    throw error
   }
 }
 

@@ -1,11 +1,10 @@
-import { rmSync, statSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { rm, rmdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
-import { byAll } from '../../disk/ownership.ts'
-import { ownUserId } from '../../host/process.ts'
+import { HeldFolder, openTo, type OpenFolder, type OpenTo, requireOwnLinks } from '../../disk/held-folder.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { makeFolders } from '../../disk/folders.ts'
 import { sweepTemporaries, writeTemporary, writeWhole } from '../../disk/whole-file.ts'
@@ -22,7 +21,9 @@ import {
 } from '../../domain/report/record.ts'
 import {
   type CheckedContent,
+  closeBelow,
   fileHash,
+  folderBelow,
   FolderFlushes,
   isWholePdf,
   makeFoldersBelow,
@@ -38,6 +39,8 @@ export interface FolderOptions extends WorkOptions {
   alone?: string | undefined
   /** Rows as CSV. */
   csv(rows: readonly (readonly (string | number | null)[])[]): string
+  /** Where the system has names of open descriptors; for tests. */
+  descriptors?: string | undefined
 }
 
 export interface KeepRequest {
@@ -62,6 +65,20 @@ export type FileStatus = 'whole' | 'absent' | 'damaged' | 'changed'
 
 const folderMode = 0o700
 
+/** A folder that another run makes and removes again is opened again at most so often. */
+const maxTries = 20
+
+/** The accounts that a folder is open to, as messages name them. */
+const othersIn: Readonly<Record<OpenTo, string>> = {
+  all: 'every user of this machine',
+  'its owner': 'the owner of the folder',
+  'its group': 'every user of its group',
+}
+
+/** The command that takes a folder's permission to write away from others. */
+export const makePrivate = (path: string, to: Exclude<OpenTo, 'its owner'>): string =>
+  `chmod ${to === 'all' ? 'go-w' : 'g-w'} ${shellWord(path)}`
+
 /** Coarsest time stamps of a file system (FAT). */
 const stampMs = 2_000
 
@@ -72,6 +89,7 @@ const stampMs = 2_000
 export class ReportFolder {
   /** Absolute. */
   readonly path: string
+  readonly #root: HeldFolder
   readonly #options: FolderOptions
   readonly #work: WorkFolder
   readonly #flushes = new FolderFlushes()
@@ -81,8 +99,9 @@ export class ReportFolder {
   readonly #isNew: boolean
   #changed = false
 
-  private constructor(path: string, options: FolderOptions, work: WorkFolder, isNew: boolean) {
-    this.path = path
+  private constructor(root: HeldFolder, options: FolderOptions, work: WorkFolder, isNew: boolean) {
+    this.path = root.path
+    this.#root = root
     this.#options = options
     this.#work = work
     this.#isNew = isNew
@@ -90,10 +109,30 @@ export class ReportFolder {
 
   /** Makes the folder where there is none. Throws IoError where it cannot be used; see WorkFolder for another run that has it. */
   static async open(path: string, options: FolderOptions, patience?: Patience): Promise<ReportFolder> {
-    const isNew = makeFolder(path)
+    for (let tries = 1; ; tries += 1) {
+      requireOwnLinks(path)
+      const isNew = makeFolder(path)
+      const root = HeldFolder.open(path, options.descriptors)
+      try {
+        return await ReportFolder.#openIn(root, isNew, options, patience)
+      } catch (error) {
+        // Another run made it, put nothing into it, and removed it.
+        const isGone = root.isHeld && root.status.nlink === 0
+        root.close()
+        if (!isGone || tries === maxTries) throw root.named(error)
+      }
+    }
+  }
+
+  static async #openIn(
+    root: HeldFolder,
+    isNew: boolean,
+    options: FolderOptions,
+    patience?: Patience,
+  ): Promise<ReportFolder> {
     const hidden = options.alone === undefined ? '.refcheck' : `.${options.alone.slice(0, 60)}.refcheck`
-    const work = await WorkFolder.open(join(path, hidden), options, patience)
-    const folder = new ReportFolder(path, options, work, isNew)
+    const work = await WorkFolder.open(join(root.at, hidden), options, patience)
+    const folder = new ReportFolder(root, options, work, isNew)
     try {
       await folder.#load()
     } catch (error) {
@@ -108,11 +147,17 @@ export class ReportFolder {
    * Who else may put files into it. Where the folder that is worked in, made for this account alone, looks open as well,
    * modes mean nothing (a USB stick, a network drive).
    */
-  get isOpenTo(): 'all' | 'its owner' | undefined {
-    if (((statusAt(this.#work.path)?.mode ?? 0) & 0o077) !== 0) return undefined
-    const { mode, uid } = statSync(this.path)
-    if ((mode & byAll) !== 0) return 'all'
-    return uid === (ownUserId() ?? uid) ? undefined : 'its owner'
+  get isOpenTo(): OpenTo | undefined {
+    return this.#hasModes ? openTo(this.#root.status) : undefined
+  }
+
+  /** The folder above it through which other accounts can exchange it. */
+  get openAbove(): OpenFolder | undefined {
+    return this.#hasModes ? this.#root.above : undefined
+  }
+
+  get #hasModes(): boolean {
+    return ((statusAt(this.#work.path)?.mode ?? 0) & 0o077) === 0
   }
 
   /** In the order of the manifest. */
@@ -129,24 +174,30 @@ export class ReportFolder {
    * have exchanged two reports.
    */
   async fileStatus(record: ReportRecord, thorough: boolean): Promise<FileStatus> {
-    const path = this.pathOf(record.file)
-    const status = statusAt(path)
-    if (status === undefined) return 'absent'
-    // A manifest, or a link in a folder that others may write to, must not lead elsewhere.
-    if (obstacleAt(this.path, record.file) !== undefined) return 'changed'
-    if (!status.isFile()) return 'changed'
-    const isUntouched = status.mtimeMs <= Date.parse(record.stored_at) + stampMs
-    if (status.size === record.bytes) {
-      if (isUntouched && !thorough && this.isOpenTo === undefined) return 'whole'
-      if ((await fileHash(path)).sha256 === record.sha256) return 'whole'
-    }
-    return (await isWholePdf(path)) ? 'changed' : 'damaged'
+    return this.#named(async () => {
+      const path = join(this.#root.at, record.file)
+      const status = statusAt(path)
+      if (status === undefined) return 'absent'
+      // A manifest, or a link in a folder that others may write to, must not lead elsewhere.
+      if (obstacleAt(this.#root.at, record.file) !== undefined) return 'changed'
+      if (!status.isFile()) return 'changed'
+      const isUntouched = status.mtimeMs <= Date.parse(record.stored_at) + stampMs
+      if (status.size === record.bytes) {
+        if (isUntouched && !thorough && this.#openFolderOf(record.file) === undefined) return 'whole'
+        if ((await fileHash(path)).sha256 === record.sha256) return 'whole'
+      }
+      return (await isWholePdf(path)) ? 'changed' : 'damaged'
+    })
   }
 
   /** Stores a report; the content's own failures pass through, the disk's are IoErrors. */
-  async keep({ file, replace, subject, open, onReceived }: KeepRequest): Promise<StoreResult> {
+  async keep(request: KeepRequest): Promise<StoreResult> {
+    return this.#named(() => this.#keep(request))
+  }
+
+  async #keep({ file, replace, subject, open, onReceived }: KeepRequest): Promise<StoreResult> {
     const path = this.pathOf(file)
-    const why = obstacleAt(this.path, file)
+    const why = obstacleAt(this.#root.at, file)
     if (why !== undefined) return { outcome: 'refused', why }
     this.#requireSafeFolders('write', file)
     const temporary = this.#work.temporaryPath()
@@ -158,14 +209,20 @@ export class ReportFolder {
       const { request_reports, request_without, ...about } = subject
       const stored_at = new Date(this.#options.clock.now()).toISOString()
       const record = { ...about, file, ...content.received, stored_at, request_reports, request_without }
-      await makeFoldersBelow(this.path, file, this.#flushes)
-      this.#work.note(JSON.stringify(record))
-      const moved = await moveIntoFolder(temporary, path, replace, record.sha256)
-      isMoved = moved === 'stored'
-      if (moved === 'another') return { outcome: 'refused', why: 'another file is there' }
-      await this.#flushes.flush(join(path, '..'))
-      this.#put(record)
-      return { outcome: moved, record }
+      const folder = await makeFoldersBelow(this.#root, file, this.#flushes)
+      try {
+        this.#work.note(JSON.stringify(record))
+        const moved = await moveIntoFolder(temporary, join(folder.at, basename(path)), replace, record.sha256)
+        isMoved = moved === 'stored'
+        if (moved === 'another') return { outcome: 'refused', why: 'another file is there' }
+        await this.#flushes.flush(join(this.#root.at, file, '..'))
+        this.#put(record)
+        return { outcome: moved, record }
+      } catch (error) {
+        throw folder.named(error)
+      } finally {
+        closeBelow(this.#root, folder)
+      }
     } finally {
       if (!isMoved) rmSync(temporary, { force: true })
     }
@@ -173,14 +230,21 @@ export class ReportFolder {
 
   /** Removes a file of ours that has another name now; never through a link. */
   async discard(file: string): Promise<void> {
-    const why = obstacleAt(this.path, file)
-    if (why !== undefined)
-      throw new IoError(`cannot remove "${this.pathOf(file)}": ${why}`, {
-        hint: 'Look at it, and remove it yourself.',
-      })
-    this.#requireSafeFolders('remove', file)
-    await rm(this.pathOf(file), { force: true }).catch((error: unknown) => {
-      throw diskFailure('remove', this.pathOf(file), error)
+    await this.#named(async () => {
+      const path = this.pathOf(file)
+      const why = obstacleAt(this.#root.at, file)
+      if (why !== undefined)
+        throw new IoError(`cannot remove "${path}": ${why}`, { hint: 'Look at it, and remove it yourself.' })
+      this.#requireSafeFolders('remove', file)
+      const folder = folderBelow(this.#root, file)
+      if (folder === undefined) return
+      try {
+        await rm(join(folder.at, basename(path)), { force: true })
+      } catch (error) {
+        throw diskFailure('remove', path, error)
+      } finally {
+        closeBelow(this.#root, folder)
+      }
     })
   }
 
@@ -193,39 +257,56 @@ export class ReportFolder {
     for (const key of keys) {
       const record = this.#records.get(key)
       if (record === undefined) continue
-      if (
-        obstacleAt(this.path, record.file) !== undefined ||
-        this.#replaceableFolder(record.file) !== undefined
-      ) {
-        left.push(this.pathOf(record.file))
+      const { file } = record
+      if (obstacleAt(this.#root.at, file) !== undefined || this.#unsafeFolderOf(file) !== undefined) {
+        left.push(this.pathOf(file))
         continue
       }
-      await this.discard(record.file)
+      await this.discard(file)
       this.#records.delete(key)
       this.#changed = true
     }
     return left
   }
 
-  /** The first folder in a name that another account may exchange for a link between a look at it and its use. */
-  #replaceableFolder(file: string): string | undefined {
-    const [folder] = file.split('/')
-    return folder !== file && this.isOpenTo !== undefined ? folder : undefined
+  /** The first folder of a name, beginning with this one, that other accounts may put files into. */
+  #openFolderOf(file: string): (OpenFolder & { shown: string }) | undefined {
+    if (!this.#hasModes) return undefined
+    const parts = file.split('/').slice(0, -1)
+    for (let depth = 0; depth <= parts.length; depth += 1) {
+      const shown = parts.slice(0, depth).join('/')
+      const status = depth === 0 ? this.#root.status : statusAt(join(this.#root.at, shown))
+      if (status === undefined) return undefined
+      const to = openTo(status)
+      if (to !== undefined) return { path: this.pathOf(shown), to, shown }
+    }
+    return undefined
+  }
+
+  /** The folder through which another account could have what is done with a file done elsewhere, or exchange its subfolder. */
+  #unsafeFolderOf(file: string): (OpenFolder & { shown: string | undefined }) | undefined {
+    const above = this.openAbove
+    if (!this.#root.isHeld && above !== undefined) return { ...above, shown: undefined }
+    return file.includes('/') ? this.#openFolderOf(file) : undefined
   }
 
   #requireSafeFolders(action: 'write' | 'remove', file: string): void {
-    const folder = this.#replaceableFolder(file)
-    if (folder === undefined) return
-    const isOpenToAll = this.isOpenTo === 'all'
-    const who = isOpenToAll ? 'every user of this machine' : 'the owner of the folder'
-    throw new IoError(
-      `cannot ${action} "${this.pathOf(file)}": ${who} may put a link in place of its folder "${folder}"`,
-      {
-        hint: isOpenToAll
-          ? `Make the folder private with: chmod go-w ${shellWord(this.path)}`
-          : 'Use a folder of your own.',
-      },
-    )
+    const open = this.#unsafeFolderOf(file)
+    if (open === undefined) return
+    const { path, to, shown } = open
+    const who = othersIn[to]
+    const does =
+      shown === undefined
+        ? `may exchange what is in "${path}"`
+        : shown === ''
+          ? `may put a link in place of its folder "${file.split('/')[0]}"`
+          : `may put files into its folder "${shown}"`
+    throw new IoError(`cannot ${action} "${this.pathOf(file)}": ${who} ${does}`, {
+      hint:
+        to === 'its owner'
+          ? 'Use a folder of your own.'
+          : `Make the folder private with: ${makePrivate(path, to)}`,
+    })
   }
 
   /** Puts what is now known of a request's reports, those of them that are on record, in this order. */
@@ -251,6 +332,14 @@ export class ReportFolder {
   /** Writes the manifest and leaves the folder as it should be found. */
   async close(): Promise<void> {
     try {
+      await this.#named(() => this.#end())
+    } finally {
+      this.#root.close()
+    }
+  }
+
+  async #end(): Promise<void> {
+    try {
       if (this.#changed && this.#options.alone === undefined) await this.#writeManifest()
     } catch (error) {
       this.#work.abandon()
@@ -259,6 +348,15 @@ export class ReportFolder {
     await this.#work.remove()
     // Fails where something is in it, which is how it should be.
     if (this.#isNew) await rmdir(this.path).catch(() => undefined)
+  }
+
+  /** A failure names the folder by its path. */
+  async #named<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw this.#root.named(error)
+    }
   }
 
   #put(record: ReportRecord): void {
@@ -275,9 +373,9 @@ export class ReportFolder {
 
   async #load(): Promise<void> {
     if (this.#options.alone !== undefined) return
-    const path = join(this.path, manifestName)
+    const path = join(this.#root.at, manifestName)
     await sweepTemporaries(path)
-    await sweepTemporaries(join(this.path, manifestTableName))
+    await sweepTemporaries(join(this.#root.at, manifestTableName))
     const text = await readText(path)
     for (const record of text === undefined ? [] : parseManifest(text, path)) {
       this.#records.set(reportKey(record), record)
@@ -299,8 +397,8 @@ export class ReportFolder {
     this.#work.note('manifest')
     const records = this.records()
     const table = this.#options.csv(manifestTable(records))
-    await writeWhole(join(this.path, manifestName), `${JSON.stringify(records, null, 2)}\n`)
-    await writeWhole(join(this.path, manifestTableName), table)
+    await writeWhole(join(this.#root.at, manifestName), `${JSON.stringify(records, null, 2)}\n`)
+    await writeWhole(join(this.#root.at, manifestTableName), table)
   }
 }
 

@@ -29,6 +29,7 @@ import {
   existingAt,
   statusAt,
 } from '../../../src/store/reports/file.ts'
+import { HeldFolder } from '../../../src/disk/held-folder.ts'
 import { writeTemporary } from '../../../src/disk/whole-file.ts'
 
 let root: string
@@ -140,12 +141,15 @@ test.each([
 
 test('folders are made one by one, and none through a link', async () => {
   oneOfEach()
-  await makeFoldersBelow(root, 'folder/b/c/a.pdf', new FolderFlushes())
+  const held = HeldFolder.open(root)
+  const made = await makeFoldersBelow(held, 'folder/b/c/a.pdf', new FolderFlushes())
   expect(statSync(at('folder/b/c')).isDirectory()).toBe(true)
   expect(statSync(at('folder/b')).mode & 0o777).toBe(0o700)
   for (const file of ['folder-link/a.pdf', 'file/a.pdf']) {
-    await expect(makeFoldersBelow(root, file, new FolderFlushes())).rejects.toMatchObject({ code: 'io' })
+    await expect(makeFoldersBelow(held, file, new FolderFlushes())).rejects.toMatchObject({ code: 'io' })
   }
+  made.close()
+  held.close()
 })
 
 async function* content(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
