@@ -10,8 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 
-import { RefcheckError } from '../errors/base.ts'
-import { IoError } from '../errors/kinds.ts'
+import { IoError, RefcheckError } from '../errors/kinds.ts'
 import { ownUserId } from '../host/process.ts'
 import { diskFailure } from './failure.ts'
 import { byAll, isSticky } from './ownership.ts'
@@ -115,6 +114,7 @@ export class HeldFolder {
   readonly above: OpenFolder | undefined
   readonly #descriptor: number | undefined
   readonly #names: string
+  #isClosed = false
 
   private constructor(path: string, { at, names, above, descriptor }: Opened) {
     this.path = path
@@ -150,6 +150,11 @@ export class HeldFolder {
     return this.#descriptor === undefined ? statSync(this.path) : fstatSync(this.#descriptor)
   }
 
+  /** One that is no link, whatever is above it. Throws the system's error. */
+  static openNoLink(path: string, names = descriptorNames): HeldFolder {
+    return new HeldFolder(path, { ...opened(path, names, true), names, above: undefined })
+  }
+
   /** A folder in it, no link. Throws the system's error. */
   below(name: string): HeldFolder {
     const { at, descriptor } = opened(join(this.at, name), this.#names, true)
@@ -166,8 +171,10 @@ export class HeldFolder {
     return error
   }
 
+  /** A second call does nothing: the number may be another file's by then. */
   close(): void {
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor)
+    if (this.#descriptor !== undefined && !this.#isClosed) closeSync(this.#descriptor)
+    this.#isClosed = true
   }
 }
 

@@ -157,7 +157,7 @@ export class ReportFolder {
   }
 
   get #hasModes(): boolean {
-    return ((statusAt(this.#work.path)?.mode ?? 0) & 0o077) === 0
+    return (this.#work.status.mode & 0o077) === 0
   }
 
   /** In the order of the manifest. */
@@ -355,7 +355,7 @@ export class ReportFolder {
     try {
       return await work()
     } catch (error) {
-      throw this.#root.named(error)
+      throw this.#root.named(this.#work.named(error))
     }
   }
 

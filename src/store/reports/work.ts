@@ -10,6 +10,7 @@ import { type Claim, claim } from '../../disk/lock.ts'
 import { openPrivate, readOwn } from '../../disk/private-modes.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { localTime } from '../../domain/wording/time.ts'
+import { HeldFolder } from '../../disk/held-folder.ts'
 
 export interface WorkOptions {
   clock: Clock
@@ -46,13 +47,20 @@ export class WorkFolder {
   readonly path: string
   /** The journal of a run that did not end; empty where there was none. */
   readonly left: readonly string[]
+  readonly #folder: HeldFolder
   readonly #claim: Claim & { held: true }
   readonly #random: Random
   #journal: number | undefined
 
-  private constructor(path: string, left: readonly string[], held: Claim & { held: true }, random: Random) {
-    this.path = path
+  private constructor(
+    folder: HeldFolder,
+    left: readonly string[],
+    held: Claim & { held: true },
+    random: Random,
+  ) {
+    this.path = folder.path
     this.left = left
+    this.#folder = folder
     this.#claim = held
     this.#random = random
   }
@@ -63,22 +71,34 @@ export class WorkFolder {
    */
   static async open(path: string, options: WorkOptions, patience?: Patience): Promise<WorkFolder> {
     const held = await acquire(path, options, patience)
+    let folder: HeldFolder | undefined
     try {
-      const left = await sweep(path)
-      return new WorkFolder(path, left, held, options.random)
+      folder = await opened(path)
+      const left = await sweep(folder.at)
+      return new WorkFolder(folder, left, held, options.random)
     } catch (error) {
+      folder?.close()
       held.release()
-      throw error
+      throw folder?.named(error) ?? error
     }
   }
 
+  get status(): Stats {
+    return this.#folder.status
+  }
+
+  /** A failure with the path of the folder, as HeldFolder. */
+  named(error: unknown): unknown {
+    return this.#folder.named(error)
+  }
+
   temporaryPath(): string {
-    return join(this.path, `${this.#random.bytes(8).toString('hex')}.part`)
+    return join(this.#folder.at, `${this.#random.bytes(8).toString('hex')}.part`)
   }
 
   /** Appends a line; it is with the system, and outlives this process, when this returns. */
   note(line: string): void {
-    const path = join(this.path, journalName)
+    const path = join(this.#folder.at, journalName)
     try {
       this.#journal ??= openJournal(path)
       writeSync(this.#journal, `${line}\n`)
@@ -90,18 +110,20 @@ export class WorkFolder {
   /** Removes it with all that is in it. */
   async remove(): Promise<void> {
     this.#closeJournal()
-    const lock = join(this.path, lockName)
-    await rm(join(this.path, journalName), { force: true })
+    const lock = join(this.#folder.at, lockName)
+    await rm(join(this.#folder.at, journalName), { force: true })
     const isRemoved = removedNow(lock)
     this.#claim.release()
     // Windows removes no open file. A process that came in meanwhile fails both, and the folder is its own.
     if (!isRemoved) await rm(lock, { force: true }).catch(() => undefined)
+    this.#folder.close()
     await rmdir(this.path).catch(() => undefined)
   }
 
   /** Lets go of it and leaves the journal to the next run. */
   abandon(): void {
     this.#closeJournal()
+    this.#folder.close()
     this.#claim.release()
   }
 
@@ -204,6 +226,21 @@ async function notOurs(path: string, status: Stats): Promise<string | undefined>
   if (status.uid !== own) return 'it belongs to another user of this machine'
   const isOpen = (status.mode & 0o077) !== 0 && (await hasModes(path, status))
   return isOpen ? 'other users of this machine may write to it or read it' : undefined
+}
+
+/** The folder of the lock; in one that others may write to it may be another one by now. */
+async function opened(path: string): Promise<HeldFolder> {
+  let folder
+  try {
+    folder = HeldFolder.openNoLink(path)
+  } catch (error) {
+    throw diskFailure('use the folder', path, error)
+  }
+  // The name of a descriptor is a link itself.
+  const why = await notOurs(`${folder.at}/.`, folder.status)
+  if (why === undefined) return folder
+  folder.close()
+  throw planted(path, why)
 }
 
 /** Whether a mode means anything there; on a USB stick or a network drive all folders have the same. */

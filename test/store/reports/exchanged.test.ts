@@ -126,6 +126,23 @@ describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s whil
     expect(readdirSync(join(shared, 'moved')).sort()).toEqual(['manifest.csv', 'manifest.json'])
   })
 
+  test('a hidden folder that is exchanged for another one gets no report', async () => {
+    const folder = await open()
+    const hidden = join(reports, '.refcheck')
+    const exchange = (): void => {
+      renameSync(hidden, join(shared, 'moved'))
+      mkdirSync(hidden)
+      chmodSync(hidden, 0o777)
+    }
+    const isOpenTo = folder.isOpenTo
+    expect(await keep(folder, 'b.pdf', false, exchange)).toMatchObject({ outcome: 'stored' })
+    expect(folder.isOpenTo).toBe(isOpenTo)
+    expect(readdirSync(hidden)).toEqual([])
+    expect(readFileSync(join(shared, 'moved', 'journal'), 'utf8')).toContain('b.pdf')
+    await folder.close()
+    expect(readFileSync(join(reports, 'b.pdf'), 'utf8')).toBe(pdf)
+  })
+
   test('a failure names the folder by its path', async () => {
     const folder = await open()
     mkdirSync(join(reports, 'manifest.csv'))
