@@ -42,8 +42,25 @@ export async function serveAgent(
   await handle.close()
 }
 
+/** `packages`: those of the account, as listed when they were first needed. */
+type Connected = AgentServices & { packages: (signal: AbortSignal) => Promise<unknown> }
+
+function connected(services: AgentServices): Connected {
+  let listed: unknown
+  return {
+    ...services,
+    async packages(signal) {
+      if (listed !== undefined) return listed
+      const ran = await services.run(['packages', 'list'], { signal }).catch(() => undefined)
+      if (ran?.code === 0) listed = ran.document
+      return listed
+    },
+  }
+}
+
 /** All that an agent can do, on one connection. */
-function agentServer(services: AgentServices): McpServer {
+function agentServer(agentServices: AgentServices): McpServer {
+  const services = connected(agentServices)
   const server = new McpServer({ name: 'refcheck', version: services.version }, { instructions })
   for (const tool of tools) {
     server.registerTool(
@@ -75,7 +92,7 @@ function agentServer(services: AgentServices): McpServer {
 }
 
 /** An error is reported as --json prints it, without any other detail. */
-async function called(services: AgentServices, tool: Tool, input: Input, context: ServerContext) {
+async function called(services: Connected, tool: Tool, input: Input, context: ServerContext) {
   const { signal } = context.mcpReq
   const progress = progressOf(context)
   const ran = await tool
@@ -89,8 +106,8 @@ async function called(services: AgentServices, tool: Tool, input: Input, context
 }
 
 async function redactedResult(
-  { run, showsPersonalData, redact }: AgentServices,
-  { namesFrom, hasNoPersons }: Pick<Tool, 'namesFrom' | 'hasNoPersons'>,
+  { run, packages, showsPersonalData, redact }: Connected,
+  { namesFrom, namesChecks, hasNoPersons }: Tool,
   input: Input,
   { document, signal }: { document: unknown; signal: AbortSignal },
 ): Promise<Result> {
@@ -102,8 +119,15 @@ async function redactedResult(
     const ran = await run(line, { signal }).catch((): CommandResult => ({ code: 1, document: undefined }))
     others.push(ran.document)
   }
-  const options = { showsPersonalData: isOpen, redact, others: [...others, input] }
-  return resultOf(redactForAgent(document, options))
+  const asksPackages = !isOpen && namesChecks === true && !isFailure(document)
+  return resultOf(
+    redactForAgent(document, {
+      showsPersonalData: isOpen,
+      redact,
+      others: [...others, input],
+      packages: asksPackages ? await packages(signal) : undefined,
+    }),
+  )
 }
 
 /** One step for each line that is run, and one for each message of a command to a person; the message itself is not sent. */
@@ -128,7 +152,7 @@ function progressOf({ mcpReq }: ServerContext) {
   }
 }
 
-function addResources(server: McpServer, services: AgentServices): void {
+function addResources(server: McpServer, services: Connected): void {
   const read = async (uri: URL, name: string, input: Input, signal: AbortSignal) => {
     const tool = tools.find((each) => each.name === name)
     if (tool === undefined) throw new Error(`no tool ${name}`)

@@ -49,6 +49,8 @@ export interface Tool {
   ) => Promise<CommandResult>
   /** Lines whose answers have names that this one's texts may hold, to mask them. */
   namesFrom?: ((input: Record<string, unknown>) => string[][]) | undefined
+  /** Its answer names checks as the service does, so that these names are compared with those of the packages. */
+  namesChecks?: boolean
   /** It concerns packages and no person. */
   hasNoPersons?: boolean
 }
@@ -132,10 +134,12 @@ const readTools = [
   readTool({
     name: 'get_requests',
     title: 'Read requests',
-    description: 'Status, checks and referees of up to 20 requests. Each uses one call of the quota.',
+    description:
+      'Status, checks and referees of up to 20 requests. Each uses one call of the quota; the first call of this tool lists the packages as well.',
     input: z.object({ request_ids: z.array(requestId).min(1).max(20) }),
     line: ({ request_ids: ids }) => ['request', 'get', ...(ids as string[])],
     command: 'request get',
+    namesChecks: true,
   }),
   readTool({
     name: 'list_requests',

@@ -197,6 +197,36 @@ test('no person can be recognised in what an agent receives, unless a person all
   expect(readdirSync(join(here.folder, 'masked')).length).toBeGreaterThan(0)
 })
 
+test('the name of a check is shown to an agent as the packages of the account have it, and no other', async () => {
+  const here = await session()
+  await here.type(orderOf('Priya', ['--yes']))
+  const [request] = here.sandbox.requests()
+  const agent = await connectAgent(here, [], { clock: here.clock })
+  const read = () => agent.call('get_requests', { request_ids: [request?.request_id] })
+  await read()
+  expect(agent.received()).toContain('Identity check')
+  const named = agent.received().length
+  const text = 'Check of Zoraidax Canary born 1931-07-19, 12 Canary Street'
+  here.intercept(async (asked, ask) => {
+    const answer = await ask(asked)
+    if (!asked.url.includes('/v1/requests/')) return answer
+    const body = (await answer.json()) as { data: { checks: object[] } }
+    for (const check of body.data.checks)
+      Object.assign(check, { check_name: text, partner_name: text, type: text })
+    return Response.json(body)
+  })
+  const calls = here.calls().length
+  await read()
+  expect(agent.received().slice(named)).not.toMatch(/Zoraidax|1931|Street/)
+  // The packages were listed for the first answer.
+  expect(
+    here
+      .calls()
+      .slice(calls)
+      .filter((call) => call.includes('/v1/packages')),
+  ).toEqual([])
+})
+
 test('files are read in the one folder that was allowed, reports filed in the other, and nowhere else', async () => {
   const here = await session()
   mkdirSync(join(here.folder, 'in'))

@@ -19,6 +19,8 @@ interface RedactOptions {
   redact: Redact
   /** Other documents, with names that may stand in this one's texts. */
   others?: readonly unknown[] | undefined
+  /** The packages of the account, whose names of checks and providers are shown. */
+  packages?: unknown
 }
 
 /** A document as an agent receives it, and how many items of lists were left out. */
@@ -33,11 +35,14 @@ export interface MaskedDocument {
  */
 export function redactForAgent(document: unknown, options: RedactOptions): MaskedDocument {
   const counts = { leftOut: 0 }
-  const { showsPersonalData, redact, others = [] } = options
+  const { showsPersonalData, redact, others = [], packages } = options
   // Before it is masked: what is not seen may stand between the letters of a name.
   const [shown, ...otherDocuments] = [document, ...others].map((each) => plain(each, '', redact, 0))
   const short = cut(shown, counts)
-  const data = showsPersonalData ? short : maskDocument(short, namesIn([shown, ...otherDocuments]))
+  const ofPackages = namesOfChecks(plain(packages, '', redact, 0))
+  const data = showsPersonalData
+    ? short
+    : maskDocument(short, namesIn([shown, ...otherDocuments]), ofPackages)
   return { data, leftOut: counts.leftOut }
 }
 
@@ -99,8 +104,12 @@ const columnNames = new Set(['map', 'ignore'])
 const ours = new Set(['code', 'approve_with', 'base_url', 'state'])
 
 /** The service's, or counted by it: one word, whatever the service writes there. */
-const words = new Set(['status', 'statuses', 'by_type'])
+const words = new Set(['status', 'statuses', 'by_type', 'type'])
 const oneWord = /^[A-Za-z_]{1,30}$/
+
+/** The service may write anything there: of a request only what the packages of the account have there too. */
+const ofCheck = new Set(['check_name', 'partner_name'])
+const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
 /** May hold a text of the service, which names values of the order as it likes. */
 const reasons = new Set(['reason', 'error', 'error_reason'])
@@ -124,6 +133,9 @@ const unquoted =
 /** Ids and times have as many digits as a phone. */
 const visible =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]*(?: [+-]\d\d:\d\d)?)?/gi
+/** Our own sentences about a report begin with the check's name and may end with its status, as the service gives both. */
+const ofReport =
+  /^.*: (no report; the check ended |the report is not ready; the check is |the check is COMPLETED, but its report |its report )(.*)$/s
 const word = /[\p{L}\p{M}\p{N}'’-]+/gu
 
 /**
@@ -219,9 +231,30 @@ export function namesIn(documents: readonly unknown[]): Set<string> {
   return found
 }
 
-/** A document from which no person can be recognised; `known`: names that may occur in its texts. */
-export function maskDocument(document: unknown, known: ReadonlySet<string>): unknown {
-  return maskedAt(document, '', false, known)
+/** What packages call their checks and who provides them. */
+export function namesOfChecks(packages: unknown): Set<string> {
+  const found = new Set<string>()
+  const walk = (value: unknown, isCheck: boolean): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [key, inner] of Object.entries(value)) {
+      if (isCheck && ofCheck.has(key) && typeof inner === 'string') found.add(inner)
+      walk(inner, key === 'background_checks' || (isCheck && Array.isArray(value)))
+    }
+  }
+  walk(packages, false)
+  return found
+}
+
+/**
+ * A document from which no person can be recognised; `known`: names that may occur in its texts, `checks`: what
+ * packages call their checks and providers.
+ */
+export function maskDocument(
+  document: unknown,
+  known: ReadonlySet<string>,
+  checks: ReadonlySet<string> = new Set(),
+): unknown {
+  return maskedAt(document, '', false, { known, checks })
 }
 
 const readingHint =
@@ -252,7 +285,12 @@ export function maskFileFailure(document: unknown, namesColumns: boolean): unkno
 
 /** Running text without names that are known, e-mails, phones, and what it quotes. Only refcheck itself writes a hint. */
 export function maskText(text: string, known: ReadonlySet<string>, isHint = false): string {
-  const sentence = withoutQuoted(text.replaceAll(mark, '')).replace(unquoted, `$1 ${withheldText}`)
+  const sentence = withoutQuoted(text.replaceAll(mark, ''))
+    .replace(unquoted, `$1 ${withheldText}`)
+    .replace(ofReport, (_, own: string, rest: string) => {
+      const isShown = own.startsWith('the check') || own.startsWith('its') || oneWord.test(rest)
+      return `${withheldText}: ${own}${isShown ? rest : withheldText}`
+    })
   return changeAround(visible, sentence, (rest) =>
     rest
       .replace(named, (_, before: string, name: string) => `${before}${maskName(name)} (`)
@@ -349,9 +387,14 @@ function isOwn(text: string, known: ReadonlySet<string>): boolean {
   return text.split('-').every((part) => !known.has(part) || ownWords.has(part))
 }
 
-function maskedAt(value: unknown, key: string, isPersonal: boolean, known: ReadonlySet<string>): unknown {
+interface Known {
+  known: ReadonlySet<string>
+  checks: ReadonlySet<string>
+}
+
+function maskedAt(value: unknown, key: string, isPersonal: boolean, names: Known): unknown {
   if (columnNames.has(key)) return withheldText
-  if (Array.isArray(value)) return value.map((each) => maskedAt(each, key, isPersonal, known))
+  if (Array.isArray(value)) return value.map((each) => maskedAt(each, key, isPersonal, names))
   if (typeof value === 'object' && value !== null) {
     const inside = isPersonal || personal.has(key)
     // An error with an HTTP status has the message of an answer.
@@ -361,7 +404,7 @@ function maskedAt(value: unknown, key: string, isPersonal: boolean, known: Reado
         const at = isAnswer && name === 'message' ? 'reason' : key === 'by_type' ? 'statuses' : name
         return [
           words.has(key) && !oneWord.test(name) ? withheldText : name,
-          maskedAt(inner, at, inside, known),
+          maskedAt(inner, at, inside, names),
         ]
       }),
     )
@@ -372,8 +415,10 @@ function maskedAt(value: unknown, key: string, isPersonal: boolean, known: Reado
     if (isPersonal) return withheldText
     if (ours.has(key)) return value
     if (words.has(key)) return oneWord.test(value) ? value : withheldText
+    if (ofCheck.has(key)) return names.checks.has(value) ? value : withheldText
+    if (key === 'created_at') return moment.test(value) ? value : withheldText
     if (reasons.has(key)) return maskReason(value)
-    return paths.has(key) ? maskPath(value, known) : maskText(value, known, key === 'hint')
+    return paths.has(key) ? maskPath(value, names.known) : maskText(value, names.known, key === 'hint')
   }
   return isPersonal && value !== null ? withheldText : value
 }

@@ -9,6 +9,7 @@ import {
   maskPhone,
   maskText,
   namesIn,
+  namesOfChecks,
 } from '../../../src/domain/agent/mask.ts'
 
 test.each([
@@ -73,6 +74,45 @@ test('no person can be recognised in a request, and what is about no person stay
       { code: 'ncc', fields: { date_of_birth: '…', is_volunteer: '…', names: ['…'] } },
     ],
   })
+})
+
+test('of a check only what packages call it, its own words and a whole time are shown', () => {
+  const packages = [
+    {
+      id: 101,
+      details: { background_checks: [{ check_name: 'Police check', partner_name: 'Verity Checks' }] },
+      check_name: 'Zoraida Canary',
+    },
+  ]
+  const text = 'Check of Zoraida Canary born 1931-07-19, 12 Canary Street'
+  const checks = [
+    { check_name: 'Police check', partner_name: 'Verity Checks', type: 'background' },
+    { check_name: text, partner_name: text, type: text },
+    { check_name: 'Zoraida Canary', partner_name: null },
+  ]
+  const document = {
+    created_at: '1931-07-19',
+    checks,
+    error: { message: `${text}: no report; the check ended ${text}` },
+  }
+  expect(maskDocument(document, new Set(), namesOfChecks(packages))).toEqual({
+    created_at: '…',
+    checks: [
+      checks[0],
+      { check_name: '…', partner_name: '…', type: '…' },
+      { check_name: '…', partner_name: null },
+    ],
+    error: { message: '…: no report; the check ended …' },
+  })
+})
+
+test.each([
+  ['the report is not ready; the check is IN_PROGRESS', undefined],
+  ['the check is COMPLETED, but its report is not available yet', undefined],
+  ['its report is no longer available', undefined],
+  ['the report is not ready; the check is of 12 Canary Street', 'the report is not ready; the check is …'],
+])('a sentence about the report of a check does not name the check: %s', (end, shown = end) => {
+  expect(maskText(`Check of 12 Canary Street, 1931-07-19: ${end}`, new Set())).toBe(`…: ${shown}`)
 })
 
 test('a problem of a file says where and what is wrong, and not the cell', () => {
