@@ -392,9 +392,9 @@ interface Known {
   checks: ReadonlySet<string>
 }
 
-function maskedAt(value: unknown, key: string, isPersonal: boolean, names: Known): unknown {
+function maskedAt(value: unknown, key: string, isPersonal: boolean, shown: Known): unknown {
   if (columnNames.has(key)) return withheldText
-  if (Array.isArray(value)) return value.map((each) => maskedAt(each, key, isPersonal, names))
+  if (Array.isArray(value)) return value.map((each) => maskedAt(each, key, isPersonal, shown))
   if (typeof value === 'object' && value !== null) {
     const inside = isPersonal || personal.has(key)
     // An error with an HTTP status has the message of an answer.
@@ -404,7 +404,7 @@ function maskedAt(value: unknown, key: string, isPersonal: boolean, names: Known
         const at = isAnswer && name === 'message' ? 'reason' : key === 'by_type' ? 'statuses' : name
         return [
           words.has(key) && !oneWord.test(name) ? withheldText : name,
-          maskedAt(inner, at, inside, names),
+          maskedAt(inner, at, inside, shown),
         ]
       }),
     )
@@ -415,10 +415,10 @@ function maskedAt(value: unknown, key: string, isPersonal: boolean, names: Known
     if (isPersonal) return withheldText
     if (ours.has(key)) return value
     if (words.has(key)) return oneWord.test(value) ? value : withheldText
-    if (ofCheck.has(key)) return names.checks.has(value) ? value : withheldText
+    if (ofCheck.has(key)) return shown.checks.has(value) ? value : withheldText
     if (key === 'created_at') return moment.test(value) ? value : withheldText
     if (reasons.has(key)) return maskReason(value)
-    return paths.has(key) ? maskPath(value, names.known) : maskText(value, names.known, key === 'hint')
+    return paths.has(key) ? maskPath(value, shown.known) : maskText(value, shown.known, key === 'hint')
   }
   return isPersonal && value !== null ? withheldText : value
 }
