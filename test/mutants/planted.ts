@@ -64,8 +64,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     what: 'a row is compared before the transaction that takes it to sending, PostgreSQL',
     edits: [
       ...inFile(`${ledger}/ledger.ts`, [
-        'return (await this.#claim(from, attempt, undefined, false)',
-        'this.#claims.before = await this.engine.transaction(() => this.#claims.compare(from))\n    return (await this.#claim(from, attempt, undefined, false)',
+        'await this.rollbacks.ready()\n    const claims = this.#claims',
+        'await this.rollbacks.ready()\n    const claims = this.#claims\n    claims.before = await this.engine.transaction(() => claims.compare(from))',
       ]),
       ...inFile(
         `${ledger}/claim.ts`,

@@ -2,7 +2,7 @@ import type { Api } from '../../src/api/api.ts'
 import type { Clock } from '../../src/host/clock.ts'
 import type { Batches } from '../../src/store/ledger/batches.ts'
 import type { Ledger } from '../../src/store/ledger/ledger.ts'
-import type { Attempt, NewAttempt, RowVersion } from '../../src/domain/submission/submission.ts'
+import type { Attempt, RowVersion } from '../../src/domain/submission/submission.ts'
 
 export interface Parts {
   api: Api
@@ -45,11 +45,11 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   }),
 
   'journal after sending': (parts) => {
-    const notRecorded = new Map<string, { from: RowVersion; attempt: NewAttempt }>()
+    const notRecorded = new Map<string, Parameters<Ledger['beginInQuota']>>()
     const ledger: Ledger = {
       ...parts.ledger,
-      async beginInQuota(from, attempt) {
-        notRecorded.set(attempt.attemptId, { from, attempt })
+      async beginInQuota(from, attempt, target) {
+        notRecorded.set(attempt.attemptId, [from, attempt, target])
         let body: Uint8Array = new Uint8Array()
         for await (const each of parts.batches.bodies(from.batchId, { after: from.row - 1, limit: 1 }))
           ({ body } = each)
@@ -58,8 +58,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       },
       async move(from, change) {
         const journal = notRecorded.get(from.attemptId ?? '')
-        if (journal !== undefined && from.state === 'sending')
-          await parts.ledger.begin(journal.from, journal.attempt)
+        if (journal !== undefined && from.state === 'sending') await parts.ledger.beginInQuota(...journal)
         return parts.ledger.move(from, change)
       },
       async moveAndBegin(from, change) {

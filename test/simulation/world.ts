@@ -271,7 +271,7 @@ export class World {
     return new Proxy(port, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target)
-        if (!['begin', 'beginInQuota', 'moveAndBegin', 'move', 'recover'].includes(String(name))) return value
+        if (!['beginInQuota', 'moveAndBegin', 'move', 'recover'].includes(String(name))) return value
         return async (...args: unknown[]) => {
           const result: unknown = await Reflect.apply(value as (...all: unknown[]) => unknown, target, args)
           if (name === 'recover') this.unknown += (result as unknown[]).length

@@ -44,8 +44,8 @@ export interface ClaimResult extends ClaimOutcome {
 }
 
 export interface ClaimOptions {
-  /** In the quota; none is reserved where undefined. */
-  priority: QuotaPriority | undefined
+  /** In the quota. */
+  priority: QuotaPriority
   /** Any row of the batch will do: the first that no other runner is about to send. */
   orNext: boolean
   /** Called before the row is asked for: where no answer comes, it may be taken. */
@@ -149,7 +149,7 @@ export class Claims extends StorePart {
     const [fence, stored, quota] = yield* together(
       get<SelectedFence>(selectFence, { heads: required.heads, batchId: from.batchId }),
       this.#isAny(orNext) ? matching.lockNextRow(from.batchId) : matching.lockRow(from),
-      priority === undefined ? nothingAsked() : lockQuota(priority),
+      lockQuota(priority),
     )
     return { fence, stored, quota, matching }
   }
@@ -181,7 +181,7 @@ export class Claims extends StorePart {
       const took = yield* matching.recordConflict(stored, 'pending', stop, attempt.at)
       return { waitMs: 0, stop: took ? stop : undefined, ...about, taken: !took }
     }
-    const { waitMs, update } = priority === undefined ? { waitMs: 0 } : decideSlot(priority, quota)
+    const { waitMs, update } = decideSlot(priority, quota)
     if (waitMs > 0) {
       if (update !== undefined) yield* run(...update)
       return { waitMs }

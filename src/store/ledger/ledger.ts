@@ -20,7 +20,6 @@ import {
   sqlList,
 } from './submission-rows.ts'
 import type {
-  Attempt,
   BatchRef,
   NewAttempt,
   NewBatch,
@@ -250,17 +249,10 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * `pending → sending`: journals one attempt. Undefined where the row is no longer as `from` says, or is `duplicate` or
-   * `held` from now on: it is compared once more in the same transaction.
-   */
-  async begin(from: RowVersion, attempt: NewAttempt): Promise<Attempt | undefined> {
-    await this.rollbacks.ready()
-    return (await this.#claim(from, attempt, undefined, false)).attempt
-  }
-
-  /**
-   * The same with a place in the quota, in one commit; without one nothing is done but to say how long to wait. `orNext`:
-   * where runners share the batch, whichever pending row of it no other runner has.
+   * `pending → sending`: journals one attempt with a place in the quota, in one commit; without a place nothing is done but to
+   * say how long to wait. No attempt where the row is no longer as `from` says, or is `duplicate` or `held` from now on: it is
+   * compared once more in the same transaction. `orNext`: where runners share the batch, whichever pending row of it no other
+   * runner has. An attempt whose commit was not answered is never sent.
    */
   async beginInQuota(
     from: RowVersion,
@@ -269,7 +261,30 @@ export class EngineLedger extends StorePart {
     orNext = false,
   ): Promise<ClaimOutcome> {
     await this.rollbacks.ready()
-    return { attempt: undefined, stop: undefined, ...(await this.#claim(from, attempt, priority, orNext)) }
+    const claims = this.#claims
+    for (let failures = 0; ; failures += 1) {
+      const required = this.rollbacks.fence()
+      let asked: RowVersion | undefined
+      let claim: ClaimResult
+      const options: ClaimOptions = { priority, orNext, onAsked: (row) => (asked = row) }
+      try {
+        claim = await this.engine.transaction(
+          function* () {
+            asked = undefined
+            return yield* claims.claim(from, attempt, required, options)
+          },
+          { accountOf: from.batchId },
+        )
+      } catch (error) {
+        if (!(error instanceof NoAnswerError)) throw error
+        await this.#takeBack(asked, attempt.at, unanswered)
+        return { waitMs: 0, attempt: undefined, stop: undefined, taken: true }
+      }
+      if (claim.openedBy !== undefined) claims.acknowledgeBreaker(claim.openedBy)
+      if (claim.failure === undefined) return this.#recorded(claim)
+      if (failures === maxFailures) throw new InternalError(`the store is compared in vain: ${claim.failure}`)
+      await this.rollbacks.failed(claim.failure)
+    }
   }
 
   /** Any other change; whether it took. `accepted` does not where another order has that request. */
@@ -417,42 +432,10 @@ export class EngineLedger extends StorePart {
     return rows.map(({ endedAt, ...row }) => Object.assign(row, { changedAt: endedAt ?? row.changedAt }))
   }
 
-  /** One short transaction that takes a row to `sending`. One whose commit was not answered is never sent. */
-  async #claim(
-    from: RowVersion,
-    attempt: NewAttempt,
-    priority: QuotaPriority | undefined,
-    orNext: boolean,
-  ): Promise<ClaimOutcome> {
-    const claims = this.#claims
-    for (let failures = 0; ; failures += 1) {
-      const required = this.rollbacks.fence()
-      let asked: RowVersion | undefined
-      let claim: ClaimResult
-      const options: ClaimOptions = { priority, orNext, onAsked: (row) => (asked = row) }
-      try {
-        claim = await this.engine.transaction(
-          function* () {
-            asked = undefined
-            return yield* claims.claim(from, attempt, required, options)
-          },
-          { accountOf: from.batchId },
-        )
-      } catch (error) {
-        if (!(error instanceof NoAnswerError)) throw error
-        await this.#takeBack(asked, attempt.at, unanswered)
-        return { waitMs: 0, taken: true }
-      }
-      if (claim.openedBy !== undefined) claims.acknowledgeBreaker(claim.openedBy)
-      if (claim.failure === undefined) return this.#recorded(claim)
-      if (failures === maxFailures) throw new InternalError(`the store is compared in vain: ${claim.failure}`)
-      await this.rollbacks.failed(claim.failure)
-    }
-  }
-
   /** After the commit and before the request; what cannot be recorded in the log is not sent. */
   async #recorded(claim: ClaimResult): Promise<ClaimOutcome> {
-    const { recorded, failure: _, openedBy: __, ...claimed } = claim
+    const { recorded, failure: _, openedBy: __, ...found } = claim
+    const claimed = { attempt: undefined, stop: undefined, ...found }
     if (recorded === undefined) return claimed
     try {
       await this.rollbacks.record(recorded)

@@ -67,7 +67,7 @@ async function journal({ batches, ledger }: Store, batchId: string): Promise<num
   for await (const row of batches.rows(batchId, { states: ['pending'], limit: commits / 2 + 1 }))
     pending.push(row)
   const [first, ...others] = pending
-  let attempt = first && (await ledger.begin(first, newAttempt()))
+  let attempt = first && (await ledger.beginInQuota(first, newAttempt(), free)).attempt
   const startedAt = performance.now()
   for (const next of others) {
     if (attempt === undefined) throw new Error('it did not begin')

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { addOne, newAttempt, someTime } from './batches.ts'
+import { beginAttempt, addOne, newAttempt, someTime } from './batches.ts'
 import { fileBatch, invalidRow, officeRows, orderRow, orderRows, rowsOf } from './files.ts'
 import { madeEarlier } from '../../harness/postgres-store.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
@@ -26,7 +26,7 @@ describe.each(backends)('%s', (backend) => {
   async function accept(batchId: string, row: number, requestId = randomUUID()): Promise<void> {
     const found = (await rowsOf(store, batchId)).find((each) => each.row === row)
     if (found === undefined) throw new Error('no such row')
-    const attempt = await store.ledger.begin(found, newAttempt())
+    const attempt = await beginAttempt(store.ledger, found, newAttempt())
     if (attempt === undefined) throw new Error('it did not begin')
     await store.ledger.move(attempt, {
       to: 'accepted',
@@ -46,7 +46,7 @@ describe.each(backends)('%s', (backend) => {
     const sending = { isOver: false }
     const send = async (): Promise<void> => {
       for (let row = await store.batches.nextPending(batch.id); row !== undefined;) {
-        expect(await store.ledger.begin(row, newAttempt())).toBeDefined()
+        expect(await beginAttempt(store.ledger, row, newAttempt())).toBeDefined()
         row = await store.batches.nextPending(batch.id)
       }
       sending.isOver = true
@@ -138,7 +138,7 @@ describe.each(backends)('%s', (backend) => {
       await store.batches.add(first, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
       await accept(first.id, 1)
       const row = (await rowsOf(store, first.id))[1]
-      const attempt = row && (await store.ledger.begin(row, newAttempt()))
+      const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
       if (attempt === undefined) throw new Error('it did not begin')
       await store.ledger.move(attempt, { to: 'unknown', at: someTime + 30, reason: 'cut off' })
       const days = 8 * 24 * 60 * 60_000
@@ -291,7 +291,7 @@ describe.each(backends)('%s', (backend) => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(3))
       const first = await store.batches.nextPending(batch.id)
-      if (first !== undefined) await store.ledger.begin(first, newAttempt())
+      if (first !== undefined) await beginAttempt(store.ledger, first, newAttempt())
       expect(await store.ledger.recover(someTime + 100)).toMatchObject([{ row: 1, state: 'unknown' }])
       expect(await states(batch.id)).toEqual(['1 unknown', '2 pending', '3 pending'])
     })
@@ -322,7 +322,7 @@ describe.each(backends)('%s', (backend) => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(2))
       const [one, two] = await rowsOf(store, batch.id)
-      const attempt = one && (await store.ledger.begin(one, newAttempt()))
+      const attempt = one && (await beginAttempt(store.ledger, one, newAttempt()))
       if (attempt === undefined || two === undefined) throw new Error('it did not begin')
       const accepted = {
         to: 'accepted',
@@ -369,7 +369,7 @@ describe.each(backends)('%s', (backend) => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(3))
       for (const row of await rowsOf(store, batch.id)) {
-        const attempt = await store.ledger.begin(row, newAttempt())
+        const attempt = await beginAttempt(store.ledger, row, newAttempt())
         if (attempt !== undefined) {
           await store.ledger.move(attempt, {
             to: 'rejected',

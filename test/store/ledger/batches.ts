@@ -2,8 +2,14 @@ import { createHash, randomUUID } from 'node:crypto'
 
 import type { Recipient } from '../../../src/contract/request.ts'
 
+import type { QuotaPriority } from '../../../src/domain/quota/windows.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
-import type { NewBatch, RowVersion, Submission } from '../../../src/domain/submission/submission.ts'
+import type {
+  NewAttempt,
+  NewBatch,
+  RowVersion,
+  Submission,
+} from '../../../src/domain/submission/submission.ts'
 
 export const someTime = Date.UTC(2026, 10, 21, 9, 30)
 
@@ -42,9 +48,17 @@ export async function addOne(
   return { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
 }
 
+/** A quota that has a place for every call. */
+export const room: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+
+/** Takes a row to `sending`; undefined where that is not done. */
+export async function beginAttempt(ledger: Ledger, from: RowVersion, attempt: NewAttempt) {
+  return (await ledger.beginInQuota(from, attempt, room)).attempt
+}
+
 /** Adds a batch of one and begins an attempt. */
 export async function beginOne(ledger: Ledger, email: string, changes: Partial<NewBatch> = {}) {
-  const attempt = await ledger.begin(await addOne(ledger, email, changes), newAttempt())
+  const attempt = await beginAttempt(ledger, await addOne(ledger, email, changes), newAttempt())
   if (attempt === undefined) throw new Error('no attempt began')
   return attempt
 }

@@ -9,7 +9,6 @@ export function bound(real: Ledger): Ledger {
     previewConflict: (batch, guard) => real.previewConflict(batch, guard),
     findNamesake: (batch) => real.findNamesake(batch),
     add: (batch, guard) => real.add(batch, guard),
-    begin: (from, attempt) => real.begin(from, attempt),
     move: (from, change) => real.move(from, change),
     beginInQuota: (from, attempt, setup) => real.beginInQuota(from, attempt, setup),
     moveFrom: (holder, loss, from, change) => real.moveFrom(holder, loss, from, change),

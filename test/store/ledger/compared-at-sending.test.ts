@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { batchOf, newAttempt, someTime } from './batches.ts'
+import { beginAttempt, batchOf, newAttempt, someTime } from './batches.ts'
 import { fileBatch, officeRows, orderRows, rowsOf, statesOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { BatchRow, NewFileBatch } from '../../../src/domain/batch/batch.ts'
@@ -37,7 +37,7 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
       ReturnType<typeof fileBatch>,
     ]
     await store.batches.add(old, orderRows(1))
-    const attempt = await store.ledger.begin(await first(old.id), newAttempt())
+    const attempt = await beginAttempt(store.ledger, await first(old.id), newAttempt())
     if (attempt === undefined) throw new Error('it begins')
     const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
     await store.ledger.move(attempt, { to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' })
@@ -51,7 +51,7 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
   const becomes = async () => (await first(pending.batchId)).state
 
   test('is compared in the step that takes it to sending, and is a duplicate instead', async () => {
-    expect(await store.ledger.begin(pending, newAttempt())).toBeUndefined()
+    expect(await beginAttempt(store.ledger, pending, newAttempt())).toBeUndefined()
     expect(await becomes()).toBe('duplicate')
   })
 
@@ -71,11 +71,11 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
     expect(await store.ledger.add(order, guard)).toBeUndefined()
     await store.waiting.sayService(urls, true, by)
     const row = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
-    expect(await store.ledger.begin(row, newAttempt())).toBeUndefined()
+    expect(await beginAttempt(store.ledger, row, newAttempt())).toBeUndefined()
     expect(await store.ledger.list({ batchId: order.id })).toMatchObject([{ state: 'duplicate' }])
     const again = batchOf(['person1@example.com'], { baseUrl })
     expect(await store.ledger.add(again, { allowDuplicate: true })).toBeUndefined()
-    expect(await store.ledger.begin({ ...row, batchId: again.id }, newAttempt())).toMatchObject({
+    expect(await beginAttempt(store.ledger, { ...row, batchId: again.id }, newAttempt())).toMatchObject({
       state: 'sending',
     })
   })
@@ -99,11 +99,11 @@ describe.each(backends)('%s: conflict detection', (backend) => {
     await store.batches.add(other, orderRows(1))
     await store.batches.add(batch, orderRows(1))
     const seen: RowVersion = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
-    const attempt = await store.ledger.begin(seen, newAttempt())
+    const attempt = await beginAttempt(store.ledger, seen, newAttempt())
     if (attempt === undefined) throw new Error('it begins')
     await store.ledger.move(attempt, { to: 'pending', at: someTime, reason: 'no byte left' })
     await store.waiting.sayService(urls, true, by)
-    expect(await store.ledger.begin(seen, newAttempt())).toBeUndefined()
+    expect(await beginAttempt(store.ledger, seen, newAttempt())).toBeUndefined()
     expect(await store.ledger.beginInQuota(seen, newAttempt(), room)).toMatchObject({ stop: undefined })
     expect(await statesOf(store, batch.id)).toEqual(['pending'])
     const now = { ...seen, attemptId: attempt.attemptId }
@@ -141,9 +141,9 @@ describe.each(backends)('%s: conflict detection', (backend) => {
       code: 'io',
       message: expect.stringMatching(/^the store ".*" was replaced while it was in use$/) as string,
     }
-    await expect(store.ledger.begin(seen, newAttempt())).rejects.toMatchObject(refused)
+    await expect(beginAttempt(store.ledger, seen, newAttempt())).rejects.toMatchObject(refused)
     await replaceKey(before)
-    expect(await store.ledger.begin(seen, newAttempt())).toMatchObject({ state: 'sending' })
+    expect(await beginAttempt(store.ledger, seen, newAttempt())).toMatchObject({ state: 'sending' })
   })
 
   /** Past the program; answers the key that was there. Both are hexadecimal. */
@@ -189,7 +189,7 @@ describe.each(backends)('%s: a row that is similar to one of its own file', (bac
     const batch = fileBatch(changes)
     await store.batches.add(batch, officeRows('office@example.com', ['Ann', 'Bob', 'Cy']))
     const [first, second, third] = await rowsOf(store, batch.id)
-    const attempt = first && (await store.ledger.begin(first, newAttempt()))
+    const attempt = first && (await beginAttempt(store.ledger, first, newAttempt()))
     if (attempt === undefined || second === undefined || third === undefined) throw new Error('it begins')
     return { batchId: batch.id, attempt, second, third }
   }
@@ -198,9 +198,12 @@ describe.each(backends)('%s: a row that is similar to one of its own file', (bac
     '%s: "held until that is settled or dropped" while its outcome is unknown; beside one in flight it goes',
     async (_, changes) => {
       const { batchId, attempt, second, third } = await office(changes)
-      expect(await store.ledger.begin(second, newAttempt())).toMatchObject({ row: 2, state: 'sending' })
+      expect(await beginAttempt(store.ledger, second, newAttempt())).toMatchObject({
+        row: 2,
+        state: 'sending',
+      })
       await store.ledger.move(attempt, { to: 'unknown', at: someTime, reason: 'cut' })
-      expect(await store.ledger.begin(third, newAttempt())).toBeUndefined()
+      expect(await beginAttempt(store.ledger, third, newAttempt())).toBeUndefined()
       const held = { row: 3, state: 'held', heldFor: 'similar_unknown', matches: { row: 1 } }
       expect((await rowsOf(store, batchId))[2]).toMatchObject(held)
       await store.waiting.recheck(batchId, someTime)

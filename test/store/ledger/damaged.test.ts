@@ -6,7 +6,7 @@ import type { BatchRow } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { asked } from '../../harness/postgres.ts'
 import { suiteStore } from '../../harness/postgres-store.ts'
-import { addOne, batchOf, newAttempt, someTime } from './batches.ts'
+import { beginAttempt, addOne, batchOf, newAttempt, someTime } from './batches.ts'
 import { fileBatch, orderRow, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 
@@ -56,7 +56,7 @@ describe.each(backends)('%s: a row that was damaged is sent no more', (backend) 
     await inStore(`UPDATE submissions SET ${what} WHERE row_number = 1`)
     const [row] = rows
     if (row === undefined) throw new Error('no row')
-    await expect(store.ledger.begin(row, newAttempt())).rejects.toMatchObject(damaged)
+    await expect(beginAttempt(store.ledger, row, newAttempt())).rejects.toMatchObject(damaged)
     await expect(store.ledger.beginInQuota(row, newAttempt(), room)).rejects.toMatchObject(damaged)
     expect(await store.ledger.list({ states: ['sending'] })).toEqual([])
   })
@@ -65,7 +65,7 @@ describe.each(backends)('%s: a row that was damaged is sent no more', (backend) 
     const { rows, batchId } = await pending()
     await inStore(`UPDATE submissions SET body = ${bodyOf('{}')} WHERE row_number = 2`)
     const [one, two] = rows
-    const attempt = one && (await store.ledger.begin(one, newAttempt()))
+    const attempt = one && (await beginAttempt(store.ledger, one, newAttempt()))
     if (attempt === undefined || two === undefined) throw new Error('not begun')
     const accepted = { to: 'accepted', at, requestId, requestStatus: 'RECEIVED' } as const
     expect(await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), room)).toMatchObject({

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { addOne, batchOf, beginOne, newAttempt, rowOf, someTime } from './batches.ts'
+import { beginAttempt, addOne, batchOf, beginOne, newAttempt, rowOf, someTime } from './batches.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { Change } from '../../../src/domain/submission/states.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
@@ -65,7 +65,7 @@ describe.each(backends)('%s', (backend) => {
     const batch = batchOf(['a@example.com'])
     expect(await ledger.add(batch, { allowDuplicate: true })).toBeUndefined()
     const row = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
-    const attempt = await ledger.begin(row, newAttempt())
+    const attempt = await beginAttempt(ledger, row, newAttempt())
     if (attempt === undefined) throw new Error('no attempt began')
     await ledger.move(attempt, { to: 'unknown', at: at - 1, reason: 'cut' })
     expect((await ledger.add(batchOf(['a@example.com']), { allowDuplicate: false }))?.order.state).toBe(
@@ -103,7 +103,11 @@ describe.each(backends)('%s', (backend) => {
     test('rows of a file that were not sent wait for it to go on', async () => {
       const batch = batchOf(['a@example.com', 'b@example.com'], { kind: 'file' })
       await ledger.add(batch, { allowDuplicate: false })
-      await ledger.begin({ batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }, newAttempt())
+      await beginAttempt(
+        ledger,
+        { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined },
+        newAttempt(),
+      )
       expect(await ledger.recover(at)).toHaveLength(1)
       expect((await ledger.list({ batchId: batch.id })).map(({ state }) => state)).toEqual([
         'unknown',
@@ -116,7 +120,7 @@ describe.each(backends)('%s', (backend) => {
       const lease = await ledger.acquire(batch)
       await ledger.add(batch, { allowDuplicate: false })
       const row = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
-      await ledger.begin(row, newAttempt())
+      await beginAttempt(ledger, row, newAttempt())
       const other = await setup.open()
       expect(await ledger.recover(at)).toEqual([])
       expect(await other.recover(at)).toEqual([])

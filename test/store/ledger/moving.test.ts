@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { addOne, batchOf, beginOne, newAttempt, someTime } from './batches.ts'
+import { beginAttempt, addOne, batchOf, beginOne, newAttempt, someTime } from './batches.ts'
 import { fileBatch, orderRow } from './files.ts'
 import { backends, type Backend, scratch, type Scratch } from './scratch.ts'
 import { requestFor } from '../../usecases/batch/unknown-rows.ts'
@@ -189,7 +189,7 @@ test('no store is moved while a process orders with it, or to the address of ano
   const lease = await store.ledger.acquire(batch)
   await store.ledger.add(batch, { allowDuplicate: false })
   const from = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
-  await store.ledger.begin(from, newAttempt())
+  await beginAttempt(store.ledger, from, newAttempt())
   const free = await addressOf('SQLite', 'free')
   await expect(move(() => here.store(free))).rejects.toThrow('an order is in flight')
   await lease?.release()

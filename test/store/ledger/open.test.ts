@@ -17,7 +17,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { addOne, batchOf, beginOne, newAttempt } from './batches.ts'
+import { beginAttempt, addOne, batchOf, beginOne, newAttempt } from './batches.ts'
 import { scratch, type Scratch } from './scratch.ts'
 import { storeLocation, resolveStoreAddress } from '../../../src/store/ledger/open.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
@@ -280,7 +280,7 @@ describe('a store that cannot be used says so in a line, and is left as it was',
     const database = new DatabaseSync(setup.path)
     database.exec(`UPDATE submissions SET body = CAST('{"for":"b@example.com"}' AS BLOB)`)
     database.close()
-    await expect(ledger.begin(row, newAttempt())).rejects.toMatchObject({
+    await expect(beginAttempt(ledger, row, newAttempt())).rejects.toMatchObject({
       code: 'io',
       message: expect.stringMatching(/damaged/) as string,
     })

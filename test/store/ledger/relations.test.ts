@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { addOne, batchOf, newAttempt, someTime } from './batches.ts'
+import { beginAttempt, addOne, batchOf, newAttempt, someTime } from './batches.ts'
 import { fileBatch, orderRow } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
@@ -53,7 +53,7 @@ describe.each(backends)('%s', (backend) => {
     const { id, ...batch } = fileBatch()
     await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
     const row = await store.batches.nextPending(id)
-    const attempt = row && (await store.ledger.begin(row, newAttempt()))
+    const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
     if (attempt === undefined) throw new Error('it did not begin')
     await store.ledger.move(attempt, { to: 'rejected', at: someTime, reason: 'is missing', field: 'phone' })
     const movable = await store.waiting.movable(id)

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ReceivedEvent } from '../../../src/domain/webhook/events.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
-import { newAttempt, personOf, someTime } from './batches.ts'
+import { beginAttempt, newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRows } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 
@@ -35,7 +35,7 @@ describe.each(backends)('%s: a person who was removed', (backend) => {
     const batch = fileBatch()
     await store.batches.add(batch, orderRows(1))
     const { value: row } = await store.batches.rows(batch.id).next()
-    const attempt = row && (await store.ledger.begin(row, newAttempt()))
+    const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
     if (attempt === undefined) throw new Error('it begins')
     key = { batchId: batch.id, row: 1 }
     await store.ledger.move(attempt, {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { addOne, beginOne, newAttempt, rowOf, someTime } from './batches.ts'
+import { beginAttempt, addOne, beginOne, newAttempt, rowOf, someTime } from './batches.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import { type Change, type SubmissionState, submissionStates } from '../../../src/domain/submission/states.ts'
 import type { RowVersion } from '../../../src/domain/submission/submission.ts'
@@ -102,7 +102,7 @@ describe.each(backends)('%s', (backend) => {
     async (state) => {
       const row = await arrivals[state]?.()
       const from = row ?? { batchId: 'none', row: 1, state, attemptId: undefined }
-      await expect(ledger.begin(from, newAttempt())).rejects.toMatchObject({ code: 'internal' })
+      await expect(beginAttempt(ledger, from, newAttempt())).rejects.toMatchObject({ code: 'internal' })
     },
   )
 
@@ -130,7 +130,10 @@ describe.each(backends)('%s', (backend) => {
     test('two begin the same row: one attempt', async () => {
       const row = await addOne(ledger, 'a@example.com')
       const other = await setup.open()
-      const started = await Promise.all([ledger.begin(row, newAttempt()), other.begin(row, newAttempt())])
+      const started = await Promise.all([
+        beginAttempt(ledger, row, newAttempt()),
+        beginAttempt(other, row, newAttempt()),
+      ])
       expect(started.filter((each) => each !== undefined)).toHaveLength(1)
     })
 
@@ -138,9 +141,9 @@ describe.each(backends)('%s', (backend) => {
       const attempt = await beginOne(ledger, 'a@example.com')
       await ledger.move(attempt, changes.pending)
       expect(
-        await ledger.begin({ ...attempt, state: 'pending', attemptId: undefined }, newAttempt()),
+        await beginAttempt(ledger, { ...attempt, state: 'pending', attemptId: undefined }, newAttempt()),
       ).toBeUndefined()
-      expect(await ledger.begin({ ...attempt, state: 'pending' }, newAttempt())).toMatchObject({
+      expect(await beginAttempt(ledger, { ...attempt, state: 'pending' }, newAttempt())).toMatchObject({
         state: 'sending',
       })
       expect(await rowOf(ledger, attempt)).toMatchObject({ attempts: 2, reason: undefined })
@@ -148,7 +151,7 @@ describe.each(backends)('%s', (backend) => {
 
     test('no such row: nothing', async () => {
       const nowhere = { batchId: 'none', row: 1, state: 'pending', attemptId: undefined } as const
-      expect(await ledger.begin(nowhere, newAttempt())).toBeUndefined()
+      expect(await beginAttempt(ledger, nowhere, newAttempt())).toBeUndefined()
       expect(await ledger.move(nowhere, changes.cancelled)).toBe(false)
     })
   })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { addOne, batchOf, beginOne, newAttempt, personOf, rowOf, someTime } from './batches.ts'
+import { beginAttempt, addOne, batchOf, beginOne, newAttempt, personOf, rowOf, someTime } from './batches.ts'
 import { fileBatch, invalidRow, orderRow, orderRows, rowsOf } from './files.ts'
 import { madeEarlier } from '../../harness/postgres-store.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
@@ -184,7 +184,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await store.ledger.add(order, { ...guard, shown })).toBeUndefined()
       // What was shown is kept: it is no reason to stop when the row is compared again, as it is sent.
       const own = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
-      expect(await store.ledger.begin(own, newAttempt())).toMatchObject({ state: 'sending' })
+      expect(await beginAttempt(store.ledger, own, newAttempt())).toMatchObject({ state: 'sending' })
       const third = like('ann@example.com', 'Anna')
       expect(await store.ledger.add(third, { ...guard, shown })).toMatchObject({
         order: { batchId: order.id },
@@ -204,7 +204,7 @@ describe.each(backends)('%s', (backend) => {
       const order = like('ann@example.com', 'Anne')
       expect(await store.ledger.add(order, { ...guard, allowSimilar: true })).toBeUndefined()
       const own = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
-      expect(await store.ledger.begin(own, newAttempt())).toMatchObject({ state: 'sending' })
+      expect(await beginAttempt(store.ledger, own, newAttempt())).toMatchObject({ state: 'sending' })
     })
   })
 
@@ -221,7 +221,7 @@ describe.each(backends)('%s', (backend) => {
     const file = fileBatch({ allowDuplicate: true })
     await store.batches.add(file, [orderRow(1, 'ann@example.com')])
     const [row] = await rowsOf(store, file.id)
-    expect(row && (await store.ledger.begin(row, newAttempt()))).toMatchObject({ state: 'sending' })
+    expect(row && (await beginAttempt(store.ledger, row, newAttempt()))).toMatchObject({ state: 'sending' })
   })
 
   test('rows of a file that are allowed to be similar go when they are sent, and others’ are held', async () => {
@@ -235,7 +235,7 @@ describe.each(backends)('%s', (backend) => {
     ]
     await store.batches.add(file, rows)
     for (const row of await rowsOf(store, file.id))
-      expect(await store.ledger.begin(row, newAttempt())).toMatchObject({ state: 'sending' })
+      expect(await beginAttempt(store.ledger, row, newAttempt())).toMatchObject({ state: 'sending' })
     const other = fileBatch({ allowSimilar: true })
     await store.batches.add(other, [
       {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { newAttempt, personOf, someTime } from './batches.ts'
+import { beginAttempt, newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRows, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import { idOf, requestFor } from '../../usecases/batch/unknown-rows.ts'
@@ -81,7 +81,7 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     const { row, is } = await takenIn()
     expect(is[0]).toBe('pending')
     await read()
-    expect(await store.ledger.begin(row, newAttempt())).toBeUndefined()
+    expect(await beginAttempt(store.ledger, row, newAttempt())).toBeUndefined()
     const [now] = await rowsOf(store, row.batchId)
     expect([now?.state, now?.heldFor, now?.matches?.requestId]).toEqual([
       'held',
@@ -96,11 +96,11 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     const other = fileBatch({ addedAt: someTime })
     await store.batches.add(other, orderRows(1, 5))
     const [unknown] = await rowsOf(store, other.id)
-    const attempt = unknown && (await store.ledger.begin(unknown, newAttempt()))
+    const attempt = unknown && (await beginAttempt(store.ledger, unknown, newAttempt()))
     if (attempt === undefined) throw new Error('it begins')
     const accepted = { to: 'accepted', at: someTime, requestId: idOf(9), requestStatus: 'RECEIVED' } as const
     await store.ledger.move(attempt, accepted)
-    expect(await store.ledger.begin(row, newAttempt())).toBeDefined()
+    expect(await beginAttempt(store.ledger, row, newAttempt())).toBeDefined()
   })
 
   test('--allow-duplicate passes one that is older than 7 days, and no newer one', async () => {

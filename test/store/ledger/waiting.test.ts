@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { batchOf, newAttempt, personOf, someTime } from './batches.ts'
+import { beginAttempt, batchOf, newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRow, orderRows, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
@@ -58,7 +58,7 @@ describe.each(backends)('%s', (backend) => {
     to: 'accepted' | 'rejected' | 'unknown',
   ): Promise<void> {
     const from = (await rowsOf(store, batchId))[number - 1]
-    const attempt = from && (await store.ledger.begin(from, newAttempt()))
+    const attempt = from && (await beginAttempt(store.ledger, from, newAttempt()))
     if (attempt === undefined) throw new Error('it did not begin')
     const why = { at: someTime + 20, reason: 'as the test says' }
     const change: Change =
@@ -359,7 +359,7 @@ describe.each(backends)('%s', (backend) => {
       )
       await store.waiting.move(batchId, 13, rows, at)
       const [row] = await rowsOf(store, batchId)
-      const attempt = row && (await store.ledger.begin(row, newAttempt()))
+      const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
       expect(Buffer.from(attempt?.body ?? []).toString()).toBe('{"package_id":13}')
     })
   })

@@ -7,7 +7,7 @@ import { expect } from 'vitest'
 import { memoryStore, runnerOf, takenIn } from './runner.ts'
 import { requestOf } from '../request/answers.ts'
 import { halfPastNine } from '../request/scripted-ordering.ts'
-import { personOf } from '../../store/ledger/batches.ts'
+import { beginAttempt, personOf } from '../../store/ledger/batches.ts'
 import { orderRows, rowsOf } from '../../store/ledger/files.ts'
 import type { ManualClock } from '../../harness/manual-clock.ts'
 import type { Package } from '../../../src/contract/package.ts'
@@ -39,7 +39,7 @@ export async function sendRow(
     | (Change extends infer Each ? (Each extends { at: number } ? Omit<Each, 'at'> : never) : never)
     | 'in flight',
 ): Promise<void> {
-  const attempt = await store.ledger.begin(from, {
+  const attempt = await beginAttempt(store.ledger, from, {
     attemptId: randomUUID(),
     at: sentAt,
     monotonic: 0,

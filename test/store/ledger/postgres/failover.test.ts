@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { addOne, newAttempt } from '../batches.ts'
+import { beginAttempt, addOne, newAttempt } from '../batches.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { makeStore } from '../../../harness/made-store.ts'
 import { emptyStore } from '../../../harness/postgres-store.ts'
@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 async function begin({ ledger }: Store, row: RowVersion): Promise<void> {
-  const attempt = await ledger.begin(row, newAttempt())
+  const attempt = await beginAttempt(ledger, row, newAttempt())
   expect(attempt).toMatchObject({ state: 'sending' })
 }
 
@@ -52,11 +52,11 @@ test(
       'next@example.com pending',
     ])
     const words = 'is closed: its database is on another server than before'
-    await expect(after.ledger.begin(next, newAttempt())).rejects.toThrow(words)
+    await expect(beginAttempt(after.ledger, next, newAttempt())).rejects.toThrow(words)
     expect(await after.rollbacks.examine()).toMatchObject({ step: 'confirmation', unreported: [] })
     await after.rollbacks.acceptOlder()
     await begin(after, next)
-    expect(await after.ledger.begin(lost, newAttempt())).toBeUndefined()
+    expect(await beginAttempt(after.ledger, lost, newAttempt())).toBeUndefined()
     expect(await states(after)).toContain('lost@example.com unknown')
   },
   longMs,

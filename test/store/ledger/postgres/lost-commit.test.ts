@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { addOne, newAttempt, rowOf, someTime } from '../batches.ts'
+import { beginAttempt, addOne, newAttempt, rowOf, someTime } from '../batches.ts'
 import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { asked } from '../../../harness/postgres.ts'
@@ -68,7 +68,7 @@ for (const when of ['before', 'after'] as const) {
   test(`a claim whose COMMIT is cut ${when} the server has it is not sent, and may begin again`, async () => {
     const { ledger, arm } = await cutAtCommit(when)
     const row = await addOne(ledger, 'a@example.com', { kind: 'file' })
-    await ledger.begin(await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt())
+    await beginAttempt(ledger, await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt())
     arm()
     expect(await ledger.beginInQuota(row, newAttempt(), room, true)).toMatchObject({
       attempt: undefined,
@@ -83,7 +83,11 @@ for (const when of ['before', 'after'] as const) {
 
   test(`an outcome whose COMMIT is cut ${when} the server has it is recorded once`, async () => {
     const { ledger, arm } = await cutAtCommit(when)
-    const attempt = await ledger.begin(await addOne(ledger, 'a@example.com', { kind: 'file' }), newAttempt())
+    const attempt = await beginAttempt(
+      ledger,
+      await addOne(ledger, 'a@example.com', { kind: 'file' }),
+      newAttempt(),
+    )
     if (attempt === undefined) throw new Error('it did not begin')
     arm()
     expect(await ledger.move(attempt, accepted)).toBe(true)
@@ -102,7 +106,7 @@ test('a claim whose COMMIT is cut, and still under way when it is looked for, is
   // The answer to the statement that is sent with the COMMIT, before it.
   const { ledger, arm } = await cutAtCommit('after', 'UPDATE 1')
   const row = await addOne(ledger, 'a@example.com', { kind: 'file' })
-  await ledger.begin(await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt())
+  await beginAttempt(ledger, await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt())
   const url = await suiteStore()
   await asked(url, slowCommit)
   try {
@@ -119,7 +123,11 @@ test('a claim whose COMMIT is cut, and still under way when it is looked for, is
 
 test('an outcome is recorded where the next row cannot be begun', async () => {
   const { ledger } = await setup.store()
-  const attempt = await ledger.begin(await addOne(ledger, 'a@example.com', { kind: 'file' }), newAttempt())
+  const attempt = await beginAttempt(
+    ledger,
+    await addOne(ledger, 'a@example.com', { kind: 'file' }),
+    newAttempt(),
+  )
   const next = await addOne(ledger, 'b@example.com', { kind: 'file' })
   if (attempt === undefined) throw new Error('it did not begin')
   const url = await suiteStore()

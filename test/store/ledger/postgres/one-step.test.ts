@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { batchOf, newAttempt, someTime } from '../batches.ts'
+import { beginAttempt, batchOf, newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows, statesOf } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { suiteStore } from '../../../harness/postgres-store.ts'
@@ -86,7 +86,7 @@ test('of two processes that begin an order of one person, the second compares wi
     attemptId: undefined,
   }))
   const attempts = await atOnce(
-    rows.map((row, at) => async () => stores[at]?.ledger.begin(row, newAttempt())),
+    rows.map((row, at) => async () => stores[at] && beginAttempt(stores[at].ledger, row, newAttempt())),
   )
   expect(attempts.filter((attempt) => attempt !== undefined)).toHaveLength(1)
 })

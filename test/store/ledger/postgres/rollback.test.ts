@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { addOne, newAttempt, someTime } from '../batches.ts'
+import { beginAttempt, addOne, newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows, statesOf } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { asked } from '../../../harness/postgres.ts'
@@ -77,7 +77,7 @@ test('after a failover every log has to report, and then a person says that no o
   await begin(a, 'a@example.com')
   const lost = await begin(b, 'b@example.com')
   await failsOver([lost])
-  await expect(a.ledger.begin(row, newAttempt())).rejects.toMatchObject(otherServer)
+  await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServer)
   const first = await a.rollbacks.examine()
   expect(first.step).toBe('reports')
   expect(first.unreported).toHaveLength(1)
@@ -93,9 +93,9 @@ test('after a failover every log has to report, and then a person says that no o
     'a@example.com sending',
     'b@example.com unknown',
   ])
-  await expect(a.ledger.begin(row, newAttempt())).rejects.toMatchObject(otherServer)
+  await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServer)
   expect(await a.rollbacks.acceptOlder()).toEqual({ held: 0 })
-  expect(await a.ledger.begin(row, newAttempt())).toMatchObject({ state: 'sending' })
+  expect(await beginAttempt(a.ledger, row, newAttempt())).toMatchObject({ state: 'sending' })
   // The other machine takes the new generation.
   expect(await begin(b, 'next@example.com')).toMatchObject({ state: 'sending' })
 })
@@ -133,7 +133,7 @@ test('a machine that does not come back is excluded by name, and what waits is h
   await begin(a, 'a@example.com')
   await begin(b, 'b@example.com')
   await failsOver()
-  await expect(a.ledger.begin(row, newAttempt())).rejects.toMatchObject(otherServer)
+  await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServer)
   await expect(a.rollbacks.exclude(['no-such-host'])).rejects.toMatchObject({ code: 'usage' })
   const [gone] = (await a.rollbacks.examine()).unreported
   expect(await a.rollbacks.exclude([gone?.id ?? ''])).toEqual({ held: 1 })
@@ -163,7 +163,7 @@ test('a database that was restored is found by the next claim, also in one that 
   const lost = await begin(a, 'lost@example.com')
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
   await lose([lost])
-  await expect(a.ledger.begin(row, newAttempt())).rejects.toMatchObject(closed('it lacked 1 attempt'))
+  await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(closed('it lacked 1 attempt'))
   await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closed('it lacked 1 attempt'))
   await b.rollbacks.examine()
   await a.rollbacks.acceptOlder()
@@ -184,7 +184,7 @@ test('a number that another machine has taken since is no proof: the attempt und
   const lost = await begin(a, 'lost@example.com')
   await lose([lost])
   for (const who of ['x', 'y', 'z']) await begin(b, `${who}@example.com`)
-  await expect(a.ledger.begin(rows[0] as never, newAttempt())).rejects.toMatchObject(
+  await expect(beginAttempt(a.ledger, rows[0] as never, newAttempt())).rejects.toMatchObject(
     closed('it lacked 1 attempt'),
   )
 })
@@ -237,7 +237,7 @@ test('where the log is removed, a read before the next claim does not make it on
   rmSync(logs(alpha), { recursive: true })
   mkdirSync(logs(alpha))
   await store.batches.list()
-  await expect(store.ledger.begin(row, newAttempt())).rejects.toMatchObject(
+  await expect(beginAttempt(store.ledger, row, newAttempt())).rejects.toMatchObject(
     closed('the log of its attempts is missing'),
   )
 })
@@ -306,7 +306,7 @@ test('a server session other than the last one counts as a start', async () => {
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
   )
   await expect(
-    store.ledger.begin(row, newAttempt()).catch(() => store.ledger.begin(row, newAttempt())),
+    beginAttempt(store.ledger, row, newAttempt()).catch(() => beginAttempt(store.ledger, row, newAttempt())),
   ).rejects.toMatchObject(closed('the log of its attempts is missing'))
 })
 
@@ -360,7 +360,7 @@ test('two accounts count their attempts apart', async () => {
     const batch = fileBatch({ account })
     await store.batches.add(batch, orderRows(2))
     const rows = [await store.batches.nextPending(batch.id)]
-    for (const row of rows) if (row !== undefined) await store.ledger.begin(row, newAttempt())
+    for (const row of rows) if (row !== undefined) await beginAttempt(store.ledger, row, newAttempt())
   }
   expect(await asked(url, 'SELECT account, number FROM refcheck.attempts ORDER BY account')).toEqual([
     { account: 'acme', number: '1' },

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { addOne, newAttempt, someTime } from '../batches.ts'
+import { beginAttempt, addOne, newAttempt, someTime } from '../batches.ts'
 import { connectTo } from './connect.ts'
 import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
@@ -32,7 +32,7 @@ async function inFlight(): Promise<Store> {
   const store = await setup.store()
   const batch = { id: 'b6f1c0de-0000-4000-8000-000000000001', kind: 'file' } as const
   await store.ledger.acquire(batch)
-  await store.ledger.begin(await addOne(store.ledger, 'a@example.com', batch), newAttempt())
+  await beginAttempt(store.ledger, await addOne(store.ledger, 'a@example.com', batch), newAttempt())
   return store
 }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import type { NewRow } from '../../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
-import { addOne, batchOf, beginOne, newAttempt, personOf, someTime } from '../batches.ts'
+import { beginAttempt, addOne, batchOf, beginOne, newAttempt, personOf, someTime } from '../batches.ts'
 import { fileBatch, orderRow } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 
@@ -106,7 +106,7 @@ test('neither a rejected row whose person was removed is queued again, nor one t
   const accepted = { to: 'accepted', at, requestId: batch.id, requestStatus: 'RECEIVED' } as const
   for (const number of [1, 2, 3]) {
     const row = await store.batches.nextPending(batch.id)
-    const attempt = row && (await store.ledger.begin(row, newAttempt()))
+    const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
     if (attempt === undefined) throw new Error(`row ${number} did not begin`)
     await store.ledger.move(attempt, number === 3 ? accepted : { to: 'rejected', at, reason: 'no' })
   }
@@ -125,7 +125,7 @@ test('what many people share is said of a file’s own rows, when they come in a
   const batch = fileBatch({ shared: [email] })
   await store.batches.add(batch, [member(1, 'Ann'), member(2, 'Bob')])
   for await (const row of store.batches.rows(batch.id)) {
-    const attempt = await store.ledger.begin(row, newAttempt())
+    const attempt = await beginAttempt(store.ledger, row, newAttempt())
     if (attempt === undefined) throw new Error(`row ${row.row} did not begin`)
     // A person similar to one of an order in flight waits for what becomes of it.
     await store.ledger.move(attempt, {

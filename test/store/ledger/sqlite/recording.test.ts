@@ -36,7 +36,7 @@ import {
   shut,
   tries,
 } from './rolled-back.ts'
-import { addOne, newAttempt, someTime } from '../batches.ts'
+import { beginAttempt, addOne, newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows, rowsOf, statesOf } from '../files.ts'
 
 freshFolders()
@@ -73,7 +73,7 @@ describe('between the commit and the request', () => {
     const row = await store.batches.nextPending(batchId)
     rmSync(logPath())
     if (row === undefined) throw new Error('no row is left')
-    await expect(store.ledger.begin(row, newAttempt())).rejects.toMatchObject({ code: 'io' })
+    await expect(beginAttempt(store.ledger, row, newAttempt())).rejects.toMatchObject({ code: 'io' })
     expect(await statesOf(store, batchId)).toEqual(['sending', 'pending', 'pending', 'pending'])
   })
 
@@ -83,7 +83,7 @@ describe('between the commit and the request', () => {
     if (row === undefined) throw new Error('no row is left')
     const failure = new IoError('cannot write the attempt log', { hint: 'Check the disk.' })
     const flush = vi.spyOn(AttemptLog.prototype, 'flush').mockRejectedValue(failure)
-    await expect(store.ledger.begin(row, newAttempt())).rejects.toBe(failure)
+    await expect(beginAttempt(store.ledger, row, newAttempt())).rejects.toBe(failure)
     flush.mockRestore()
     expect(await statesOf(store, batchId)).toEqual(['sending', 'pending', 'pending', 'pending'])
   })
@@ -136,7 +136,7 @@ describe('between the commit and the request', () => {
     const row = await store.batches.nextPending(batchId)
     change()
     if (row === undefined) throw new Error('no row is left')
-    await expect(store.ledger.begin(row, newAttempt())).rejects.toMatchObject(
+    await expect(beginAttempt(store.ledger, row, newAttempt())).rejects.toMatchObject(
       closed('was replaced while it was in use'),
     )
   })
@@ -151,7 +151,9 @@ describe('between the commit and the request', () => {
     database.close()
     const row = await store.batches.nextPending(batchId)
     if (row === undefined) throw new Error('no row is left')
-    await expect(store.ledger.begin(row, newAttempt())).rejects.toMatchObject(closed('it lacked 1 attempt'))
+    await expect(beginAttempt(store.ledger, row, newAttempt())).rejects.toMatchObject(
+      closed('it lacked 1 attempt'),
+    )
     expect(await statesOf(store, batchId)).toEqual(['sending', 'unknown', 'pending', 'pending'])
   })
 
@@ -163,7 +165,7 @@ describe('between the commit and the request', () => {
     const [one, two] = await rowsOf(store, batchId)
     if (one === undefined || two === undefined) throw new Error('no rows')
     const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
-    await expect(store.ledger.begin(two, newAttempt())).rejects.toMatchObject(closed('is closed'))
+    await expect(beginAttempt(store.ledger, two, newAttempt())).rejects.toMatchObject(closed('is closed'))
     await expect(store.ledger.beginInQuota(two, newAttempt(), room)).rejects.toMatchObject(
       closed('is closed'),
     )
@@ -180,7 +182,7 @@ describe('between the commit and the request', () => {
     const send = async ({ ledger }: Store, who: string): Promise<void> => {
       for (let number = 0; number < 10; number += 1) {
         const row = await addOne(ledger, `${who}${number}@example.com`, { kind: 'file' })
-        expect(await ledger.begin(row, newAttempt())).toMatchObject({ state: 'sending' })
+        expect(await beginAttempt(ledger, row, newAttempt())).toMatchObject({ state: 'sending' })
       }
     }
     await Promise.all(stores.map((store, at) => send(store, `p${at}-`)))

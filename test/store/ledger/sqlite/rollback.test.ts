@@ -23,7 +23,7 @@ import {
   shut,
   tries,
 } from './rolled-back.ts'
-import { addOne, newAttempt, personOf, someTime } from '../batches.ts'
+import { beginAttempt, addOne, newAttempt, personOf, someTime } from '../batches.ts'
 import { fileBatch, orderRow, orderRows, rowsOf, statesOf } from '../files.ts'
 
 freshFolders()
@@ -50,7 +50,7 @@ describe('a store that lost attempts', () => {
     expect(await tries(other, batchId)).toEqual(shut('it lacked 2 attempts'))
     const row = await other.batches.nextPending(batchId)
     if (row === undefined) throw new Error('no row is left')
-    await expect(other.ledger.begin(row, newAttempt())).rejects.toMatchObject(closed('is closed'))
+    await expect(beginAttempt(other.ledger, row, newAttempt())).rejects.toMatchObject(closed('is closed'))
   })
 
   test('has them back as unknown, under new numbers, by name', async () => {

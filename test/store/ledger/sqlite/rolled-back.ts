@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect } from 'vitest'
 import { type LogEntry, type LogRecord, parseLog } from '../../../../src/domain/store/attempt-log.ts'
 import { digest } from '../../../../src/store/ledger/attempt-log.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
-import { newAttempt, someTime } from '../batches.ts'
+import { beginAttempt, newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 
@@ -38,7 +38,7 @@ export async function goOn(store: Store, batchId: string, count: number): Promis
   const lease = await store.batches.acquire(batchId)
   for (let left = count; left > 0; left -= 1) {
     const row = await store.batches.nextPending(batchId)
-    if (row === undefined || (await store.ledger.begin(row, newAttempt())) === undefined)
+    if (row === undefined || (await beginAttempt(store.ledger, row, newAttempt())) === undefined)
       throw new Error('not begun')
   }
   await lease?.release()
