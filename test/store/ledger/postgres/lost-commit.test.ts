@@ -106,7 +106,9 @@ test('a claim whose COMMIT is cut, and still under way when it is looked for, is
   // The answer to the statement that is sent with the COMMIT, before it.
   const { ledger, arm } = await cutAtCommit('after', 'UPDATE 1')
   const row = await addOne(ledger, 'a@example.com', { kind: 'file' })
-  await beginAttempt(ledger, await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt())
+  // Of another key: the use of this one's quota changes with the claim that is cut.
+  const other = { ...room, account: 'another key' }
+  await ledger.beginInQuota(await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt(), other)
   const url = await suiteStore()
   await asked(url, slowCommit)
   try {
