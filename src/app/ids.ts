@@ -13,11 +13,12 @@ export async function requestIdsOf(
   what = 'REQUEST_ID',
 ): Promise<string[]> {
   const ids: string[] = []
-  for (const each of named) ids.push(await requestNamed(app, each, what))
+  for (const each of named) ids.push(await requestIdNamed(app, each, what))
   return ids
 }
 
-async function requestNamed(app: App, text: string, what: string): Promise<string> {
+/** The same of one. */
+export async function requestIdNamed(app: App, text: string, what: string): Promise<string> {
   // A script that names people could order or download for another one of the same name.
   const isName = app.context.streams.stdout.isTTY && !isRequestIdStart(text)
   const id = isName ? '' : requestIdStart(text, what)
@@ -36,7 +37,7 @@ async function requestNamed(app: App, text: string, what: string): Promise<strin
   return findRequestOfPerson(await app.services('ledger'), text, session.baseUrl)
 }
 
-/** The same of one, of any service where none is said. */
+/** By its id or the start of it alone, of any service where none is said. */
 export async function requestIdOf(app: App, named: string, baseUrl?: string): Promise<string> {
   if (isWholeId(named)) return named
   const { findRequestId } = await import('../usecases/request/read-requests.ts')

@@ -6,7 +6,8 @@ import { serviceOf } from '../domain/submission/identity.ts'
 import { NotFoundError, UnauthenticatedError, UsageError } from '../errors/kinds.ts'
 import type { QuotaStatus } from '../output/views/overview.ts'
 import type { OverviewScope, People } from '../usecases/overview/read.ts'
-import { requestIdOf } from './ids.ts'
+import { requestIdStart } from '../domain/request/id-start.ts'
+import { requestIdNamed, requestIdOf } from './ids.ts'
 import type { Batch } from '../domain/batch/batch.ts'
 import type { Overview } from '../domain/overview/overview.ts'
 import type { SubmissionState } from '../domain/submission/states.ts'
@@ -34,7 +35,7 @@ export async function overviewScope(app: App): Promise<OverviewScope> {
   }
 }
 
-/** Marks finished requests, named by their ids or the start of them, as looked at. Nothing is marked where one is refused. */
+/** Marks finished requests, named by their ids or the start of them, on a terminal also by a person, as looked at. Nothing is marked where one is refused. */
 export async function markAsDone(
   app: App,
   named: readonly string[],
@@ -43,7 +44,10 @@ export async function markAsDone(
   const { ledger, clock } = await app.services('ledger', 'clock')
   const ids: string[] = []
   for (const each of named) {
-    const id = await requestIdOf(app, each, baseUrl)
+    const id =
+      baseUrl === undefined
+        ? await requestIdOf(app, requestIdStart(each, '--done'))
+        : await requestIdNamed(app, each, '--done')
     const order = (await ledger.list({ requestId: id })).find(
       (row) => baseUrl === undefined || serviceOf(row.baseUrl) === serviceOf(baseUrl),
     )

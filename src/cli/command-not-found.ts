@@ -2,6 +2,7 @@ import type { Hook } from '@oclif/core/hooks'
 
 import { UsageError } from '../errors/kinds.ts'
 import { redactArgument } from '../domain/wording/redact-argument.ts'
+import { shellWord } from '../domain/wording/pasted-command.ts'
 import { commandNames, unknownCommand } from './suggest.ts'
 
 /** Only suggests. Running a guess is never right for a tool that orders things. */
@@ -18,8 +19,11 @@ const commandNotFound: Hook.CommandNotFound = async ({ argv, config, id }) => {
   for (let length = words.length - 1; length > 0; length -= 1) {
     const command = words.slice(0, length).join(' ')
     if (!known.includes(command)) continue
-    throw new UsageError(`unexpected argument "${redactArgument(words[length] ?? '')}"`, {
-      hint: `Show its help with: refcheck ${command} --help`,
+    const extra = redactArgument(words[length] ?? '')
+    const ofPerson =
+      command === 'request list' ? [`One person's order: refcheck request get ${shellWord(extra)}`] : []
+    throw new UsageError(`unexpected argument "${extra}"`, {
+      hint: [...ofPerson, `Show its help with: refcheck ${command} --help`].join('\n'),
     })
   }
   throw unknownCommand([...words, ...(argv ?? [])], known)

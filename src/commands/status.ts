@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../cli/base-command.ts'
-import { requestIdFlag } from '../cli/flags/values.ts'
+import { requestFlag } from '../cli/flags/values.ts'
 import { failureToWrite, openOptionalFile, writeOutput } from '../app/output-file.ts'
 import { filesOfReports, markAsDone, overviewScope, quotaInUse, storePage } from '../app/overview.ts'
 import { overviewView } from '../output/views/overview.ts'
@@ -17,8 +17,8 @@ export default class Status extends BaseCommand<typeof Status> {
     'refcheck status --html status.html',
   ]
   static override flags = {
-    done: requestIdFlag({
-      summary: 'Mark finished requests as looked at; they are no longer listed',
+    done: requestFlag({
+      summary: 'Mark finished requests as looked at; on a terminal also by name or e-mail',
       multiple: true,
     }),
     html: Flags.string({

@@ -117,7 +117,7 @@ describe('a read of a request that shows another one', () => {
       $ refcheck report sync --output reports
       stored  reports/Example-Ben_Identity-check_HASH.pdf  # kB
       unavailable  request REQUEST_1: the answer is about another request, not about request REQUEST_1
-      2> 1 stored, 0 already there, 0 requests not finished
+      2> In reports: 1 stored, 0 already there, 0 requests not finished
       2> Error: the answer is about another request, not about request REQUEST_1
       2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
       exit 10
@@ -127,7 +127,7 @@ describe('a read of a request that shows another one', () => {
     expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
       $ refcheck report sync --output reports
       stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
-      2> 1 stored, 1 already there, 0 requests not finished
+      2> In reports: 1 stored, 1 already there, 0 requests not finished
       exit 0
     `)
     expect(pdfsIn(reports)).toEqual([

@@ -269,7 +269,7 @@ test('a folder that another run works in: the next one waits until that has ende
     $ refcheck report sync --output reports
     2> Waiting until another run (process PID, since 2026-11-20 13:00 +00:00) has downloaded its reports into the same folder.
     stored  reports/Example-Priya_Identity-check_HASH.pdf  # kB
-    2> 1 stored, 0 already there, 0 requests not finished
+    2> In reports: 1 stored, 0 already there, 0 requests not finished
     exit 0
   `)
   expect(pdfsIn(here.reports)).toHaveLength(1)

@@ -48,7 +48,7 @@ test('sync costs a call for each request that is open, and none for the rest', a
   const { type, quotaCalls, reports, clock } = here
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 0 stored, 0 already there, 4 requests not finished
+    2> In reports: 0 stored, 0 already there, 4 requests not finished
     exit 0
   `)
   expect(quotaCalls()).toBe(4)
@@ -57,7 +57,7 @@ test('sync costs a call for each request that is open, and none for the rest', a
     $ refcheck report sync --output reports
     stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
     stored  reports/Example-Ben_Identity-check_HASH.pdf  # kB
-    2> 2 stored, 0 already there, 0 requests not finished
+    2> In reports: 2 stored, 0 already there, 0 requests not finished
     exit 0
   `)
   expect(quotaCalls()).toBe(4)
@@ -86,7 +86,7 @@ test('sync costs a call for each request that is open, and none for the rest', a
       "unfinished": 0,
       "not_ready": 0
     }
-    2> 1 stored, 1 already there, 0 requests not finished
+    2> In reports: 1 stored, 1 already there, 0 requests not finished
     exit 0
   `)
   expect(quotaCalls()).toBe(1)
@@ -96,20 +96,20 @@ test('a report that comes later keeps its request open, and is no failure', asyn
   const { type, quotaCalls, clock } = await filedSession(['Ana+report-later'], { minutes: 20 })
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 0 stored, 0 already there, 1 request not finished
+    2> In reports: 0 stored, 0 already there, 1 request not finished
     exit 0
   `)
   await clock.advance(900_000)
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 0 stored, 0 already there, 0 requests not finished, 1 completed without its report yet
+    2> In reports: 0 stored, 0 already there, 0 requests not finished, 1 completed without its report yet
     exit 0
   `)
   await clock.advance(3_600_000)
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
     stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
-    2> 1 stored, 0 already there, 0 requests not finished
+    2> In reports: 1 stored, 0 already there, 0 requests not finished
     exit 0
   `)
   quotaCalls()
@@ -123,7 +123,7 @@ test('sync says what is ready and could not be had, and needs a folder', async (
     $ refcheck report sync --output reports
     stored  reports/Example-Ben_Identity-check_HASH.pdf  # kB
     unavailable  Ana Example: the answer is not a PDF but text/html
-    2> 1 stored, 0 already there, 0 requests not finished
+    2> In reports: 1 stored, 0 already there, 0 requests not finished
     2> Error: the answer is not a PDF but text/html
     2> Check the base URL: something other than the service may have answered.
     exit 10
@@ -182,18 +182,18 @@ test('sync asks for its folder once on a terminal, and saves one that worked', a
     ␍2> ␛[2K␛[2m[--------------------]  0 of 1 file, # kB␛[22m␍2> ␛[2KSaved as output-dir: HOME/reports. Change it with:
     2>   refcheck config set output-dir DIR
     ␛[32mstored␛[39m  reports/Example-Ana_Identity-check_HASH.pdf  # kB
-    2> 1 stored, 0 already there, 0 requests not finished
+    2> In reports: 1 stored, 0 already there, 0 requests not finished
     exit 0
   `)
   expect(await type('report sync', { tty: true, answers: [] })).toMatchInlineSnapshot(`
     $ refcheck report sync
-    ␍2> ␛[2K␛[2m[--------------------]  0 of 1 file, # kB␛[22m␍2> ␛[2K0 stored, 1 already there, 0 requests not finished
+    ␍2> ␛[2K␛[2m[--------------------]  0 of 1 file, # kB␛[22m␍2> ␛[2KIn reports: 0 stored, 1 already there, 0 requests not finished
     exit 0
   `)
   expect(await type('report sync --output other')).toMatchInlineSnapshot(`
     $ refcheck report sync --output other
     stored  other/Example-Ana_Identity-check_HASH.pdf  # kB
-    2> 1 stored, 0 already there, 0 requests not finished
+    2> In other: 1 stored, 0 already there, 0 requests not finished
     exit 0
   `)
 })

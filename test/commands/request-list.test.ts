@@ -72,7 +72,7 @@ test('a status that no request has, and dates that are none', async () => {
   ).toMatchInlineSnapshot(`
     $ refcheck request list --status complete
     2> Error: --status: unknown status "complete"
-    2> Statuses: received, in_progress, partial, completed, error, cancelled, unknown, sending
+    2> Statuses: received, in_progress, partial, completed, error, cancelled, unknown, dropped, sending
     exit 2
 
     $ refcheck request list --since 2026-02-30

@@ -189,3 +189,34 @@ test('request get on a terminal names the next step of a request that ended', as
     exit 0
   `)
 })
+
+test('a finished request that needed a person is marked as done by the name, on a terminal', async () => {
+  const here = await session()
+  here.sandbox.inject({ scenario: 'error' })
+  await ordered(here, 'Carl')
+  await here.clock.advance(60 * minute)
+  await here.type('request list --refresh --quiet')
+  expect((await here.type('status --jq .attention[].first_name')).stdout).toBe('Carl\n')
+  expect(await here.type('status --done carl')).toMatchInlineSnapshot(`
+    $ refcheck status --done carl
+    2> Error: --done: "carl" is not a request id
+    2> Give at least the first 4 characters of the id. List the requests with: refcheck request list
+    exit 2
+  `)
+  expect((await here.type('status --done carl --jq .attention', { tty: true })).stdout).toMatch(/^.*\[\]/)
+})
+
+test('request list with a name says how to see the order of one person', async () => {
+  const { all } = await session()
+  expect(await all(['request list priya', 'request list --status dropped'])).toMatchInlineSnapshot(`
+    $ refcheck request list priya
+    2> Error: unexpected argument "priya"
+    2> One person's order: refcheck request get priya
+    2> Show its help with: refcheck request list --help
+    exit 2
+
+    $ refcheck request list --status dropped
+    No requests match. Only requests ordered with this store are listed.
+    exit 0
+  `)
+})

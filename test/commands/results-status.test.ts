@@ -31,13 +31,13 @@ test('statuses that report sync reads are updated in the results file', async ()
     2> Statuses updated in people.results.csv
     stored  reports/Row1-Ana_Identity-check_HASH.pdf  2.0 kB
     stored  reports/Row2-Ana_Identity-check_HASH.pdf  2.0 kB
-    2> 2 stored, 0 already there, 0 requests not finished
+    2> In reports: 2 stored, 0 already there, 0 requests not finished
     exit 0
   `)
   expect(statuses(here)).toEqual(['accepted COMPLETED', 'accepted COMPLETED'])
   expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 0 stored, 2 already there, 0 requests not finished
+    2> In reports: 0 stored, 2 already there, 0 requests not finished
     exit 0
   `)
 })

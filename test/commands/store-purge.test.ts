@@ -125,7 +125,7 @@ test('a sync brings no report of a purged person', async () => {
     2> Statuses updated in people.results.csv
     stored  reports/Row2-a1-example-com.pdf  # kB
     stored  reports/Row3-a2-example-com.pdf  # kB
-    2> 2 stored, 0 already there, 0 requests not finished
+    2> In reports: 2 stored, 0 already there, 0 requests not finished
     exit 0
   `)
   expect(pdfsIn(join(here.folder, 'reports'))).toEqual(['Row2-a1-example-com.pdf', 'Row3-a2-example-com.pdf'])

@@ -60,7 +60,7 @@ test('a sandbox that was started again repeats ids of checks: each report stays 
   expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
     stored  reports/Example-Bob_Identity-check_HASH.pdf  # kB
-    2> 1 stored, 1 already there, 0 requests not finished
+    2> In reports: 1 stored, 1 already there, 0 requests not finished
     exit 0
   `)
   expect(filedFor(here)).toEqual(['Ann', 'Bob'])
@@ -78,13 +78,13 @@ test('reports of two services that give out the same ids go to one folder, each 
   expect(await here.typeAtOther('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
     stored  reports/Example-Bob_Identity-check_HASH.pdf  # kB
-    2> 1 stored, 0 already there, 0 requests not finished
+    2> In reports: 1 stored, 0 already there, 0 requests not finished
     exit 0
   `)
   expect(filedFor(here)).toEqual(['Ann', 'Bob'])
   expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 0 stored, 1 already there, 0 requests not finished
+    2> In reports: 0 stored, 1 already there, 0 requests not finished
     exit 0
   `)
 })
@@ -281,7 +281,7 @@ test('two services behind one gateway, distinguished by the path, are not read f
   `)
   expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 0 stored, 0 already there, 1 request not finished
+    2> In reports: 0 stored, 0 already there, 1 request not finished
     exit 0
   `)
   expect(here.calls()).toHaveLength(calls + 2)

@@ -33,7 +33,7 @@ export function rowStates(text: string | undefined): SubmissionState[] | undefin
   })
 }
 
-const withoutStatus = ['unknown', 'sending'] as const
+const withoutStatus = ['unknown', 'dropped', 'sending'] as const
 
 /** `--status` of requests, in any case, or the state of an order without a status yet; undefined where the flag is not given. */
 export function requestStatus(text: string | undefined): string | undefined {

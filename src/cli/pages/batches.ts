@@ -68,11 +68,9 @@ CANCEL
   cancels rows that were not sent. An accepted order cannot be cancelled.
 
 RESULTS
-  people.results.csv, beside people.csv (or --results FILE), has the columns of
-  your file, and the state, request id and problem of each row. Commands that
-  read statuses (report sync, request list --refresh, request wait, worker)
-  update refcheck_status, unless one of the two files was changed. Or write what
-  you need, as CSV, XLSX, JSON, or one HTML page to read and print:
+  people.results.csv, beside people.csv (or --results FILE), has your columns
+  and the state, request id, problem and status of each row; report sync and
+  request list --refresh update the status. Or write CSV, XLSX, JSON or HTML:
 
     $ refcheck batch export 3f2b8c1e --format html --output march.html
     $ refcheck batch export 3f2b8c1e --state pending --output rest.csv

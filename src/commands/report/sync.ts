@@ -39,7 +39,9 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
     // Saved once it has proved to be a folder.
     if (known === undefined) await this.save(result.folder)
     await updateResultsFiles(this.app)
-    this.answer(syncView(result, result.folder, this.context.cwd), result.failure, syncSummary(result))
+    const { folder, failure } = result
+    const { cwd } = this.context
+    this.answer(syncView(result, folder, cwd), failure, syncSummary(result, folder, cwd))
   }
 
   private async askedFolder(): Promise<string> {

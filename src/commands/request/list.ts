@@ -20,7 +20,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
   ]
   static override flags = {
     status: Flags.string({
-      summary: 'Only this status; unknown for orders with an unknown outcome',
+      summary: 'Only this status; unknown or dropped for orders with an unknown outcome',
       helpValue: 'STATUS',
     }),
     since: momentFlag({ summary: 'Ordered since this date or this long ago: 2026-11-01 or 7d' }),

@@ -129,9 +129,10 @@ function commandFor(kind: AttentionKind, { batchId, requestIds }: About): string
   switch (kind) {
     case 'unknown':
       return `refcheck batch reconcile ${batchId ?? ''}`.trimEnd()
+    case 'held':
+      return `refcheck batch release ${batchId ?? ''}`.trimEnd()
     case 'rejected':
     case 'invalid':
-    case 'held':
       return `refcheck batch rows ${batchId ?? ''} --state ${kind}`
     case 'halted':
     case 'stopped':

@@ -124,22 +124,23 @@ function needLines(attention: readonly Attention[], terminal: Terminal): string[
   const all = groupAttention(attention).flatMap(oneByOne)
   const shown = isShort ? all.slice(0, maxNeeds) : all
   const cells = shown.map(({ kind, batch, items, command }) => ({
-    who: cutText(items[0]?.row === null ? sanitize(batch ?? '') : namesOf(items, 1), maxNameWidth),
+    who: items[0]?.row === null ? cutText(sanitize(batch ?? ''), maxNameWidth) : firstOf(items),
     kind,
+    reason: kind === 'halted' ? items[0]?.reason : undefined,
     // Commands take the first characters of an id.
     command: isShort ? command.replaceAll(uuid, '$1') : command,
   }))
   const widest = (texts: readonly string[]): number => Math.max(...texts.map((text) => stringWidth(text)))
   const whoWidth = widest(cells.map(({ who }) => who))
   const wordWidth = widest(cells.map(({ kind }) => attentionWords[kind]))
-  const lines = cells.flatMap(({ who, kind, command }) => {
+  const lines = cells.map(({ who, kind, reason, command }) => {
     const word = attentionWords[kind]
     const start = `  ${who}${' '.repeat(whoWidth - stringWidth(who))}  ${styled(terminal, kindStyle(kind), word)}`
     const padding = ' '.repeat(wordWidth - word.length)
     const width = 6 + whoWidth + wordWidth + command.length
-    return width <= (terminal.columns ?? Number.POSITIVE_INFINITY)
-      ? [`${start}${padding}  ${command}`]
-      : [start, `    ${command}`]
+    const isOneLine = width <= (terminal.columns ?? Number.POSITIVE_INFINITY)
+    const why = reason == null ? '' : `\n    ${sanitize(reason)}`
+    return isOneLine ? `${start}${padding}  ${command}${why}` : `${start}${why}\n    ${command}`
   })
   const more = all.length - shown.length
   const rest = more > 0 ? [`  and ${more} more; all of them: refcheck status --json`] : []
@@ -221,6 +222,12 @@ function aboutGroup({ batch, items, kind }: AttentionGroup): string {
 export function namesOf(items: readonly Attention[], maxShown: number): string {
   const rest = items.length - maxShown
   return `${items.slice(0, maxShown).map(nameOf).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+/** The first of a group and how many more there are; a long name is cut, never the number. */
+function firstOf(items: readonly Attention[]): string {
+  const more = items.length === 1 ? '' : ` and ${items.length - 1} more`
+  return `${cutText(namesOf(items.slice(0, 1), 1), maxNameWidth)}${more}`
 }
 
 /** As a person is called, or else what is known of them. */

@@ -261,12 +261,17 @@ export function syncView(result: FilingResult, folder: string, cwd: string): Vie
   }
 }
 
-/** `2 stored, 120 already there, 3 requests not finished, 1 completed without its report yet`. */
-export function syncSummary({ stored, unfinished, notReady }: FilingResult): string {
+/** `In reports: 2 stored, 120 already there, 3 requests not finished, 1 completed without its report yet`. */
+export function syncSummary(
+  { stored, unfinished, notReady }: FilingResult,
+  folder: string,
+  cwd: string,
+): string {
   const fresh = stored.filter((each) => !each.skipped).length
   const open = `${formatCount(unfinished - notReady, 'request')} not finished`
   const late = notReady === 0 ? '' : `, ${notReady} completed without its report yet`
-  return `${fresh} stored, ${stored.length - fresh} already there, ${open}${late}`
+  const where = shortest(folder, cwd) || folder
+  return `In ${where}: ${fresh} stored, ${stored.length - fresh} already there, ${open}${late}`
 }
 
 function reportLines(

@@ -128,7 +128,7 @@ test('one command is for a batch’s rows together, and for all requests, in ord
     ['error', 'b1.csv', 2, 'refcheck request list --batch b1 --status error'],
     ['rejected', 'b1.csv', 2, 'refcheck batch rows b1 --state rejected'],
     ['rejected', 'b2.csv', 1, 'refcheck batch rows b2 --state rejected'],
-    ['held', 'b1.csv', 1, 'refcheck batch rows b1 --state held'],
+    ['held', 'b1.csv', 1, 'refcheck batch release b1'],
     ['waiting', null, 2, 'refcheck request list --refresh --sort ordered_at'],
   ])
 })
